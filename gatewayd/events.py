@@ -73,7 +73,11 @@ class CertificateExpiring(EventData, frozen=True, kw_only=True):
 
 
 class TenancyEnding(EventData, frozen=True, kw_only=True):
-    """A tenancy is about to end. Dates are London's; `notice_by` null: without a notice, on the day agreed."""
+    """A tenancy is about to end, or its term is. Dates are London's.
+
+    `notice_by` null: without a notice, on the day agreed. `continues`: after `end_date` it goes on until somebody
+    leaves.
+    """
 
     tenancy_id: str
     property_id: str
@@ -82,6 +86,7 @@ class TenancyEnding(EventData, frozen=True, kw_only=True):
     end_date: str
     days_until_end: int
     notice_by: str | None
+    continues: bool
 
 
 class RentOverdue(EventData, frozen=True, kw_only=True):
@@ -211,7 +216,7 @@ _KINDS: Final = (
     ),
     EventKind(
         name="tenancy.ending",
-        meaning="A tenancy ends within 60 days, by notice or as agreed. Once for an end date.",
+        meaning="A tenancy, or its term, ends within 60 days, by notice or as agreed. Once for an end date.",
         data=TenancyEnding,
         sample=TenancyEnding(
             tenancy_id="tcy_01kaqg3a00m9n8p7q6r5s4t3v2",
@@ -221,6 +226,7 @@ _KINDS: Final = (
             end_date="2027-01-19",
             days_until_end=60,
             notice_by="tenant",
+            continues=False,
         ),
         extension=True,
     ),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.import_files import told_ignored
 from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.cli.received_files import received
@@ -60,11 +61,12 @@ def prices(arguments: argparse.Namespace, context: Context) -> int:
 
 def _document(told: Json) -> Json:
     """In the form of all imports. Chosen: it has no id, for there is nothing to undo: a day has one price."""
-    names = ("added", "duplicates", "replaced", "refused")
+    names = ("rows", "added", "duplicates", "replaced", "ignored", "refused")
     return {"importId": None, "format": "csv", **{name: told[name] for name in names}}
 
 
 def _lines(told: Json) -> list[str]:
     counted = f"{told['added']} added, {told['replaced']} replaced, {told['duplicates']} there already"
     lines = [f"{told['fileName']}: {counted}, {told['refusedRows']} refused."]
+    lines += [f"  {told_ignored(one)}" for one in told["ignored"]]
     return lines + [f"  line {one['line']}: {one['reason']}" for one in told["refused"]]

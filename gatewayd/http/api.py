@@ -206,7 +206,7 @@ class Api:
             request = _decoded(call, route, None)  # before the file: what is wrong with it is told at once
             if key is None:
                 await self._performer.require_credits(operation, caller, request)
-            async with self._uploads.receive(call.request, receive, operation) as file:
+            async with self._uploads.receive(call.request, receive, operation, caller.org_id) as file:
                 caller = _overriding(self._still(call, caller), overrides)
                 return render(await self._performer.perform(operation, caller, request, key, file), call.request)
         body = None

@@ -178,6 +178,7 @@ class _Gate:
         request.client, request.scheme = scope["client"], scope["scheme"]
         proxies = self._server.proxies
         if proxies.believes(request.client):
+            request.vouched = True
             request.client, request.scheme = proxies.resolve(request.client, request.scheme, request.headers)
         elif not self._server.forwarding_noted and are_forwarded(request.headers):
             self._server.note_forwarding(request.client)

@@ -1,15 +1,17 @@
 """What changes imports (domain model E): operations that take a file, apply and undo. The area has what reads them."""
 
 import dataclasses
+import datetime
 from typing import Annotated, Final, Literal, Protocol
 
 import msgspec
 from msgspec import Meta
 
+from gatewayd.areas.banking.kept_statements import SaidRange
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.received_file import ReceivedFile
-from gatewayd.contract.wire import Id, Request
+from gatewayd.contract.wire import Date, Id, Request
 from gatewayd.errors import invalid_field
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.runs import Order
@@ -40,6 +42,17 @@ Spent = Annotated[
     Literal["negative", "positive"],
     Meta(description="Of a CSV or QIF that leaves it open: how what was spent is written."),
 ]
+OfAccount = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=160,
+        description="Which account of the file it is, by its name or number there: of a file of several, where the "
+        "account has no number.",
+        examples=["Savings"],
+    ),
+]
+_FROM: Final = "The first day that the file is of, where it began before its first line."
 _DATE_FORMATS: Final = {"dmy": "dd/mm/yyyy", "mdy": "mm/dd/yyyy", "ymd": "yyyy-mm-dd"}
 
 
@@ -62,6 +75,9 @@ class ImportStatement(Request, frozen=True, kw_only=True):
     mapping: MappingText | None = None
     date_order: DateOrder | None = None
     spent: Spent | None = None
+    of_account: OfAccount | None = None
+    from_date: Annotated[Date, Meta(description=_FROM)] | None = None
+    to_date: Annotated[Date, Meta(description="The last day that the file is of.")] | None = None
 
 
 class ApplyImport(Request, frozen=True, kw_only=True):
@@ -82,6 +98,13 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
     Interim reports (CAMT.052 and .054, MT942) are taken too: they have no balance and cover no day, and what
     MT942 has is pending until a statement brings it.
 
+    An account takes from its first files what they say of it: numbers, holder and bank. A file of another account is
+    refused, and the account that has it named in `existingId`. Of a file of several accounts the rows of this one are
+    taken; `otherAccounts` names the others, and the same file can be sent to each.
+
+    A CSV tells the days of its first and last line alone: `fromDate` and `toDate` say which days it is of, also of one
+    that was imported before.
+
     Rows that the account has already are left out, and pending ones replaced. The same file again changes nothing and
     answers the first import. A large file goes on after the answer: `status` is then `uploaded` or `applying`.
 
@@ -94,8 +117,14 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
         _order("bank", caller, request),
         date_format=date_format_of(request.date_order),
         negate=negate_of(request.spent),
+        of_account=request.of_account,
+        covers=SaidRange(_iso(request.from_date), _iso(request.to_date)),
     )
     return shown(await deps.importing.import_file(caller.org_id, order, file))
+
+
+def _iso(day: datetime.date | None) -> str | None:
+    return None if day is None else day.isoformat()
 
 
 def date_format_of(order: str | None) -> str | None:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from gatewayd.errors import FieldError
-from gatewayd.ledger import coded_vat, lets, loan_payments, owners, profit_and_loss, references
+from gatewayd.ledger import capital_goods, coded_vat, lets, loan_payments, owners, profit_and_loss, references
 from gatewayd.ledger.allocation_shapes import Allocation, Part
 from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.businesses import Business
@@ -44,6 +44,7 @@ def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation |
     for path, code, message in (
         *_amount_mistakes(row, business),
         *_code_mistakes(row, business),
+        *capital_goods.mistakes(row, is_sale(row, business)),
         *(() if business is None else _business_mistakes(row, business, setting.line, stays)),
         *_category_mistakes(row, business),
         *_payment_mistakes(row, setting.place, before),

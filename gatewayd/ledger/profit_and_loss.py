@@ -17,6 +17,8 @@ from gatewayd.ledger.rounding import half_up
 Kind = Literal["income", "expense", "memorandum"]
 Direction = Literal["in", "out"]
 
+EXCHANGE = "exchangeDifferences"
+"""What payments in other currencies brought more, or with a minus less, than their invoices were worth: income."""
 CONSOLIDATED = "consolidatedExpenses"
 MEMORANDA = frozenset({categories.REPLACED_ITEMS, categories.RESTRICTED, "taxDeducted", "taxTakenOffTradingIncome"})
 _ORDER = {
@@ -24,7 +26,13 @@ _ORDER = {
     for position, name in enumerate(
         dict.fromkeys(
             name
-            for group in (categories.Income, categories.Expense, categories.PropertyIncome, categories.PropertyExpense)
+            for group in (
+                categories.Income,
+                Literal["exchangeDifferences"],
+                categories.Expense,
+                categories.PropertyIncome,
+                categories.PropertyExpense,
+            )
             for name in get_args(group)
         )
     )
@@ -115,7 +123,7 @@ def kind_of(category: str, business_type: str) -> Kind:
     """
     if category in MEMORANDA:
         return "memorandum"
-    if category in categories.income_of(business_type):
+    if category == EXCHANGE or category in categories.income_of(business_type):
         return "income"
     if category in categories.expenses_of(business_type):
         return "expense"

@@ -14,7 +14,7 @@ from gatewayd.store import ReadTx, Row
 
 _SELECT_ENTITY = """
 SELECT id, type, incorporation_date, accounting_year_end_month, accounting_year_end_day, country_code,
-    utr IS NOT NULL, archived_at IS NOT NULL, created_at, vat_status, vat_effective_date, vat_deregistration_date,
+    utr_hint IS NOT NULL, archived_at IS NOT NULL, created_at, vat_status, vat_effective_date, vat_deregistration_date,
     vat_scheme, vat_return_frequency, vat_stagger_group, vat_period_end_month, cis_contractor
 FROM legal_entities WHERE org_id = :org_id AND id = :id
 """

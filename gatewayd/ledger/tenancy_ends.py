@@ -5,26 +5,29 @@ from typing import NamedTuple
 from gatewayd.store import ReadTx
 
 _SELECT = """
-SELECT t.id, t.last_day, t.notice_by, p.name, u.name, e.name, b.name, t.created_at, t.updated_at, t.version
+SELECT t.id, t.expected_end, t.last_day IS NULL, t.notice_by, p.name, u.name, e.name, b.name, t.created_at,
+    t.updated_at, t.version
 FROM tenancies t
 JOIN properties p ON p.org_id = t.org_id AND p.id = t.property_id
 JOIN businesses b ON b.org_id = t.org_id AND b.id = p.business_id
 JOIN legal_entities e ON e.org_id = t.org_id AND e.id = b.legal_entity_id
 LEFT JOIN property_units u ON u.org_id = t.org_id AND u.id = t.unit_id
-WHERE t.org_id = :org_id AND t.last_day >= :since AND t.cancelled_at IS NULL AND e.archived_at IS NULL
+WHERE t.org_id = :org_id AND t.expected_end >= :since AND t.cancelled_at IS NULL AND e.archived_at IS NULL
     AND (CAST(:legal_entity_id AS TEXT) IS NULL OR e.id = :legal_entity_id)
-ORDER BY t.last_day, t.id LIMIT :count
+ORDER BY t.expected_end, t.id LIMIT :count
 """
 
 
 class TenancyEnd(NamedTuple):
-    """A tenancy that ends. `last_day` is ISO; `notice_by` None: without a notice; `unit` None: the whole property.
+    """A tenancy that ends, or whose term does. `day` is ISO, and `continues` whether the tenancy goes on after it.
 
-    `created` and `changed` are instants in microseconds.
+    `notice_by` None: without a notice; `unit` None: the whole property. `created` and `changed` are instants in
+    microseconds.
     """
 
     id: str
-    last_day: str
+    day: str
+    continues: bool
     notice_by: str | None
     property_name: str
     unit: str | None
@@ -36,6 +39,6 @@ class TenancyEnd(NamedTuple):
 
 
 def since(tx: ReadTx, day: str, legal_entity_id: str | None, count: int) -> list[TenancyEnd]:
-    """The first `count` ends on or after an ISO day, of one legal entity or of all, by day."""
+    """The first `count` of them on or after an ISO day, of one legal entity or of all, by day."""
     rows = tx.rows(_SELECT, since=day, legal_entity_id=legal_entity_id, count=count)
     return [TenancyEnd(*row) for row in rows]

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from gatewayd.money import CURRENCIES
 from gatewayd.statements.amounts import parse_amount
-from gatewayd.statements.csv_headings import folded
+from gatewayd.statements.csv_headings import folded, repeats
 from gatewayd.statements.dates import is_date, parse_date
 from gatewayd.statements.identifiers import Identifiers, identifiers
 from gatewayd.statements.shapes import Column, IgnoredKind, Line, Mapping, Unreadable
@@ -69,10 +69,7 @@ class Columns:
 
     def repeats_headings(self, cells: Sequence[str]) -> bool:
         """True for the headings once more, as files have them that were joined."""
-        said = [folded(cell) for cell in cells]
-        while said and not said[-1]:
-            said.pop()
-        return bool(said) and said == [folded(heading) for heading in self._headings]
+        return repeats(self._headings, cells)
 
     def _place(self, column: Column | None) -> int | None:
         if column is None or isinstance(column, int):

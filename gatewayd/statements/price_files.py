@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, Final, NamedTuple
 
 from gatewayd.statements.amounts import has_decimal_comma, parse_decimal
-from gatewayd.statements.csv_headings import folded
+from gatewayd.statements.csv_headings import folded, repeats
 from gatewayd.statements.csv_rows import Row, rows
+from gatewayd.statements.csv_sample import trimmed
 from gatewayd.statements.dates import DateOrder, is_date, parse_date
-from gatewayd.statements.shapes import Hints, Limits, PriceLine, Refused, Unreadable
+from gatewayd.statements.shapes import Hints, Ignored, Limits, PriceLine, Refused, Unreadable
 from gatewayd.statements.text import TextLines, encoding_of
 
 LIMITS: Final = Limits(lines=2_000_000, line_bytes=4096)
@@ -21,6 +22,8 @@ SAMPLE_ROWS: Final = 5_000  # Chosen: that the order of dates and the decimal si
 HEADING_ROWS: Final = 10  # Chosen: within which the headings are looked for
 
 _PLACES: Final = 12  # what a price has at most
+_IN_PENCE: Final = re.compile(r".*[0-9]\s*[pP]")
+_POUND: Final = "GBP"
 _PAIR: Final = re.compile(r"([A-Z]{3})\s*/\s*([A-Z]{3})")
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "date": ("date", "price date", "as of", "as at", "day", "nav date", "trade date"),
@@ -35,7 +38,7 @@ _IDENTIFIERS: Final = (
 
 
 class _Columns(NamedTuple):
-    """Where what stands; `skipped` rows come before the first price."""
+    """Where what stands; `skipped` rows come before the first price. `headings` is empty where there are none."""
 
     date: int
     identifiers: tuple[int, ...]
@@ -43,6 +46,12 @@ class _Columns(NamedTuple):
     currency: int | None
     exchange: int | None
     skipped: int
+    headings: tuple[str, ...] = ()
+
+    @property
+    def widths(self) -> range:
+        """How many columns a row may have."""
+        return range(len(self.headings), len(self.headings) + 1) if self.headings else range(3, 5)
 
 
 class _Form(NamedTuple):
@@ -53,7 +62,7 @@ class _Form(NamedTuple):
     decimal_comma: bool
 
 
-def read_prices(stream: BinaryIO, hints: Hints) -> Iterator[PriceLine | Refused]:
+def read_prices(stream: BinaryIO, hints: Hints) -> Iterator[PriceLine | Refused | Ignored]:
     """The rows of a file, in its order; `stream` can seek, and is looked through twice.
 
     Raises `Unreadable` for what has no such columns or breaks a limit, also after rows have been given.
@@ -65,15 +74,16 @@ def read_prices(stream: BinaryIO, hints: Hints) -> Iterator[PriceLine | Refused]
     form = _form(stream, (encoding, delimiter), limits)
     lines = TextLines(stream, encoding, limits)
     try:
-        yield from _body(rows(lines, delimiter), form)
+        yield from _body(rows(lines, delimiter, len(form.columns.headings) or 3), form)
     finally:
         lines.detach()
 
 
-def _body(found: Iterator[Row], form: _Form) -> Iterator[PriceLine | Refused]:
+def _body(found: Iterator[Row], form: _Form) -> Iterator[PriceLine | Refused | Ignored]:
     for count, row in enumerate(found):
         if count >= form.columns.skipped and (row.fault is not None or any(cell.strip() for cell in row.cells)):
-            yield _read(row, form)
+            is_heading = repeats(form.columns.headings, row.cells)
+            yield Ignored(line=row.line, kind="heading") if is_heading else _read(row, form)
 
 
 def _read(row: Row, form: _Form) -> PriceLine | Refused:
@@ -87,22 +97,32 @@ def _line(row: Row, form: _Form) -> PriceLine:
     if row.fault is not None:
         raise ValueError(row.fault)
     columns = form.columns
+    if len(trimmed(row.cells)) >= columns.widths.stop or len(row.cells) < columns.widths.start:
+        raise ValueError(f"it has {len(row.cells)} columns instead of {columns.widths.stop - 1}")
+    day = _cell(row, columns.date)
+    if day.casefold() in ("", "n/a", "-"):
+        raise ValueError("it has no date")
     identifier = next((text for at in columns.identifiers if (text := _cell(row, at))), "")
     if not identifier:
         raise ValueError("it names no instrument")
-    number = parse_decimal(_cell(row, columns.price), decimal_comma=form.decimal_comma)
+    price, currency = _cell(row, columns.price), _cell(row, columns.currency)
+    if _IN_PENCE.fullmatch(price):
+        if currency.upper() not in ("", _POUND, "GBX"):
+            raise ValueError(f"{price[:40]!r} is in pence, and the currency is {currency[:20]!r}")
+        price, currency = price.rstrip("pP "), "GBX"
+    number = parse_decimal(price, decimal_comma=form.decimal_comma)
     text = f"{number:f}"
     if number < 0 or len(text.partition(".")[2].rstrip("0")) > _PLACES:
         raise ValueError(f"{text[:40]!r} is no price")
     pair = _PAIR.fullmatch(identifier.upper())
     return PriceLine(
         line=row.line,
-        date=parse_date(_cell(row, columns.date), form.date_format),
+        date=parse_date(day, form.date_format),
         identifier=identifier,
         pair=None if pair is None else (pair[1], pair[2]),
         exchange=_cell(row, columns.exchange).upper(),
         price=text,
-        currency=_cell(row, columns.currency),
+        currency=currency,
     )
 
 
@@ -143,12 +163,12 @@ def _form(stream: BinaryIO, text: tuple[str, str], limits: Limits) -> _Form:
 def _columns(sample: Sequence[Row]) -> _Columns:
     """By headings within the first rows, else date, identifier, price and currency in this order."""
     for at, row in enumerate(sample[:HEADING_ROWS]):
-        found = _by_headings([folded(cell) for cell in row.cells], at)
+        found = _by_headings([folded(cell) for cell in trimmed(row.cells)], at)
         if found is not None:
             return found
-    for at, row in enumerate(sample[:HEADING_ROWS]):
+    for row in sample[:HEADING_ROWS]:
         if len(row.cells) >= 3 and is_date(row.cells[0]):
-            return _Columns(date=0, identifiers=(1,), price=2, currency=3, exchange=None, skipped=at)
+            return _Columns(date=0, identifiers=(1,), price=2, currency=3, exchange=None, skipped=0)
     raise Unreadable(None, "there are no columns for date, identifier and price")
 
 
@@ -158,7 +178,7 @@ def _by_headings(headings: Sequence[str], at: int) -> _Columns | None:
     date, price = places["date"], places["price"]
     if date is None or price is None or not identifiers:
         return None
-    return _Columns(date, identifiers, price, places["currency"], places["exchange"], at + 1)
+    return _Columns(date, identifiers, price, places["currency"], places["exchange"], at + 1, tuple(headings))
 
 
 def _place(headings: Sequence[str], words: Sequence[str]) -> int | None:

@@ -18,6 +18,7 @@ from gatewayd.store.copies import copy_database
 from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure
 from gatewayd.store.lost_database import lost, remains_in
 from gatewayd.store.private_files import sync_directory
+from gatewayd.store.sealing import Sealer
 
 
 class Upgrade(NamedTuple):
@@ -28,7 +29,7 @@ class Upgrade(NamedTuple):
     copy: Path | None
 
 
-def upgrade(connection: apsw.Connection, path: Path, now: Instant) -> Upgrade | None:
+def upgrade(connection: apsw.Connection, path: Path, now: Instant, sealer: Sealer) -> Upgrade | None:
     """Apply the migrations that wait for the database at `path`; None where none does. Beside no daemon.
 
     Raises `MigrationError`, or `StoreFailure` where there is no room for the copy, or the database is empty and was
@@ -40,7 +41,7 @@ def upgrade(connection: apsw.Connection, path: Path, now: Instant) -> Upgrade | 
     if applied == len(migrations):
         return None
     copy = _copy(path, len(migrations)) if applied else None
-    schema.migrate(connection, migrations, now)
+    schema.migrate(connection, migrations, now, sealer)
     return Upgrade(applied, len(migrations), copy)
 
 

@@ -44,6 +44,8 @@ def test_a_file_makes_an_account_and_fills_it(run: Run, org_id: str, file: Path,
         "ignored": [],
         "refused": [],
         "supposed": [],
+        "otherAccounts": [],
+        "firstImportedAt": None,
         "balance": "34975.92",
     }
     assert made["accountId"].startswith("acc_")

@@ -110,6 +110,22 @@ async def test_a_bad_row_is_told_and_the_others_are_taken(open_bank: OpenBank, r
         assert (told.added, told.refused_rows) == (4, 1)
 
 
+async def test_what_becomes_of_rows_adds_up_to_those_of_the_file(open_bank: OpenBank) -> None:
+    async with open_bank() as bank:
+        await bank.store.write(instruments, ORG)
+        bring = bring_into(bank.store, bank.directory)
+        await bring(FILE)
+        headings, first = FILE.splitlines()[:2]
+        more = f"{headings}\n{first}\nn/a,{VODAFONE},1,GBP\n2026-10-02,{VODAFONE},1,234.50,GBP\n"
+        told = await bring(f"{FILE}\n{more}2026-10-03,{VODAFONE},83,GBX\n")
+        assert (told.rows, told.added, told.duplicates, told.ignored_rows, told.refused_rows) == (8, 1, 4, 1, 2)
+        assert [(one.kind, one.first_line) for one in told.ignored] == [("heading", 6)]
+        assert [(one.line, one.reason) for one in told.refused] == [
+            (8, "it has no date"),
+            (9, "it has 5 columns instead of 4"),
+        ]
+
+
 async def test_a_long_file_comes_in_by_pieces_and_shows_the_latest_price(open_bank: OpenBank) -> None:
     async with open_bank() as bank:
         ids = await bank.store.write(instruments, ORG)

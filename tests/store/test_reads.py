@@ -1,6 +1,7 @@
 """Reads: a snapshot, read-only, never longer on the event loop than their budget."""
 
 import math
+import threading
 from pathlib import Path
 
 import apsw
@@ -15,6 +16,7 @@ from gatewayd.store.database import (
     StoreSettings,
     open_store,
 )
+from gatewayd.store.long_reads import ORGANIZATION_THREADS
 from tests.store.opening import ENDLESS, add, insert, names, opened
 from tests.support.store import START
 
@@ -204,6 +206,28 @@ async def test_more_long_reads_than_threads_take_turns(tmp_path: Path) -> None:
                 for _ in range(20):
                     nursery.start_soon(look)
         assert answers == [[]] * 20
+
+
+async def test_an_organization_has_not_all_the_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gatewayd.store.long_reads.LONG_READ_SECONDS", 0.2)
+    over = threading.Event()
+
+    def hold(tx: ReadTx) -> None:
+        over.wait(20)
+
+    async with opened(tmp_path) as store:
+        with trio.fail_after(20):
+            async with trio.open_nursery() as nursery:
+                for _ in range(ORGANIZATION_THREADS):
+                    nursery.start_soon(store.read_later, hold, "org_a")
+                while store.read_shares.count.of("org_a") < ORGANIZATION_THREADS:
+                    await trio.lowlevel.checkpoint()
+                assert await store.read_later(names, "org_b") == []
+                assert await store.read_later(names, None) == []
+                with pytest.raises(StoreFailure, match="waited too long"):
+                    await store.read_later(names, "org_a")
+                over.set()
+        assert await store.read_later(names, "org_a") == []
 
 
 # -- the version

@@ -16,6 +16,7 @@ from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.areas.landlord.properties.shapes import StoredProperty
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.landlord.tenancies import rows as tenancies
+from gatewayd.areas.landlord.tenancies import states
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.clock import days_after, london_date
@@ -34,10 +35,10 @@ WHERE superseded_by_id IS NULL AND (expiring_told_for IS NULL OR expiring_told_f
 ORDER BY expiry_date, id LIMIT :count
 """
 _SELECT_ENDING_ANY_ORG = """
-SELECT org_id, id, last_day FROM tenancies
-WHERE cancelled_at IS NULL AND (ending_told_for IS NULL OR ending_told_for <> last_day)
-    AND last_day >= :today AND last_day <= :until
-ORDER BY last_day, id LIMIT :count
+SELECT org_id, id, expected_end FROM tenancies
+WHERE cancelled_at IS NULL AND (ending_told_for IS NULL OR ending_told_for <> expected_end)
+    AND expected_end >= :today AND expected_end <= :until
+ORDER BY expected_end, id LIMIT :count
 """
 _SELECT_RENTED_ANY_ORG = """
 SELECT org_id, id, rent_told_for FROM tenancies
@@ -61,9 +62,9 @@ def tell_some(tx: WriteTx) -> None:
         tx.bind(org_id)
         _tell_expiring(tx, PROPERTIES.get(tx, property_id), id_, unit_id, type_, expiry)
         certificates.mark_told(tx, id_)
-    for org_id, id_, last_day in tx.rows(_SELECT_ENDING_ANY_ORG, **asked):
+    for org_id, id_, end in tx.rows(_SELECT_ENDING_ANY_ORG, **asked):
         tx.bind(org_id)
-        _tell_ending(tx, TENANCIES.get(tx, id_), last_day)
+        _tell_ending(tx, TENANCIES.get(tx, id_), end)
         tenancies.mark_ending_told(tx, id_)
     for org_id, id_, told_for in tx.rows(_SELECT_RENTED_ANY_ORG, **asked):
         tx.bind(org_id)
@@ -107,11 +108,12 @@ def _tell_expiring(
     events.append(tx, "certificate.expiring", data)
 
 
-def _tell_ending(tx: WriteTx, row: TenancyRow, last_day: str) -> None:
+def _tell_ending(tx: WriteTx, row: TenancyRow, end: str) -> None:
     data = {
-        "end_date": last_day,
-        "days_until_end": _days(tx.today, last_day),
+        "end_date": end,
+        "days_until_end": _days(tx.today, end),
         "notice_by": row.notice_by,
+        "continues": states.last_day(row) is None,
     }
     events.append(tx, "tenancy.ending", {**_of_tenancy(tx, row), **data})
 

@@ -83,13 +83,15 @@ def _deadline(row: Row) -> Deadline:
 
 def _end(end: TenancyEnd, today: str) -> Deadline:
     where = end.property_name if end.unit is None else f"{end.property_name}, {end.unit}"
+    what = "Term of a tenancy ends" if end.continues else "Tenancy ends"
+    how = "As agreed." if end.notice_by is None else f"By notice of the {end.notice_by}."
     return Deadline(
         uid=f"{end.id}@gatewayd",
-        day=datetime.date.fromisoformat(end.last_day),
-        summary=f"Tenancy ends: {where} ({end.entity}, {end.business})",
-        description="As agreed." if end.notice_by is None else f"By notice of the {end.notice_by}.",
+        day=datetime.date.fromisoformat(end.day),
+        summary=f"{what}: {where} ({end.entity}, {end.business})",
+        description=f"{how} The tenancy goes on until somebody leaves." if end.continues else how,
         is_certain=True,
-        is_done=end.last_day < today,
+        is_done=end.day < today,
         created=Instant(end.created),
         changed=Instant(end.changed),
         sequence=end.version - 1,

@@ -17,12 +17,15 @@ from defusedxml.ElementTree import iterparse
 from gatewayd.money import canonical
 from gatewayd.statements.amounts import parse_decimal
 from gatewayd.statements.dates import parse_iso_date
-from gatewayd.statements.shapes import Hints, Instrument, Opened, Part, Refused, Trade, TradeType, Unreadable
+from gatewayd.statements.shapes import Hints, Ignored, Instrument, Opened, Part, Refused, Trade, TradeType, Unreadable
 from gatewayd.statements.text import cleaned
 from gatewayd.statements.trades.csv_money import major, minor_of
+from gatewayd.statements.trades.reasons import reason_of
 
 _DEPTH_MAX = 16
-_REPEATED = frozenset({"SUMMARY", "ORDER", "CLOSED_LOT", "SYMBOL_SUMMARY", "ASSET_SUMMARY"})
+_ROW_DEPTH = 5  # a row stands in a section of a statement of the statements of the report
+REPEATED = frozenset({"SUMMARY", "ORDER", "CLOSED_LOT", "SYMBOL_SUMMARY", "ASSET_SUMMARY"})
+_SUMMARIES = frozenset({"Order", "Lot", "SymbolSummary", "AssetSummary"})
 _HELD = frozenset({"STK", "FUND", "BOND", ""})  # an empty category: a query that does not show it
 _CASH: Mapping[str, tuple[TradeType, TradeType]] = {  # what comes in, what goes out
     "dividends": ("dividend", "dividend"),
@@ -70,13 +73,14 @@ def read_flex(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
             if element.tag == "FlexStatement":
                 found = _same_account(found, element)
             continue
+        depth = len(path)
         path.pop()
         if element.tag == "AccountInformation":
             base = element.get("currency") or base
-        read = _READERS.get(element.tag)
-        if read is not None:
+        read = READERS.get(element.tag)
+        if read is not None or (depth == _ROW_DEPTH and element.tag != "AccountInformation"):
             count += 1
-            yield from _taken(read, element, count, base or hints.currency or "")
+            yield told(read, element, count, base or hints.currency or "")
         if path:
             path[-1].remove(element)
 
@@ -107,20 +111,19 @@ def _same_account(found: str | None, element: Element) -> str:
     return account
 
 
-def _taken(read: "_Read", element: Element, ordinal: int, base: str) -> Iterator[Part]:
-    if element.get("levelOfDetail", "").upper() in _REPEATED:
-        return  # the same money once more
+def told(read: "Read | None", element: Element, ordinal: int, base: str) -> Trade | Refused | Ignored:
+    """What a row is: a summary is the same money once more, and what nothing reads is of another list."""
+    if element.tag in _SUMMARIES or element.get("levelOfDetail", "").upper() in REPEATED:
+        return Ignored(line=ordinal, kind="total")
+    if read is None:
+        return Ignored(line=ordinal, kind="list")
     try:
-        trade = read(element, ordinal, base)
-    except ValueError as error:
-        reason = str(error)
-        yield Refused(line=ordinal, reason=f"{reason[0].upper()}{reason[1:]}.")
-        return
-    if trade is not None:
-        yield trade
+        return read(element, ordinal, base)
+    except (ValueError, ArithmeticError) as error:
+        return Refused(line=ordinal, reason=reason_of(error))
 
 
-def _trade(element: Element, ordinal: int, base: str) -> Trade | None:
+def _trade(element: Element, ordinal: int, base: str) -> Trade:
     category = element.get("assetCategory", "")
     if category == "CASH":
         raise ValueError("it exchanges currencies, which is not kept: enter a withdrawal and a deposit")
@@ -164,7 +167,7 @@ def _trade(element: Element, ordinal: int, base: str) -> Trade | None:
     )
 
 
-def _cash(element: Element, ordinal: int, base: str) -> Trade | None:
+def _cash(element: Element, ordinal: int, base: str) -> Trade:
     kind = element.get("type", "")
     types = _CASH.get(kind.casefold())
     if types is None:
@@ -195,7 +198,7 @@ def _cash(element: Element, ordinal: int, base: str) -> Trade | None:
     )
 
 
-def _action(element: Element, ordinal: int, base: str) -> Trade | None:
+def _action(element: Element, ordinal: int, base: str) -> Trade:
     """A split; other actions are told of, for people to enter."""
     text = element.get("actionDescription") or element.get("description") or ""
     found = _SPLIT.fullmatch(text)
@@ -216,7 +219,7 @@ def _action(element: Element, ordinal: int, base: str) -> Trade | None:
     )
 
 
-def _transfer(element: Element, ordinal: int, base: str) -> Trade | None:
+def _transfer(element: Element, ordinal: int, base: str) -> Trade:
     """Cash or a holding that comes from another account, or goes to one.
 
     The elements are as in github.com/csingley/ibflex tests/test_types.py.
@@ -268,8 +271,8 @@ def _moved_cash(element: Element, ordinal: int, base: str, amount: Decimal) -> T
     )
 
 
-_Read = Callable[[Element, int, str], Trade | None]
-_READERS: Mapping[str, _Read] = {
+Read = Callable[[Element, int, str], Trade]
+READERS: Mapping[str, Read] = {
     "Trade": _trade,
     "CashTransaction": _cash,
     "CorporateAction": _action,
@@ -294,7 +297,8 @@ def _instrument(element: Element) -> Instrument | None:
 def _rate(element: Element, currency: str, base: str) -> str | None:
     """What 1 of the currency is in the base currency of the account; None: it is that, or nothing tells."""
     rate = _number(element, "fxRateToBase")
-    return None if rate is None or rate <= 0 or currency == base or not base else _plain(rate)
+    is_other = rate == 1  # its currency is the base of the account, which is another than was thought
+    return None if rate is None or rate <= 0 or is_other or currency == base or not base else _plain(rate)
 
 
 def _number(element: Element, name: str) -> Decimal | None:

@@ -124,10 +124,12 @@ def test_a_tenancy_that_ends_is_told_and_told_anew_where_the_day_moves(estate: E
         None,
     )
     assert (data["tenancy_id"], data["property_id"], data["business_id"]) == (tenancy["id"], house, estate.business_id)
+    assert data["continues"] is True  # what ends is the term alone
     notice = {"noticeServedDate": "2026-12-30", "noticeBy": "tenant", "noticeExpiryDate": "2027-01-31"}
     estate.post("updateTenancy", id=tenancy["id"], **notice)
     ((kind, data),) = tell(estate)
     assert (kind, data["end_date"], data["notice_by"]) == ("tenancy.ending", "2027-01-31", "tenant")
+    assert data["continues"] is False
 
 
 def test_rent_is_overdue_on_the_day_after_and_told_once_for_each_due_date(estate: Estate) -> None:

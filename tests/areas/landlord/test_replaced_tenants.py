@@ -60,7 +60,7 @@ def test_the_last_of_all_tenancies_counts(landlord: Landlord) -> None:
     tom, other = landlord.tenant("Tom Lee"), landlord.tenant()
     first = landlord.let(startDate="2018-01-01", tenantIds=[tom])
     landlord.change(first, tenantIds=[other], tenantsFromDate="2019-06-01")
-    landlord.let(startDate="2020-01-01", endDate="2020-12-31", tenantIds=[tom])
+    landlord.let(startDate="2020-01-01", endedDate="2020-12-31", tenantIds=[tom])
     with pytest.raises(Problem) as caught:
         landlord.post("eraseTenant", id=tom)
     assert "until 2026-12-31" in caught.value.message
@@ -154,7 +154,7 @@ def test_a_day_that_does_not_fit_is_refused(landlord: Landlord, fields: Json, wr
 
 def test_of_a_tenancy_that_has_ended_the_day_is_asked_for(landlord: Landlord) -> None:
     tom, ann = landlord.tenant("Tom Lee"), landlord.tenant("Ann May")
-    let = landlord.let(startDate="2024-01-01", endDate="2025-12-31", tenantIds=[tom])
+    let = landlord.let(startDate="2024-01-01", endedDate="2025-12-31", tenantIds=[tom])
     with pytest.raises(Problem) as caught:
         landlord.change(let, tenantIds=[ann])
     assert fields_of(caught.value) == [("tenantsFromDate", "required")]

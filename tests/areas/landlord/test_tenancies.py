@@ -231,18 +231,31 @@ def test_a_fixed_term_is_taken_with_a_warning_and_does_not_count(
     assert made["type"] == "assured_periodic"
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"startDate": "2025-05-01", "endDate": "2026-04-30"},
-        {"startDate": "2025-05-01", "endDate": "2026-04-30", "type": "assured_periodic"},
-        {"startDate": "2026-06-01", "endDate": "2026-10-31", "type": "company_let"},
-    ],
-)
-def test_other_terms_count(landlord: Landlord, fields: dict[str, str]) -> None:
-    made = landlord.let(**fields)
-    assert (made["endDate"], made["status"], made["warnings"]) == (fields["endDate"], "ended", [])
-    assert made["convertedFrom"] is None
+@pytest.mark.parametrize("type_", ["company_let", "lodger", "other"])
+def test_what_no_law_continues_ends_with_its_term(landlord: Landlord, type_: str) -> None:
+    made = landlord.let(startDate="2026-06-01", endDate="2026-10-31", type=type_)
+    assert (made["endDate"], made["termEndDate"], made["endedDate"]) == ("2026-10-31", "2026-10-31", None)
+    assert (made["status"], made["warnings"], made["convertedFrom"]) == ("ended", [], None)
+
+
+@pytest.mark.parametrize("type_", ["assured_shorthold", "assured_periodic"])
+def test_a_let_of_the_past_is_entered_with_its_end(landlord: Landlord, type_: str) -> None:
+    house = landlord.house()
+    fields = {"startDate": "2024-05-01", "endDate": "2025-04-30", "type": type_}
+    made = landlord.let(house, **fields, endedDate="2025-06-14")
+    assert (made["endDate"], made["termEndDate"], made["endedDate"]) == ("2025-06-14", "2025-04-30", "2025-06-14")
+    assert (made["status"], made["warnings"], made["convertedFrom"]) == ("ended", [], None)
+    with pytest.raises(Problem) as caught:
+        landlord.let(house, startDate="2025-06-14", endedDate="2025-06-13")
+    assert fields_of(caught.value) == [("endedDate", "date_order")]
+    # without it nobody knows whether they left, and the next one of the house is not let in silence
+    there = landlord.let(house, startDate="2025-06-15", endDate="2026-04-30")
+    with pytest.raises(Problem) as caught:
+        landlord.let(house, startDate="2026-05-01")
+    assert (caught.value.code, caught.value.extra) == ("overlapping_tenancy", {"existingId": there["id"]})
+    assert "goes on past its term (2026-04-30) until `endedDate` is given" in caught.value.message
+    landlord.change(there, endedDate="2026-04-30")
+    landlord.let(house, startDate="2026-05-01")
 
 
 def test_a_shorthold_that_was_entered_in_time_becomes_periodic_by_itself(landlord: Landlord) -> None:
@@ -253,9 +266,10 @@ def test_a_shorthold_that_was_entered_in_time_becomes_periodic_by_itself(landlor
     for day in ("2025-09-01", "2026-04-30", "2026-05-01", "2026-07-31", "2026-08-01"):
         landlord.at(day)
         [served] = landlord.walk("listTenancies", "")
-        seen.append((served["type"], served["convertedFrom"], served["endDate"], served["status"], served["version"]))
-    before = ("assured_shorthold", None, "2026-07-31", "active", 1)
-    after = ("assured_periodic", "assured_shorthold", None, "active", 1)
+        assert (served["endDate"], served["termEndDate"]) == (None, "2026-07-31")
+        seen.append((served["type"], served["convertedFrom"], served["status"], served["version"], codes(served)))
+    before = ("assured_shorthold", None, "active", 1, [])
+    after = ("assured_periodic", "assured_shorthold", "active", 1, [])
     assert seen == [before, before, after, after, after]
 
 
@@ -384,7 +398,7 @@ def test_the_cap_is_of_assured_tenancies_since_june_2019(landlord: Landlord) -> 
 def test_a_property_has_its_tenancies_the_latest_first(landlord: Landlord) -> None:
     house = landlord.house()
     second = landlord.let(house, startDate="2026-06-01")
-    first = landlord.let(house, startDate="2025-06-01", endDate="2026-04-30")
+    first = landlord.let(house, startDate="2025-06-01", endedDate="2026-04-30")
     landlord.let()
     found = landlord.store.read(lambda tx: of_property(tx, house), landlord.org_id)
     assert [one.id for one in found] == [second["id"], first["id"]]

@@ -87,15 +87,16 @@ def walk(agreed: Agreed) -> Iterator[Seen]:
     """What happens, a day at a time: it begins, a notice is served, the law changes, it ends the night after its last
     day. Nothing that ended begins again."""
     begun = over = False
-    type_, was, term = str(agreed.type), None, text(agreed.term)
+    type_, was = str(agreed.type), None
     for day in days():
         yesterday = day - datetime.timedelta(days=1)
         begun = begun or agreed.start <= day
         if not agreed.cancelled:
-            last = agreed.end or agreed.expiry or (term and datetime.date.fromisoformat(term))
+            # of these types a company's let alone ends with its term
+            last = agreed.end or agreed.expiry or (agreed.term if type_ == "company_let" else None)
             over = over or (begun and last == yesterday)
             if (day.year, day.month, day.day) == (2026, 5, 1) and type_ == "assured_shorthold" and not over:
-                type_, was, term = "assured_periodic", type_, None
+                type_, was = "assured_periodic", type_
         status = "upcoming"
         if agreed.cancelled:
             status = "cancelled"
@@ -103,12 +104,13 @@ def walk(agreed: Agreed) -> Iterator[Seen]:
             status = "ended"
         elif begun:
             status = "notice" if agreed.served is not None and agreed.served <= day else "active"
-        yield Seen(status, type_, was, text(agreed.end) or text(agreed.expiry) or term)
+        term = agreed.term if type_ == "company_let" else None
+        yield Seen(status, type_, was, text(agreed.end or agreed.expiry or term))
 
 
 def seen(row: TenancyRow, day: str) -> Seen:
     type_, was = states.type_of(row, day)
-    return Seen(states.status_of(row, day), type_, was, states.shown_end(row, day))
+    return Seen(states.status_of(row, day), type_, was, states.last_day(row))
 
 
 near = st.integers(-3, 3).map(lambda days: datetime.date(2026, 5, 1) + datetime.timedelta(days=days))
@@ -117,7 +119,9 @@ some_day = st.one_of(near, st.dates(FIRST + datetime.timedelta(days=1), LAST))
 
 @st.composite
 def agreements(draw: st.DrawFn) -> Agreed:
-    type_: TenancyType = draw(st.sampled_from(["assured_shorthold", "assured_periodic", "occupation_contract"]))
+    type_: TenancyType = draw(
+        st.sampled_from(["assured_shorthold", "assured_periodic", "occupation_contract", "company_let"])
+    )
     latest = datetime.date(2026, 4, 30) if type_ == "assured_shorthold" else LAST
     start = min(draw(some_day), latest)
 
@@ -164,8 +168,9 @@ def day(month: int, of_month: int, year: int = 2026) -> datetime.date:
     [
         (Agreed("assured_periodic", day(6, 1)), "2026-05-31", "upcoming"),
         (Agreed("assured_periodic", day(6, 1)), "2026-06-01", "active"),
-        (Agreed("occupation_contract", day(1, 1), term=day(6, 30)), "2026-06-30", "active"),
-        (Agreed("occupation_contract", day(1, 1), term=day(6, 30)), "2026-07-01", "ended"),
+        (Agreed("occupation_contract", day(1, 1), term=day(6, 30)), "2026-07-01", "active"),
+        (Agreed("company_let", day(1, 1), term=day(6, 30)), "2026-06-30", "active"),
+        (Agreed("company_let", day(1, 1), term=day(6, 30)), "2026-07-01", "ended"),
         (Agreed("other", day(1, 1), served=day(3, 1), expiry=day(4, 30)), "2026-02-28", "active"),
         (Agreed("other", day(1, 1), served=day(3, 1), expiry=day(4, 30)), "2026-03-01", "notice"),
         (Agreed("other", day(1, 1), served=day(3, 1), expiry=day(4, 30)), "2026-04-30", "notice"),
@@ -187,10 +192,12 @@ def test_the_edges_of_the_states(agreed: Agreed, on: str, expected: str) -> None
     ("agreed", "on", "expected"),
     [
         # over the day before the change: nothing is converted
-        (Agreed("assured_shorthold", day(5, 1, 2025), term=day(4, 30)), "2026-05-01", "ended shorthold 2026-04-30"),
+        (Agreed("assured_shorthold", day(5, 1, 2025), end=day(4, 30)), "2026-05-01", "ended shorthold 2026-04-30"),
+        # its term alone was: it went on as a statutory periodic tenancy (Housing Act 1988 s5(2))
+        (Agreed("assured_shorthold", day(5, 1, 2025), term=day(4, 30)), "2026-05-01", "active periodic None"),
         # the day of the change is one of its days
         (Agreed("assured_shorthold", day(5, 1, 2025), term=day(5, 1)), "2026-05-01", "active periodic None"),
-        (Agreed("assured_shorthold", day(8, 1, 2025), term=day(7, 31)), "2026-04-30", "active shorthold 2026-07-31"),
+        (Agreed("assured_shorthold", day(8, 1, 2025), term=day(7, 31)), "2026-04-30", "active shorthold None"),
         (Agreed("assured_shorthold", day(8, 1, 2025), term=day(7, 31)), "2026-05-01", "active periodic None"),
         (Agreed("assured_shorthold", day(8, 1, 2025), term=day(7, 31)), "2026-08-01", "active periodic None"),
         # an end after all, and a notice, hold

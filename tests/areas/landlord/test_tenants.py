@@ -246,8 +246,8 @@ def test_nobody_is_erased_whose_tenancy_has_not_ended(landlord: Landlord) -> Non
 
 def test_records_are_kept_for_six_years_after_the_last_tenancy(landlord: Landlord) -> None:
     house, tenant = landlord.house(), landlord.tenant()
-    landlord.let(house, startDate="2019-01-01", endDate="2019-12-31", tenantIds=[tenant])
-    landlord.let(house, startDate="2020-01-01", endDate="2020-11-20", tenantIds=[tenant])
+    landlord.let(house, startDate="2019-01-01", endedDate="2019-12-31", tenantIds=[tenant])
+    landlord.let(house, startDate="2020-01-01", endedDate="2020-11-20", tenantIds=[tenant])
     with pytest.raises(Problem) as caught:  # six years to the day
         landlord.post("eraseTenant", id=tenant)
     assert caught.value.code == "invalid_state"
@@ -260,7 +260,7 @@ def test_records_are_kept_for_six_years_after_the_last_tenancy(landlord: Landlor
 
 def test_an_administrator_erases_earlier_and_says_why(landlord: Landlord) -> None:
     tenant = landlord.tenant()
-    landlord.let(startDate="2024-01-01", endDate="2025-12-31", tenantIds=[tenant])
+    landlord.let(startDate="2024-01-01", endedDate="2025-12-31", tenantIds=[tenant])
     landlord.caller = make_caller(landlord.org_id, role="member")
     with pytest.raises(Problem) as caught:
         landlord.post("eraseTenant", id=tenant, force=True, reason="They asked")

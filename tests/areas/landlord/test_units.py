@@ -189,7 +189,8 @@ def test_a_unit_with_a_tenancy_is_not_archived(lettings: Lettings, values: dict[
         ({"notice_served_date": "2026-11-21", "notice_expiry_date": "2027-01-19"}, "ending"),
         ({"notice_served_date": "2026-10-01", "notice_expiry_date": "2026-11-19"}, "vacant"),
         ({"notice_served_date": "2026-10-01", "notice_expiry_date": "2026-11-19", "end_date": "2027-06-01"}, "ending"),
-        ({"type": "commercial_lease", "term_end_date": "2026-12-31"}, "ending"),
+        ({"type": "company_let", "term_end_date": "2026-12-31"}, "ending"),
+        ({"type": "commercial_lease", "term_end_date": "2026-11-19"}, "let"),  # Landlord and Tenant Act 1954 s24
         ({"type": "assured_shorthold", "start_date": "2025-12-01", "term_end_date": "2026-11-30"}, "let"),  # Domain 0.1
         ({"start_date": "2026-12-01", "cancelled_at": 1}, "vacant"),
         ({"cancelled_at": 1}, "vacant"),

@@ -87,16 +87,38 @@ def test_a_tenancy_ends_when_it_is_said_to(landlord: Landlord) -> None:
     assert (end_of(changed), changed["warnings"]) == (("2026-11-20", "active"), [])
     assert end_of(landlord.change(tenancy, endDate="2026-11-19")) == ("2026-11-19", "ended")
     assert end_of(landlord.change(tenancy, endDate=None)) == (None, "active")
-    contract = landlord.let(landlord.house(jurisdiction="wales"), endDate="2026-10-31")
+    contract = landlord.let(type="company_let", endDate="2026-10-31")
     assert end_of(contract) == ("2026-10-31", "ended")
     assert end_of(landlord.change(contract, endDate=None)) == (None, "active")  # it goes on, whatever was agreed
+
+
+def test_a_term_that_is_over_is_told_until_somebody_says_what_became_of_it(landlord: Landlord) -> None:
+    """Renting Homes (Wales) Act 2016 s184(2): a periodic standard contract follows the fixed term."""
+    contract = landlord.let(landlord.house(jurisdiction="wales"), endDate="2026-11-20")
+    assert (end_of(contract), contract["warnings"]) == ((None, "active"), [])  # its last day
+    landlord.at("2026-11-21")
+    [served] = landlord.walk("listTenancies", "")
+    assert (end_of(served), codes(served), served["termEndDate"]) == ((None, "active"), ["term_over"], "2026-11-20")
+    assert codes(landlord.change(contract, notes="Nobody said anything")) == ["term_over"]
+    left = landlord.change(contract, endedDate="2026-11-20")
+    assert (end_of(left), left["warnings"], left["endedDate"]) == (("2026-11-20", "ended"), [], "2026-11-20")
+    back = landlord.change(contract, endedDate=None)  # it was another flat
+    assert (end_of(back), codes(back)) == ((None, "active"), ["term_over"])
+    renewed = landlord.change(contract, termEndDate="2027-11-20")
+    assert (end_of(renewed), renewed["warnings"], renewed["termEndDate"]) == ((None, "active"), [], "2027-11-20")
+    stays = landlord.change(contract, termEndDate=None)
+    assert (end_of(stays), stays["warnings"], stays["termEndDate"]) == ((None, "active"), [], None)
+    assert refused(landlord, contract, endedDate="2027-01-31", endDate="2027-01-31") == [("endDate", "conflict")]
+    wrong = {"endedDate": "2026-05-31", "termEndDate": "2026-05-30"}
+    assert refused(landlord, contract, **wrong) == [("endedDate", "date_order"), ("termEndDate", "date_order")]
 
 
 def test_an_end_after_the_change_of_the_law_holds_and_one_before_was_a_term(landlord: Landlord) -> None:
     landlord.at("2026-04-30")
     tenancy = landlord.let(startDate="2025-08-01", endDate="2026-04-30")
     renewed = landlord.change(tenancy, endDate="2026-10-31")
-    assert (end_of(renewed), codes(renewed)) == (("2026-10-31", "active"), ["fixed_term_not_allowed"])
+    assert (end_of(renewed), codes(renewed)) == ((None, "active"), ["fixed_term_not_allowed"])
+    assert renewed["termEndDate"] == "2026-10-31"
     assert states_on(landlord, "2026-05-01", "2026-11-01") == ["active", "active"]
     [served] = landlord.walk("listTenancies", "")
     assert (served["endDate"], served["convertedFrom"]) == (None, "assured_shorthold")
@@ -319,7 +341,7 @@ def test_a_correction_keeps_to_the_rules(landlord: Landlord, store: MemoryStore)
     before = landlord.change(tenancy, startDate="2026-04-30", type="assured_shorthold")
     assert (before["type"], before["convertedFrom"]) == ("assured_periodic", "assured_shorthold")
     assert before["rentHistory"][0]["fromDate"] == "2026-04-30"
-    landlord.let(house, startDate="2026-01-01", endDate="2026-04-29")
+    landlord.let(house, startDate="2026-01-01", endedDate="2026-04-29")
     with pytest.raises(Problem) as caught:
         landlord.change(tenancy, startDate="2026-04-29")
     assert caught.value.code == "overlapping_tenancy"
@@ -352,7 +374,7 @@ def test_a_change_that_nobody_may_make_is_refused(landlord: Landlord, store: Mem
 
 def test_a_property_goes_under_no_law_that_its_tenancies_are_not_of(landlord: Landlord) -> None:
     house = landlord.house()
-    tenancy, ended = landlord.let(house), landlord.let(house, startDate="2024-01-01", endDate="2025-12-31")
+    tenancy, ended = landlord.let(house), landlord.let(house, startDate="2024-01-01", endedDate="2025-12-31")
     assert (tenancy["type"], end_of(ended)[1]) == ("assured_periodic", "ended")
     with pytest.raises(Problem) as caught:
         landlord.post("updateProperty", id=house, jurisdiction="scotland")

@@ -7,7 +7,7 @@ from gatewayd.areas.landlord.finance_costs import books
 from gatewayd.areas.landlord.finance_costs.books import CURRENCY, FromBooks
 from gatewayd.areas.landlord.tax_returns import boxes
 from gatewayd.areas.landlord.tax_returns.boxes import ALLOWANCE, OfYear
-from gatewayd.areas.landlord.tax_returns.shapes import GetPropertyTaxReturn, PropertyTaxReturn, ReturnBox
+from gatewayd.areas.landlord.tax_returns.shapes import GetPropertyTaxReturn, PropertyReturnBox, PropertyTaxReturn
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import FieldError, invalid, invalid_field
@@ -56,7 +56,10 @@ def get_property_tax_return(tx: ReadTx, caller: Caller, request: GetPropertyTaxR
         form="SA105",
         currency=CURRENCY,
         traditional_accounting=own.on_accruals,
-        boxes=[ReturnBox(box=box, name=name, amount=Money(filled[box], CURRENCY)) for box, name in boxes.NAMES.items()],
+        boxes=[
+            PropertyReturnBox(box=box, name=name, amount=Money(filled[box], CURRENCY))
+            for box, name in boxes.NAMES.items()
+        ],
         warnings=[*own.warnings, *_told(found, year, claimed=claimed)],
     )
 

@@ -9,11 +9,12 @@ from gatewayd.areas.landlord.tenancies import deposits, rent_steps, rules, spans
 from gatewayd.areas.landlord.tenancies.amounts import amount_of
 from gatewayd.areas.landlord.tenancies.rent_steps import MAX_STEPS
 from gatewayd.areas.landlord.tenancies.shapes import RentChange, RentNotice, RentStep, TenancyRow, UpdateTenancy
-from gatewayd.errors import FieldError, Problem, invalid
+from gatewayd.errors import FieldError, Problem, invalid, invalid_field
 
 TERMS = (
-    *("end_date", "notice_served_date", "notice_by", "notice_expiry_date", "rent", "tenant_ids", "type", "start_date"),
-    *("tenants_from_date", "rent_frequency", "rent_due_day", "bills_included"),
+    *("end_date", "ended_date", "term_end_date", "notice_served_date", "notice_by", "notice_expiry_date"),
+    *("rent", "tenant_ids", "tenants_from_date", "type", "start_date", "rent_frequency", "rent_due_day"),
+    "bills_included",
 )
 """What is fixed once a tenancy was called off: all but its deposit, `notes` and `external_id`."""
 
@@ -61,8 +62,13 @@ def with_notice(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> 
 def with_end(row: TenancyRow, request: UpdateTenancy, today: str) -> TenancyRow:
     """The tenancy with the end that the request gives; None: it goes on until a notice expires.
 
-    Chosen: of an assured shorthold it is the term that is agreed, as long as there are terms and no notice was served.
+    Chosen: `endDate` of an assured shorthold is the term that is agreed, as long as there are terms and no notice was
+    served. Raises `Problem` `validation_failed` where both of its names are given.
     """
+    if request.ended_date is not UNSET:
+        if request.end_date is not UNSET:
+            raise invalid_field("endDate", "conflict", "It is `endedDate` by another name: give one of them.")
+        return replace(row, end_date=None if request.ended_date is None else request.ended_date.isoformat())
     if request.end_date is UNSET:
         return row
     if request.end_date is None:
@@ -71,6 +77,13 @@ def with_end(row: TenancyRow, request: UpdateTenancy, today: str) -> TenancyRow:
     if row.type == "assured_shorthold" and today < states.PERIODIC_FROM and row.notice_served_date is None:
         return replace(row, end_date=None, term_end_date=end)
     return replace(row, end_date=end)
+
+
+def ends_of(row: TenancyRow, request: UpdateTenancy) -> dict[str, str | None]:
+    """The ends of a changed tenancy, by the fields that say what is wrong with them."""
+    if request.end_date is not UNSET:
+        return {"endDate": row.end_date or row.term_end_date}
+    return {"endedDate": row.end_date, "termEndDate": row.term_end_date}
 
 
 def with_rent(row: TenancyRow, change: RentChange, today: str) -> TenancyRow:

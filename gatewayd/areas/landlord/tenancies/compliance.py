@@ -1,6 +1,6 @@
 """What a tenancy does not keep of the law, told in `warnings` (Domain B4). Pure; nothing is refused for it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gatewayd.areas.landlord.rents import section_13
@@ -23,20 +23,32 @@ _OF_FINDINGS: Final[Mapping[FindingCode, TenancyWarningCode]] = {
     "within_52_weeks": "rent_raised_too_often",
 }
 
-NO_TERM: Final = TenancyWarning(
-    code="fixed_term_not_allowed",
-    message=f"In England assured tenancies have no fixed term since {states.PERIODIC_FROM}: this one goes on past its"
-    " `endDate`. When it ends, say so with landlord.updateTenancy.",
+_NO_TERM: Final = (
+    f"In England assured tenancies have no fixed term since {states.PERIODIC_FROM}: this one goes on past it."
+    " When it ends, give `endedDate`."
+)
+_NO_TERM_IN_SCOTLAND: Final = (
+    "A private residential tenancy has no term: this one goes on past it. When it ends, give `endedDate`."
 )
 
 
+def no_term(row: TenancyRow) -> TenancyWarning:
+    """What there is to say of a term that the law undoes."""
+    message = _NO_TERM_IN_SCOTLAND if row.type == "private_residential_tenancy" else _NO_TERM
+    return TenancyWarning(code="fixed_term_not_allowed", message=message)
+
+
 def warnings(row: TenancyRow, today: str) -> list[TenancyWarning]:
-    """What there is to say of a tenancy today: of its deposit, of the rent in force, and of the next."""
+    """What there is to say of a tenancy today: of its term, its deposit, the rent in force, and the next."""
     if row.cancelled_at is not None:
         return []
     to_come = [step for step in row.rent_history if step.from_date > max(today, row.start_date)]
     rents = (rent_steps.step_on(row, today), *to_come[:1])
-    return [*deposit_law.warnings(row, today), *(warning for step in rents for warning in of_rent(row, step))]
+    return [
+        *_of_term(row, today),
+        *deposit_law.warnings(row, today),
+        *(warning for step in rents for warning in of_rent(row, step)),
+    ]
 
 
 def of_rent(row: TenancyRow, step: RentStep) -> list[TenancyWarning]:
@@ -45,3 +57,12 @@ def of_rent(row: TenancyRow, step: RentStep) -> list[TenancyWarning]:
         TenancyWarning(code=_OF_FINDINGS[found.code], message=f"Rent from {step.from_date}: {found.message}")
         for found in section_13.findings(row, step)
     ]
+
+
+def _of_term(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
+    if states.is_past_term(row, today):
+        message = (
+            f"Its term was over on {row.term_end_date}, and nobody said that it ended: by law it goes on, and rent is"
+            " due. Give `endedDate` if the tenants left, or clear `termEndDate` if they stay."
+        )
+        yield TenancyWarning(code="term_over", message=message)

@@ -62,8 +62,10 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
 
     Two tenancies cannot have a unit on the same day; one of the whole property has all of its units. Its type follows
     from the property and the day of its start: in England assured_periodic from 2026-05-01 on, assured_shorthold
-    before, which became assured_periodic on that day. These have no fixed term from that day on: an `endDate` on it or
-    later is taken with the warning `fixed_term_not_allowed`, and does not end them.
+    before, which became assured_periodic on that day. These have no fixed term from that day on, and Scottish private
+    residential tenancies never had one: an `endDate` is taken with the warning `fixed_term_not_allowed`, and does not
+    end them. Nor does it end what the law continues past its term, which is told with `term_over`: a let of the past
+    has its `endedDate`.
     """
     let = PROPERTIES.find(tx, request.property_id)
     errors = [
@@ -74,18 +76,20 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
     if errors or let is None:
         raise invalid(*errors)
     row = _new(tx, request, let)
-    found = [*rules.type_mistakes(row, let.jurisdiction), *rules.mistakes(row, tx.today)]
+    ends = {"endDate": row.term_end_date, "endedDate": row.end_date}
+    found = [*rules.type_mistakes(row, let.jurisdiction), *rules.mistakes(row, tx.today, ends)]
     _refuse([*found, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
-    warnings = [compliance.NO_TERM] if rules.takes_no_term(row) else []
+    warnings = [compliance.no_term(row)] if rules.takes_no_term(row) else []
     return rows.shown(tx, rows.add(tx, rules.without_term(row)), warnings)
 
 
 def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenancy:
     """Change how a tenancy ends, its tenants, its rent, its deposit or what was entered wrongly of it.
 
-    A notice ends the tenancy on the day it expires, unless `endDate` says another one. An end holds whatever the law
-    made of the agreement. A rise of rent that section 13 of the Housing Act 1988 would not let stand is taken with
-    `warnings`. `cancelled` calls off a tenancy before its first day; of one that was called off the terms stay.
+    A notice ends the tenancy on the day it expires, unless `endedDate` says another one. An end holds whatever the law
+    made of the agreement, and what the law continues past its term goes on until there is one. A rise of rent that
+    section 13 of the Housing Act 1988 would not let stand is taken with `warnings`. `cancelled` calls off a tenancy
+    before its first day; of one that was called off the terms stay.
     """
     before = TENANCIES.get(tx, request.id, request.expected_version)
     if before.cancelled_at is not None and changing.changes_terms(request):
@@ -100,14 +104,15 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
         errors += premises.tenant_mistakes(tx, after.tenant_ids)
     if (after.type, after.start_date) != (before.type, before.start_date):
         errors += rules.type_mistakes(after, _jurisdiction(tx, before))
-    errors += [*rules.mistakes(after, tx.today), *spans.mistakes(after), *deposits.mistakes(after, tx.today)]
+    ends = changing.ends_of(after, request)
+    errors += [*rules.mistakes(after, tx.today, ends), *spans.mistakes(after), *deposits.mistakes(after, tx.today)]
     _refuse(errors)
     if request.rent is not UNSET:
         after = changing.with_rent(after, request.rent, tx.today)
     if request.cancelled:
         after = _called_off(tx, after)
     same = (after.type, after.term_end_date) == (before.type, before.term_end_date)
-    warnings = [*told, *([] if same or not rules.takes_no_term(after) else [compliance.NO_TERM])]
+    warnings = [*told, *([] if same or not rules.takes_no_term(after) else [compliance.no_term(after)])]
     after = rows.change(tx, before, rules.without_term(after))
     if request.rent is not UNSET:
         warnings += compliance.of_rent(after, rent_steps.step_on(after, request.rent.from_date.isoformat()))
@@ -125,7 +130,7 @@ def _new(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow
         type=type_,
         tenant_spans=[],
         term_end_date=None if request.end_date is None else request.end_date.isoformat(),
-        end_date=None,
+        end_date=None if request.ended_date is None else request.ended_date.isoformat(),
         rent_due_day=request.rent_due_day or rules.default_due_day(start, request.rent_frequency),
         currency=let.currency,
         rent_history=[RentStep(from_date=start, amount=str(rent), notice=None)],

@@ -1,6 +1,7 @@
 """Tenancies as they are stored. Owns the tables `tenancies` and `tenancy_tenants`.
 
     last_day        when the tenancy ends, whichever day asks; NULL: it goes on. See `states.last_day`
+    expected_end    the same, else when its term is over. See `states.expected_end`
     rent_total      all that is ever due of one that has a last day
     last_rent       the last of its rents, minor units, and from when on it is asked for
     last_rent_from
@@ -39,6 +40,7 @@ TENANCIES = Table(
     prefix="tcy",
     written={
         "last_day": states.last_day,
+        "expected_end": states.expected_end,
         "rent_total": terms.total,
         "last_rent": lambda row: rent_steps.last_amount(row).minor,
         "last_rent_from": lambda row: row.rent_history[-1].from_date,
@@ -48,14 +50,14 @@ _SELECT_OF_PROPERTY = (
     f"{TENANCIES.select} AND property_id = :property_id ORDER BY start_date DESC, id DESC LIMIT :count"
 )
 _SELECT_OVERLAPPING = """
-SELECT id FROM tenancies
+SELECT id, term_end_date, last_day FROM tenancies
 WHERE org_id = :org_id AND property_id = :property_id AND id <> :id AND cancelled_at IS NULL
     AND (unit_id IS NULL OR CAST(:unit_id AS TEXT) IS NULL OR unit_id = :unit_id)
     AND (CAST(:last AS TEXT) IS NULL OR start_date <= :last) AND (last_day IS NULL OR last_day >= :first)
 ORDER BY start_date, id LIMIT 1
 """
 # Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
-_MARK_ENDING = "UPDATE tenancies SET ending_told_for = last_day WHERE org_id = :org_id AND id = :id"
+_MARK_ENDING = "UPDATE tenancies SET ending_told_for = expected_end WHERE org_id = :org_id AND id = :id"
 _MARK_LOOKED_AT = """
 UPDATE tenancies SET rent_looked_at_on = :today, rent_told_for = :told_for WHERE org_id = :org_id AND id = :id
 """
@@ -137,7 +139,8 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         type=type_,
         converted_from=converted_from,
         status=states.status_of(row, today),
-        end_date=states.shown_end(row, today),
+        end_date=states.last_day(row),
+        ended_date=row.end_date,
         rent_amount=rent_steps.rent_on(row, today),
         deposit=deposits.shown(row),
         arrears=Money(owed.arrears, row.currency),
@@ -170,9 +173,9 @@ def _link(tx: WriteTx, row: TenancyRow) -> None:
 def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
     """Raises `Problem` `overlapping_tenancy` where another one has the same unit on one of its days.
 
-    One of the whole property has every unit of it. An end that the law undoes is none (Domain 0.1).
+    One of the whole property has every unit of it. An end that the law undoes is none (Domain 0.1, B4).
     """
-    existing_id = tx.value(
+    existing = tx.row(
         _SELECT_OVERLAPPING,
         property_id=row.property_id,
         unit_id=row.unit_id,
@@ -180,6 +183,9 @@ def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
         first=row.start_date,
         last=states.last_day(row),
     )
-    if existing_id is not None:
+    if existing is not None:
+        existing_id, term_end, last = existing
         message = f"It is let on some of these days: {existing_id}."
+        if term_end is not None and last is None:
+            message += f" That tenancy goes on past its term ({term_end}) until `endedDate` is given."
         raise Problem("overlapping_tenancy", message, extra={"existingId": existing_id})

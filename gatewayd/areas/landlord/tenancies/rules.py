@@ -52,17 +52,22 @@ def default_due_day(start_date: str, frequency: RentFrequency) -> int:
 
 
 def takes_no_term(row: TenancyRow) -> bool:
-    """Whether the law undoes the term of a tenancy: of an assured one in England that reaches 2026-05-01 (Domain 0.1).
+    """Whether the law undoes the term of a tenancy (Domain 0.1, B4).
 
-    Of an assured_shorthold it counts up to that day, and is kept.
+    It does that of an assured one in England which reaches 2026-05-01, and any of a private residential tenancy. Of an
+    assured_shorthold it counts up to that day, and is kept.
     """
-    assured = row.type in ("assured_periodic", "assured_shorthold")
-    return assured and row.term_end_date is not None and row.term_end_date >= states.PERIODIC_FROM
+    if row.term_end_date is None:
+        return False
+    if row.type == "private_residential_tenancy":
+        return True
+    return row.type in ("assured_periodic", "assured_shorthold") and row.term_end_date >= states.PERIODIC_FROM
 
 
 def without_term(row: TenancyRow) -> TenancyRow:
-    """The tenancy, without a term that an assured_periodic one does not have."""
-    return replace(row, term_end_date=None) if row.type == "assured_periodic" and takes_no_term(row) else row
+    """The tenancy, without a term that one of its type does not have."""
+    kept = row.type == "assured_shorthold" or not takes_no_term(row)
+    return row if kept else replace(row, term_end_date=None)
 
 
 def only_place(type_: str) -> Jurisdiction | None:
@@ -80,14 +85,14 @@ def type_mistakes(row: TenancyRow, jurisdiction: Jurisdiction) -> Iterator[Field
         yield FieldError("type", "conflict", message)
 
 
-def mistakes(row: TenancyRow, today: str) -> Iterator[FieldError]:
-    """What is wrong with the terms of a tenancy."""
+def mistakes(row: TenancyRow, today: str, ends: Mapping[str, str | None]) -> Iterator[FieldError]:
+    """What is wrong with the terms of a tenancy. `ends` are its ends by the fields of the request that give them."""
     yield from _rent_mistakes(row)
     if not _EARLIEST <= row.start_date <= horizon(today):
         yield FieldError("startDate", "out_of_range", f"Give a day from {_EARLIEST} to {horizon(today)}.")
-    end = row.end_date or row.term_end_date
-    if end is not None and end < row.start_date:
-        yield FieldError("endDate", "date_order", f"The tenancy begins on {row.start_date}.")
+    for path, end in ends.items():
+        if end is not None and end < row.start_date:
+            yield FieldError(path, "date_order", f"The tenancy begins on {row.start_date}.")
     yield from _notice_mistakes(row)
 
 

@@ -1,5 +1,6 @@
 """What tenancies look like (Domain B4): requests, responses, and the row where it differs."""
 
+import datetime
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -38,6 +39,7 @@ NoticeBy = Literal["landlord", "tenant"]
 TenancyStatus = Literal["upcoming", "active", "notice", "ended", "cancelled"]
 TenancyWarningCode = Literal[
     "fixed_term_not_allowed",
+    "term_over",
     "tenants_day_supposed",
     "deposit_unprotected",
     "deposit_protected_late",
@@ -68,6 +70,18 @@ RentDueDay = Annotated[
         description="Day of the month, 31 being its last; with weekly to four-weekly rent the day of the week, "
         "1 Monday to 7 Sunday.",
     ),
+]
+TermEnd = Annotated[
+    datetime.date,
+    Meta(
+        description="Last day of the term that was agreed. What the law continues goes on past it until `endedDate` or "
+        "a notice says when it ended: assured and regulated tenancies, occupation contracts, private tenancies in "
+        "Northern Ireland, commercial leases. The let of a lodger, of a company, and other ones end on it."
+    ),
+]
+LastDay = Annotated[
+    datetime.date,
+    Meta(description="Last day of the tenancy, come or to come: when the tenants left, or will as was agreed."),
 ]
 NoticeForm = Annotated[str, Meta(min_length=1, max_length=40, examples=["Form 4A"])]
 Notes = Annotated[str, Meta(max_length=2000)]
@@ -162,10 +176,12 @@ class Tenancy(Response, frozen=True, kw_only=True):
 
     `unitId` null: the whole property. `tenantIds` are the tenants of now, `tenants` all that ever were. `rentAmount` is
     that of today, or of the start of a tenancy to come. `type` is what the law makes of the agreement today, and
-    `convertedFrom` what it was before, null where nothing changed it. `endDate` is its last day: when it ended, else
-    the expiry of the notice, else the end of the term that was agreed; null: it goes on. `arrears` is rent due until
-    today less rent received; `credit` is what was paid ahead. `warnings` are of the deposit, the rent in force, the
-    next one, and of what the call asked for that they answer.
+    `convertedFrom` what it was before, null where nothing changed it. `endDate` is its last day: `endedDate`, when
+    somebody said that it ended or will, else the expiry of the notice, else the end of the term where the law lets it
+    end the tenancy; null: it goes on. `termEndDate` is the end of the term that was agreed; past it a home, or business
+    premises, stay let until somebody leaves. `arrears` is rent due until today less rent received; `credit` is what was
+    paid ahead. `warnings` are of the deposit, the rent in force, the next one, and of what the call asked for that they
+    answer.
     """
 
     id: Id
@@ -179,6 +195,8 @@ class Tenancy(Response, frozen=True, kw_only=True):
     status: TenancyStatus
     start_date: DateText
     end_date: DateText | None
+    term_end_date: DateText | None
+    ended_date: DateText | None
     rent_amount: Amount
     rent_frequency: RentFrequency
     rent_due_day: int
@@ -224,8 +242,7 @@ class DepositPart(Part, frozen=True, kw_only=True):
 class CreateTenancy(Request, frozen=True, kw_only=True):
     """A new tenancy. Its type follows from where and what the property is, and from when it begins.
 
-    `rentDueDay` is by default that of `startDate`. `endDate` is the end of the term that was agreed. The deposit is
-    either `deposit` or its parts by name.
+    `rentDueDay` is by default that of `startDate`. The deposit is either `deposit` or its parts by name.
     """
 
     property_id: Id
@@ -233,7 +250,8 @@ class CreateTenancy(Request, frozen=True, kw_only=True):
     tenant_ids: TenantIds
     type: TenancyType | None = None
     start_date: Date
-    end_date: Date | None = None
+    end_date: TermEnd | None = None
+    ended_date: LastDay | None = None
     rent_amount: AmountText
     rent_frequency: RentFrequency
     rent_due_day: RentDueDay | None = None
@@ -259,17 +277,20 @@ class RentChange(Part, frozen=True, kw_only=True):
 class UpdateTenancy(Request, frozen=True, kw_only=True):
     """The end, the notice, the rent or the deposit to change. An absent field stays, null clears.
 
-    `endDate` is when the tenancy ends after all; null: it goes on, whatever term was agreed. A notice has
-    `noticeServedDate` and `noticeExpiryDate`, on which the tenancy ends unless `endDate` beside it says otherwise; null
-    for the first takes the whole notice back. `rent` is a new rent from a day on, in the place of one from that day.
-    `cancelled` calls off a tenancy that has not begun. `tenantIds` are the tenants from `tenantsFromDate` on, today by
-    default: who is replaced stays a tenant up to the day before. `type`, `startDate`, `rentFrequency` and `rentDueDay`
-    correct what was entered, of the whole tenancy.
+    `endedDate`, and so `endDate`, is when the tenancy ends after all. Null for `endedDate` takes that back; null for
+    `endDate` takes the term back as well: the tenancy goes on, whatever was agreed. `termEndDate` is the term that is
+    agreed, the first or a later one. A notice has `noticeServedDate` and `noticeExpiryDate`, on which the tenancy ends
+    unless an end beside it says otherwise; null for the first takes the whole notice back. `rent` is a new rent from a
+    day on, in the place of one from that day. `cancelled` calls off a tenancy that has not begun. `tenantIds` are the
+    tenants from `tenantsFromDate` on, today by default: who is replaced stays a tenant up to the day before. `type`,
+    `startDate`, `rentFrequency` and `rentDueDay` correct what was entered, of the whole tenancy.
     """
 
     id: Id
     expected_version: Version | None = None
-    end_date: Date | UnsetType | None = UNSET
+    end_date: LastDay | UnsetType | None = UNSET
+    ended_date: LastDay | UnsetType | None = UNSET
+    term_end_date: TermEnd | UnsetType | None = UNSET
     notice_served_date: Date | UnsetType | None = UNSET
     notice_by: NoticeBy | UnsetType | None = UNSET
     notice_expiry_date: Date | UnsetType | None = UNSET

@@ -17,22 +17,44 @@ PERIODIC_FROM: Final = "2026-05-01"
 """In England assured tenancies are periodic from this day on, and what was assured shorthold became so (Domain 0.1)."""
 
 
+CONTINUED: Final = frozenset[TenancyType](
+    {
+        "assured_periodic",
+        "assured_shorthold",
+        "occupation_contract",
+        "private_residential_tenancy",
+        "private_tenancy_ni",
+        "regulated",
+        "commercial_lease",
+    }
+)
+"""Types that go on when their term is over, until somebody leaves: by which law, Domain B4 tells."""
+
+
 def last_day(row: TenancyRow) -> str | None:
     """The last day of the tenancy, come or to come; None: it goes on. It is the same whichever day asks.
 
-    An end that came about goes before a notice, and a notice before the term that was agreed. The term of an assured
-    shorthold does not count where it reaches the day on which all of them became periodic.
+    An end that somebody said goes before a notice. The end of the term is one where no law continues the tenancy.
     """
     if row.end_date is not None:
         return row.end_date
     if row.notice_expiry_date is not None:
         return row.notice_expiry_date
-    return None if _term_falls_away(row) else row.term_end_date
+    return None if row.type in CONTINUED else row.term_end_date
 
 
-def shown_end(row: TenancyRow, day: str) -> str | None:
-    """`endDate` as it is served on a day: the last day, and up to the change of the law a term that it undid."""
-    return row.term_end_date if day < PERIODIC_FROM and last_day(row) is None else last_day(row)
+def expected_end(row: TenancyRow) -> str | None:
+    """The day to look out for: the last day, else the end of a term after which the tenancy goes on; None: neither."""
+    last = last_day(row)
+    return row.term_end_date if last is None and not _term_falls_away(row) else last
+
+
+def is_past_term(row: TenancyRow, day: str) -> bool:
+    """Whether the term is over on a day, and the tenancy goes on without an end or a notice."""
+    if row.cancelled_at is not None or last_day(row) is not None:
+        return False
+    term = expected_end(row)
+    return term is not None and term < day
 
 
 def status_of(row: TenancyRow, day: str) -> TenancyStatus:
@@ -67,5 +89,8 @@ def _is_converted(row: TenancyRow) -> bool:
 
 
 def _term_falls_away(row: TenancyRow) -> bool:
-    """Chosen: a term whose last day is the day of the change itself falls away too: the tenancy ran that day."""
+    """Whether the law undid the term of an assured shorthold before it was over.
+
+    Chosen: so it did one whose last day is the day of the change itself: the tenancy ran that day.
+    """
     return row.type == "assured_shorthold" and row.term_end_date is not None and row.term_end_date >= PERIODIC_FROM
