@@ -4,13 +4,10 @@ import argparse
 import importlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import gatewayd
 from gatewayd.cli.context import Context
-
-if TYPE_CHECKING:
-    from _typeshed import SupportsWrite
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "serve": ("serve",),
@@ -61,7 +58,7 @@ Command = Callable[[argparse.Namespace, Context], int]
 class _Parser(argparse.ArgumentParser):
     """One that tells where help or version cannot be written; it is the class of its subparsers too."""
 
-    def _print_message(self, message: str, file: "SupportsWrite[str] | None" = None) -> None:
+    def _print_message(self, message: str, file: Any = None) -> None:
         print(message, end="", file=file or sys.stderr)
         sys.stdout.flush()
 

@@ -286,7 +286,8 @@ def _explain(message: str, value: Any, hint: Any, path: str) -> FieldError:
         allowed = [str(v) for m in members if typing.get_origin(m) is typing.Literal for v in typing.get_args(m)]
         return FieldError(path, "invalid_enum", f"Use one of: {', '.join(allowed)}.")
     if extra.get("code") == "invalid_decimal":
-        return FieldError(path, "invalid_decimal", 'A decimal is a JSON string of digits such as "1234.50".')
+        form = "digits such as 1234.50" if isinstance(value, str) else 'a JSON string of digits such as "1234.50"'
+        return FieldError(path, "invalid_decimal", f"A decimal is {form}.")
     if any(m in (datetime.date, datetime.datetime) for m in members):
         name = _NAMES["date" if datetime.date in members else "datetime"]
         return FieldError(path, "invalid_format", f"Expected {name}.")

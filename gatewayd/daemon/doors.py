@@ -141,7 +141,7 @@ def create_doors(parts: DoorParts) -> Doors:
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
         pages=parts.observer.observe(console, label_all("console")),
         is_page=is_page,
-        hosts=_hosts(config),
+        hosts=_hosts(config, parts.log),
     )
     settings = server_settings(config)
     server = Server(router, settings, refuse=refusal, log=parts.log, clock=parts.clock, at_once=router.at_once)
@@ -231,9 +231,9 @@ def _observed_calendars(parts: DoorParts, limits: RateLimits) -> App:
     return parts.observer.observe(app, label_all(calendar_feeds.LABEL))
 
 
-def _hosts(config: Config) -> Hosts:
+def _hosts(config: Config, log: Log | None = None) -> Hosts:
     bound = [place.host for place in map(parse_bind, config.server.bind) if isinstance(place, TcpBind)]
-    return Hosts([urlsplit(config.server.public_url).hostname or "", *bound, *config.server.hosts])
+    return Hosts([urlsplit(config.server.public_url).hostname or "", *bound, *config.server.hosts], log)
 
 
 def _create_console(parts: DoorParts) -> Console:

@@ -136,6 +136,8 @@ class Api:
     def _refuse_and_log(self, call: ApiCall, error: Exception) -> Response:
         """The problem that an exception is to the caller; what is no `Problem` is logged."""
         request = call.request
+        if isinstance(error, StoreFailure) and isinstance(error.__cause__, Problem):
+            error = error.__cause__  # no place among long reads: nothing is wrong with the store
         if isinstance(error, Problem):
             scopes = call.route.operation.scopes if call.route else ()
             bearer.challenge(error, request, self._public_url, scopes)

@@ -10,10 +10,12 @@ from typing import Final
 
 from gatewayd.config.forms import is_loopback
 from gatewayd.http.render import refusal
+from gatewayd.http1.log import Log
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 
 STATUS: Final = 421
+TOLD_MAX: Final = 20  # Chosen: names in the log, which strangers choose
 HEALTH: Final = frozenset({"/healthz", "/readyz"})
 """Whoever looks whether the daemon is well asks by whatever name it has for it."""
 _MESSAGE: Final = (
@@ -28,9 +30,11 @@ class Hosts:
     Addresses, and the names of this machine itself, are served in any case, and so is a request that names no host.
     """
 
-    def __init__(self, names: Iterable[str] = ()) -> None:
-        """`names` are without ports."""
+    def __init__(self, names: Iterable[str] = (), log: Log | None = None) -> None:
+        """`names` are without ports. `log` is told of the first requests to others, each name once."""
         self._names = frozenset(name.lower() for name in names)
+        self._log = log
+        self._told: set[str] = set()
 
     def refused(self, request: Request) -> Response | None:
         """421 for a request to another host; None for what is to be answered.
@@ -39,8 +43,12 @@ class Hosts:
         """
         if not self._names or request.vouched or request.client is None or request.path in HEALTH:
             return None
-        if self._serves(_host_of(request)):
+        host = _host_of(request)
+        if self._serves(host):
             return None
+        if self._log is not None and host not in self._told and len(self._told) < TOLD_MAX:
+            self._told.add(host)
+            self._log.warning("host_refused", host=host, setting="server.hosts", request_id=request.id)
         return refusal(STATUS, _MESSAGE, request.id)
 
     def _serves(self, host: str) -> bool:

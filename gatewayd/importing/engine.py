@@ -27,6 +27,7 @@ from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.errors import Problem
 from gatewayd.importing import reading, runs
 from gatewayd.importing.account_locks import AccountLocks
+from gatewayd.importing.bank import undoing
 from gatewayd.importing.bank.accounts_in import InFile, accounts_in
 from gatewayd.importing.bank.imports import BankImports
 from gatewayd.importing.broker.imports import BrokerImports
@@ -38,7 +39,7 @@ from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportKind, ImportRunRow
 from gatewayd.shares import Shares
 from gatewayd.statements.shapes import Unreadable
-from gatewayd.store import StoreFailure, WriteTx
+from gatewayd.store import ReadTx, StoreFailure, WriteTx
 from gatewayd.store.file_lock import FileLock
 
 AT_ONCE: Final = 3  # Chosen: runs that are worked on at a time
@@ -134,14 +135,36 @@ class Importing:
         return await self._do(_Job(org_id, run.id, kind, lock, lambda: kind.apply(org_id, run)))
 
     async def undo(
-        self, org_id: str, import_id: str, of_kind: ImportKind, *, overrides_closing: bool = False
+        self,
+        org_id: str,
+        import_id: str,
+        of_kind: ImportKind,
+        *,
+        overrides_closing: bool = False,
+        removes_allocations: bool = False,
     ) -> ImportRunRow:
         """Take out what an import brought. Raises `Problem` as `Kind.begin_undoing`, and `not_found`."""
         kind = self._kinds[of_kind]
         account_id = await self._account_of(org_id, import_id, of_kind)
-        begin = partial(runs.begin_undoing, import_id=import_id, kind=kind, overrides_closing=overrides_closing)
+        begin = partial(
+            runs.begin_undoing,
+            import_id=import_id,
+            kind=kind,
+            overrides_closing=overrides_closing,
+            removes_allocations=removes_allocations,
+        )
         run, lock = await self._begun(org_id, account_id, begin, lambda: self._check_undoing(org_id, import_id, kind))
         return await self._do(_Job(org_id, run.id, kind, lock, lambda: self._undo(org_id, run)))
+
+    async def planned_undoing(self, org_id: str, import_id: str) -> ImportRunRow:
+        """A bank's import with what an undoing would take out. Raises `Problem`: `not_found`, `invalid_state`."""
+
+        def planned(tx: ReadTx) -> ImportRunRow:
+            run = import_lists.run_of(tx, "bank", import_id)
+            runs.refuse_undoing(run)
+            return replace(run, undoing=undoing.planned(tx, run))
+
+        return await self._store.read_later(planned, org_id)
 
     # -- jobs
 

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal, Protocol
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from gatewayd.areas.banking.kept_statements import SaidRange
 from gatewayd.contract.caller import Caller
@@ -92,6 +93,14 @@ class UndoImport(Request, frozen=True, kw_only=True):
     import_id: Id
 
 
+class UndoStatement(Request, frozen=True, kw_only=True):
+    """Which import of a bank's file, and whether what its lines are for goes with them."""
+
+    import_id: Id
+    remove_allocations: Annotated[bool, Meta(description="Take back what its transactions are allocated to.")] = False
+    preview: Annotated[bool, Meta(description="Only tell what would be taken out.")] = False
+
+
 async def import_statement(deps: Deps, caller: Caller, request: ImportStatement, file: ReceivedFile) -> ImportRun:
     """Import a bank statement: OFX, QIF, CAMT.053, MT940 or CSV, as the bank gives it.
 
@@ -156,7 +165,8 @@ async def import_transactions(deps: Deps, caller: Caller, request: ImportTransac
     Rows are entered as `assets.createTransaction` would, and refused one by one with the line and the reason. Rows that
     the account has already are left out; the same file again changes nothing and answers the first import. A large file
     goes on after the answer: `status` is then `uploaded` or `applying`. A CSV whose columns nobody knows is `uploaded`
-    with a `proposal`: send it again with a `mapping`.
+    with a `proposal`: send it again with a `mapping`, which may say no more than what is asked, or what the broker's
+    words mean. What has no rate of exchange takes a recorded one or HMRC's of the month, which `supposed` tells.
     """
     return shown(await deps.importing.import_file(caller.org_id, _order("broker", caller, request), file))
 
@@ -167,13 +177,24 @@ async def apply_import(deps: Deps, caller: Caller, request: ApplyImport) -> Impo
     return shown(await deps.importing.apply(caller.org_id, request.import_id, "bank", overrides_closing=overrides))
 
 
-async def undo_import(deps: Deps, caller: Caller, request: UndoImport) -> ImportRun:
+async def undo_import(deps: Deps, caller: Caller, request: UndoStatement) -> ImportRun:
     """Take out exactly what an import brought, and put back what it replaced.
 
-    Refused while any of it is allocated, or lies in a closed period.
+    Refused while any of it is allocated, or lies in a closed period. `removeAllocations` takes the allocations back as
+    well, and of transfers the other half; a payment of an invoice stays, and is removed there first. `undoing` tells
+    what is taken out; with `preview` nothing is changed by it.
     """
-    overrides = _overrides(caller)
-    return shown(await deps.importing.undo(caller.org_id, request.import_id, "bank", overrides_closing=overrides))
+    plan = await deps.importing.planned_undoing(caller.org_id, request.import_id)
+    if request.preview:
+        return shown(plan)
+    run = await deps.importing.undo(
+        caller.org_id,
+        request.import_id,
+        "bank",
+        overrides_closing=_overrides(caller),
+        removes_allocations=request.remove_allocations,
+    )
+    return shown(replace(run, undoing=plan.undoing))
 
 
 async def apply_asset_import(deps: Deps, caller: Caller, request: ApplyImport) -> ImportRun:
@@ -254,7 +275,7 @@ OF_BANKING = (
         method="POST",
         path="/imports/:importId/undo",
         scopes=("accounting:write",),
-        request=UndoImport,
+        request=UndoStatement,
         response=ImportRun,
         handler=undo_import,
         errors=("invalid_state", "period_closed"),

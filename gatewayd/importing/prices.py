@@ -17,7 +17,14 @@ from gatewayd.areas.assets.instruments import finding
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.prices import rows, rules
 from gatewayd.areas.assets.prices.rows import Outcome
-from gatewayd.areas.assets.prices.shapes import AssetPrice, ExchangeRate, ImportPrices, PriceImport, RefusedPrice
+from gatewayd.areas.assets.prices.shapes import (
+    AssetPrice,
+    ExchangeRate,
+    ImportPrices,
+    PriceImport,
+    RateSource,
+    RefusedPrice,
+)
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.received_file import ReceivedFile
@@ -174,7 +181,8 @@ def _rate(part: PriceLine, pair: tuple[str, str]) -> ExchangeRate:
         raise ValueError(f"{part.identifier[:20]!r} cannot have the rate {rate}")
     if part.currency.upper() not in ("", base_currency):
         raise ValueError(f"a rate of {currency}/{base_currency} is in {base_currency}, not in {part.currency[:20]!r}")
-    return ExchangeRate(currency=currency, base_currency=base_currency, date=part.date, rate=rate, source="import")
+    source: RateSource = "hmrc" if part.of_month else "import"
+    return ExchangeRate(currency=currency, base_currency=base_currency, date=part.date, rate=rate, source=source)
 
 
 async def import_prices(deps: Deps, caller: Caller, request: ImportPrices, file: ReceivedFile) -> PriceImport:

@@ -11,7 +11,7 @@ from gatewayd.areas.banking.accounts.shapes import CreateAccount
 from gatewayd.areas.banking.kept_statements import NOTHING_SAID, SaidRange
 from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.errors import FieldError, Problem, invalid_state
-from gatewayd.importing.bank import new_accounts
+from gatewayd.importing.bank import new_accounts, undoing
 from gatewayd.importing.kinds import Kind, NotTaken
 from gatewayd.importing.reading import Source
 from gatewayd.ledger import import_runs
@@ -145,12 +145,21 @@ def begin_applying(tx: WriteTx, import_id: str, kind: Kind, overrides_closing: b
     return move(tx, replace(run, overrides_closing=overrides_closing), "applying", "applying")
 
 
-def begin_undoing(tx: WriteTx, import_id: str, kind: Kind, overrides_closing: bool) -> ImportRunRow:
+def begin_undoing(
+    tx: WriteTx, import_id: str, kind: Kind, *, overrides_closing: bool, removes_allocations: bool
+) -> ImportRunRow:
     """An import that is to be undone. Raises `Problem` as the kind does, `not_found`, `invalid_state`."""
     run = RUNS.get(tx, import_id)
+    refuse_undoing(run)
+    if removes_allocations and run.kind == "bank":
+        undoing.remove_allocations(tx, run)
+    return kind.begin_undoing(tx, replace(run, overrides_closing=overrides_closing))
+
+
+def refuse_undoing(run: ImportRunRow) -> None:
+    """Raises `Problem` `invalid_state` for a run that brought nothing, or is undone already."""
     if run.status != "applied" and not (run.status == "reverting" and run.stage is None):
         raise invalid_state(f"The import is {run.status}.", run.status, ())
-    return kind.begin_undoing(tx, replace(run, overrides_closing=overrides_closing))
 
 
 def move(tx: WriteTx, run: ImportRunRow, status: RunStatus, stage: Stage | None) -> ImportRunRow:

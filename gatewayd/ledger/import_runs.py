@@ -22,7 +22,10 @@ RUNS = Table(
     ImportRunRow,
     kind="import",
     prefix="imp",
-    derived={"first_imported_at": lambda _, row: row.first_imported_at},  # of an answer alone
+    derived={  # of an answer alone
+        "first_imported_at": lambda _, row: row.first_imported_at,
+        "undoing": lambda _, row: row.undoing,
+    },
 )
 
 _WHOLE = """

@@ -163,7 +163,7 @@ class IgnoredRows(Response, frozen=True, kw_only=True):
     first_line: int
 
 
-class FileAccount(Response, frozen=True, kw_only=True):
+class FileAccount(Part, omit_defaults=True, frozen=True, kw_only=True):
     """What a file says of its account; None: nothing. `institution_id` is the bank that follows from it."""
 
     name: str | None = None
@@ -188,6 +188,26 @@ class OtherAccount(Response, frozen=True, kw_only=True):
     currency: str | None
     rows: int
     account_id: Id | None
+
+
+class KeptAllocation(Response, frozen=True, kw_only=True):
+    """An allocation that an undoing cannot take back, and why."""
+
+    allocation_id: Id
+    bank_transaction_id: Id
+    reason: str
+
+
+class Undoing(Response, frozen=True, kw_only=True):
+    """What an undoing takes out: transactions, and their allocations; `putBack` are those it makes what they were.
+
+    `kept` are the first hundred allocations that don't go with `removeAllocations` either: the undoing waits for them.
+    """
+
+    transactions: int
+    put_back: int
+    allocations: int
+    kept: list[KeptAllocation]
 
 
 class ImportRun(Response, frozen=True, kw_only=True):
@@ -236,7 +256,8 @@ class ImportRun(Response, frozen=True, kw_only=True):
     created_at: Timestamp
     updated_at: Timestamp
     version: int
-    first_imported_at: Timestamp | None = None
+    first_imported_at: Timestamp | None
+    undoing: Undoing | None
 
 
 class ImportRunRow(ImportRun, frozen=True, kw_only=True):

@@ -147,12 +147,14 @@ class RowReader:
         return Signed(self._parsed(text, currency, cells) < 0, direction in _OUTWARDS)
 
     def account(self, cells: Sequence[str]) -> tuple[Identifiers, str | None]:
-        """The account that a row says it is of, and its name."""
+        """The account that a row says it is of, and its name: Barclays has sort code and number where it stands."""
         columns = self._columns
         if columns.account_number is None and columns.account_name is None:
             return Identifiers(), None
         number = _cell(cells, columns.account_number)
         name = _cell(cells, columns.account_name)
+        if not number and (found := identifiers(name)).sort_code is not None and found.account_number is not None:
+            return found, None
         return identifiers(number, _cell(cells, columns.sort_code)), cleaned(name.lstrip("'")) or None
 
     def line(self, at: int, cells: Sequence[str], statement: int, currency: str) -> Line:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, Final, NamedTuple
 
-from gatewayd.statements.amounts import has_decimal_comma, parse_decimal
+from gatewayd.statements.amounts import parse_decimal, show_decimal_comma
 from gatewayd.statements.csv_headings import folded, repeats
 from gatewayd.statements.csv_rows import Row, rows
 from gatewayd.statements.csv_sample import trimmed
@@ -37,8 +37,30 @@ _IDENTIFIERS: Final = (
 )
 
 
+class _RateTable(NamedTuple):
+    """A publisher's table of rates, by its headings: what 1 of the base is in each currency.
+
+    `base` is a heading, or a currency where no column has it; `of_month`: a rate holds for the month of its date.
+    """
+
+    date: str
+    currency: str
+    base: str
+    rate: str
+    of_month: bool
+
+
+_RATE_TABLES: Final = (
+    _RateTable("time_period", "currency", "currency_denom", "obs_value", False),  # the European Central Bank's
+    _RateTable("start date", "currency code", "GBP", "currency units per £1", True),  # HMRC's of a month
+)
+
+
 class _Columns(NamedTuple):
-    """Where what stands; `skipped` rows come before the first price. `headings` is empty where there are none."""
+    """Where what stands; `skipped` rows come before the first price. `headings` is empty where there are none.
+
+    Of a table of rates, `base` and `table` too.
+    """
 
     date: int
     identifiers: tuple[int, ...]
@@ -47,6 +69,8 @@ class _Columns(NamedTuple):
     exchange: int | None
     skipped: int
     headings: tuple[str, ...] = ()
+    base: int | None = None
+    table: _RateTable | None = None
 
     @property
     def widths(self) -> range:
@@ -114,16 +138,28 @@ def _line(row: Row, form: _Form) -> PriceLine:
     text = f"{number:f}"
     if number < 0 or len(text.partition(".")[2].rstrip("0")) > _PLACES:
         raise ValueError(f"{text[:40]!r} is no price")
-    pair = _PAIR.fullmatch(identifier.upper())
+    pair = _pair(row, identifier, columns)
     return PriceLine(
         line=row.line,
         date=parse_date(day, form.date_format),
-        identifier=identifier,
+        identifier=identifier if columns.table is None or pair is None else f"{pair[1]}/{pair[2]}",
         pair=None if pair is None else (pair[1], pair[2]),
         exchange=_cell(row, columns.exchange).upper(),
         price=text,
         currency=currency,
+        of_month=columns.table is not None and columns.table.of_month,
     )
+
+
+def _pair(row: Row, identifier: str, columns: _Columns) -> re.Match[str] | None:
+    """The two currencies, where that is what is named. Raises `ValueError` for a table of rates with something else."""
+    if columns.table is None:
+        return _PAIR.fullmatch(identifier.upper())
+    base = columns.table.base if columns.base is None else _cell(row, columns.base)
+    pair = _PAIR.fullmatch(f"{base}/{identifier}".upper())
+    if pair is None:
+        raise ValueError(f"{identifier[:20]!r} is no currency")
+    return pair
 
 
 def _cell(row: Row, at: int | None) -> str:
@@ -156,7 +192,7 @@ def _form(stream: BinaryIO, text: tuple[str, str], limits: Limits) -> _Form:
     body = sample[columns.skipped :]
     for row in body:
         order.add(_cell(row, columns.date))
-    comma = any(has_decimal_comma(_cell(row, columns.price)) for row in body)
+    comma = show_decimal_comma(_cell(row, columns.price) for row in body)
     return _Form(columns, order.formats()[0], comma)
 
 
@@ -173,6 +209,12 @@ def _columns(sample: Sequence[Row]) -> _Columns:
 
 
 def _by_headings(headings: Sequence[str], at: int) -> _Columns | None:
+    for table in _RATE_TABLES:
+        if {table.date, table.currency, table.rate} <= set(headings):
+            base = headings.index(table.base) if table.base in headings else None
+            if base is not None or table.base.isupper():
+                day, code, rate = (headings.index(name) for name in (table.date, table.currency, table.rate))
+                return _Columns(day, (code,), rate, None, None, at + 1, tuple(headings), base, table)
     places = {name: _place(headings, words) for name, words in _NAMES.items()}
     identifiers = tuple(headings.index(word) for word in _IDENTIFIERS if word in headings)
     date, price = places["date"], places["price"]

@@ -290,7 +290,7 @@ class PriceLine(Struct, frozen=True, kw_only=True, tag_field="part", tag="price"
     """One row of a file of prices. `identifier` is as it is written, `pair` the currencies where it is a pair.
 
     `price` is a decimal of at most 12 places, of a pair what 1 of the first is in the second; `exchange` and `currency`
-    "": none given.
+    "": none given. `of_month`: HMRC's rate of a pair, which holds from `date` to the end of the month.
     """
 
     line: int
@@ -300,6 +300,7 @@ class PriceLine(Struct, frozen=True, kw_only=True, tag_field="part", tag="price"
     exchange: str
     price: str
     currency: str
+    of_month: bool = False
 
 
 Part = Opened | Line | Refused | Ignored | Closed | Trade | PriceLine

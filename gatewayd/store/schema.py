@@ -12,7 +12,7 @@ import apsw
 
 from gatewayd.clock import Instant
 from gatewayd.store import connections
-from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure
+from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure, reason
 from gatewayd.store.sealing import Sealer
 
 _FILE_NAME = re.compile(r"^(\d{4})_[a-z0-9_]+\.sql$")
@@ -97,7 +97,7 @@ def migrate(
     try:
         return _apply_pending(connection, migrations, now)
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be migrated: {error}") from error
+        raise StoreFailure(f"the database cannot be migrated: {reason(error)}") from error
     finally:
         connection.create_scalar_function("seal", None)
         connection.pragma("foreign_keys", True)

@@ -1620,7 +1620,7 @@ CREATE TABLE obligations (
     last_checked_at INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1), due_soon_for TEXT, overdue_for TEXT,
+    version INTEGER NOT NULL CHECK (version >= 1), due_soon_for TEXT, overdue_for TEXT, undecided INTEGER NOT NULL DEFAULT 0 CHECK (undecided IN (0, 1)), calculated INTEGER NOT NULL DEFAULT 0 CHECK (calculated IN (0, 1)),
     CHECK (dismissed = 0 OR status = 'not_required'),
     CHECK ((fulfilled_at IS NULL) = (status <> 'fulfilled'))
 ) STRICT;
@@ -2083,6 +2083,18 @@ CREATE TABLE "tax_standings" (
 
 CREATE UNIQUE INDEX tax_standings_key ON tax_standings (org_id, coalesce(legal_entity_id, ''));
 
+CREATE TABLE tax_year_figures (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    first_year INTEGER NOT NULL,   -- 2024 is 2024-25
+    qualifying_income INTEGER CHECK (qualifying_income >= 0), -- pence, before expenses; NULL: nobody said
+    tax_assessed INTEGER CHECK (tax_assessed >= 0),           -- pence; NULL: nobody said
+    tax_deducted INTEGER CHECK (tax_deducted >= 0),           -- of it, at source
+    is_exempt INTEGER NOT NULL CHECK (is_exempt IN (0, 1)),   -- from quarterly updates in this year
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, legal_entity_id, first_year)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE tenancies (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2129,7 +2141,7 @@ CREATE TABLE tenancies (
     version INTEGER NOT NULL CHECK (version >= 1),
     last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
     rent_total INTEGER                          -- of all its days; NULL: it goes on
-, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]', deposit_received_date TEXT) STRICT;
+, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]', last_rent_frequency TEXT, deposit_received_date TEXT) STRICT;
 
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 

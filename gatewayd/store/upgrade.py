@@ -15,7 +15,7 @@ import apsw
 from gatewayd.clock import Instant
 from gatewayd.store import connections, schema
 from gatewayd.store.copies import copy_database
-from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure
+from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure, reason
 from gatewayd.store.lost_database import lost, remains_in
 from gatewayd.store.private_files import sync_directory
 from gatewayd.store.sealing import Sealer
@@ -67,7 +67,7 @@ def is_current(database: Path) -> bool:
     try:
         return not schema.pending(connection, schema.packaged())
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be read: {error}") from error
+        raise StoreFailure(f"the database cannot be read: {reason(error)}") from error
     finally:
         connection.close()
 
@@ -92,7 +92,7 @@ def _applied(connection: apsw.Connection, migrations: tuple[schema.Migration, ..
     try:
         return len(migrations) - len(schema.pending(connection, migrations))
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be read: {error}") from error
+        raise StoreFailure(f"the database cannot be read: {reason(error)}") from error
 
 
 def _copy(path: Path, number: int) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gatewayd.cli.import_files import lines
+from gatewayd.cli.imports import undone
 from tests.cli.conftest import Run
 
 BARCLAYS = """\
@@ -194,6 +195,20 @@ def test_an_import_is_undone(run: Run, org_id: str, statement: Path) -> None:
     assert run("import", "undo", made["importId"]).err == "gatewayd: The import is reverted.\n"
 
 
+def test_what_an_undoing_would_take_out_is_told_first(run: Run, org_id: str, statement: Path) -> None:
+    made = run("import", "bank", str(statement), "--org", org_id, "--new-account", "Current", "--json").document
+    told = run("import", "undo", made["importId"], "--preview", "--json").document
+    assert (told["status"], told["undoing"]["transactions"]) == ("applied", 3)
+    assert undone(told)[0] == "Would take out 3 transactions of march.csv and 0 allocations."
+    gone = run("import", "undo", made["importId"], "--remove-allocations", "--json").document
+    assert undone(gone) == ["Took out 3 transactions of march.csv and 0 allocations."]
+    kept = {"allocationId": "alc_1", "bankTransactionId": "btx_1", "reason": "It is a payment of an invoice."}
+    assert undone({**told, "undoing": {**told["undoing"], "kept": [kept]}})[1:] == [
+        "  alc_1 stays: It is a payment of an invoice.",
+        "Nothing was changed.",
+    ]
+
+
 def test_unknown_columns_are_asked_for(run: Run, org_id: str, tmp_path: Path) -> None:
     file, mapping = tmp_path / "own.csv", tmp_path / "mapping.json"
     file.write_text(OWN)
@@ -274,6 +289,12 @@ def test_prices_come_in_and_bad_rows_are_told(run: Run, org_id: str, tmp_path: P
     }
     again = run("import", "prices", str(file), "--org", org_id, "--json").document
     assert (again["added"], again["duplicates"], again["refused"]) == (0, 1, refused)
+    for arguments in ((), (str(file), "--url", "https://example.com/x.csv")):
+        told = run("import", "prices", *arguments, "--org", org_id)
+        assert (told.code, "Give a file, or its address" in told.err) == (1, True)
+    for url, why in (("http://example.com/x.csv", "https"), ("https://127.0.0.1/x.csv", "127.0.0.1 is 127.0.0.1")):
+        told = run("import", "prices", "--url", url, "--org", org_id)
+        assert (told.code, "cannot be fetched" in told.err, why in told.err) == (1, True, True)
     file.write_text("no prices")
     wrong = run("import", "prices", str(file), "--org", org_id)
     assert (wrong.code, "there are no columns" in wrong.err) == (1, True)

@@ -5,9 +5,10 @@ import pytest
 from gatewayd.config import Config, Server
 from gatewayd.daemon.doors import _hosts
 from gatewayd.http import documents
-from gatewayd.http.hosts import Hosts
+from gatewayd.http.hosts import TOLD_MAX, Hosts
 from gatewayd.http.router import Router
 from gatewayd.http1.asgi import HttpScope, Receive, Send
+from gatewayd.http1.log import NoLog
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response, send_response
 from tests.http.test_health import ask
@@ -74,6 +75,23 @@ async def test_every_application_of_a_door_is_behind_it() -> None:
         at_once = router.at_once(sent_to("evil.example", path))
         assert at_once is not None
         assert at_once.status == 421
+
+
+def test_the_first_of_each_name_is_written_down_and_no_flood_of_them() -> None:
+    """An operator whose proxy sends a name of its own finds it in the log."""
+    told: list[tuple[str, object]] = []
+
+    class Told(NoLog):
+        def warning(self, event: str, **values: object) -> None:
+            told.append((event, values["host"]))
+
+    hosts = Hosts(["books.example"], Told())
+    for _ in range(3):
+        hosts.refused(sent_to("backend"))
+    assert told == [("host_refused", "backend")]
+    for number in range(2 * TOLD_MAX):
+        assert hosts.refused(sent_to(f"flood{number}.example")) is not None
+    assert len(told) == TOLD_MAX
 
 
 async def test_without_names_everything_is_served() -> None:

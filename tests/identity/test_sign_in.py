@@ -48,7 +48,7 @@ class Firm:
         self.sign_in = SignIn(Database(store), Passwords(hasher), Limits(ATTEMPTS))
 
     async def password(self, password: str = PASSWORD, email: str = EMAIL) -> NewSession | SecondFactorStep:
-        with trio.fail_after(30):
+        with trio.fail_after(120):
             return await self.sign_in.with_password(email, password, HERE)
 
     def second_factor(self) -> Callable[[], str]:

@@ -102,6 +102,25 @@ async def test_an_export_of_coinbase(open_brokerage: Open) -> None:
         assert await one.cash(account) == {"GBP": "817.50"}
 
 
+async def test_what_was_said_of_words_is_remembered_for_the_profile(open_brokerage: Open) -> None:
+    """What is said later of other words stands beside it, and other brokers' files know nothing of it."""
+    async with open_brokerage() as one:
+        staking = mapping_of('{"words":{"Staking Income":"interest"}}')
+        await one.bring(await one.account(), files.COINBASE, mapping=staking)
+        later = await one.bring(await one.account(name="Later"), files.COINBASE)
+        assert (later.added, later.refused_rows) == (4, 2)
+        assert later.mapping is not None
+        assert later.mapping.words == {"Staking Income": "interest"}
+        sent = mapping_of('{"words":{"Send":"excluded"}}')
+        both = await one.bring(await one.account(name="Both"), files.COINBASE, mapping=sent)
+        assert (both.added, both.ignored_rows, both.refused_rows) == (4, 1, 1)
+        last = await one.bring(await one.account(name="Last"), files.COINBASE)
+        assert (last.added, last.ignored_rows, last.refused_rows) == (4, 1, 1)
+        other = await one.bring(await one.account(name="Other"), files.INVESTENGINE)
+        assert other.mapping is not None
+        assert other.mapping.words == {}
+
+
 async def test_a_flex_query_as_csv(open_brokerage: Open) -> None:
     """The same rows as the XML has come to the same."""
     async with open_brokerage() as one:

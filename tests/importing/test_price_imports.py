@@ -53,7 +53,7 @@ def bring_into(store: Store, directory: Path, read_apart: ReadApart = read_inlin
 
     async def bring(content: str | bytes) -> PriceImport:
         raw = content.encode() if isinstance(content, str) else content
-        with trio.fail_after(20):
+        with trio.fail_after(120):
             return await importing.bring(ORG, "prices.csv", received(directory, raw))
 
     return bring
@@ -183,3 +183,18 @@ async def test_another_organizations_instruments_get_no_price(open_bank: OpenBan
         await bank.store.write(instruments, "org_z")
         told = await bring_into(bank.store, bank.directory)(f"date,isin,price\n2026-10-01,{VODAFONE},1\n")
         assert (told.added, told.refused_rows) == (0, 1)
+
+
+async def test_published_rates_come_in_with_where_they_are_from(open_bank: OpenBank) -> None:
+    """HMRC's holds for its month, and the European Central Bank's for its day."""
+    hmrc = "Country/Territories,Currency,Currency Code,Currency Units per £1,Start Date,End Date\n"
+    async with open_bank() as bank:
+        bring = bring_into(bank.store, bank.directory)
+        told = await bring(f"{hmrc}USA,Dollar,USD,1.3125,01/11/2026,30/11/2026\n")
+        assert (told.added, told.refused_rows) == (1, 0)
+        told = await bring("CURRENCY,CURRENCY_DENOM,TIME_PERIOD,OBS_VALUE\nGBP,EUR,2026-11-19,0.8712\n")
+        assert (told.added, told.refused_rows) == (1, 0)
+        assert await stored(bank.store) == [
+            ("rate", "EUR", "2026-11-19", "0.8712", "GBP", "import"),
+            ("rate", "GBP", "2026-11-01", "1.3125", "USD", "hmrc"),
+        ]

@@ -225,6 +225,25 @@ def test_words_of_brokers(word: str, type_: str | None) -> None:
     assert type_of(word) == type_
 
 
+@pytest.mark.parametrize(
+    ("account", "cash", "rate"),
+    [
+        ('<AccountInformation currency="GBP"/>', 'currency="GBP" fxRateToBase="1"', "0.8"),
+        ("", 'currency="GBP" fxRateToBase="1"', "0.8"),
+        ("", 'currency="EUR" fxRateToBase="0.86"', None),
+        ("", 'currency="USD" fxRateToBase="1"', None),
+    ],
+)
+def test_rates_of_a_report_are_to_the_base_currency_that_it_tells(account: str, cash: str, rate: str | None) -> None:
+    report = f"""<FlexQueryResponse><FlexStatements><FlexStatement accountId="U1">{account}
+        <Trades><Trade currency="USD" fxRateToBase="0.8" assetCategory="STK" symbol="AAPL" tradeDate="20260115"
+            buySell="BUY" quantity="10" tradePrice="150" proceeds="-1500"/></Trades>
+        <CashTransactions><CashTransaction {cash} type="Deposits" dateTime="20260102" amount="3000"/></CashTransactions>
+        </FlexStatement></FlexStatements></FlexQueryResponse>"""
+    bought = trades(report)[0]
+    assert (bought.fx_rate, bought.currency, bought.gross) == (rate, "USD", 150000)
+
+
 def test_descriptions_of_brokers() -> None:
     assert details_of("Bought 1,550 Foo ETF (FOO)")[:4] == ("buy", "1,550", "Foo ETF", "FOO")
     assert details_of("Sold .9232 U.S. Equity Index Fund - Accumulation")[1:3] == (

@@ -6,6 +6,7 @@ from gatewayd.areas.assets.gains import operations as gains
 from gatewayd.areas.assets.imports import operations as imports
 from gatewayd.areas.assets.income import operations as income
 from gatewayd.areas.assets.instruments import operations as instruments
+from gatewayd.areas.assets.performance import operations as performance
 from gatewayd.areas.assets.portfolios import operations as portfolios
 from gatewayd.areas.assets.positions import operations as positions
 from gatewayd.areas.assets.prices import operations as prices
@@ -26,5 +27,6 @@ AREA = Area(
         *positions.OPERATIONS,
         *gains.OPERATIONS,
         *losses.OPERATIONS,
+        *performance.OPERATIONS,
     ),
 )

@@ -58,10 +58,12 @@ BANKS: Final = (
     Bank("inst_nationwide", "Nationwide Building Society", "NAIAGB21", ("nationwide",)),
     Bank("inst_natwest", "NatWest", "NWBKGB2L", ("natwest",)),
     Bank(OTHER, "Other bank", None),
+    Bank("inst_paypal", "PayPal", None, ("paypal",)),
     Bank("inst_revolut", "Revolut", "REVOGB21", ("revolut",)),
     Bank("inst_rbs", "Royal Bank of Scotland", "RBOSGB2L", ("natwest",)),
     Bank("inst_santander", "Santander UK", "ABBYGB2L"),
     Bank("inst_starling", "Starling Bank", "SRLGGB3L", ("starling",)),
+    Bank("inst_stripe", "Stripe", None, ("stripe", "stripe_report")),
     Bank("inst_tide", "Tide", "CLRBGB22"),  # accounts at ClearBank
     Bank("inst_tsb", "TSB Bank", "TSBSGB2A", ("lloyds",)),
     Bank("inst_virgin_money", "Virgin Money", "CLYDGB2S"),

@@ -4,6 +4,7 @@ A small file comes in at once. Of a large one each piece is seen as soon as it i
 the last: what is held is computed with every piece, and there is nothing to hide it behind (decision 0021).
 """
 
+import dataclasses
 from functools import partial
 from typing import Final
 
@@ -18,7 +19,7 @@ from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
 from gatewayd.areas.assets.transactions import rows as transactions
 from gatewayd.errors import Problem, invalid_state
 from gatewayd.importing import staged
-from gatewayd.importing.broker import entering, leaving
+from gatewayd.importing.broker import entering, known_words, leaving
 from gatewayd.importing.broker.staging import TradeRows
 from gatewayd.importing.kinds import OpenAccount
 from gatewayd.importing.pace import Pace
@@ -57,7 +58,13 @@ class BrokerImports:
             known=lambda tx, headings: None,
             forget=lambda: self.forget_all(org_id, run.id),
         )
-        found, mapping = await FileReader(self._parts, org_id, run, steps).read(source)
+        reader = FileReader(self._parts, org_id, run, steps)
+        found, mapping = await reader.read(source)
+        profile = None if found.first is None else found.first.profile
+        more = await self._store.read_later(lambda tx: known_words.more(tx, profile, mapping), org_id)
+        if more is not None:
+            await self.forget_all(org_id, run.id)
+            found, mapping = await reader.read(dataclasses.replace(source, mapping=more))
         return await self._store.write(partial(_keep, run=run, found=found, mapping=mapping), org_id)
 
     def may_bring_more(self, tx: ReadTx, run: ImportRunRow, overrides_closing: bool) -> bool:
@@ -185,6 +192,7 @@ def _keep(tx: WriteTx, *, run: ImportRunRow, found: TradeRows, mapping: Mapping 
     if mapping is not None:
         remember(tx, run, mapping)
     opened = found.first
+    known_words.keep(tx, None if opened is None else opened.profile, mapping)
     used = mapping if opened is None or opened.mapping is None else opened.mapping
     return RUNS.save(
         tx,

@@ -5,7 +5,7 @@ from typing import BinaryIO, NamedTuple
 
 from msgspec import structs
 
-from gatewayd.statements.amounts import has_decimal_comma
+from gatewayd.statements.amounts import show_decimal_comma
 from gatewayd.statements.csv_headings import folded
 from gatewayd.statements.csv_proposal import Table
 from gatewayd.statements.csv_sample import (
@@ -102,7 +102,7 @@ def _of_profile(profile: Profile, table: Table, headings: Sequence[str], line: i
         return mapping
     places = [place_of(column, headings) for column in (mapping.amount, mapping.price)]
     numbers = [row[at] for row in table.rows for at in places if at is not None and at < len(row)]
-    return structs.replace(mapping, decimal_comma=any(map(has_decimal_comma, numbers)))
+    return structs.replace(mapping, decimal_comma=show_decimal_comma(numbers))
 
 
 def _with(mapping: Mapping, said: Mapping | None) -> Mapping:

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
-from gatewayd.statements.amounts import has_decimal_comma
+from gatewayd.statements.amounts import show_decimal_comma
 from gatewayd.statements.csv_headings import folded
 from gatewayd.statements.csv_proposal import ORDER_QUESTION, Table
 from gatewayd.statements.dates import DateOrder, is_date
@@ -74,7 +74,7 @@ def proposal_of(table: Table, formats: Sequence[str] | None = None, said: Mappin
     price = mapping.price if isinstance(mapping.price, str) else ""
     mapping = structs.replace(
         mapping,
-        decimal_comma=mapping.decimal_comma or any(map(has_decimal_comma, numbers)),
+        decimal_comma=mapping.decimal_comma or show_decimal_comma(numbers),
         pence=mapping.pence or folded(price).endswith(_PENCE),
     )
     mapping, doubts = _settled(mapping, _cells(body, headings, mapping.date), formats)

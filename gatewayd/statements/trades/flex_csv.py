@@ -1,6 +1,6 @@
 """Flex queries of Interactive Brokers as CSV: sections of rows, each behind headings of its own (Domain E).
 
-The rows are those of the XML with the names of its attributes for headings, and are read as it is (`flex`). With a
+The rows are those of the XML with the names of its attributes for headings, and are read as it is (`flex_rows`). With a
 "section code" each line begins with what it is: `HEADER` or `DATA` and the section, `BOF` to `EOF` around them. The
 headings are as in github.com/dickwolff/Export-To-Ghostfolio samples/ibkr-trades-export.csv 5d4cb16.
 
@@ -17,7 +17,7 @@ from gatewayd.statements.csv_rows import Row, rows
 from gatewayd.statements.csv_sample import DELIMITERS, cut, sample_of
 from gatewayd.statements.shapes import Hints, Ignored, Opened, Part, Refused
 from gatewayd.statements.text import TextLines, encoding_of
-from gatewayd.statements.trades.flex import READERS, told
+from gatewayd.statements.trades.flex_rows import READERS, ReportCurrency, base_of, is_one, told
 from gatewayd.statements.trades.reasons import sentence
 
 _AROUND = frozenset({"bof", "boa", "bos", "eos", "eoa", "eof", "msg"})  # lines around sections, which tell no row
@@ -52,7 +52,7 @@ def delimiter_of_flex(stream: BinaryIO, hints: Hints) -> str | None:
 def read_flex_csv(stream: BinaryIO, hints: Hints, delimiter: str) -> Iterator[Part]:
     """The parts of a Flex report as CSV."""
     yield Opened(statement=0, format="csv", profile="ibkr_flex", bank_name="Interactive Brokers")
-    base = _base_of(stream, hints, delimiter)
+    base = _base_in(stream, hints, delimiter)
     names: Sequence[str] = ()
     kind: str | None = None
     for row in _rows(stream, hints, delimiter):
@@ -75,7 +75,7 @@ def read_flex_csv(stream: BinaryIO, hints: Hints, delimiter: str) -> Iterator[Pa
             yield Refused(line=row.line, reason="It stands before any headings.")
 
 
-def _part(row: Row, names: Sequence[str], kind: str | None, base: str) -> Part:
+def _part(row: Row, names: Sequence[str], kind: str | None, base: ReportCurrency) -> Part:
     if len(row.cells) != len(names):
         reason = f"It has {len(row.cells)} columns instead of {len(names)}."
         return Refused(line=row.line, reason=reason)
@@ -83,18 +83,17 @@ def _part(row: Row, names: Sequence[str], kind: str | None, base: str) -> Part:
     return told(READERS.get(kind or ""), Element(kind or "Other", found), row.line, base)
 
 
-def _base_of(stream: BinaryIO, hints: Hints, delimiter: str) -> str:
-    """The base currency of the account; "": the file does not tell."""
+def _base_in(stream: BinaryIO, hints: Hints, delimiter: str) -> ReportCurrency:
     names: Sequence[str] = ()
-    found = set()
+    ones = set()
     for row in _rows(stream, hints, delimiter):
         if row.cells and (_is_heading(row.cells) or folded(row.cells[0]) == "header"):
             names = _names(row.cells)
             continue
         cells = dict(zip(names, (cell.strip() for cell in row.cells), strict=False))
-        if cells.get("fxRateToBase") in ("1", "1.0", "1.00000"):
-            found.add(cells.get("currency", ""))
-    return found.pop() if len(found) == 1 else ""
+        if is_one(cells.get("fxRateToBase", "")):
+            ones.add(cells.get("currency", ""))
+    return base_of("", ones, hints.currency or "")
 
 
 def _rows(stream: BinaryIO, hints: Hints, delimiter: str) -> Iterator[Row]:

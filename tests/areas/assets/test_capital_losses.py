@@ -152,8 +152,9 @@ def test_a_company_has_none_of_these(holdings: Holdings) -> None:
     assert fields_of(caught.value) == [("legalEntityId", "conflict")]
 
 
-def test_a_closed_year_keeps_its_losses(holdings: Holdings, monkeypatch: pytest.MonkeyPatch) -> None:
-    refused: list[tuple[str, str]] = []
-    monkeypatch.setattr(period_locks, "refuse_closed", lambda tx, entity, date: refused.append((entity, date)))
-    record(holdings, "2024-25", "1")
-    assert refused == [(holdings.person, "2025-04-05")]
+def test_a_closed_year_keeps_its_losses(holdings: Holdings) -> None:
+    holdings.write(lambda tx: period_locks.close(tx, holdings.person, "2025-04-06", "2026-04-05"))
+    with pytest.raises(Problem) as caught:
+        record(holdings, "2025-26", "1")
+    assert (caught.value.code, caught.value.extra["date"]) == ("period_closed", "2026-04-05")
+    assert record(holdings, "2024-25", "1")["elsewhere"] == "1.00"
