@@ -123,6 +123,27 @@ def test_rents_of_lodgers_ask_for_what_is_exempt(books: LetBooks) -> None:
     assert filled(found) == {"20": "8000.00", "37": "7500.00", "38": "500.00", "40": "500.00"}
 
 
+def test_the_allowance_is_beside_what_of_lodgers_is_exempt(books: LetBooks) -> None:
+    """8,000 from lodgers less 7,500, and 3,000 less the allowance of 1,000: 2,500. It takes nothing of lodgers."""
+    books.enter(books.lets, "rentARoomRentsReceived", 8_000_00, DAY, direction="in")
+    assert codes(returned(books, "&claimPropertyIncomeAllowance=true")) == [
+        "rent_a_room_exemption_unknown",
+        "property_allowance_excluded",
+    ]
+    alone = filled(returned(books, "&claimPropertyIncomeAllowance=true&rentARoomExemption=7500"))
+    assert alone == {"20": "8000.00", "37": "7500.00", "38": "500.00", "40": "500.00"}
+    books.enter(books.lets, "periodAmount", 3_000_00, DAY)
+    found = returned(books, "&claimPropertyIncomeAllowance=true&rentARoomExemption=7500")
+    assert filled(found) == {
+        "20": "11000.00",
+        "20.1": "1000.00",
+        "37": "7500.00",
+        "38": "2500.00",
+        "40": "2500.00",
+    }
+    assert codes(found) == []
+
+
 def test_property_abroad_is_on_other_pages(books: LetBooks) -> None:
     abroad = books.trade(books.owner, type="foreign_property", name="Abroad")
     books.enter(books.lets, "periodAmount", 3_000_00, DAY)

@@ -1,13 +1,13 @@
 """Rents on accruals: income when they fall due, debtors while they are owed, a loss when written off (Domain C1)."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from gatewayd.errors import Problem
 from gatewayd.ledger import allocations, period_locks
 from gatewayd.ledger.allocation_shapes import Entry, Part
-from tests.areas.accounting.books import Json, fields_of
+from tests.areas.accounting.books import Books, Json, fields_of, lines
 from tests.areas.landlord.lettings import Lettings
 from tests.areas.landlord.test_dashboard import ROWS
 from tests.support.store import MemoryStore
@@ -18,13 +18,14 @@ YEAR = "fromDate=2026-09-01&toDate=2026-11-30"
 class Company(Lettings):
     """A company on accruals that lets a house for 1,000.00 a month since September 2026; today is 20 November."""
 
-    operations = ROWS
-    decoders = Lettings.decoders
+    operations: ClassVar = {**Books.operations, **ROWS}
+    decoders: ClassVar = {**Books.decoders, **Lettings.decoders}
 
-    def __init__(self, store: MemoryStore, type_: Any = "uk_property", **values: object) -> None:
+    def __init__(self, store: MemoryStore, type_: Any = "uk_property", *, registered: bool = False) -> None:
         super().__init__(store)
-        self.owner = self.unregistered_entity(type="limited_company", companyNumber="01234567")
-        self.business_id = self.lets(self.owner, type_, accountingBasis="accruals", **values)
+        entity = self.entity if registered else self.unregistered_entity
+        self.owner = entity(type="limited_company", companyNumber="01234567")
+        self.business_id = self.lets(self.owner, type_, accountingBasis="accruals")
         self.house = str(self.property(self.business_id)["id"])
         self.tenant = str(self.post("createTenant", kind="person", name="Rosa Hart")["id"])
         terms = {"startDate": "2026-09-01", "rentAmount": "1000.00", "rentFrequency": "monthly"}
@@ -218,3 +219,27 @@ def test_a_tenancy_in_another_currency_counts_by_its_money_and_that_is_told(stor
     found = company.one("propertyPnl", f"id={abroad}&{YEAR}")
     assert income(found) == {"periodAmount": "850.00"}
     assert "rents_by_money" in [one["code"] for one in found["warnings"]]
+
+
+def test_where_vat_is_charged_on_rent_what_falls_due_is_net_of_it(store: MemoryStore) -> None:
+    """1,000 due each month holds 166.67 of VAT: 833.33 a month, also where only the first has come."""
+    company = Company(store, registered=True)
+    plain = company.account()
+    assert (income(plain), plain["warnings"]) == ({"periodAmount": "3000.00"}, []), "rent of homes is exempt"
+    came = {"direction": "in", "tenancy_id": company.tenancy, "vat_code": "standard"}
+    company.enter("periodAmount", 1_000_00, "2026-09-03", **came)
+    found = company.account()
+    assert income(found) == {"periodAmount": "2499.99"}
+    assert [one["code"] for one in found["warnings"]] == ["rents_net_by_payments"]
+    assert found["rentDebtors"]["closingDebtors"] == "2000.00"
+
+
+def test_rent_that_is_invoiced_counts_once(store: MemoryStore) -> None:
+    company = Company(store)
+    found = company.account()
+    assert income(found) == {"periodAmount": "3000.00"}
+    each = lines({"unitPrice": "1000.00", "category": "periodAmount"})
+    company.invoice(propertyId=company.house, lines=each, issueDate="2026-10-01")
+    found = company.account()
+    assert income(found) == {"periodAmount": "1000.00"}
+    assert [one["code"] for one in found["warnings"]] == ["rents_by_money"]

@@ -5,8 +5,8 @@
     40 taxable profit  = 38 - 39
     43 to carry on     = losses brought forward - 39 + 41
 
-With the property income allowance (ITTOIA 2005 s783B and s783BH) it takes the place of all that is deducted, makes no
-loss, and 38 is 20 + 22 + 23 + 31 - 20.1.
+The property income allowance (ITTOIA 2005 s783B) takes the place of all that is deducted but box 37, and 38 is 20 + 22
++ 23 + 31 - 20.1 - 37. It is taken off all receipts but those of lodgers (s783BB), and makes no loss.
 """
 
 from collections.abc import Mapping
@@ -15,11 +15,12 @@ from typing import Final, NamedTuple
 from gatewayd.ledger.categories import REPLACED_ITEMS, RESTRICTED
 from gatewayd.ledger.profit_and_loss import Statement
 
-ALLOWANCE: Final = 1_000_00  # of all property of a person, a year [property allowance]
+ALLOWANCE: Final = 1_000_00  # of all property of a person, a year (ITTOIA 2005 s783B)
+LODGERS: Final = "rentARoomRentsReceived"
 _INCOME: Final[Mapping[str, str]] = {
     "periodAmount": "20",
     "otherIncome": "20",
-    "rentARoomRentsReceived": "20",
+    LODGERS: "20",
     "premiumsOfLeaseGrant": "22",
     "reversePremiums": "23",
 }
@@ -59,7 +60,7 @@ NAMES: Final[Mapping[str, str]] = {
     "45": "Unused residential property finance costs brought forward",
 }
 _RECEIPTS: Final = ("20", "22", "23")
-_DEDUCTED: Final = ("24", "25", "26", "27", "28", "29", "32", "35", "36", "37")
+_DEDUCTED: Final = ("24", "25", "26", "27", "28", "29", "32", "35", "36")
 
 
 class OfYear(NamedTuple):
@@ -85,19 +86,18 @@ def of_statement(statement: Statement) -> dict[str, int]:
 def filled(statement: Statement, year: OfYear, *, allowance: bool) -> dict[str, int]:
     """All boxes, in the order of the form. `allowance`: that of property income is claimed."""
     found = {**of_statement(statement), **year.boxes}
-    receipts = receipts_of(found)
     if allowance:
         found |= dict.fromkeys((*_DEDUCTED, "30", "44", "45"), 0)
-        found["20.1"] = min(ALLOWANCE, max(receipts, 0))
-        result = receipts + found["31"] - found["20.1"]
-    else:
-        result = receipts + found["30"] + found["31"] - sum(found[box] for box in _DEDUCTED)
+        found["20.1"] = min(ALLOWANCE, max(relievable(statement), 0))
+    receipts = sum(found[box] for box in _RECEIPTS)
+    deducted = sum(found[box] for box in (*_DEDUCTED, "20.1", "37"))
+    result = receipts + found["30"] + found["31"] - deducted
     profit, loss = max(result, 0), max(-result, 0)
     used = min(profit, year.losses_brought_forward)
     carried = year.losses_brought_forward - used + loss
     return {**found, "38": profit, "39": used, "40": profit - used, "41": loss, "43": carried}
 
 
-def receipts_of(found: Mapping[str, int]) -> int:
-    """All income from property."""
-    return sum(found[box] for box in _RECEIPTS)
+def relievable(statement: Statement) -> int:
+    """The receipts that the allowance is taken of: all but those of lodgers."""
+    return sum(line.amount for line in statement.income if line.category not in (LODGERS, "taxDeducted"))

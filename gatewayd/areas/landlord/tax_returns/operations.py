@@ -7,7 +7,7 @@ from gatewayd.areas.landlord.finance_costs import books
 from gatewayd.areas.landlord.finance_costs.books import CURRENCY, FromBooks
 from gatewayd.areas.landlord.tax_returns import boxes
 from gatewayd.areas.landlord.tax_returns.boxes import ALLOWANCE, OfYear
-from gatewayd.areas.landlord.tax_returns.shapes import GetPropertyTaxReturn, PropertyTaxReturn, ReturnBox
+from gatewayd.areas.landlord.tax_returns.shapes import GetPropertyTaxReturn, PropertyReturnBox, PropertyTaxReturn
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import FieldError, invalid, invalid_field
@@ -56,7 +56,10 @@ def get_property_tax_return(tx: ReadTx, caller: Caller, request: GetPropertyTaxR
         form="SA105",
         currency=CURRENCY,
         traditional_accounting=own.on_accruals,
-        boxes=[ReturnBox(box=box, name=name, amount=Money(filled[box], CURRENCY)) for box, name in boxes.NAMES.items()],
+        boxes=[
+            PropertyReturnBox(box=box, name=name, amount=Money(filled[box], CURRENCY))
+            for box, name in boxes.NAMES.items()
+        ],
         warnings=[*own.warnings, *_told(found, year, claimed=claimed)],
     )
 
@@ -83,21 +86,25 @@ def _told(found: dict[str, FromBooks], year: OfYear, *, claimed: bool) -> Iterat
     if len(found) > 1:
         message = "Property abroad is on pages of its own, SA106, and the property income allowance is one for both."
         yield PnlWarning(code="foreign_property_apart", message=message)
-    lodgers = any(line.category == "rentARoomRentsReceived" and line.amount for line in own.statement.income)
-    if lodgers and not year.boxes["37"]:
+    lodgers = any(line.category == boxes.LODGERS and line.amount for line in own.statement.income)
+    costly_lodgers = lodgers and not year.boxes["37"]
+    if costly_lodgers:
         message = "There are rents of lodgers, and nobody said what of them is exempt: give rentARoomExemption."
         yield PnlWarning(code="rent_a_room_exemption_unknown", message=message)
     plain = boxes.filled(own.statement, year, allowance=False)
-    receipts = boxes.receipts_of(plain)
-    if plain["44"] or plain["37"] or plain["45"]:
-        if not claimed:
-            return
-        message = "The property income allowance is not there for who takes relief for finance costs or Rent a Room."
+    excluded = bool(plain["44"] or plain["45"]) or costly_lodgers
+    if claimed and excluded:
+        message = (
+            "The property income allowance is not there for who takes relief for finance costs, or deducts what lodgers"
+            " cost (ITTOIA 2005 s783BL, s783BM)."
+        )
         yield PnlWarning(code="property_allowance_excluded", message=message)
-    elif not claimed and 0 < receipts <= ALLOWANCE:
+    if claimed or excluded:
+        return
+    if 0 < boxes.relievable(own.statement) <= ALLOWANCE:
         message = "The property income allowance covers all of the income: nothing is taxed, unless a loss is claimed."
         yield PnlWarning(code="property_allowance_covers_all", message=message)
-    elif not claimed and boxes.filled(own.statement, year, allowance=True)["38"] < plain["38"]:
+    elif boxes.filled(own.statement, year, allowance=True)["38"] < plain["38"]:
         message = (
             "The property income allowance of 1,000 would leave less to tax: claimPropertyIncomeAllowance takes it."
         )

@@ -34,7 +34,7 @@ class GetPropertyTaxReturn(Request, frozen=True, kw_only=True):
     finance_costs_brought_forward: AmountText = "0"
 
 
-class ReturnBox(Response, frozen=True, kw_only=True):
+class PropertyReturnBox(Response, frozen=True, kw_only=True):
     """One box of the form, by its number."""
 
     box: str
@@ -53,5 +53,5 @@ class PropertyTaxReturn(Response, frozen=True, kw_only=True):
     form: Literal["SA105"]
     currency: str
     traditional_accounting: bool
-    boxes: list[ReturnBox]
+    boxes: list[PropertyReturnBox]
     warnings: list[PnlWarning]
