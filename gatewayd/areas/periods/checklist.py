@@ -16,6 +16,13 @@ SELECT count(id), min(id) FROM invoices
 WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND supply_date BETWEEN :first AND :last
     AND status = 'draft' AND {of_business("invoices")}
 """
+_SELECT_CLIENT = """
+SELECT clients.name FROM invoices JOIN clients ON clients.org_id = invoices.org_id AND clients.id = invoices.client_id
+WHERE invoices.org_id = :org_id AND invoices.id = :id
+"""
+_SELECT_LINE = "SELECT description FROM bank_transactions WHERE org_id = :org_id AND id = :id"
+_SELECT_ACCOUNT = "SELECT name FROM bank_accounts WHERE org_id = :org_id AND id = :id"
+_SELECT_BUSINESS = "SELECT name FROM businesses WHERE org_id = :org_id AND id = :id"
 
 
 def checklist(tx: ReadTx, row: PeriodRow, evidence_percent: int | None = None) -> list[Check]:
@@ -28,12 +35,14 @@ def _checks(tx: ReadTx, row: PeriodRow) -> Iterator[Check]:
     to_come = tx.today <= row.end_date
     yield _check("period_ended", int(to_come), row.end_date if to_come else None)
     earlier = list(periods.earlier_open(tx, row))
-    yield _check("earlier_periods_closed", len(earlier), earlier[0].id if earlier else None)
+    first_period = earlier[0] if earlier else None
+    name = None if first_period is None else first_period.label
+    yield _check("earlier_periods_closed", len(earlier), None if first_period is None else first_period.id, name)
     drafts, first = tx.rows(_SELECT_DRAFTS, **_of(row))[0]
-    yield _check("no_draft_invoices", drafts, first)
+    yield _check("no_draft_invoices", drafts, first, tx.value(_SELECT_CLIENT, id=first))
     whole = DateRange(row.start_date, row.end_date)
     left = unallocated.lines(tx, row.legal_entity_id, row.business_id, whole)
-    yield _check("bank_lines_allocated", left.lines, left.first_id)
+    yield _check("bank_lines_allocated", left.lines, left.first_id, tx.value(_SELECT_LINE, id=left.first_id))
     yield from _statement_checks(tx, row, whole)
 
 
@@ -43,9 +52,11 @@ def _statement_checks(tx: ReadTx, row: PeriodRow, whole: DateRange) -> Iterator[
     so_far = whole._replace(last=min(whole.last, tx.today))
     gaps = [(id_, gap) for id_ in accounts for gap in bank_statements.missing(tx, id_, so_far)]
     first = f"{gaps[0][0]} {gaps[0][1].first}" if gaps else None
-    yield _check("missing_statements", sum(days(gap) for _, gap in gaps), first)
+    name = tx.value(_SELECT_ACCOUNT, id=gaps[0][0]) if gaps else None
+    yield _check("missing_statements", sum(days(gap) for _, gap in gaps), first, name)
     mistakes = {id_: bank_statements.mistakes(tx, id_, whole) for id_ in accounts}
-    yield _check("statement_balance", sum(mistakes.values()), next((id_ for id_ in accounts if mistakes[id_]), None))
+    wrong = next((id_ for id_ in accounts if mistakes[id_]), None)
+    yield _check("statement_balance", sum(mistakes.values()), wrong, tx.value(_SELECT_ACCOUNT, id=wrong))
 
 
 def _evidence_check(tx: ReadTx, row: PeriodRow, percent: int) -> Check:
@@ -55,11 +66,13 @@ def _evidence_check(tx: ReadTx, row: PeriodRow, percent: int) -> Check:
     poor = [one for one in found if one.evidence.documented * 100 < one.evidence.expenses * percent]
     missing = sum(one.evidence.missing for one in poor)
     detail = poor[0].account.business_id if poor else None
-    return _check("expenses_documented", missing + len(unknown), detail or (unknown[0].message if unknown else None))
+    name = tx.value(_SELECT_BUSINESS, id=detail)
+    shown = detail or (unknown[0].message if unknown else None)
+    return _check("expenses_documented", missing + len(unknown), shown, name)
 
 
-def _check(code: CheckCode, count: int, detail: str | None) -> Check:
-    return Check(code=code, done=count == 0, count=count, detail=detail)
+def _check(code: CheckCode, count: int, detail: str | None, name: str | None = None) -> Check:
+    return Check(code=code, done=count == 0, count=count, detail=detail, name=name)
 
 
 def _of(row: PeriodRow) -> dict[str, object]:

@@ -84,6 +84,8 @@ class Period(PeriodRow, frozen=True, kw_only=True):
 class Check(Response, frozen=True, kw_only=True):
     """A point of the checklist. `count` is how many are in the way of it, `detail` what the first of them is.
 
+    `name` is what people call that: a period, the client of a draft, a bank line, an account or a business.
+
     `missing_statements` counts the days of each account that no statement holds, with the account and the first of
     them. `statement_balance` counts statements that do not add up, and accounts whose lines do not come to their last
     closing balance in the period, with the account. `expenses_documented` is a point where closing names an
@@ -94,6 +96,7 @@ class Check(Response, frozen=True, kw_only=True):
     done: bool
     count: int
     detail: str | None
+    name: str | None
 
 
 class InvoiceTotals(Response, frozen=True, kw_only=True):

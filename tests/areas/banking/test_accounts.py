@@ -14,6 +14,7 @@ from gatewayd.areas.banking.accounts.shapes import (
     BankAccount,
     CreateAccount,
     GetAccountDetails,
+    GivenIdentifiers,
     ListAccounts,
     UpdateAccount,
 )
@@ -247,3 +248,21 @@ def test_banks_come_page_by_page_in_the_same_order(accounts: Accounts) -> None:
     with pytest.raises(Problem) as caught:
         institutions_page(accounts, other)
     assert caught.value.code == "invalid_cursor"
+
+
+def test_identifiers_are_written_as_they_are_read(accounts: Accounts) -> None:
+    """A number of which only the end was shown stays when it comes back."""
+    made = accounts.make(identifiers=GivenIdentifiers(sort_code="20-45-00", account_number="31926819"))
+    assert (made.identifiers.sort_code, made.identifiers.account_number) == ("204500", "****6819")
+    back = GivenIdentifiers(sort_code="204501", account_number=made.identifiers.account_number)
+    accounts.change(made.id, identifiers=back)
+    whole = accounts.get(made.id, full=True).identifiers
+    assert (whole.sort_code, whole.account_number) == ("204501", "31926819")
+    accounts.change(made.id, identifiers=GivenIdentifiers(account_number=None))
+    assert accounts.get(made.id, full=True).identifiers.account_number is None
+
+
+def test_identifiers_say_what_is_said_beside_them(accounts: Accounts) -> None:
+    with pytest.raises(Problem) as problem:
+        accounts.make(sort_code="204500", identifiers=GivenIdentifiers(sort_code="204501"))
+    assert refused(problem) == [("identifiers.sortCode", "conflict")]

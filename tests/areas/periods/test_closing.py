@@ -72,7 +72,7 @@ def test_earlier_periods_are_closed_first(desk: Desk) -> None:
     problem = desk.refused("periods.close", id=second["id"])
     assert (problem.code, problem.extra["currentState"]) == ("invalid_state", "open")
     assert problem.extra["checklist"] == [
-        {"code": "earlier_periods_closed", "done": False, "count": 1, "detail": first["id"]}
+        {"code": "earlier_periods_closed", "done": False, "count": 1, "detail": first["id"], "name": first["label"]}
     ]
     assert not is_closed(desk, second["legalEntityId"], second["endDate"])
     close(desk, first)
@@ -93,7 +93,7 @@ def test_a_draft_inside_is_in_the_way(desk: Desk) -> None:
     first, *_ = periods(desk)
     problem = desk.refused("periods.close", id=first["id"])
     assert problem.extra["checklist"] == [
-        {"code": "no_draft_invoices", "done": False, "count": 1, "detail": draft["id"]}
+        {"code": "no_draft_invoices", "done": False, "count": 1, "detail": draft["id"], "name": "Client 1"}
     ]
     desk.store.write(lambda tx: moves.delete_draft(tx, draft["id"]), desk.org_id)
     assert close(desk, first)["status"] == "closed"
@@ -108,7 +108,7 @@ def test_a_draft_that_names_no_business_is_of_the_only_one(desk: Desk) -> None:
     quarter = periods(desk, f"businessId={trade['id']}&type=itsa_quarter&fromDate=2026-06-30&toDate=2026-06-30")[0]
     checklist = desk.ask("periods.get", f"id={quarter['id']}")["checklist"]
     found = next(check for check in checklist if check["code"] == "no_draft_invoices")
-    assert found == {"code": "no_draft_invoices", "done": False, "count": 1, "detail": inside["id"]}
+    assert (found["done"], found["count"], found["detail"], found["name"]) == (False, 1, inside["id"], "Client 1")
 
 
 def test_the_checklist_is_shown(desk: Desk) -> None:

@@ -58,6 +58,7 @@ def test_less_than_is_asked_for_is_in_the_way(closing: Closing) -> None:
         "done": False,
         "count": 2,
         "detail": closing.trade_id,
+        "name": "Joinery",
     }
 
 

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from gatewayd.areas.banking.accounts import rows, rules
+from gatewayd.areas.banking.accounts.identifiers import with_identifiers
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import (
     BankAccount,
@@ -46,6 +47,7 @@ def create_account(tx: WriteTx, caller: Caller, request: CreateAccount) -> BankA
 
 def make(tx: WriteTx, request: CreateAccount, account_id: str) -> BankAccountRow:
     """The new account under an id. Raises `Problem`: `validation_failed`, `already_exists`."""
+    request = with_identifiers(request)
     row = ACCOUNTS.new(
         tx,
         request,
@@ -65,6 +67,7 @@ def update_account(tx: WriteTx, caller: Caller, request: UpdateAccount) -> BankA
     A closed account keeps its transactions and takes no imports.
     """
     before = ACCOUNTS.get(tx, request.account_id, request.expected_version)
+    request = with_identifiers(request, before)
     after = rules.checked(tx, before, ACCOUNTS.changed(before, request))
     _refuse_fixed(tx, before, after)
     _refuse_same(tx, after)

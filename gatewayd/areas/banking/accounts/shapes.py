@@ -13,6 +13,7 @@ from gatewayd.contract.wire import (
     ExternalId,
     Id,
     Name,
+    Part,
     Request,
     Response,
     Timestamp,
@@ -135,6 +136,18 @@ class GetAccountDetails(Request, frozen=True, kw_only=True):
     full: Full = False
 
 
+class GivenIdentifiers(Part, frozen=True, kw_only=True):
+    """By what banks know the account, as it is read: the same fields beside it do as well.
+
+    What is shown in part, and comes back so, stays as it is.
+    """
+
+    sort_code: SortCode | UnsetType | None = UNSET
+    account_number: AccountNumber | UnsetType | None = UNSET
+    iban: Iban | UnsetType | None = UNSET
+    bic: Bic | UnsetType | None = UNSET
+
+
 class CreateAccount(Request, frozen=True, kw_only=True):
     """A new account. Its legal entity is that of its businesses, where it names none."""
 
@@ -151,6 +164,7 @@ class CreateAccount(Request, frozen=True, kw_only=True):
     account_number: AccountNumber | None = None
     iban: Iban | None = None
     bic: Bic | None = None
+    identifiers: GivenIdentifiers | None = None
     overdraft_limit: AmountText | None = None
     external_id: ExternalId | None = None
 
@@ -177,5 +191,6 @@ class UpdateAccount(Request, frozen=True, kw_only=True):
     account_number: AccountNumber | UnsetType | None = UNSET
     iban: Iban | UnsetType | None = UNSET
     bic: Bic | UnsetType | None = UNSET
+    identifiers: GivenIdentifiers | UnsetType = UNSET
     overdraft_limit: AmountText | UnsetType | None = UNSET
     external_id: ExternalId | UnsetType | None = UNSET
