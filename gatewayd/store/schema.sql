@@ -2089,7 +2089,7 @@ CREATE TABLE tenancies (
     version INTEGER NOT NULL CHECK (version >= 1),
     last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
     rent_total INTEGER                          -- of all its days; NULL: it goes on
-, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT) STRICT;
+, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, last_rent_frequency TEXT) STRICT;
 
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 

@@ -40,16 +40,25 @@ _date = datetime.date.fromisoformat
 
 
 class Step(NamedTuple):
-    """A rent in minor units, from an ISO date on."""
+    """A rent in minor units, from an ISO date on. `frequency` None: that of the terms it stands in."""
 
     first: str
     amount: int
+    frequency: Frequency | None = None
+
+
+class Monthly(NamedTuple):
+    """Rent by the month from an ISO date on, which is the first day of a period. `steps` are as those of `Terms`."""
+
+    first: str
+    steps: tuple[Step, ...]
 
 
 class Terms(NamedTuple):
     """What the rent of a tenancy follows from. `start` and `end` are its first and last ISO dates; None: it goes on.
 
-    `steps` are at least one, in the order of their dates; the first holds from the start on.
+    `steps` are at least one, in the order of their dates; the first holds from the start on. `monthly`: what the law
+    has put in the place of all this later on, where a period would have begun.
     """
 
     start: str
@@ -57,6 +66,7 @@ class Terms(NamedTuple):
     frequency: Frequency
     due_day: int
     steps: tuple[Step, ...]
+    monthly: Monthly | None = None
 
 
 class Due(NamedTuple):
@@ -65,6 +75,15 @@ class Due(NamedTuple):
     first: str
     last: str
     amount: int
+
+
+class Rent(NamedTuple):
+    """What a tenancy costs from an ISO date on, minor units, how often, and on which day of the month or week."""
+
+    first: str
+    amount: int
+    frequency: Frequency
+    due_day: int
 
 
 class Unpaid(NamedTuple):
@@ -138,11 +157,30 @@ class _Months:
 
 def due_until(terms: Terms, day: str) -> int:
     """The rent that has fallen due by the end of an ISO date, in minor units."""
-    return sum([periods * amount for _, periods, amount in _runs(terms, day)])
+    return sum([periods * amount for part in parts(terms) for _, periods, amount in _runs(part, day)])
 
 
 def dues(terms: Terms, first: str, last: str) -> Iterator[Due]:
     """Each rent that falls due from one ISO date to another, the earliest first."""
+    for part in parts(terms):
+        yield from _dues(part, first, last)
+
+
+def parts(terms: Terms) -> list[Terms]:
+    """The terms one after the other, each with one frequency: what was agreed, then what the law made of it."""
+    if terms.monthly is None:
+        return [terms]
+    first, steps = terms.monthly
+    agreed = terms._replace(monthly=None)
+    if terms.end is not None and terms.end < first:
+        return [agreed]
+    begins = _date(first)
+    before = agreed._replace(end=_iso(begins.toordinal() - 1))
+    return [before, Terms(first, terms.end, "monthly", begins.day, steps)]
+
+
+def _dues(terms: Terms, first: str, last: str) -> Iterator[Due]:
+    """The same, of one frequency."""
     grid, start = _grid(terms), _date(terms.start).toordinal()
     end = _LAST_ORDINAL if terms.end is None else _date(terms.end).toordinal()
     skipped = grid.before(_date(first)) if first > terms.start else -1
@@ -156,13 +194,13 @@ def unpaid(terms: Terms, day: str, received: int) -> Unpaid | None:
 
     It pays the oldest first.
     """
-    runs, left = _runs(terms, day), max(received, 0)
-    owed = sum([periods * amount for _, periods, amount in runs]) - left
+    runs, left = [(part, run) for part in parts(terms) for run in _runs(part, day)], max(received, 0)
+    owed = sum([periods * amount for _, (_, periods, amount) in runs]) - left
     if owed <= 0:
         return None
-    for first, periods, amount in runs:
+    for part, (first, periods, amount) in runs:
         if periods * amount > left:
-            return Unpaid(owed, _first_day(terms, first + left // amount))
+            return Unpaid(owed, _first_day(part, first + left // amount))
         left -= periods * amount
     raise AssertionError("what is owed is of one of them")
 
@@ -175,14 +213,27 @@ def oldest_unpaid(terms: Terms, day: str, received: int) -> str | None:
 
 def latest_due(terms: Terms, day: str) -> str | None:
     """The ISO date of the last rent that has fallen due by the end of another; None: none has."""
-    runs = _runs(terms, day)
-    return _first_day(terms, runs[-1].first + runs[-1].periods - 1) if runs else None
+    for part in reversed(parts(terms)):
+        if runs := _runs(part, day):
+            return _first_day(part, runs[-1].first + runs[-1].periods - 1)
+    return None
 
 
 def amounts(terms: Terms) -> set[int]:
     """What one rent may come to, in minor units: those of the history, and of parts of periods at the start and end."""
-    runs = _runs(terms, terms.start if terms.end is None else terms.end)
-    return {step.amount for step in terms.steps} | {run.amount for run in runs}
+    found = set()
+    for part in parts(terms):
+        runs = _runs(part, part.start if part.end is None else part.end)
+        found |= {step.amount for step in part.steps} | {run.amount for run in runs}
+    return found
+
+
+def rent_on(terms: Terms, day: str) -> Rent:
+    """The rent that is in force on an ISO date; before the tenancy, that of its start."""
+    *before, last = parts(terms)
+    part = last if not before or last.start <= day else before[0]
+    begun = [step for step in part.steps if step.first <= day] or part.steps[:1]
+    return Rent(max(begun[-1].first, part.start), begun[-1].amount, part.frequency, part.due_day)
 
 
 def monthly_rent(amount: int, frequency: Frequency) -> Fraction:

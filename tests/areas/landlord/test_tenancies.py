@@ -34,7 +34,9 @@ def test_a_new_tenancy_is_answered_whole(landlord: Landlord) -> None:
     assert (made["rentAmount"], made["rentFrequency"], made["rentDueDay"], made["currency"]) == (
         *("950.00", "monthly", 15, "GBP"),
     )
-    assert made["rentHistory"] == [{"fromDate": "2026-06-15", "amount": "950.00", "notice": None}]
+    first = {"fromDate": "2026-06-15", "amount": "950.00", "notice": None, "frequency": "monthly"}
+    assert made["rentHistory"] == [first]
+    assert (made["agreedRent"], made["monthlySinceDate"]) == (None, None)
     assert made["deposit"] == {
         "amount": "1095.00",
         "scheme": "dps",

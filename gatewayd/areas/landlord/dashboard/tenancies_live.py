@@ -5,24 +5,20 @@ from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-import msgspec
-
 from gatewayd.areas.landlord.tenancies.compliance import PROTECTED
-from gatewayd.areas.landlord.tenancies.shapes import RentStep
-from gatewayd.ledger.rents import schedule
+from gatewayd.ledger.rents import schedule, stored_terms
 from gatewayd.ledger.rents.schedule import Frequency
 from gatewayd.ledger.rounding import half_up
-from gatewayd.money import to_minor
 from gatewayd.store import ReadTx
 
 _SELECT_UNITS = "SELECT id, property_id FROM property_units WHERE org_id = :org_id AND archived_at IS NULL"
 _OF_DAY = """
-SELECT id, property_id, unit_id, currency, rent_frequency, CASE WHEN last_rent_from <= :day THEN last_rent END,
-    CASE WHEN last_rent_from <= :day THEN NULL ELSE rent_history END,
-    CASE WHEN notice_served_date <= :day THEN 1 ELSE 0 END
+SELECT id, property_id, unit_id, CASE WHEN notice_served_date <= :day THEN 1 ELSE 0 END,
+    CASE WHEN last_rent_from <= :day THEN last_rent END, last_rent_frequency, tenancies.currency, start_date, last_day,
+    rent_frequency, rent_due_day, CASE WHEN last_rent_from <= :day THEN NULL ELSE rent_history END, tenancies.type
 FROM tenancies
 WHERE org_id = :org_id AND cancelled_at IS NULL
-""".strip()  # few are those whose last rent is still to come
+""".strip()  # the last of it is `stored_terms.COLUMNS`; few are those whose last rent is still to come
 # coalesce: those that end are found by their last day, and no start is null
 _SELECT_LIVE = f"""
 {_OF_DAY} AND last_day IS NULL AND start_date <= :day
@@ -36,7 +32,6 @@ WHERE org_id = :org_id AND deposit_amount IS NOT NULL AND start_date <= :day AND
 _SELECT_DEPOSITS = f"""
 {_SELECT_HELD} AND deposit_returned_date IS NULL UNION ALL {_SELECT_HELD} AND deposit_returned_date > :day
 """
-_steps = msgspec.json.Decoder(list[RentStep])
 
 
 class LiveTenancy(NamedTuple):
@@ -73,21 +68,13 @@ class Deposits(NamedTuple):
 def read(tx: ReadTx, day: str, property_ids: Collection[str]) -> list[LiveTenancy]:
     """The tenancies of properties that run on an ISO day, with the rent of that day."""
     found = []
-    for id_, property_id, unit_id, currency, frequency, last, history, noticed in tx.rows(_SELECT_LIVE, day=day):
-        if property_id in property_ids:
-            rent = last if history is None else rent_on(history, currency, day)
-            found.append(LiveTenancy(id_, property_id, unit_id, currency, frequency, rent, bool(noticed)))
+    for id_, property_id, unit_id, noticed, rent, frequency, *terms in tx.rows(_SELECT_LIVE, day=day):
+        if property_id not in property_ids:
+            continue
+        if rent is None:
+            _, rent, frequency, _ = schedule.rent_on(stored_terms.terms_of(*terms), day)
+        found.append(LiveTenancy(id_, property_id, unit_id, terms[0], frequency, rent, bool(noticed)))
     return found
-
-
-def rent_on(history: str, currency: str, day: str) -> int:
-    """The rent of a day, minor units, from the JSON of a history that begins on or before it."""
-    steps = _steps.decode(history)
-    amount = steps[0].amount
-    for step in steps:
-        if step.from_date <= day:
-            amount = step.amount
-    return to_minor(amount, currency)
 
 
 def occupancy(tx: ReadTx, live: Iterable[LiveTenancy], property_ids: Collection[str]) -> Occupancy:

@@ -13,7 +13,7 @@ from gatewayd.ledger.rents import received, schedule, stored_terms
 from gatewayd.store import ReadTx, Row
 
 _CAME = "CASE WHEN amount > 0 THEN amount ELSE 0 END"
-_HAS_ENDED = "last_day <= :day AND unpaid_from > ''"
+_HAS_ENDED = "last_day <= :day AND unpaid_from > '' AND rent_total IS NOT NULL"
 _OF_TENANCY = """
 AND tenancies.org_id = :org_id AND tenancies.id = rents_received.tenancy_id
     AND tenancies.currency = rents_received.currency AND cancelled_at IS NULL
@@ -29,7 +29,7 @@ SELECT tenancies.id, property_id, tenancies.currency, rent_total - {_CAME}, unpa
 """
 _SELECT_RUNNING = f"""
 SELECT tenancies.id, property_id, unpaid_from, {_CAME}, {stored_terms.COLUMNS}
-{_OF_UNPAID} AND (last_day IS NULL OR last_day > :day OR unpaid_from = '')
+{_OF_UNPAID} AND (last_day IS NULL OR last_day > :day OR unpaid_from = '' OR rent_total IS NULL)
 """
 _SELECT_CHANGED = f"""
 SELECT tenancies.id, property_id, '', amount - later.came, {stored_terms.COLUMNS}

@@ -7,7 +7,10 @@ by notice. What is found is for people to judge: nothing is refused.
 
 import datetime
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Final, Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from gatewayd.areas.landlord.rents import terms
 from gatewayd.areas.landlord.tenancies import states
@@ -54,8 +57,15 @@ def _applies(row: TenancyRow, step: RentStep) -> bool:
 
 
 def _raises(row: TenancyRow, step: RentStep) -> bool:
-    earlier = [one for one in row.rent_history if one.from_date < step.from_date]
-    return bool(earlier) and to_minor(step.amount, row.currency) > to_minor(earlier[-1].amount, row.currency)
+    if step.from_date <= row.start_date:
+        return False
+    without = replace(row, rent_history=[one for one in row.rent_history if one.from_date < step.from_date])
+    before = schedule.rent_on(terms.of_row(without), step.from_date)
+    return _of_a_month(row, step) > schedule.monthly_rent(before.amount, before.frequency)
+
+
+def _of_a_month(row: TenancyRow, step: RentStep) -> Fraction:
+    return schedule.monthly_rent(to_minor(step.amount, row.currency), step.frequency or row.rent_frequency)
 
 
 def _of_notice(step: RentStep) -> Iterator[Finding]:
@@ -101,7 +111,7 @@ def _rises_by_notice(row: TenancyRow) -> list[str]:
     return [
         after.from_date
         for before, after in pairs
-        if to_minor(after.amount, row.currency) > to_minor(before.amount, row.currency)
+        if _of_a_month(row, after) > _of_a_month(row, before)
         and (after.notice is not None or after.from_date >= states.PERIODIC_FROM)
     ]
 

@@ -2,20 +2,37 @@
 
 from gatewayd.areas.landlord.tenancies import states
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
-from gatewayd.ledger.rents import schedule
-from gatewayd.ledger.rents.schedule import Step, Terms
+from gatewayd.ledger.rents import monthly_periods, schedule
+from gatewayd.ledger.rents.schedule import Rent, Step, Terms
 from gatewayd.money import to_minor
 
 _MOST = (1 << 63) - 1  # what a column holds; nobody pays that
 
 
-def of_row(row: TenancyRow) -> Terms:
-    """The terms of a tenancy, as if it had not been called off."""
-    steps = [Step(step.from_date, to_minor(step.amount, row.currency)) for step in row.rent_history]
+def agreed(row: TenancyRow) -> Terms:
+    """The terms that a tenancy was let on, as if it had not been called off."""
+    steps = [Step(step.from_date, to_minor(step.amount, row.currency), step.frequency) for step in row.rent_history]
     return Terms(row.start_date, states.last_day(row), row.rent_frequency, row.rent_due_day, tuple(steps))
+
+
+def of_row(row: TenancyRow) -> Terms:
+    """The same, as they are by law."""
+    return monthly_periods.put_in(agreed(row), row.type)
 
 
 def total(row: TenancyRow) -> int | None:
     """All the rent of a tenancy whose last day is known, in minor units; None: it goes on."""
     its = of_row(row)
     return None if its.end is None else min(schedule.due_until(its, its.end), _MOST)
+
+
+def last_rent(row: TenancyRow) -> Rent:
+    """The rent that is asked for at last."""
+    part = schedule.parts(of_row(row))[-1]
+    return schedule.rent_on(part, part.steps[-1].first)
+
+
+def monthly_since(row: TenancyRow) -> str | None:
+    """The ISO date from which on the law has rent due by the month, come or to come; None: it is due as agreed."""
+    *before, last = schedule.parts(of_row(row))
+    return last.start if before else None

@@ -5,10 +5,18 @@ from collections.abc import Iterator
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from gatewayd.areas.landlord.rents import terms
 from gatewayd.areas.landlord.tenancies import deposits, rent_steps, rules, states
 from gatewayd.areas.landlord.tenancies.amounts import amount_of
 from gatewayd.areas.landlord.tenancies.rent_steps import MAX_STEPS
-from gatewayd.areas.landlord.tenancies.shapes import RentChange, RentNotice, RentStep, TenancyRow, UpdateTenancy
+from gatewayd.areas.landlord.tenancies.shapes import (
+    RentChange,
+    RentFrequency,
+    RentNotice,
+    RentStep,
+    TenancyRow,
+    UpdateTenancy,
+)
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field
 
 TERMS = (
@@ -90,7 +98,10 @@ def with_rent(row: TenancyRow, change: RentChange, today: str) -> TenancyRow:
     if errors:
         raise invalid(*errors)
     amount = amount_of("rent.amount", change.amount, row.currency)
-    step = RentStep(from_date=change.from_date.isoformat(), amount=str(amount), notice=change.notice)
+    from_date, monthly_since = change.from_date.isoformat(), terms.monthly_since(row)
+    by_month = monthly_since is not None and from_date >= monthly_since
+    frequency: RentFrequency | None = "monthly" if by_month else None
+    step = RentStep(from_date=from_date, amount=str(amount), notice=change.notice, frequency=frequency)
     history = rent_steps.with_step(row.rent_history, step)
     if len(history) > MAX_STEPS:
         raise Problem("limit_reached", f"A tenancy has at most {MAX_STEPS} rents.", extra={"limit": MAX_STEPS})

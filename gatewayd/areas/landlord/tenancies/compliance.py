@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from gatewayd.areas.landlord.rents import section_13
+from gatewayd.areas.landlord.rents import section_13, terms
 from gatewayd.areas.landlord.rents.section_13 import FindingCode
 from gatewayd.areas.landlord.tenancies import rent_steps, states
 from gatewayd.areas.landlord.tenancies.shapes import (
@@ -15,6 +15,7 @@ from gatewayd.areas.landlord.tenancies.shapes import (
     TenancyWarningCode,
 )
 from gatewayd.clock import days_after
+from gatewayd.ledger.rents import monthly_periods, schedule
 from gatewayd.money import Money, to_minor
 
 _PROTECTION_DAYS: Final = 30  # of receipt [padlord]
@@ -81,13 +82,14 @@ def no_term(row: TenancyRow) -> TenancyWarning:
 
 
 def warnings(row: TenancyRow, today: str) -> list[TenancyWarning]:
-    """What there is to say of a tenancy today: of its term, its deposit, the rent in force, and the next."""
+    """What there is to say of a tenancy today: of its term, rent period, deposit, the rent in force and the next."""
     if row.cancelled_at is not None:
         return []
     to_come = [step for step in row.rent_history if step.from_date > max(today, row.start_date)]
     rents = (rent_steps.step_on(row, today), *to_come[:1])
     return [
         *_of_term(row, today),
+        *_of_period(row, today),
         *_of_deposit(row, today),
         *(warning for step in rents for warning in of_rent(row, step)),
     ]
@@ -108,6 +110,22 @@ def _of_term(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
             " due. Give `endedDate` if the tenants left, or clear `termEndDate` if they stay."
         )
         yield TenancyWarning(code="term_over", message=message)
+
+
+def _of_period(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
+    """Told until a rent by the month is entered, which says that people know."""
+    since = terms.monthly_since(row)
+    if since is None or today < states.PERIODIC_FROM or row.rent_history[-1].frequency is not None:
+        return
+    last = monthly_periods.last_longer(terms.agreed(row))
+    agreed, days = Money(last.amount, row.currency), monthly_periods.days_of(last)
+    by_law = Money(schedule.rent_on(terms.of_row(row), since).amount, row.currency)
+    message = (
+        f"Rent periods of assured tenancies that begin since {states.PERIODIC_FROM} are a month at most: from {since}"
+        f" on {by_law} is due a month, the {agreed} of the {days} days before / {days} x 30.42. Enter it as `rent` from"
+        " that day on, or what else was agreed, to say that it is known."
+    )
+    yield TenancyWarning(code="rent_period_ended", message=message)
 
 
 def _of_deposit(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:

@@ -3,20 +3,17 @@
 from collections.abc import Sequence
 from typing import Final
 
-from gatewayd.areas.landlord.tenancies.shapes import RentStep, TenancyRow
+from gatewayd.areas.landlord.tenancies.shapes import AgreedRent, RentStep, TenancyRow
 from gatewayd.money import Money
 
 MAX_STEPS: Final = 200  # Chosen: all of a tenancy are looked at together
 
 
-def rent_on(row: TenancyRow, day: str) -> Money:
-    """The rent of a day; before the tenancy, that of its start."""
-    return Money.of(step_on(row, day).amount, row.currency)
-
-
-def last_amount(row: TenancyRow) -> Money:
-    """The rent that is asked for at last."""
-    return Money.of(row.rent_history[-1].amount, row.currency)
+def agreed_rent(row: TenancyRow, monthly_since: str | None) -> AgreedRent:
+    """The last rent that was agreed before the law had it by the month; None: of which nothing was."""
+    agreed = [step for step in row.rent_history if monthly_since is None or step.from_date < monthly_since]
+    amount = Money.of(agreed[-1].amount, row.currency)
+    return AgreedRent(amount=amount, frequency=row.rent_frequency, due_day=row.rent_due_day)
 
 
 def step_on(row: TenancyRow, day: str) -> RentStep:

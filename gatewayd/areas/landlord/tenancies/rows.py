@@ -3,14 +3,17 @@
     last_day        when the tenancy ends, whichever day asks; NULL: it goes on. See `states.last_day`
     expected_end    the same, else when its term is over. See `states.expected_end`
     rent_total      all that is ever due of one that has a last day
-    last_rent       the last of its rents, minor units, and from when on it is asked for
+    last_rent       the last of its rents, minor units, from when on it is asked for, and how often
     last_rent_from
+    last_rent_frequency
 
 What a tenancy is today follows from it: `OF_STATUS` are the conditions of `states.status_of` in SQL.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from gatewayd.areas.landlord.rents import arrears, terms
 from gatewayd.areas.landlord.tenancies import compliance, deposits, rent_steps, states
@@ -19,7 +22,7 @@ from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem
-from gatewayd.ledger.rents import received
+from gatewayd.ledger.rents import received, schedule
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -34,8 +37,9 @@ TENANCIES = Table(
         "last_day": states.last_day,
         "expected_end": states.expected_end,
         "rent_total": terms.total,
-        "last_rent": lambda row: rent_steps.last_amount(row).minor,
-        "last_rent_from": lambda row: row.rent_history[-1].from_date,
+        "last_rent": lambda row: terms.last_rent(row).amount,
+        "last_rent_from": lambda row: terms.last_rent(row).first,
+        "last_rent_frequency": lambda row: terms.last_rent(row).frequency,
     },
 )
 _SELECT_OF_PROPERTY = (
@@ -119,6 +123,8 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
     today = tx.today
     owed = arrears.of_tenancy(tx, row, today)
     type_, converted_from = states.type_of(row, today)
+    rent = schedule.rent_on(terms.of_row(row), today)
+    monthly_since = terms.monthly_since(row)
     return project(
         row,
         Tenancy,
@@ -127,7 +133,12 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         status=states.status_of(row, today),
         end_date=states.last_day(row),
         ended_date=row.end_date,
-        rent_amount=rent_steps.rent_on(row, today),
+        rent_amount=Money(rent.amount, row.currency),
+        rent_frequency=rent.frequency,
+        rent_due_day=rent.due_day,
+        agreed_rent=None if rent.frequency == row.rent_frequency else rent_steps.agreed_rent(row, monthly_since),
+        monthly_since_date=monthly_since if today >= states.PERIODIC_FROM else None,
+        rent_history=[replace(step, frequency=step.frequency or row.rent_frequency) for step in row.rent_history],
         deposit=deposits.shown(row),
         arrears=Money(owed.arrears, row.currency),
         credit=Money(owed.credit, row.currency),

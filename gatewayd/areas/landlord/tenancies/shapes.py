@@ -40,6 +40,7 @@ TenancyStatus = Literal["upcoming", "active", "notice", "ended", "cancelled"]
 TenancyWarningCode = Literal[
     "fixed_term_not_allowed",
     "term_over",
+    "rent_period_ended",
     "deposit_unprotected",
     "deposit_cap",
     "rent_notice_missing",
@@ -86,11 +87,20 @@ class RentNotice(Part, frozen=True, kw_only=True):
 
 
 class RentStep(Response, frozen=True, kw_only=True):
-    """A rent, from a day on. `amount` is in the tenancy's currency."""
+    """A rent, from a day on. `amount` is in the tenancy's currency, for a period of `frequency`."""
 
     from_date: DateText
     amount: AmountText
     notice: RentNotice | None
+    frequency: RentFrequency | None = None  # stored where it is not that of the tenancy, served always
+
+
+class AgreedRent(Response, frozen=True, kw_only=True):
+    """The rent that was agreed for longer than the law has it: of how long, and on which day it was due."""
+
+    amount: Amount
+    frequency: RentFrequency
+    due_day: int
 
 
 class Deposit(Response, frozen=True, kw_only=True):
@@ -155,9 +165,11 @@ class Tenancy(Response, frozen=True, kw_only=True):
     what the law makes of the agreement today, and `convertedFrom` what it was before, null where nothing changed it.
     `endDate` is its last day: `endedDate`, when somebody said that it ended or will, else the expiry of the notice,
     else the end of the term where the law lets it end the tenancy; null: it goes on. `termEndDate` is the end of the
-    term that was agreed; past it a home, or business premises, stay let until somebody leaves. `arrears` is rent due
-    until today less rent received; `credit` is what was paid ahead. `warnings` are of the deposit, the rent in force,
-    the next one, and of what the call asked for that they answer.
+    term that was agreed; past it a home, or business premises, stay let until somebody leaves. From `monthlySinceDate`
+    on, which may be to come, the law has rent by the month in the place of the longer period that was agreed: then
+    `rentAmount`, `rentFrequency` and `rentDueDay` are those of the law, and `agreedRent` what they were. `arrears` is
+    rent due until today less rent received; `credit` is what was paid ahead. `warnings` are of the deposit, the rent in
+    force, the next one, and of what the call asked for that they answer.
     """
 
     id: Id
@@ -175,6 +187,8 @@ class Tenancy(Response, frozen=True, kw_only=True):
     rent_amount: Amount
     rent_frequency: RentFrequency
     rent_due_day: int
+    agreed_rent: AgreedRent | None
+    monthly_since_date: DateText | None
     bills_included: bool
     currency: str
     rent_history: list[RentStep]
@@ -240,7 +254,7 @@ class CreateTenancy(Request, frozen=True, kw_only=True):
 
 
 class RentChange(Part, frozen=True, kw_only=True):
-    """A new rent, from a day on."""
+    """A new rent, from a day on: of a month where the tenancy is monthly by law from that day or before."""
 
     from_date: Date
     amount: AmountText

@@ -12,8 +12,9 @@ Days are ISO texts, which compare as the days do.
 from typing import Final
 
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow, TenancyStatus, TenancyType
+from gatewayd.ledger.rents import monthly_periods
 
-PERIODIC_FROM: Final = "2026-05-01"
+PERIODIC_FROM: Final = monthly_periods.FIRST_DAY
 """In England assured tenancies are periodic from this day on, and what was assured shorthold became so (Domain 0.1)."""
 
 
