@@ -22,7 +22,7 @@ from gatewayd.store import ReadTx, Row
 
 _PARTS = """
 a.id, a.legal_entity_id, a.business_id, a.invoice_id, a.counterpart_id, a.direction, a.amount, a.vat_amount,
-    a.category, a.purpose, a.date
+    a.category, a.purpose, a.date, a.capital_goods
 """
 _SELECT_LINES = f"""
 SELECT lines.id, lines.date, lines.description, lines.currency, lines.amount, {_PARTS}
@@ -75,6 +75,7 @@ class _Part(NamedTuple):
     category: str
     purpose: str | None
     date: str
+    is_capital: int
 
 
 class DoubleEntry:
@@ -118,13 +119,17 @@ class DoubleEntry:
             if account_id in self._scope.accounts:
                 continue
             part = _Part(*row[3:])
+            if part.purpose == "rent_written_off":  # no money, and these books have no debtors for rent
+                continue
             made = Transaction(part.date, description, currency, {}, tuple(self._against(part)))
             yield balanced(made, ELSEWHERE)
 
     def _against(self, part: _Part) -> Iterator[Posting]:
         """The side of an allocation that is not the money."""
         sign = -1 if part.direction == "in" else 1
-        reclaimed = part.vat_amount if self._vat.treatment_on(part.date) == "registered" else 0
+        treatment = self._vat.treatment_on(part.date)
+        is_apart = treatment == "registered" or (treatment == "flat_rate" and part.is_capital)
+        reclaimed = part.vat_amount if is_apart else 0
         yield Posting(self._account_of(part), sign * (part.amount - reclaimed), part.id)
         if reclaimed:
             yield Posting(_VAT, sign * reclaimed)

@@ -24,6 +24,7 @@ from gatewayd.ledger import named_files, period_seals
 from gatewayd.ledger.period_seals import SEALS, PeriodSeal, SealedFile
 from gatewayd.ledger.periods import PERIODS, PeriodRow
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
 from gatewayd.store.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
 from gatewayd.store.directory import free_bytes
@@ -31,8 +32,8 @@ from gatewayd.store.incoming_files import RESERVE_BYTES
 
 MAX_BUNDLE_BYTES: Final = 1 << 30  # Chosen: a hundred times what a busy small firm has in a year
 MAX_WITH_DOCUMENTS_BYTES: Final = 4 << 30  # Chosen: some ten thousand scans
-
-
+COMPARED_AT_ONCE: Final = 2  # Chosen: one of each organization
+WAIT_SECONDS: Final = 30.0  # Chosen: for a place to compare, as a long read waits
 SWEEP_EVERY: Final = DAY  # Chosen
 UNNAMED_FOR: Final = HOUR  # Chosen: a bundle is named some seconds after it was written
 
@@ -74,7 +75,8 @@ class Bundles:
         self._store = store
         self._directory = directory
         self._blobs = Blobs(directory)
-        self._threads = trio.CapacityLimiter(2)
+        self._threads = trio.CapacityLimiter(COMPARED_AT_ONCE)
+        self.shares = Shares("comparisons of seals", COMPARED_AT_ONCE, wait_seconds=WAIT_SECONDS)
         self._swept_at: Instant | None = None
 
     async def seal_period(
@@ -110,7 +112,8 @@ class Bundles:
             return seal, None, [], []
         paths = self._path(other), self._path(seal)
         try:
-            found = await trio.to_thread.run_sync(differences.compare, *paths, first, count, limiter=self._threads)
+            async with self.shares.place(org_id):
+                found = await trio.to_thread.run_sync(differences.compare, *paths, first, count, limiter=self._threads)
         except BundleFault as fault:
             raise invalid_state(f"A bundle is damaged: {fault}.", "damaged", ()) from None
         return seal, other, *found

@@ -84,7 +84,7 @@ def rows(tx: ReadTx, computed: Computed) -> Cells:
     """What each allocation, invoice and payment counts for: it adds up to the lines."""
     for result, _ in computed.results:
         yield from _allocated(tx, result)
-        yield from sorted(_invoiced(result), key=lambda cells: (cells[3], cells[0]))
+        yield from sorted((*_invoiced(result), *_rents(result)), key=lambda cells: (cells[3], cells[0]))
 
 
 def vat(tx: ReadTx, period: PeriodRow, notes: list[str]) -> Cells:
@@ -103,11 +103,13 @@ def vat(tx: ReadTx, period: PeriodRow, notes: list[str]) -> Cells:
 
 
 def _allocated(tx: ReadTx, result: Result) -> Cells:
-    account, after = result.account, Place()
+    account, after, settled = result.account, Place(), result.beside.rents.settled
     while True:
         found = allocated_rows.page(tx, account, result.whole, None, after, _PAGE)
         for row in found:
             posting = posting_of(account, row.money)
+            if row.money.id in settled:
+                posting = posting._replace(amount=0, disallowable=0)
             amounts = (_text(posting.amount, account), _text(posting.disallowable, account))
             of = (account.business_id, posting.category, row.money.counted_on, account.currency)
             yield [row.money.id, *of, *amounts, "allocation", row.money.id, row.source_id, None, None, None]
@@ -126,6 +128,16 @@ def _invoiced(result: Result) -> Cells:
         id_ = "/".join((entry.invoice_id, event, posting.category, *filter(None, [entry.property_id])))
         behind = (None, entry.bank_transaction_id, entry.invoice_id, payment, note)
         yield [id_, *of, _text(0, account), source, *behind]
+
+
+def _rents(result: Result) -> Cells:
+    account = result.account
+    for rent in result.beside.rents.entries:
+        if rent.kind != "settled":
+            posting, source = rent.posting, "rent" if rent.kind == "due" else "rent_written_off"
+            of = (account.business_id, posting.category, rent.date, account.currency, _text(posting.amount, account))
+            id_ = "/".join(filter(None, [rent.tenancy_id, rent.date, rent.allocation_id]))
+            yield [id_, *of, _text(0, account), source, rent.allocation_id, None, None, None, None]
 
 
 def _text(amount: int, account: Account) -> str:

@@ -8,6 +8,7 @@ payments make of an invoice.
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from gatewayd.areas.legal_entities.rows import opened_utr
 from gatewayd.clock import Instant, to_wire
 from gatewayd.ledger.csv_text import Cell
 from gatewayd.ledger.hidden_imports import VISIBLE_LINES
@@ -23,7 +24,7 @@ SELECT id, legal_entity_id, business_id, type, label, tax_year, start_date, end_
 FROM periods WHERE org_id = :org_id AND id = :period_id
 """
 _SELECT_ENTITY = """
-SELECT id, name, legal_name, type, company_number, utr, vat_number, vat_status, vat_effective_date,
+SELECT id, name, legal_name, type, company_number, utr_sealed, vat_number, vat_status, vat_effective_date,
     vat_deregistration_date, vat_scheme, vat_return_frequency, vat_stagger_group, vat_flat_rate_category,
     vat_flat_rate_percent, vat_flat_rate_start_date, accounting_year_end_month, accounting_year_end_day,
     incorporation_date, base_currency, country_code, tax_residency, address
@@ -163,7 +164,8 @@ class Scope(NamedTuple):
 class Sheet(NamedTuple):
     """A table: its file, its columns in the order of the statement, and how often the statement is asked.
 
-    A column is `name`, `name:money` of the row's currency, `name:original` of its other one, or `name:time`.
+    A column is `name`, `name:money` of the row's currency, `name:original` of its other one, `name:time`,
+    or `name:utr`, which is sealed.
     """
 
     path: str
@@ -200,7 +202,7 @@ SHEETS: Final = (
     Sheet(
         "legal_entity.csv",
         _columns(
-            "id name legalName type companyNumber utr vatNumber vatStatus vatEffectiveDate vatDeregistrationDate"
+            "id name legalName type companyNumber utr:utr vatNumber vatStatus vatEffectiveDate vatDeregistrationDate"
             " vatScheme vatReturnFrequency vatStaggerGroup vatFlatRateCategory vatFlatRatePercent"
             " vatFlatRateStartDate accountingYearEndMonth accountingYearEndDay incorporationDate baseCurrency"
             " countryCode taxResidency address"
@@ -284,27 +286,30 @@ SHEETS: Final = (
 def cells(tx: ReadTx, sheet: Sheet, scope: Scope) -> Iterator[list[Cell]]:
     """The rows of a sheet, in its order."""
     if not sheet.by_account:
-        yield from _converted(sheet, tx.each(sheet.sql, **scope.values))
+        yield from _converted(tx, sheet, tx.each(sheet.sql, **scope.values))
         return
     for account_id in scope.accounts:
-        yield from _converted(sheet, tx.each(sheet.sql, account_id=account_id, **scope.values))
+        yield from _converted(tx, sheet, tx.each(sheet.sql, account_id=account_id, **scope.values))
     if sheet.path == LINES:  # what was paid from an account of another, and bills of the period paid in another
         others = (row for row in tx.each(_SELECT_LINES_ALLOCATED, **scope.values) if _is_outside(scope, row))
-        yield from _converted(sheet, others)
+        yield from _converted(tx, sheet, others)
 
 
 def _is_outside(scope: Scope, line: Row) -> bool:
     return not (line[1] in scope.accounts and scope.period.start_date <= line[2] <= scope.period.end_date)
 
 
-def _converted(sheet: Sheet, rows: Iterator[Row]) -> Iterator[list[Cell]]:
+def _converted(tx: ReadTx, sheet: Sheet, rows: Iterator[Row]) -> Iterator[list[Cell]]:
     kinds = [column.partition(":")[2] for column in sheet.columns]
     names = sheet.heading
     currency = names.index("currency") if "currency" in names else None
     original = names.index("originalCurrency") if "originalCurrency" in names else None
     of = {"money": currency, "original": original}
     for row in rows:
-        yield [_cell(value, kind, row, of) for value, kind in zip(row, kinds, strict=True)]
+        yield [
+            opened_utr(tx, row[0], value) if kind == "utr" else _cell(value, kind, row, of)
+            for value, kind in zip(row, kinds, strict=True)
+        ]
 
 
 def _cell(value: str | int | None, kind: str, row: Row, of: dict[str, int | None]) -> Cell:

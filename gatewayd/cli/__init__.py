@@ -1,6 +1,7 @@
 """The command line. Exit 0: done. 1: failed, the reason on standard error. 2: wrong usage or configuration."""
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from gatewayd.config import ROOT, ConfigError
 from gatewayd.errors import Problem
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
+UNWRITTEN: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Why standard output takes no more."""
 INTERRUPTED = 130  # as shells report a command that SIGINT ended
 
 
@@ -56,6 +59,8 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
         arguments = build_parser(given).parse_args(given)
     except SystemExit as stop:  # argparse has printed help, version or what is wrong
         return stop.code if isinstance(stop.code, int) else WRONG_USAGE
+    except OSError as error:
+        return _not_written(error)
     context = Context(arguments.config, os.environ, SystemClock(), root)
     if getattr(arguments, "override", False):
         context.overrides = frozenset({"closing"})
@@ -68,7 +73,6 @@ def _run(arguments: argparse.Namespace, context: Context) -> int:
 
     try:
         code: int = arguments.run(arguments, context)
-        sys.stdout.flush()
     except ConfigError as error:
         return _fail("\n".join(str(problem) for problem in error.problems), WRONG_USAGE)
     except CommandError as error:
@@ -77,10 +81,21 @@ def _run(arguments: argparse.Namespace, context: Context) -> int:
         return _fail(error.message, FAILED)
     except (StoreFailure, MigrationError) as error:
         return _fail(str(error), FAILED)
-    except BrokenPipeError:
-        return _output_closed()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as error:
+        if error.filename is None and error.errno in UNWRITTEN:  # more than standard output keeps back
+            return _not_written(error)
+        raise
+    return _written(code)
+
+
+def _written(code: int) -> int:
+    """The exit code of a command that has printed all it had to say."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return _not_written(error)
     return code
 
 
@@ -90,8 +105,14 @@ def _fail(reason: str, code: int) -> int:
     return code
 
 
-def _output_closed() -> int:
-    """The reader of the pipe has gone (`gatewayd key list | head -1`): the interpreter must not flush into it again."""
+def _not_written(error: OSError) -> int:
+    """Standard output takes no more. Where the reader of a pipe has gone (`gatewayd key list | head -1`), that is said
+    to nobody.
+
+    The interpreter must not flush into it again.
+    """
     with Path(os.devnull).open("wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)
-    return FAILED
+    if error.errno == errno.EPIPE:
+        return FAILED
+    return _fail(f"the output cannot be written ({error.strerror}); what the command did is done", FAILED)

@@ -48,6 +48,8 @@ def _add_add(group: Subparsers) -> None:
     command.add_argument("--vat-code", metavar="CODE", help="such as standard, which says the VAT in it")
     command.add_argument("--vat", metavar="A", help="the VAT in it, where no code says it")
     command.add_argument("--disallowable", metavar="A", help="the part that tax doesn't allow")
+    help_ = "of 2,000 or more, or their sale: VAT outside a flat rate"
+    command.add_argument("--capital-goods", action="store_true", default=None, help=help_)
     for place in _PLACES:
         command.add_argument(f"--{place}", metavar="ID")
     command.add_argument("--description", metavar="D")
@@ -76,6 +78,7 @@ def add(arguments: argparse.Namespace, context: Context) -> int:
     same = ("category", "purpose", "amount", "direction", "description")
     part = {name: getattr(arguments, name) for name in same}
     part |= {"vatCode": arguments.vat_code, "vatAmount": arguments.vat}
+    part |= {"capitalGoods": arguments.capital_goods}
     part |= {"disallowableAmount": arguments.disallowable, "externalId": arguments.external_id}
     part |= {f"{name}Id": getattr(arguments, name) for name in ("business", *_PLACES)}
     part = {name: value for name, value in part.items() if value is not None}

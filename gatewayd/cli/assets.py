@@ -169,6 +169,10 @@ def gains(arguments: argparse.Namespace, context: Context) -> int:
     if found["exemptAmount"] is not None:
         above = found["aboveExemptAmount"]
         lines.append(f"The exempt amount is {found['exemptAmount']}; above it: {above} {currency}.")
+    losses = found["losses"]
+    if found["taxable"] is not None and losses["broughtForward"] != "0.00":
+        lines.append(f"Losses brought forward {losses['broughtForward']}, used {losses['used']} {currency}.")
+        lines.append(f"Taxable: {found['taxable']} {currency}.")
     print_result(arguments, found, lines)
     return 0
 

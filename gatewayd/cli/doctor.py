@@ -23,6 +23,7 @@ from gatewayd.config import is_credential
 
 FREE_BYTES_MIN = 512 * 2**20  # Chosen: backups, logs and the database's own log want room
 REACH_SECONDS = 5.0  # Chosen
+ROOT_USER = 0
 OTHERS = 0o077  # permission bits of all but the owner
 EVERYBODY = 0o007
 
@@ -53,7 +54,8 @@ def _permissions(context: Context) -> Iterator[Finding]:
         yield Finding("data directory", True, f"{directory} is not there yet; the first start makes it.")
         return
     yield from _restored(directory)
-    yield _private("data directory", directory)
+    owner = directory.stat().st_uid
+    yield _private("data directory", directory, owner)
     if not os.access(directory, os.R_OK | os.X_OK):
         return
     if missing := missing_finding(context, "store.key_file"):
@@ -62,7 +64,7 @@ def _permissions(context: Context) -> Iterator[Finding]:
     key_file = context.key_file
     if key_file.exists():
         passed = is_credential(key_file, context.environ, context.root)
-        yield _passed("instance key", key_file) if passed else _private("instance key", key_file)
+        yield _passed("instance key", key_file) if passed else _private("instance key", key_file, owner)
         yield from _sealed(context)
     elif context.has_database():
         yield Finding("instance key", False, f"{key_file} is missing: what it sealed cannot be opened.")
@@ -114,11 +116,16 @@ def _sealed(context: Context) -> Iterator[Finding]:
         yield Finding("sealed secrets", True, f"Each of {count} opens with {path}.")
 
 
-def _private(about: str, path: Path) -> Finding:
-    """Whether only this user may use it."""
-    status = path.stat()
-    if status.st_uid != os.geteuid():
-        return Finding(about, False, f"{path} belongs to user {status.st_uid}, and you are {os.geteuid()}.")
+def _private(about: str, path: Path, owner: int | None = None) -> Finding:
+    """Whether only one user may use it: this one, or for root, who may do anything, the `owner` of what lies there."""
+    status, user = path.stat(), os.geteuid()
+    if user == ROOT_USER and owner not in (None, ROOT_USER):
+        if status.st_uid != owner:
+            return Finding(about, False, f"{path} belongs to user {status.st_uid}, and what is around it to {owner}.")
+        if not status.st_mode & OTHERS:
+            return Finding(about, True, f"{path} is private to user {owner}.")
+    elif status.st_uid != user:
+        return Finding(about, False, f"{path} belongs to user {status.st_uid}, and you are {user}.")
     if status.st_mode & OTHERS:
         return Finding(about, False, f"{path} is open to other users (mode {status.st_mode & 0o777:03o}).")
     if not os.access(path, os.R_OK | os.W_OK):

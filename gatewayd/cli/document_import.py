@@ -1,4 +1,4 @@
-"""`gatewayd document import`: a folder of this machine comes into the vault, with the folders in it."""
+"""`gatewayd document import`: a file or folder of this machine comes into the vault, with the folders in it."""
 
 import argparse
 import sys
@@ -28,9 +28,9 @@ class _Amount(NamedTuple):
 
 def add_command_to(group: Subparsers) -> None:
     """Add the command to those of documents."""
-    help_text = "bring the files of a folder into the vault; what is there already is not taken twice"
+    help_text = "bring a file, or those of a folder, into the vault; what is there already is not taken twice"
     command = add_command(group, "import", help_text, import_folder, json=True)
-    command.add_argument("directory", metavar="DIR", type=Path)
+    command.add_argument("path", metavar="PATH", type=Path)
     command.add_argument("--org", required=True, metavar="ID")
     command.add_argument("--folder", metavar="ID", help="of the vault, to put them in; at the top by default")
 
@@ -40,26 +40,26 @@ def import_folder(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.store.blobs import Blobs
     from gatewayd.vault_files.filing import Filing
 
-    directory, org_id = arguments.directory, arguments.org
-    _refuse_own_data(directory, context.store_settings.directory)
+    path, org_id = arguments.path, arguments.org
+    _refuse_own_data(path, context.store_settings.directory)
     outcomes: list[Filed] = []
 
     async def work(store: "Store") -> None:
         await store.read(lambda tx: _require_place(tx, org_id, arguments.folder), org_id)
         filing = Filing(store, Blobs(store.directory), _settings(context))
-        amount = await filing.run(_count, directory)
+        amount = await filing.run(_count, path)
         with Progress(sys.stderr, amount.files, amount.size_bytes) as progress:
 
             def tell(filed: "Filed") -> None:
                 outcomes.append(filed)
                 progress.advance(filed.size_bytes, filed.path)
 
-            await filing.file_tree(operator_of(org_id), directory, arguments.folder, tell)
+            await filing.file_tree(operator_of(org_id), path, arguments.folder, tell)
 
     try:
         context.run(work)
     except OSError as error:
-        raise CommandError(f"{directory} cannot be read: {error.strerror}") from None
+        raise CommandError(f"{path} cannot be read: {error.strerror}") from None
     print_result(arguments, _document(outcomes), _lines(outcomes))
     return 0
 
@@ -71,11 +71,11 @@ def _settings(context: Context) -> "Settings":
     return vault.Settings(config.server.public_url, config.vault.max_upload_bytes, config.vault.organization_bytes)
 
 
-def _refuse_own_data(directory: Path, data: Path) -> None:
+def _refuse_own_data(path: Path, data: Path) -> None:
     """The database is no document of itself."""
-    found, own = directory.resolve(), data.resolve()
+    found, own = path.resolve(), data.resolve()
     if found == own or own in found.parents or found in own.parents:
-        raise CommandError(f"{directory} and the data directory {data} lie in each other")
+        raise CommandError(f"{path} and the data directory {data} lie in each other")
 
 
 def _require_place(tx: "ReadTx", org_id: str, folder_id: str | None) -> None:
@@ -88,10 +88,10 @@ def _require_place(tx: "ReadTx", org_id: str, folder_id: str | None) -> None:
         FOLDERS.get(tx, folder_id)
 
 
-def _count(directory: Path) -> _Amount:
+def _count(path: Path) -> _Amount:
     from gatewayd.vault_files.found_files import FoundFile, walk
 
-    sizes = [found.identity.size_bytes for found in walk(directory) if isinstance(found, FoundFile)]
+    sizes = [found.identity.size_bytes for found in walk(path) if isinstance(found, FoundFile)]
     return _Amount(len(sizes), sum(sizes))
 
 

@@ -15,11 +15,15 @@ IGNORED = {
     "heading": "the headings once more",
     "investment": "one of investments",
     "list": "an item of another list",
+    "notice": "a note that a document was made",
+    "split_half": "the other half of a split",
+    "excluded": "what the mapping leaves out",
+    "other_account": "of another account",
 }
 
 
-def add_file(command: argparse.ArgumentParser, formats: Sequence[str], what: str) -> None:
-    """Add the arguments of a file and its account."""
+def add_file(command: argparse.ArgumentParser, formats: Sequence[str], what: str) -> argparse._MutuallyExclusiveGroup:
+    """Add the arguments of a file and its account; answers those of which one says the account."""
     add_override(command)
     command.add_argument("file", metavar="FILE", type=Path)
     command.add_argument("--org", required=True, metavar="ID")
@@ -31,6 +35,7 @@ def add_file(command: argparse.ArgumentParser, formats: Sequence[str], what: str
     command.add_argument("--format", choices=formats, default="auto", help="auto: found out by content")
     command.add_argument("--mapping", metavar="FILE", type=Path, help="how the columns of a CSV are read, as JSON")
     command.add_argument("--preview", action="store_true", help="only count what would become of its rows")
+    return account
 
 
 def file_values(arguments: argparse.Namespace) -> Json:
@@ -63,13 +68,25 @@ def _text(path: Path) -> str:
 
 def document(run: Json, balance: str) -> Json:
     """What is printed of a run as JSON."""
-    names = ("format", "rows", "added", "duplicates", "replaced", "ignored", "refused", "supposed")
-    return {"importId": run["id"], "accountId": run["accountId"], **{n: run[n] for n in names}, "balance": balance}
+    names = ("format", "rows", "added", "duplicates", "replaced", "ignored", "refused", "supposed", "otherAccounts")
+    named = {"importId": run["id"], "accountId": run["accountId"], "firstImportedAt": run["firstImportedAt"]}
+    return {**named, **{name: run[name] for name in names}, "balance": balance}
 
 
-def _ignored(one: Json) -> str:
+def told_ignored(one: Json) -> str:
+    """Which rows are no transactions, for people."""
     rows = "1 row" if one["rows"] == 1 else f"{one['rows']} rows"
-    return f"{rows} left out, the first on line {one['firstLine']}: no transaction, but {IGNORED[one['kind']]}"
+    what = "" if one["kind"] == "other_account" else "no transaction, but "
+    return f"{rows} left out, the first on line {one['firstLine']}: {what}{IGNORED[one['kind']]}"
+
+
+def _other(one: Json) -> str:
+    """Another account of the file, and how its rows come in."""
+    number = one["iban"] or one["accountNumber"]
+    name = " ".join(part for part in (one["name"], number, one["currency"]) if part)
+    rows = "1 row" if one["rows"] == 1 else f"{one['rows']} rows"
+    into = f"import the file into {one['accountId']}" if one["accountId"] else "no account here has it; --all makes one"
+    return f"{name}, {rows}: {into}"
 
 
 def lines(run: Json, balance: str) -> list[str]:
@@ -77,7 +94,10 @@ def lines(run: Json, balance: str) -> list[str]:
     would = "would be " if run["status"] == "previewed" else ""
     counted = f"{run['added']} {would}added, {run['replaced']} replaced, {run['duplicates']} there already"
     found = [f"{run['fileName']}, {run['format']}: {counted}, {run['refusedRows']} refused."]
-    found += [f"  {_ignored(one)}" for one in run["ignored"]]
+    if run["firstImportedAt"] is not None:
+        found.append(f"Nothing was added: the same file came on {run['firstImportedAt']}, as {run['id']}.")
+    found += [f"  {told_ignored(one)}" for one in run["ignored"]]
+    found += [f"  {_other(one)}" for one in run["otherAccounts"]]
     found += [f"  line {one['line']}: {one['reason']}" for one in run["refused"]]
     found += [f"  {one['reason']}" for one in run["supposed"]]
     if run["balanced"] is False:

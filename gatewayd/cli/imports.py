@@ -32,6 +32,9 @@ def add_commands(subparsers: Subparsers) -> None:
     price_imports.add_command_to(group)
     command = add_command(group, "undo", "take out what an import brought", undo, json=True)
     add_override(command)
+    allocated_help = "of a bank's file: take back what its transactions are allocated to as well"
+    command.add_argument("--remove-allocations", action="store_true", help=allocated_help)
+    command.add_argument("--preview", action="store_true", help="of a bank's file: only tell what would be taken out")
     command.add_argument("id", metavar="ID")
 
 
@@ -56,10 +59,26 @@ def undo(arguments: argparse.Namespace, context: Context) -> int:
 
     org_id = context.read(lambda tx: RUNS.organization_of(tx, arguments.id))
     kind = context.read(lambda tx: RUNS.get(tx, arguments.id).kind, org_id)
-    operation_id = "banking.undoImport" if kind == "bank" else "assets.undoImport"
-    run = perform(context, org_id, (operation_id, {"importId": arguments.id}))
-    print_result(arguments, run, [f"Took out {run['added']} transactions of {run['fileName']}."])
+    asked = {"importId": arguments.id}
+    flags = {"removeAllocations": arguments.remove_allocations, "preview": arguments.preview}
+    if kind != "bank" and any(flags.values()):
+        raise CommandError("--remove-allocations and --preview are of a bank's file")
+    operation = ("banking.undoImport", asked | flags) if kind == "bank" else ("assets.undoImport", asked)
+    run = perform(context, org_id, operation)
+    print_result(arguments, run, undone(run))
     return 0
+
+
+def undone(run: Json) -> list[str]:
+    """What is printed of an undoing for people."""
+    told = run["undoing"]
+    if told is None:
+        return [f"Took out {run['added']} transactions of {run['fileName']}."]
+    is_preview = run["status"] == "applied"
+    verb = "Would take out" if is_preview else "Took out"
+    found = [f"{verb} {told['transactions']} transactions of {run['fileName']} and {told['allocations']} allocations."]
+    found += [f"  {one['allocationId']} stays: {one['reason']}" for one in told["kept"]]
+    return [*found, "Nothing was changed."] if is_preview else found
 
 
 def _into_new_asset_account(

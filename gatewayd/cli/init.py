@@ -4,14 +4,18 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.config import is_loopback, system_file, user_file
+from gatewayd.config.forms import public_url_error
+from gatewayd.errors import Problem, invalid_field
 
 if TYPE_CHECKING:
     from gatewayd.store import WriteTx
@@ -39,10 +43,7 @@ def init(arguments: argparse.Namespace, context: Context) -> int:
     target = _target(context)
     if target.exists():
         raise CommandError(f"{target} is there already: it is not written over")
-    url = _ask(arguments.public_url, "Public URL", DEFAULT_URL)
-    organization = _ask(arguments.organization, "Organization")
-    email = _ask(arguments.email, "E-mail address of its owner")
-    name = _ask(arguments.name, "Name of its owner")
+    url, organization, email, name = _answers(arguments)
     text = _settings(url, arguments.directory)
     draft = _write_draft(target, text)
     try:
@@ -85,20 +86,66 @@ def _target(context: Context) -> Path:
     return user_file()
 
 
-def _ask(given: str | None, question: str, default: str = "") -> str:
-    """The value given, else what a person types. Raises `CommandError` 2 where no terminal is there."""
-    if given is not None:
-        return given
+def _answers(arguments: argparse.Namespace) -> list[str]:
+    """Public URL, organization, and address and name of its owner: what was given is looked at before anybody is asked.
+
+    Raises `CommandError` 2.
+    """
+    from gatewayd.identity.organizations import validate_name
+    from gatewayd.identity.users import validate_email
+
+    questions = (
+        _Question(arguments.public_url, "Public URL", _checked_url, DEFAULT_URL),
+        _Question(arguments.organization, "Organization", partial(validate_name, "organization")),
+        _Question(arguments.email, "E-mail address of its owner", validate_email),
+        _Question(arguments.name, "Name of its owner", partial(validate_name, "name")),
+    )
+    for each in questions:
+        if each.given is not None and (wrong := each.fault(each.given)):
+            raise CommandError(f"{each.words}: {wrong}", 2)
+    return [_ask(each) for each in questions]
+
+
+class _Question(NamedTuple):
+    """`check` raises `Problem` for an answer that will not do. `given` None: by no flag."""
+
+    given: str | None
+    words: str
+    check: Callable[[str], str]
+    default: str = ""
+
+    def fault(self, answer: str) -> str:
+        """What is wrong with an answer; empty: nothing."""
+        try:
+            self.check(answer)
+        except Problem as problem:
+            return " ".join(error.message for error in problem.errors) or problem.message
+        return ""
+
+
+def _checked_url(url: str) -> str:
+    if wrong := public_url_error(url):
+        raise invalid_field("server.public_url", "invalid_url", f"server.public_url {wrong}")
+    return url
+
+
+def _ask(question: _Question) -> str:
+    """The value given, else what a person types, until it will do. Raises `CommandError` 2 without a terminal."""
+    if question.given is not None:
+        return question.given
     if not sys.stdin.isatty():
-        raise CommandError(f"{question}: give it with its flag, see gatewayd init --help", 2)
-    shown = f" [{default}]" if default else ""
+        raise CommandError(f"{question.words}: give it with its flag, see gatewayd init --help", 2)
+    shown = f" [{question.default}]" if question.default else ""
     while True:
-        print(f"{question}{shown}: ", end="", file=sys.stderr, flush=True)
+        print(f"{question.words}{shown}: ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
         if not line:
             raise CommandError("the answers ended", 2)
-        if answer := line.strip() or default:
+        answer = line.strip() or question.default
+        if answer and not (wrong := question.fault(answer)):
             return answer
+        if answer:
+            print(wrong, file=sys.stderr)
 
 
 def _settings(url: str, directory: Path | None) -> str:

@@ -38,6 +38,11 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--reference", metavar="R")
     command.add_argument("--bank-transaction", metavar="ID", help="the bank transaction that it is a part of")
     command.add_argument("--charges", metavar="A", help="what a payment provider kept of the amount")
+    command.add_argument("--fx-rate", metavar="R", help="units of the seller's currency for one of the invoice's")
+    summary = "give a foreign invoice that was issued without one its rate of exchange"
+    command = _add(group, "rate", summary, rate)
+    add_override(command)
+    command.add_argument("--fx-rate", metavar="R", help="by default the one that is known of its supply date")
     command = _add(group, "unpay", "take back a payment that bounced or was matched wrongly", unpay)
     add_override(command)
     command.add_argument("--payment", required=True, type=whole_number(1, 10**6), metavar="N", help="1 is the first")
@@ -56,13 +61,13 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def issue(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.areas.accounting.invoices import moves, vat_invoices
+    from gatewayd.areas.accounting.invoices import exchange, moves, vat_invoices
 
     warnings: list[str] = []
 
     def work(tx: "WriteTx") -> None:
         issued = moves.issue(tx, arguments.id, arguments.fx_rate)
-        warnings[:] = [warning.message for warning in vat_invoices.warnings(issued)]
+        warnings[:] = [warning.message for warning in (*vat_invoices.warnings(issued), *exchange.warnings(issued))]
 
     status = _move(arguments, context, work)
     for message in warnings:
@@ -86,8 +91,14 @@ def pay(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.accounting.invoices import moves
 
     given = (arguments.amount, arguments.date, arguments.method, arguments.reference)
-    payment = moves.Payment(*given, arguments.bank_transaction, arguments.charges)
+    payment = moves.Payment(*given, arguments.bank_transaction, arguments.charges, arguments.fx_rate)
     return _move(arguments, context, lambda tx: moves.pay(tx, arguments.id, payment))
+
+
+def rate(arguments: argparse.Namespace, context: Context) -> int:
+    from gatewayd.areas.accounting.invoices import moves
+
+    return _move(arguments, context, lambda tx: moves.set_rate(tx, arguments.id, arguments.fx_rate))
 
 
 def unpay(arguments: argparse.Namespace, context: Context) -> int:

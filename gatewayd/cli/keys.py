@@ -9,7 +9,7 @@ from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
 from gatewayd.cli.user_access import check_enabled, find_user
 from gatewayd.clock import DAY, HOUR, Instant, to_wire
-from gatewayd.contract.scopes import KEY_SCOPES, RESTRICTED
+from gatewayd.contract.scopes import KEY_SCOPES, RESTRICTED, ordered
 
 if TYPE_CHECKING:
     from gatewayd.identity.api_keys import ApiKey, CreatedKey
@@ -28,7 +28,12 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--user", required=True, metavar="EMAIL", help="the member whose role the key has")
     command.add_argument("--name", required=True)
     command.add_argument(
-        "--scope", action="append", default=[], type=_scope, help="may be given again; none: legacy full access"
+        "--scope",
+        action="append",
+        default=[],
+        metavar="SCOPE",
+        choices=ordered(KEY_SCOPES),
+        help="may be given again; none: legacy full access",
     )
     command.add_argument("--expires-days", type=whole_number(1, EXPIRES_DAYS_MAX), metavar="D", help="never by default")
     command.add_argument(
@@ -127,12 +132,6 @@ def _cells(key: "ApiKey") -> tuple[str, ...]:
         ends = f"revoked {to_wire(key.revoked_at)[:10]}"
     scopes = "LEGACY FULL ACCESS" if key.full_access else " ".join(key.scopes)
     return (key.id, key.org_id, key.name, key.hint, scopes, key.last_used or "never", ends)
-
-
-def _scope(text: str) -> str:
-    if text not in KEY_SCOPES:
-        raise argparse.ArgumentTypeError(f"{text!r} is no scope of a key; use {', '.join(sorted(KEY_SCOPES))}")
-    return text
 
 
 def _network(text: str) -> str:

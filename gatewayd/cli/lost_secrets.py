@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES, forget_nino
+from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES, forget_lost
 from gatewayd.identity import audit, refresh_tokens, seal_keys, second_factors, signing_keys, users
 from gatewayd.performing import idempotency
 from gatewayd.store import ReadTx, WriteTx
@@ -88,9 +88,15 @@ def _tell_nino(tx: ReadTx, value: SealedValue) -> str:
     return f"National Insurance number of {id_} ({org_id}): it has none until it is entered again"
 
 
-def _give_up_nino(tx: WriteTx, value: SealedValue) -> None:
+def _tell_utr(tx: ReadTx, value: SealedValue) -> str:
+    id_ = value.row["id"]
+    org_id = LEGAL_ENTITIES.organization_of(tx, id_)
+    return f"Unique Taxpayer Reference of {id_} ({org_id}): it has none until it is entered again"
+
+
+def _give_up_identifiers(tx: WriteTx, value: SealedValue) -> None:
     tx.bind(LEGAL_ENTITIES.organization_of(tx, value.row["id"]))
-    forget_nino(tx, value.row["id"])
+    forget_lost(tx, value.row["id"])  # both at once: a row is written anew only where the rest of it opens
 
 
 def _give_up_refresh_answer(tx: WriteTx, value: SealedValue) -> None:
@@ -103,7 +109,8 @@ def _give_up_response(tx: WriteTx, value: SealedValue) -> None:
 
 
 LOSSES: Final[Mapping[str, Loss]] = {  # numbers first: an entity whose number does not open cannot be changed otherwise
-    "legal_entities.nino_sealed": Loss(_tell_nino, _give_up_nino),
+    "legal_entities.nino_sealed": Loss(_tell_nino, _give_up_identifiers),
+    "legal_entities.utr_sealed": Loss(_tell_utr, _give_up_identifiers),
     "tax_connections.access_sealed": Loss(_tell_tax_connection, _give_up_tax_connection),
     "tax_connections.refresh_sealed": Loss(_tell_tax_connection, _give_up_tax_connection),
     "totp_secrets.secret_sealed": Loss(_tell_second_factor, _give_up_second_factor),

@@ -2,8 +2,9 @@
 
 import argparse
 import importlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import gatewayd
 from gatewayd.cli.context import Context
@@ -54,6 +55,14 @@ Command = Callable[[argparse.Namespace, Context], int]
 """`(arguments, context) -> exit code`. `CommandError`, `Problem` and `StoreFailure` that it raises are reported."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """One that tells where help or version cannot be written; it is the class of its subparsers too."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        print(message, end="", file=file or sys.stderr)
+        sys.stdout.flush()
+
+
 class Group(Protocol):
     """A module of the command line."""
 
@@ -66,7 +75,7 @@ def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     """The tree of commands; every leaf sets `run`. Of a line that names a command it is that branch alone: all of them
     take longer to build than most commands to run.
     """
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         prog="gatewayd", description="An accounting and tax-compliance API that you run yourself.", allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"gatewayd {gatewayd.__version__}")

@@ -75,6 +75,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "invoice send": "INVOICE_ID",
     "invoice void": 'INVOICE_ID --reason "Issued twice"',
     "invoice pay": "INVOICE_ID --amount 504.00 --date 2026-11-20 --method bank_transfer",
+    "invoice rate": "INVOICE_ID --fx-rate 0.7871",
     "invoice unpay": "INVOICE_ID --payment 1",
     "invoice delete": "INVOICE_ID",
     "invoice show": "INVOICE_ID --json",

@@ -21,11 +21,11 @@ def migrate(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.store.upgrade import upgrade
 
     settings = context.store_settings
-    prepare(settings.directory, context.key_file)
+    sealer = prepare(settings.directory, context.key_file)
     with locked(settings.directory, "gatewayd migrate"):
         connection = connections.open_writer(settings.path, settings.busy_timeout_seconds)
         try:
-            done = upgrade(connection, settings.path, context.clock.now())
+            done = upgrade(connection, settings.path, context.clock.now(), sealer)
         finally:
             connection.close()
     number = len(schema.packaged())

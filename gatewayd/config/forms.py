@@ -166,6 +166,16 @@ def origin_error(text: str) -> str | None:
     return None
 
 
+def host_error(text: str) -> str | None:
+    if text != text.lower():
+        return f"must be in lower case: {shown(text.lower())}"
+    if ":" in text:
+        return f"must be without a port: {shown(text.partition(':')[0])}"
+    if not _is_host(text):
+        return f"must be a host name, not {shown(text)}"
+    return None
+
+
 def public_url_error(text: str) -> str | None:
     return origin_error(text) or secure_url_error(text)
 

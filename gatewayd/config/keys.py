@@ -40,6 +40,7 @@ Rule = Between | Form | OneOf
 BIND = Form("host:port, unix:/absolute/path, or fd://N (a socket passed by the service manager)", forms.bind_error)
 NETWORK = Form("a network, such as 10.0.0.0/8 or fd00::/8", forms.network_error)
 PROXY = Form('a network, such as 10.0.0.0/8 or fd00::/8, or "unix" for peers on unix: sockets', forms.proxy_error)
+HOST = Form("a host name in lower case, without a port", forms.host_error)
 ORIGIN = Form("an origin: scheme, host and port, nothing after", forms.origin_error)
 PUBLIC_URL = Form("an origin without a closing slash; https unless the host is loopback", forms.public_url_error)
 SECURE_URL = Form("a URL; https unless the host is loopback", forms.secure_url_error)
@@ -75,6 +76,12 @@ class Server:
         "The origin that clients see: issuer of tokens and resource they are for. When the key is absent it follows the"
         " first loopback host:port of bind (https with tls_certificate).",
         PUBLIC_URL,
+    )
+    hosts: tuple[str, ...] = key(
+        (),
+        "Further names at which clients reach the daemon, such as a container's. Beside these, the host of public_url,"
+        " addresses and localhost, any is answered 421, unless it comes by a unix socket or through a trusted proxy.",
+        HOST,
     )
     trusted_proxies: tuple[str, ...] = key(
         (),
@@ -280,7 +287,9 @@ class Vault:
 class Limits:
     """What one caller may ask for."""
 
-    requests_per_minute: int = key(600, "Requests per credential. 0: no limit.", Between(0, 10_000_000))
+    requests_per_minute: int = key(
+        600, "Requests per credential, and per link or calendar feed. 0: no limit.", Between(0, 10_000_000)
+    )
     sign_in_attempts: int = key(
         10,
         "Wrong passwords or codes in a row before the account locks. A browser that signed in before has as many of"

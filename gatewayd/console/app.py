@@ -26,6 +26,7 @@ from gatewayd.console.consent import ConsentPages
 from gatewayd.console.devices import device_of
 from gatewayd.console.home import Home
 from gatewayd.console.links import Links
+from gatewayd.console.open_access import OpenAccess
 from gatewayd.console.parts import PRODUCT, ConsoleParts
 from gatewayd.console.reference import Reference
 from gatewayd.console.second_factor import SecondFactor
@@ -81,7 +82,7 @@ def create(parts: ConsoleParts) -> QuartTrio:
     access = TaxAccess(parts)
     for pages in (Home(parts), ConsentPages(parts), Applications(parts), SecondFactor(parts), access):
         pages.add_to(app)
-    for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference(), Usage(parts)):
+    for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference(), Usage(parts), OpenAccess(parts)):
         more.add_to(app)
     for entry in (
         SignInPages(parts, browser),

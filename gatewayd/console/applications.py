@@ -6,7 +6,7 @@ from werkzeug.exceptions import NotFound
 from gatewayd.console.browser import see, signed_in, value
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
-from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.contract.scopes import meaning
 from gatewayd.errors import Problem
 from gatewayd.identity import grant_lists, grants
 
@@ -29,7 +29,7 @@ class Applications:
         now = self._clock.now()
         live = [app for app in apps if app.revoked_at is None and app.expires_at > now]
         ended = [app for app in apps if app not in live]
-        return await render_template("apps.html", live=live, ended=ended, meanings=ALL_SCOPES)
+        return await render_template("apps.html", live=live, ended=ended, meaning=meaning)
 
     async def revoke(self) -> Response:
         """At once: the next request of the app is refused."""

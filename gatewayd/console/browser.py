@@ -9,14 +9,16 @@ from typing import Final, cast
 from urllib.parse import quote, urlsplit
 
 from quart import Response, g, request
-from werkzeug.exceptions import BadRequest, Forbidden, UnsupportedMediaType
+from werkzeug.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
 
 from gatewayd.clock import MINUTE, SECOND, Clock
-from gatewayd.console.addresses import ACCOUNT, ADMIN_TAX, APPS, CHOOSE, SIGN_IN, TAX, is_page
+from gatewayd.console.addresses import ACCESS, ACCOUNT, ADMIN_TAX, APPS, CHOOSE, SIGN_IN, TAX, is_page
 from gatewayd.console.parts import ConsoleParts, Visit
+from gatewayd.contract.caller import Role
+from gatewayd.errors import Problem
 from gatewayd.http1.asgi import HttpScope
 from gatewayd.http1.redirects import location
-from gatewayd.identity import known_devices, sessions, users
+from gatewayd.identity import known_devices, memberships, sessions, users
 from gatewayd.identity.random_tokens import make_token
 from gatewayd.identity.sessions import Session, Visitor
 from gatewayd.identity.users import User
@@ -177,6 +179,20 @@ def recently_signed_in(clock: Clock) -> tuple[Session, User]:
     return session, user
 
 
+def role_in(tx: ReadTx, user: User) -> Role:
+    """The visitor's role in the transaction's organization. Raises `NotFound`: others may not learn that it exists."""
+    try:
+        return memberships.role_of(tx, user.id)
+    except Problem:
+        raise NotFound from None
+
+
+def must_lead(tx: ReadTx, user: User) -> None:
+    """Raises `NotFound` for those who do not belong to the transaction's organization, `Forbidden` for members."""
+    if role_in(tx, user) == "member":
+        raise Forbidden("Owners and admins of the organization do this.")
+
+
 class SignInNeeded(Exception):
     """The page is for people who are signed in. `again`: who are, but not recently enough. `email` is who may come."""
 
@@ -204,7 +220,7 @@ async def page_of_form() -> str:
         return choose_address(form.get(HANDLE_FIELD, ""))
     if path.startswith(SIGN_IN):
         return local_path(form.get("next", "/"))
-    return next((page for page in (ACCOUNT, APPS, TAX, ADMIN_TAX) if path.startswith(page)), "/")
+    return next((page for page in (ACCESS, ACCOUNT, APPS, TAX, ADMIN_TAX) if path.startswith(page)), "/")
 
 
 def choose_address(handle: str) -> str:

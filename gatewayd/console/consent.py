@@ -25,7 +25,7 @@ from gatewayd.console.browser import (
 )
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
-from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.contract.scopes import meaning
 from gatewayd.http1.redirects import with_parameters
 from gatewayd.identity import (
     authorization_codes,
@@ -201,8 +201,8 @@ class ConsentPages:
             chosen=filled.org_id,
             redirect_host=redirect_uris.host_of(authorization.redirect_uri),
             loopback=redirect_uris.is_loopback(authorization.redirect_uri),
-            scopes=[(scope, ALL_SCOPES[scope]) for scope in parameters.scope],
-            left_out=[(scope, ALL_SCOPES[scope]) for scope in parameters.left_out],
+            scopes=[(scope, meaning(scope)) for scope in parameters.scope],
+            left_out=[(scope, meaning(scope)) for scope in parameters.left_out],
             other=sign_in_address(choose_address(authorization.handle), again=True),
         )
         return (page, 422) if problem else page

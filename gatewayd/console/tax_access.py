@@ -5,10 +5,10 @@ from urllib.parse import quote, urlsplit
 from quart import Quart, Response, render_template, request
 
 from gatewayd.console.addresses import TAX
-from gatewayd.console.browser import allow_form_to, optional, see, signed_in, value
+from gatewayd.console.browser import allow_form_to, must_lead, optional, see, signed_in, value
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
-from gatewayd.console.tax_view import OPERATION_WORDS, asking, must_lead, view
+from gatewayd.console.tax_view import OPERATION_WORDS, asking, view
 from gatewayd.contract.scopes import ALL_SCOPES, RESTRICTED, ordered
 from gatewayd.errors import Problem
 from gatewayd.identity import memberships, organizations

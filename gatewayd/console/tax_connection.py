@@ -11,11 +11,11 @@ from werkzeug.exceptions import NotFound
 
 from gatewayd.console.addresses import TAX, TAX_CONNECTED
 from gatewayd.console.authority_sign_ins import AuthoritySignIns, Connecting
-from gatewayd.console.browser import allow_form_to, optional, see, signed_in, value
+from gatewayd.console.browser import allow_form_to, must_lead, optional, see, signed_in, value
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.tax_access import TaxAccess, address_of
-from gatewayd.console.tax_view import Connected, connected, must_lead
+from gatewayd.console.tax_view import Connected, connected
 from gatewayd.errors import Problem
 from gatewayd.identity.users import User
 from gatewayd.ledger import owners

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from werkzeug.exceptions import Forbidden, NotFound
+from werkzeug.exceptions import NotFound
 
 from gatewayd.clock import DAY, Instant
+from gatewayd.console.browser import role_in
 from gatewayd.contract.caller import Role
 from gatewayd.contract.scopes import RESTRICTED
 from gatewayd.errors import Problem
-from gatewayd.identity import api_keys, audit, grant_lists, memberships, organizations, users
+from gatewayd.identity import api_keys, audit, grant_lists, organizations, users
 from gatewayd.identity.users import User
 from gatewayd.store import ReadTx
 from gatewayd.tax import approvals, call_log, connections, subjects
@@ -140,20 +141,6 @@ def who(tx: ReadTx, actor: str) -> str:
 
 
 # -- rights
-
-
-def role_in(tx: ReadTx, user: User) -> Role:
-    """The visitor's role in the transaction's organization. Raises `NotFound`: others may not learn that it exists."""
-    try:
-        return memberships.role_of(tx, user.id)
-    except Problem:
-        raise NotFound from None
-
-
-def must_lead(tx: ReadTx, user: User) -> None:
-    """Raises `NotFound` for those who do not belong to the transaction's organization, `Forbidden` for members."""
-    if role_in(tx, user) == "member":
-        raise Forbidden("Owners and admins of the organization do this.")
 
 
 def asking(tx: ReadTx, user: User, value: str) -> Asking:

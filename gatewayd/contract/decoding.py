@@ -8,14 +8,14 @@ import types
 import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import parse_qsl
 
 import msgspec
 
+from gatewayd.contract import names
 from gatewayd.contract.operation import Operation
+from gatewayd.contract.query_strings import encoded_pairs, plain_pairs
 from gatewayd.errors import FieldError, Problem, invalid
 
-MAX_QUERY_FIELDS = 200
 _INT64 = range(-(1 << 63), 1 << 63)  # what the database holds
 _NOTHING: Mapping[str, str] = {}
 _SPACED_COLON = re.compile(rb"[ \n\r\t]:")
@@ -35,10 +35,10 @@ class RequestDecoder:
     def body(self, raw: bytes, path: Mapping[str, str] = _NOTHING) -> msgspec.Struct:
         """The request in a JSON body; path parameters join it. An empty body is an empty object."""
         values = _json_object(raw)
-        names, odd = _survey(values)
-        if raw.count(b'":') != names or _SPACED_COLON.search(raw):
+        count, odd = _survey(values)
+        if raw.count(b'":') != count or _SPACED_COLON.search(raw):
             _refuse_twins(raw)  # fewer names were kept than written, or a string holds what looks like one
-        odd = odd or (b"\\" in raw and (b"\\u000" in raw or b'\\n"' in raw))
+        odd = odd or (b"\\" in raw and (b"\\u000" in raw or b'\\n"' in raw)) or names.may_be_hidden_in(raw)
         for name, value in path.items():
             if values.setdefault(name, value) != value:
                 raise invalid(FieldError(name, "conflict", f"The path names {value!r}."))
@@ -54,7 +54,7 @@ class RequestDecoder:
         odd = bool(path) and any(not value.isprintable() or _is_null(value) for value in path.values())
         if raw:
             plain = "%" not in raw and "+" not in raw and raw.isascii() and raw.isprintable()
-            pairs = _plain_pairs(raw) if plain else _encoded_pairs(raw)
+            pairs = plain_pairs(raw) if plain else encoded_pairs(raw)
             lists, watched = _special(self._type)
             _read_pairs(pairs, lists, values)
             odd = odd or "null" in raw.lower() or not (plain or all(value.isprintable() for _, value in pairs))
@@ -74,8 +74,8 @@ class RequestDecoder:
             raise invalid(*mistakes)
         unknown = tuple(_unknown(values, self._type, ""))
         if unknown:
-            names = ", ".join(repr(error.path) for error in unknown)
-            raise Problem("unknown_parameter", f"Not known here: {names}.", errors=unknown)
+            listed = ", ".join(repr(error.path) for error in unknown)
+            raise Problem("unknown_parameter", f"Not known here: {listed}.", errors=unknown)
         mistakes = tuple(_mistakes(values, self._type, "", strict))
         raise invalid(*(mistakes or (FieldError("", "invalid_format", failure),)))  # a rule of the whole struct
 
@@ -117,12 +117,12 @@ def _too_deep() -> Problem:
 
 def _survey(root: dict[str, Any]) -> tuple[int, bool]:
     """How many names the objects of a body hold together, and whether a number is too large for the database."""
-    names, too_large = 0, False
+    count, too_large = 0, False
     waiting: list[Any] = [root]  # not recursion: a body may be nested deeper than our stack
     while waiting:
         value = waiting.pop()
         if type(value) is dict:
-            names += len(value)
+            count += len(value)
             value = value.values()
         for item in value:
             kind = type(item)
@@ -130,7 +130,7 @@ def _survey(root: dict[str, Any]) -> tuple[int, bool]:
                 waiting.append(item)
             elif kind is int and item not in _INT64:
                 too_large = True
-    return names, too_large
+    return count, too_large
 
 
 def _refuse_twins(raw: bytes) -> None:
@@ -149,29 +149,6 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> None:
     if len(names) != len(pairs):
         twice = next(name for index, (name, _) in enumerate(pairs) if any(name == other for other, _ in pairs[:index]))
         raise Problem("invalid_json", f"The name {twice!r} is given twice in one object.")
-
-
-def _plain_pairs(raw: str) -> list[tuple[str, str]]:
-    """Names and values of a query without escapes."""
-    parts = raw.split("&")
-    if len(parts) > MAX_QUERY_FIELDS:
-        raise _too_many()
-    return [(name, value) for name, _, value in (part.partition("=") for part in parts if part)]
-
-
-def _encoded_pairs(raw: str) -> list[tuple[str, str]]:
-    if raw.count("&") >= MAX_QUERY_FIELDS:
-        raise _too_many()
-    if not raw.isascii():  # RFC 3986 §2
-        raise Problem("invalid_request", "The query string holds characters that must be percent-encoded.")
-    try:
-        return parse_qsl(raw, keep_blank_values=True, errors="strict")
-    except ValueError:
-        raise Problem("invalid_request", "The query string is not UTF-8.") from None
-
-
-def _too_many() -> Problem:
-    return Problem("invalid_request", f"A query string has at most {MAX_QUERY_FIELDS} parameters.")
 
 
 def _is_null(value: object) -> bool:
@@ -282,6 +259,8 @@ def _mistake_of_leaf(value: Any, hint: Any, path: str, strict: bool) -> Iterator
         yield FieldError(path, "out_of_range", "Expected a whole number of at most 64 bits.")
     elif isinstance(value, str) and value.endswith("\n") and any(meta.pattern for meta in _metas(hint)):
         yield _formless(hint, path)  # to msgspec, `$` also stands before a newline at the end
+    elif isinstance(value, str) and names.is_name(path) and (hidden := names.hidden_in(value)) is not None:
+        yield FieldError(path, "invalid_format", hidden)
     elif isinstance(converted, datetime.datetime) and ":" not in value:
         yield FieldError(path, "invalid_format", f"Expected {_NAMES['datetime']}.")  # seconds since 1970 to msgspec
 
@@ -307,7 +286,8 @@ def _explain(message: str, value: Any, hint: Any, path: str) -> FieldError:
         allowed = [str(v) for m in members if typing.get_origin(m) is typing.Literal for v in typing.get_args(m)]
         return FieldError(path, "invalid_enum", f"Use one of: {', '.join(allowed)}.")
     if extra.get("code") == "invalid_decimal":
-        return FieldError(path, "invalid_decimal", 'A decimal is a JSON string of digits such as "1234.50".')
+        form = "digits such as 1234.50" if isinstance(value, str) else 'a JSON string of digits such as "1234.50"'
+        return FieldError(path, "invalid_decimal", f"A decimal is {form}.")
     if any(m in (datetime.date, datetime.datetime) for m in members):
         name = _NAMES["date" if datetime.date in members else "datetime"]
         return FieldError(path, "invalid_format", f"Expected {name}.")

@@ -44,6 +44,18 @@ EXTENSION_SCOPES: Mapping[
 
 ALL_SCOPES: Mapping[str, str] = {**SCOPES, **PERSON_SCOPES, **EXTENSION_SCOPES}
 
+BEYOND: Mapping[str, str] = {
+    "accounting:read": "This includes properties, tenants and their guarantors, rents and mortgages; portfolios, shares"
+    " and investment income; and the allocations and rules of bank transactions.",
+    "accounting:write": "This includes properties, tenants and mortgages; portfolios, shares and investment income; and"
+    " bank accounts with their statements, allocations and rules.",
+    "billing:read": "For administrators of the instance it includes the organizations that there are.",
+    "periods:read": "This includes obligations, and when they are due.",
+    "billing:write": "This includes renaming, suspending and deleting organizations.",
+    "vault:write": "This includes links by which anybody can open a document.",
+}
+"""What a scope opens that nobody would expect of its words, which are the specification's."""
+
 RESTRICTED = frozenset({"tax:read", "tax:write"})
 """Granted only after manual approval (Spec §5, rule 4)."""
 
@@ -65,6 +77,20 @@ _NARROWER = {
 def ordered(scopes: Collection[str]) -> list[str]:
     """The scopes in the order in which the specification lists them; unknown ones are left out."""
     return [scope for scope in ALL_SCOPES if scope in scopes]
+
+
+def meaning(scope: str) -> str:
+    """What a scope opens, as people are told who allow it. One that is not known stands for itself."""
+    return " ".join(text for text in (ALL_SCOPES.get(scope, scope), BEYOND.get(scope)) if text)
+
+
+def described() -> dict[str, str]:
+    """All scopes with their meanings, as the description tells them: with those that open a part alone."""
+    found = {}
+    for scope in ALL_SCOPES:
+        parts = [f"`{part}`" for part, whole in _NARROWER.items() if whole == scope]
+        found[scope] = meaning(scope) + (f" A part of it alone: {', '.join(parts)}." if parts else "")
+    return found
 
 
 def narrower(area: str, scope: str) -> str | None:

@@ -48,7 +48,6 @@ from gatewayd.metrics.snapshot import Watched
 from gatewayd.outbound.addresses import IPNetwork, parse_networks
 from gatewayd.outbound.resolver import SystemResolver
 from gatewayd.outbound.transport import GuardedTransport, Policy
-from gatewayd.parsing.engine import Parsing
 from gatewayd.provider import Provider, ProviderSettings, open_provider
 from gatewayd.service_manager import Notifier
 from gatewayd.statements.child import read_apart
@@ -184,7 +183,7 @@ class Daemon:
         ):
             served = create_doors(self._door_parts(provider, (tax, importing, vault), deliveries, health))
             server = served.server
-            watched = self._watched(served, (provider, vault.parsing), deliveries, health)
+            watched = self._watched(served, (provider, importing, vault), deliveries, health)
             metrics = create_metrics_server(config, watched, clock, log)
             if metrics is not None:
                 self._metrics_addresses = tuple(await doors.start(metrics.serve))
@@ -292,21 +291,22 @@ class Daemon:
         )
 
     def _watched(
-        self, served: Doors, parts: tuple[Provider, Parsing], deliveries: _Deliveries, health: Health
+        self, served: Doors, parts: tuple[Provider, Importing, VaultEngines], deliveries: _Deliveries, health: Health
     ) -> Watched:
-        (provider, parsing), dispatcher = parts, deliveries.dispatcher
+        (provider, importing, vault), dispatcher = parts, deliveries.dispatcher
         return Watched(
             requests=self._requests,
             server=served.server,
             storage=provider.app.storage,
             store=provider.store,
             dispatcher=dispatcher,
-            parsing=parsing,
+            parsing=vault.parsing,
             reload_failed=lambda: self._reloader.failed,
             attempts_limit=self.config.webhooks.concurrency,
             idle_connections=lambda: deliveries.sender.idle,
             log_writer=self._log_writer,
             is_ready=lambda: all(state == "ok" for state in self._readiness(dispatcher, health).values()),
+            shares=(*served.shares, *vault.shares, importing.shares, provider.store.read_shares),
         )
 
     def _readiness(self, dispatcher: Dispatcher, health: Health) -> dict[str, str]:

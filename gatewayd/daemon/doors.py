@@ -15,7 +15,7 @@ from gatewayd.areas.vault.parses.variants import THUMBNAILS
 from gatewayd.bundles.engine import Bundles
 from gatewayd.catalogue import Catalogue, Deps
 from gatewayd.clock import Clock
-from gatewayd.config import Config, is_loopback
+from gatewayd.config import Config, TcpBind, is_loopback, parse_bind
 from gatewayd.console.addresses import is_page
 from gatewayd.console.lazy_app import Console
 from gatewayd.daemon.description import catalogue_of, describe
@@ -24,6 +24,7 @@ from gatewayd.daemon.vault import VaultEngines
 from gatewayd.http import calendar_feeds, documents, tus
 from gatewayd.http.api import Api, ApiParts
 from gatewayd.http.documents import ReadinessCheck
+from gatewayd.http.hosts import Hosts
 from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
@@ -46,6 +47,7 @@ from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
 from gatewayd.outbound.transport import Policy
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.provider import Provider
+from gatewayd.shares import Shares
 from gatewayd.store.blobs import Blobs
 from gatewayd.store.incoming_files import incoming_folder, sweep
 from gatewayd.tax.headers import FROM_PAGES, TO_PAGES
@@ -80,13 +82,17 @@ class DoorParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doors:
-    """The server of everything that callers and people see, and those of its parts that take settings anew."""
+    """The server of everything that callers and people see, and those of its parts that take settings anew.
+
+    `shares` are what organizations share at the doors.
+    """
 
     server: Server
     limits: RateLimits
     cors: Cors
     uploads_cors: Cors
     console: Console
+    shares: tuple[Shares, ...]
 
     def prepare_server(self, config: Config) -> Install:
         """Raises `OSError` or `ValueError`."""
@@ -115,7 +121,8 @@ def create_doors(parts: DoorParts) -> Doors:
     cors = Cors(config.server.cors_origins, FROM_PAGES, TO_PAGES)
     uploads_cors = Cors(config.server.cors_origins, tus.FROM_PAGES, tus.TO_PAGES)
     vault_files = _create_vault_files(parts)
-    api = _create_api(parts, offered, limits, cors, vault_files)
+    bundles, uploads = Bundles(parts.provider.store, Path(config.store.directory)), _create_uploads(config)
+    api = _create_api(parts, offered, (limits, cors), (vault_files, bundles, uploads))
     console = _create_console(parts)
     router = Router(
         {
@@ -128,16 +135,18 @@ def create_doors(parts: DoorParts) -> Doors:
         api.at_once,
         mounts=(
             (PREFIX, endpoints),
-            (CALENDARS, _observed_calendars(parts)),
-            *_vault_doors(parts, vault_files, uploads_cors),
+            (CALENDARS, _observed_calendars(parts, limits)),
+            *_vault_doors(parts, vault_files, limits, uploads_cors),
         ),
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
         pages=parts.observer.observe(console, label_all("console")),
         is_page=is_page,
+        hosts=_hosts(config, parts.log),
     )
     settings = server_settings(config)
     server = Server(router, settings, refuse=refusal, log=parts.log, clock=parts.clock, at_once=router.at_once)
-    return Doors(server=server, limits=limits, cors=cors, uploads_cors=uploads_cors, console=console)
+    shares = (uploads.shares, parts.prices.shares, bundles.shares, vault_files.passwords.shares)
+    return Doors(server=server, limits=limits, cors=cors, uploads_cors=uploads_cors, console=console, shares=shares)
 
 
 def create_metrics_server(config: Config, watched: Watched, clock: Clock, log: Log) -> Server | None:
@@ -153,8 +162,11 @@ def create_metrics_server(config: Config, watched: Watched, clock: Clock, log: L
     return Server(metrics_page(watched), settings, refuse=refusal, log=log, clock=clock)
 
 
-def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: Cors, vault_files: VaultFiles) -> Api:
+def _create_api(
+    parts: DoorParts, offered: Catalogue, rules: tuple[RateLimits, Cors], files: tuple[VaultFiles, Bundles, Uploads]
+) -> Api:
     config, provider = parts.config, parts.provider
+    (limits, cors), (vault_files, bundles, uploads) = rules, files
     return Api(
         ApiParts(
             operations=offered.operations,
@@ -168,7 +180,7 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
                 tax=parts.tax,
                 importing=parts.importing,
                 prices=parts.prices,
-                bundles=_create_bundles(parts),
+                bundles=bundles,
                 vault_files=vault_files,
                 parsing=parts.vault.parsing,
                 search=parts.vault.search,
@@ -176,14 +188,9 @@ def _create_api(parts: DoorParts, offered: Catalogue, limits: RateLimits, cors: 
             json_body_bytes=config.limits.json_body_bytes,
             call_seconds=config.tax.timeout_seconds,
             public_url=config.server.public_url,
-            uploads=_create_uploads(config),
+            uploads=uploads,
         )
     )
-
-
-def _create_bundles(parts: DoorParts) -> Bundles:
-    """Raises `OSError`."""
-    return Bundles(parts.provider.store, Path(parts.config.store.directory))
 
 
 def _create_vault_files(parts: DoorParts) -> VaultFiles:
@@ -198,11 +205,11 @@ def _create_vault_files(parts: DoorParts) -> VaultFiles:
     )
 
 
-def _vault_doors(parts: DoorParts, files: VaultFiles, cors: Cors) -> tuple[tuple[str, App], ...]:
+def _vault_doors(parts: DoorParts, files: VaultFiles, limits: RateLimits, cors: Cors) -> tuple[tuple[str, App], ...]:
     """Where the bytes of documents come in and go out. Raises `OSError`."""
     store = parts.provider.store
     receiving = VaultUploads(parts.vault.receiving, cors)
-    giving = VaultFilesDoor(store, files)
+    giving = VaultFilesDoor(store, files, limits)
     apps = (
         (UPLOADS, receiving, "upload"),
         (DOWNLOADS, giving.downloads(), "download"),
@@ -219,9 +226,14 @@ def _create_uploads(config: Config) -> Uploads:
     return Uploads(folder=folder, max_bytes=dict.fromkeys(("banking", "assets"), config.banking.max_import_bytes))
 
 
-def _observed_calendars(parts: DoorParts) -> App:
-    app = calendar_feeds.calendar_app(parts.provider.store, parts.config.obligations.due_soon_days)
+def _observed_calendars(parts: DoorParts, limits: RateLimits) -> App:
+    app = calendar_feeds.calendar_app(parts.provider.store, limits, parts.config.obligations.due_soon_days)
     return parts.observer.observe(app, label_all(calendar_feeds.LABEL))
+
+
+def _hosts(config: Config, log: Log | None = None) -> Hosts:
+    bound = [place.host for place in map(parse_bind, config.server.bind) if isinstance(place, TcpBind)]
+    return Hosts([urlsplit(config.server.public_url).hostname or "", *bound, *config.server.hosts], log)
 
 
 def _create_console(parts: DoorParts) -> Console:

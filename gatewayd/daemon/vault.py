@@ -14,6 +14,7 @@ from gatewayd.daemon.reading import OpenReader, open_reading
 from gatewayd.http1.log import Log
 from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
+from gatewayd.shares import Shares
 from gatewayd.store import Store
 from gatewayd.store.blobs import Blobs
 from gatewayd.store.partial_blobs import PartialBlobs
@@ -26,6 +27,16 @@ class VaultEngines(NamedTuple):
     receiving: Receiving
     parsing: Parsing
     search: Search
+
+    @property
+    def shares(self) -> tuple[Shares, ...]:
+        """What organizations share of them."""
+        return (
+            self.receiving.shares,
+            self.parsing.shares,
+            self.parsing.made_files.shares,
+            self.search.shares,
+        )
 
 
 @asynccontextmanager

@@ -40,7 +40,7 @@ from gatewayd.isolation.starting import NOTHING, unpacked_of
 
 A = TypeVar("A")
 
-CHILDREN: Final = 4  # Chosen: at a time, so that pictures are drawn beside what is read
+CHILDREN: Final = 5  # Chosen: at a time, so that pictures are drawn beside what is read
 
 
 _NO_MEMORY: Final = ("MemoryError", "memory allocation of")  # as Python and Rust complain

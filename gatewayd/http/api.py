@@ -136,6 +136,8 @@ class Api:
     def _refuse_and_log(self, call: ApiCall, error: Exception) -> Response:
         """The problem that an exception is to the caller; what is no `Problem` is logged."""
         request = call.request
+        if isinstance(error, StoreFailure) and isinstance(error.__cause__, Problem):
+            error = error.__cause__  # no place among long reads: nothing is wrong with the store
         if isinstance(error, Problem):
             scopes = call.route.operation.scopes if call.route else ()
             bearer.challenge(error, request, self._public_url, scopes)
@@ -206,7 +208,7 @@ class Api:
             request = _decoded(call, route, None)  # before the file: what is wrong with it is told at once
             if key is None:
                 await self._performer.require_credits(operation, caller, request)
-            async with self._uploads.receive(call.request, receive, operation) as file:
+            async with self._uploads.receive(call.request, receive, operation, caller.org_id) as file:
                 caller = _overriding(self._still(call, caller), overrides)
                 return render(await self._performer.perform(operation, caller, request, key, file), call.request)
         body = None

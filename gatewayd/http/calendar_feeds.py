@@ -1,17 +1,17 @@
 """`/calendar/<token>.ics`: deadlines for calendar programs, which send no credential but the address itself.
 
 An address that is unknown, revoked or no address at all is answered alike, and a look-up is by the hash of what was
-sent, so that nothing is told of what is stored.
+sent, so that nothing is told of what is stored. An address that is known is held to the rate of a credential.
 """
 
 import hashlib
+from functools import partial
 from typing import Final
 
 import trio
 
 from gatewayd.areas.periods import feed_content, icalendar
 from gatewayd.areas.periods.feeds import ENDING, PATH
-from gatewayd.areas.periods.icalendar import Deadline
 from gatewayd.errors import Problem
 from gatewayd.http.documents import ALLOW_READING, READING, app_of, not_allowed
 from gatewayd.http.render import problem
@@ -20,9 +20,14 @@ from gatewayd.http1.header_fields import Header
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.identity import calendar_feeds
-from gatewayd.store import ReadTx, Store, StoreFailure
+from gatewayd.identity.calendar_feeds import OpenFeed
+from gatewayd.performing.rate_limits import RateLimits
+from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure
 
 TOKEN_MAX: Final = 100  # characters; ours have half as many
+COST: Final = 10  # Chosen: of the rate limit, as it takes more than a small read
+KEPT_BYTES: Final = 1 << 20  # Chosen: calendars of some hundred feeds, until the next commit
+_RETRY: Final = ((b"retry-after", b"1"),)
 LABEL: Final = "calendar"
 """What logs and metrics call it: its path holds a token."""
 _CACHING: Final[tuple[Header, ...]] = (
@@ -33,28 +38,70 @@ _CACHING: Final[tuple[Header, ...]] = (
 _TYPE: Final[Header] = (b"content-type", icalendar.MEDIA_TYPE.encode())
 
 
-def calendar_app(store: Store, alarm_days: int) -> App:
+class _Calendars:
+    """The calendars of feeds as the newest state of the database has them: who asks again costs a look at the feed."""
+
+    def __init__(self, store: Store, alarm_days: int) -> None:
+        self._store = store
+        self._alarm_days = alarm_days
+        self._thread = trio.CapacityLimiter(1)
+        self._state: tuple[int, str] | None = None
+        self._bytes = 0
+        self._kept: dict[OpenFeed, bytes] = {}
+
+    async def find(self, token: str) -> tuple[OpenFeed, tuple[int, str] | None] | None:
+        """What a token opens, with the state and the day that this was so in; the state None: it is not known.
+
+        Raises `StoreFailure`.
+        """
+
+        def look(tx: ReadTx) -> tuple[OpenFeed, str] | None:
+            feed = calendar_feeds.find(tx, token)
+            return None if feed is None else (feed, tx.today)
+
+        try:
+            found = self._store.read_now(look, None)
+        except OverBudget:
+            found = await self._store.read_later(look, None)
+            return None if found is None else (found[0], None)
+        return None if found is None else (found[0], (self._store.version, found[1]))
+
+    async def calendar(self, feed: OpenFeed, state: tuple[int, str] | None) -> bytes:
+        """What a feed says in a state or a later one. Raises `StoreFailure`."""
+        if state is not None and state == self._state and feed in self._kept:
+            return self._kept[feed]
+        found = await self._store.read(partial(feed_content.deadlines, feed=feed), feed.org_id)
+        body = await trio.to_thread.run_sync(icalendar.render, feed.name, found, self._alarm_days, limiter=self._thread)
+        if state is not None and len(body) <= KEPT_BYTES:
+            if state != self._state or self._bytes + len(body) > KEPT_BYTES:
+                self._state, self._bytes, self._kept = state, 0, {}
+            self._kept[feed] = body
+            self._bytes += len(body)
+        return body
+
+
+def calendar_app(store: Store, limits: RateLimits, alarm_days: int) -> App:
     """An application for every path below `PATH`; `alarm_days` is how long before each day calendars remind of it."""
-    thread = trio.CapacityLimiter(1)
+    calendars = _Calendars(store, alarm_days)
+
+    async def answer(request: Request) -> Response:
+        found = await calendars.find(_token_of(request.path))
+        if found is None:
+            raise Problem("not_found", "There is nothing at this path.")
+        feed, state = found
+        with limits.asked(feed.id, COST, trio.current_time()):
+            return _answer(request, await calendars.calendar(feed, state))
 
     async def respond(request: Request) -> Response:
         request.read_fields()
         if request.method not in READING:
             return not_allowed(request, ALLOW_READING)
-        token = _token_of(request.path)
-
-        def look(tx: ReadTx) -> tuple[str, list[Deadline]] | None:
-            feed = calendar_feeds.find(tx, token)
-            return None if feed is None else (feed.name, feed_content.deadlines(tx, feed))
-
         try:
-            found = await store.read(look)
+            return await answer(request)
+        except Problem as error:
+            return problem(error, request.id)
         except StoreFailure:
-            return problem(Problem("unavailable", "The store cannot be read now."), request.id)
-        if found is None:
-            return problem(Problem("not_found", "There is nothing at this path."), request.id)
-        body = await trio.to_thread.run_sync(icalendar.render, *found, alarm_days, limiter=thread)
-        return _answer(request, body)
+            return problem(Problem("unavailable", "The store cannot be read now.", headers=_RETRY), request.id)
 
     return app_of(respond)
 

@@ -72,7 +72,7 @@ class Observer:
                     request_id=request_id,
                     operation=operation,
                     status=status,
-                    milliseconds=seconds * 1000,
+                    milliseconds=round(seconds * 1000, 3),
                     organization=caller.org_id if caller else None,
                     caller=caller.kind if caller else None,
                 ),

@@ -169,6 +169,8 @@ def _codes(operation: Operation) -> list[str]:
         codes["invalid_cursor"] = None
     if operation.takes_key:
         codes["idempotency_conflict"] = None
+    if operation.takes_file:
+        codes["request_timeout"] = None
     return list(codes)
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from gatewayd.http.hosts import Hosts
 from gatewayd.http1.asgi import App, HttpScope, Receive, Send
 from gatewayd.http1.request import Request
-from gatewayd.http1.response import Response
+from gatewayd.http1.response import Response, send_response
 from gatewayd.http1.state import AtOnce, never
 
 
@@ -18,7 +19,8 @@ class Router:
     """A server's one application: fixed paths first, then what is mounted, everything else is the API's.
 
     `mounts` are applications by the beginning of their paths, `ready` what answers fixed or mounted paths at once.
-    `pages` is the application of those paths of which `is_page` says so.
+    `pages` is the application of those paths of which `is_page` says so. `hosts` are the names
+    by which anything is served.
     """
 
     fixed: Mapping[str, App]
@@ -28,15 +30,22 @@ class Router:
     ready: Mapping[str, AtOnce] = field(default_factory=dict)
     pages: App | None = None
     is_page: Callable[[str], bool] = _nowhere
+    hosts: Hosts = field(default_factory=Hosts)
 
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         path = scope["path"]
+        refused = self.hosts.refused(scope["request"])
+        if refused is not None:
+            await send_response(scope["request"], refused, send)
+            return
         app = self.fixed.get(path) or self._mounted(path) or self.api
         await app(scope, receive, send)
 
     def at_once(self, request: Request) -> Response | None:
         """What can be answered without waiting; None for everything else."""
         path = request.path
+        if (refused := self.hosts.refused(request)) is not None:
+            return refused
         if path in self.ready:
             return self.ready[path](request)
         if path in self.fixed or self._mounted(path) is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.contract.scopes import described
 
 Json = dict[str, Any]
 
@@ -18,7 +18,7 @@ class ProviderUrls(NamedTuple):
 
 def schemes(urls: ProviderUrls) -> Json:
     """Every scheme by its name."""
-    meanings = dict(ALL_SCOPES)
+    meanings = described()
     return {
         "apiKey": {
             "type": "http",

@@ -14,10 +14,12 @@ from gatewayd.errors import Problem
 from gatewayd.http1 import bodies
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
+from gatewayd.shares import Shares
 from gatewayd.store.incoming_files import IncomingFile
 
 PART_BYTES: Final = 1 << 20  # is written at once
 MAX_AT_ONCE: Final = 8  # Chosen: so many files of the largest size lie on the disk at a time
+WAIT_SECONDS: Final = 10.0  # Chosen: for a place, before anything of the body is read
 DEFAULT_BYTES: Final = 1 << 20
 
 
@@ -27,33 +29,30 @@ class Uploads:
 
     folder: Path
     max_bytes: Mapping[str, int] = field(default_factory=dict)
-    _receiving: int = field(default=0, init=False)
+    shares: Shares = field(default_factory=lambda: Shares("imported files", MAX_AT_ONCE, wait_seconds=WAIT_SECONDS))
     _threads: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(2), init=False)
 
     @asynccontextmanager
-    async def receive(self, request: Request, receive: Receive, operation: Operation) -> AsyncIterator[ReceivedFile]:
-        """The file that a body is, for the length of the block.
+    async def receive(
+        self, request: Request, receive: Receive, operation: Operation, org_id: str
+    ) -> AsyncIterator[ReceivedFile]:
+        """The file that a body is, for the length of the block. A place for it is the organization's.
 
-        Raises `Problem`: `unsupported_media_type`, `payload_too_large`, `unavailable` where too many arrive together,
-        or `invalid_request` where it ended early; `StoreFailure` for a disk that is full.
+        Raises `Problem`: `unsupported_media_type`, `payload_too_large`, `rate_limited` or `unavailable` where too many
+        arrive together, `request_timeout` for one that is too slow, or `invalid_request` where it ended early;
+        `StoreFailure` for a disk that is full.
         """
         _refuse_form(request)
         limit = self.max_bytes.get(operation.area, DEFAULT_BYTES)
         if bodies.declared_length(request) > limit:
             raise _too_large(limit)
-        if self._receiving >= MAX_AT_ONCE:
-            message = "Too many files are being received. Try again."
-            raise Problem("unavailable", message, headers=((b"retry-after", b"5"),))
-        self._receiving += 1
-        try:
+        async with self.shares.place(org_id):
             file = await trio.to_thread.run_sync(IncomingFile, self.folder, limiter=self._threads)
             try:
                 await self._write(file, receive, limit)
                 yield ReceivedFile(file.path, file.size, file.sha256)
             finally:
                 file.discard()
-        finally:
-            self._receiving -= 1
 
     async def _write(self, file: IncomingFile, receive: Receive, limit: int) -> None:
         try:
@@ -64,6 +63,8 @@ class Uploads:
                     await trio.to_thread.run_sync(file.write, part, limiter=self._threads)
         except bodies.BodyCutShort:
             raise Problem("invalid_request", "The body ended before its end.") from None
+        except bodies.BodyTooSlow as error:
+            raise Problem("request_timeout", str(error), headers=((b"connection", b"close"),)) from None
         await trio.to_thread.run_sync(file.close, limiter=self._threads)
 
 

@@ -4,9 +4,12 @@ An address that is unknown, over or revoked is answered alike, so that nothing i
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Final
 from urllib.parse import parse_qs
+
+import trio
 
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.rows import uploaded
@@ -24,6 +27,7 @@ from gatewayd.http1.asgi import App, HttpScope, Receive, Send
 from gatewayd.http1.header_fields import Header
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import FileResponse, Response, send_response
+from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import ReadTx, Store, StoreFailure
 from gatewayd.vault_files import download_tokens
 from gatewayd.vault_files.download_tokens import Download
@@ -35,6 +39,7 @@ TOKEN_MAX: Final = 100  # characters of a link; ours have half as many
 AFTER_PASSWORD: Final = 300 * SECOND  # Chosen: how long the bytes can be read after a password
 _ALLOW_READING: Final[Header] = (b"allow", b"GET, HEAD")
 _ALLOW_FORM: Final[Header] = (b"allow", b"GET, HEAD, POST")
+_RETRY: Final = ((b"retry-after", b"1"),)
 _PRIVATE: Final[Header] = (b"cache-control", b"private, no-cache")
 _PAGE: Final = (
     (b"content-type", b"text/html; charset=utf-8"),
@@ -77,8 +82,10 @@ Respond = Callable[[Request, Receive], Awaitable[Response]]
 class VaultFilesDoor:
     """Gives the bytes of documents to whoever has an address of them."""
 
-    def __init__(self, store: Store, files: VaultFiles) -> None:
+    def __init__(self, store: Store, files: VaultFiles, limits: RateLimits) -> None:
+        """`limits` hold each address to the rate of a credential."""
         self._store = store
+        self._limits = limits
         self._files = files
         self._transfers = LinkTransfers()
 
@@ -98,7 +105,7 @@ class VaultFilesDoor:
         except Problem as error:
             response = _refusal(request, error)
         except StoreFailure:
-            response = problem(Problem("unavailable", "The store cannot be read now."), request.id)
+            response = problem(Problem("unavailable", "The store cannot be read now.", headers=_RETRY), request.id)
         await send_response(request, response, send)
 
     async def _download(self, request: Request, receive: Receive) -> Response:
@@ -116,6 +123,12 @@ class VaultFilesDoor:
         if found is None:
             raise _nothing()
         download, row, opened = found
+        with self._asked(f"{download.reader} {row.id}" if opened is None else opened.link.id):
+            return await self._downloaded(request, download, row, opened)
+
+    async def _downloaded(
+        self, request: Request, download: Download, row: DocumentRow, opened: OpenLink | None
+    ) -> Response:
         served = await self._served(download.org, row, download.variant, inline=download.inline)
         response = serve(request, served, (_PRIVATE,))
         if opened is not None:
@@ -138,6 +151,10 @@ class VaultFilesDoor:
         found = None if len(token) > TOKEN_MAX else await self._store.read(partial(links.find, token=token))
         if found is None:
             raise _nothing()
+        with self._asked(found.link.id):
+            return await self._linked(request, receive, token, found)
+
+    async def _linked(self, request: Request, receive: Receive, token: str, found: OpenLink) -> Response:
         if found.link.password_hash is not None:
             if found.is_used_up:
                 raise _nothing()
@@ -148,6 +165,10 @@ class VaultFilesDoor:
         response = serve(request, served, (_PRIVATE,))
         await self._count(request, response, found, served.size_bytes)
         return response
+
+    def _asked(self, address: str) -> AbstractContextManager[None]:
+        """One request to an address. Raises `Problem` `rate_limited`."""
+        return self._limits.asked(address, 1, trio.current_time())
 
     async def _count(self, request: Request, response: Response, opened: OpenLink, size: int) -> None:
         """Count what does not go on with a download that was counted; `size` is of the whole, in bytes.
@@ -178,7 +199,7 @@ class VaultFilesDoor:
         if tried.locked_until is not None:
             return _form(429, "Too many wrong passwords. Try again later.")
         hashed = tried.opened.link.password_hash
-        if hashed is not None and not await self._files.passwords.verify(hashed, password):
+        if hashed is not None and not await self._files.passwords.verify(tried.opened.org_id, hashed, password):
             return _form(403, "That is not the password.")
         if not await self._store.write(partial(links.take_right, token=token)):
             raise _nothing()

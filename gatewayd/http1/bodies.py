@@ -1,6 +1,9 @@
 """Request bodies, whole and bounded or in parts, and what they say that they are. The fields have been read."""
 
 from collections.abc import AsyncGenerator
+from typing import Final
+
+import trio
 
 from gatewayd.http1.asgi import Receive, ReceiveMessage
 from gatewayd.http1.request import Request
@@ -12,6 +15,17 @@ class BodyTooLarge(Exception):
 
 class BodyCutShort(Exception):
     """The client went away before the end of the body."""
+
+
+LEAST_RATE: Final = 1024  # Chosen: bytes a second on average, a tenth of what a poor mobile connection sends
+GRACE_SECONDS: Final = 20.0  # Chosen: that a client may lose on the way, to a tunnel or a lift
+
+
+class BodyTooSlow(Exception):
+    """The body came slower than the least rate. The rest is not waited for, so that its answer ends the connection."""
+
+    def __init__(self) -> None:
+        super().__init__(f"Send at least {LEAST_RATE} bytes a second on average.")
 
 
 def media_type(request: Request) -> bytes:
@@ -33,16 +47,23 @@ def declared_length(request: Request) -> int:
 async def parts(receive: Receive, size: int) -> AsyncGenerator[bytearray, None]:
     """A body of any length, in parts of some `size` bytes; the last is shorter.
 
-    Raises `BodyCutShort` behind the last part that came.
+    Raises `BodyCutShort` behind the last part that came, and so `BodyTooSlow`, with the first bytes that come after the
+    least rate had granted them. Where none come, the server's own deadline ends the request.
     """
-    part = bytearray()
+    part, came, waited = bytearray(), 0, 0.0
     while True:
+        began = trio.current_time()
         message = await receive()
+        waited += trio.current_time() - began  # and not what whoever takes the parts does between them
         if message["type"] != "http.request":
             if part:
                 yield part
             raise BodyCutShort
         part += message["body"]
+        came += len(message["body"])
+        if message["more_body"] and waited > GRACE_SECONDS + came / LEAST_RATE:
+            yield part
+            raise BodyTooSlow
         if len(part) >= size or not message["more_body"]:
             yield part
             part = bytearray()  # a copy of its own would cost the loop more than all else that is done for the part

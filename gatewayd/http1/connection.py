@@ -206,6 +206,7 @@ class Connection:
         request.id = self.server.request_ids.next()
         request.client, request.scheme = self._peer, self._scheme
         if self._trusted is not None:
+            request.vouched = True
             request.client, request.scheme = self._trusted.resolve(self._peer, self._scheme, request.headers)
         elif self._may_be_proxy:
             self._may_be_proxy = False  # a proxy says so in every request, the first of a connection included

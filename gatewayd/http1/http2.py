@@ -14,12 +14,11 @@ from typing import Final, TypeVar, cast
 
 import trio
 from hypercorn.config import Config
-from hypercorn.events import Event, Updated
-from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ASGIReceiveCallable, ASGISendCallable, ConnectionState, LifespanState, Scope
 
 from gatewayd.http1.asgi import HttpScope, ReceiveMessage, ResponseMessage
+from gatewayd.http1.http2_connection import Http2Connection, is_peers_fault, reason_of
 from gatewayd.http1.parser import decode_path
 from gatewayd.http1.places import BUSY, KNOWN, STRANGER, Place
 from gatewayd.http1.proxy_headers import are_forwarded
@@ -39,35 +38,33 @@ _LAST_FRAMES_SECONDS: Final = 0.05
 _MAX_REQUESTS: Final = 2**31
 
 
-class _Connection(TCPServer):
-    """Hypercorn's connection, which would otherwise keep the socket of a departed peer for the keep-alive time."""
-
-    _peer_left = False
-
-    async def _read_data(self) -> None:
-        await super()._read_data()
-        self._peer_left = True
-        await self.idle_task.stop()
-
-    async def protocol_send(self, event: Event) -> None:
-        # A stream that ends only now would start the keep-alive time anew.
-        if not (self._peer_left and isinstance(event, Updated)):
-            await super().protocol_send(event)
-
-
 async def serve_http2(
     server: ServerState, stream: trio.SSLStream[trio.SocketStream], drain: trio.Event, place: Place
 ) -> None:
-    """Serve one connection that negotiated h2 to its end. Exceptions of Hypercorn's come out of here: contain them."""
+    """Serve one connection that negotiated h2 to its end. Exceptions of Hypercorn's come out of here: contain them.
+
+    What a peer brought about by sending what is not in order, or too much of it, is a line for who looks for it.
+    """
     transport = stream.transport_stream.socket
     _bound_unread_writes(transport, server.settings.write_timeout_seconds)
+    try:
+        await _serve(server, stream, drain, place)
+    except Exception as error:
+        if not is_peers_fault(error):
+            raise
+        server.log.debug("http2_peer_failed", reason=reason_of(error))
+
+
+async def _serve(
+    server: ServerState, stream: trio.SSLStream[trio.SocketStream], drain: trio.Event, place: Place
+) -> None:
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_close_when_cancelled, transport)
+        nursery.start_soon(_close_when_cancelled, stream.transport_stream.socket)
         gate = place.occupant = _Gate(server, nursery.cancel_scope.cancel, place)
         context = WorkerContext(None)
         nursery.start_soon(_terminate_when_drained, drain, gate, context)
         state = ConnectionState(LifespanState())
-        await _Connection(cast(AppWrapper, gate.serve), _config(server), context, state, stream).run()
+        await Http2Connection(cast(AppWrapper, gate.serve), _config(server), context, state, stream).run()
         nursery.cancel_scope.cancel()
 
 
@@ -178,6 +175,7 @@ class _Gate:
         request.client, request.scheme = scope["client"], scope["scheme"]
         proxies = self._server.proxies
         if proxies.believes(request.client):
+            request.vouched = True
             request.client, request.scheme = proxies.resolve(request.client, request.scheme, request.headers)
         elif not self._server.forwarding_noted and are_forwarded(request.headers):
             self._server.note_forwarding(request.client)

@@ -19,7 +19,7 @@ class Request:
     works on it behind the door that makes the answer. `admitted` says that an application knows who sent it, whose
     body then has more time to arrive, and whose connection is not ended for a stranger's. `settle` is called with
     whether the peer took an answer that was sent to its end, as far as an HTTP/1.1 connection can tell; None: nobody
-    asks.
+    asks. `vouched` says that a trusted proxy sent it.
     """
 
     __slots__ = (
@@ -37,6 +37,7 @@ class Request:
         "raw_path",
         "scheme",
         "settle",
+        "vouched",
     )
 
     def __init__(self, method: str, target: str, headers: Headers, body: bytes = b"") -> None:
@@ -58,6 +59,7 @@ class Request:
         self.begun: object = None
         self.answer_fields: Headers = ()
         self.admitted = False
+        self.vouched = False
         self.settle: Callable[[bool], None] | None = None
 
     def read_fields(self, single: Collection[bytes] = ()) -> None:

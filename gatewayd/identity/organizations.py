@@ -1,6 +1,7 @@
 """Organizations: every request acts on behalf of one (Spec §1)."""
 
 from gatewayd.clock import Instant
+from gatewayd.contract.names import hidden_in
 from gatewayd.contract.wire import Response, Timestamp
 from gatewayd.errors import invalid_field, not_found
 from gatewayd.identity import audit
@@ -98,6 +99,8 @@ def validate_name(path: str, name: str) -> str:
     name = name.strip()
     if not 1 <= len(name) <= NAME_LENGTH_MAX:
         raise invalid_field(path, "out_of_range", f"A name has 1 to {NAME_LENGTH_MAX} characters.")
+    if (hidden := hidden_in(name)) is not None:
+        raise invalid_field(path, "invalid_format", hidden)
     if not name.isprintable():
         raise invalid_field(path, "invalid_format", "A name has no control characters and no line breaks.")
     return name

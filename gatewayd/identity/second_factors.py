@@ -29,6 +29,7 @@ ON CONFLICT (user_id) DO UPDATE SET secret_sealed = :secret_sealed, last_step = 
     WHERE totp_secrets.confirmed_at IS NULL
 """
 _GET = "SELECT secret_sealed, confirmed_at, last_step FROM totp_secrets WHERE user_id = :user_id"
+_LAST_USE = "SELECT created_at, last_step FROM totp_secrets WHERE user_id = :user_id"
 _PROPOSED = """
 SELECT secret_sealed FROM totp_secrets WHERE user_id = :user_id AND confirmed_at IS NULL AND created_at > :since
 """
@@ -52,6 +53,12 @@ def is_on(tx: ReadTx, user_id: str) -> bool:
     """Whether signing in with a password takes a code as well."""
     row = tx.row(_GET, user_id=user_id)
     return row is not None and row[1] is not None
+
+
+def last_use(tx: ReadTx, user_id: str) -> str:
+    """Another text once a code was used, or another secret set: what was begun before either is not gone on with."""
+    row = tx.row(_LAST_USE, user_id=user_id) or (0, 0)
+    return f"{row[0]} {row[1]} {recovery_codes_left(tx, user_id)}"
 
 
 def propose(tx: WriteTx, user_id: str) -> str:

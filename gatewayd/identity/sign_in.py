@@ -62,9 +62,14 @@ class SecondFactorStep(msgspec.Struct, frozen=True):
 
 
 class _FirstFactor(msgspec.Struct, frozen=True):
+    """`standing` is what password and second factor were then: with another password, or a code that was used since, it
+    counts no more.
+    """
+
     user_id: str
     methods: tuple[str, ...]
     at: int  # an `Instant`, as a number
+    standing: str
 
 
 class SignIn:
@@ -173,7 +178,8 @@ def _start(tx: WriteTx, user_id: str, methods: Iterable[str], visitor: Visitor) 
 
 
 def _seal_first_factor(tx: WriteTx, user_id: str, methods: tuple[str, ...]) -> str:
-    note = msgspec.json.encode(_FirstFactor(user_id, methods, int(tx.now))).decode()
+    first = _FirstFactor(user_id, methods, int(tx.now), _standing(tx, user_id))
+    note = msgspec.json.encode(first).decode()
     return base64.urlsafe_b64encode(tx.seal(note, _SEALING_CONTEXT)).decode("ascii")
 
 
@@ -184,6 +190,16 @@ def _unseal_first_factor(tx: ReadTx, first_factor: str) -> _FirstFactor:
         note = msgspec.json.decode(tx.unseal(sealed, _SEALING_CONTEXT), type=_FirstFactor)
     except (ValueError, StoreFailure, msgspec.MsgspecError) as error:
         raise WrongCredentials from error
-    if tx.now - note.at > FIRST_FACTOR_LIFE:
+    if tx.now - note.at > FIRST_FACTOR_LIFE or note.standing != _standing(tx, note.user_id):
         raise WrongCredentials
     return note
+
+
+def _standing(tx: ReadTx, user_id: str) -> str:
+    """Changes with the password, and each time that a code is used.
+
+    Chosen: of two sign-ins that are half done, the second begins anew once the first is through.
+    """
+    known = users.credentials(tx, users.get(tx, user_id).email)
+    password_hash = known.password_hash if known is not None else None
+    return tx.sign(f"{password_hash or ''} {second_factors.last_use(tx, user_id)}", _SEALING_CONTEXT).hex()

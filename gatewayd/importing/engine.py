@@ -24,22 +24,26 @@ from msgspec.structs import replace
 
 from gatewayd.clock import DAY
 from gatewayd.contract.received_file import ReceivedFile
-from gatewayd.errors import FieldError, Problem
+from gatewayd.errors import Problem
 from gatewayd.importing import reading, runs
 from gatewayd.importing.account_locks import AccountLocks
+from gatewayd.importing.bank import undoing
+from gatewayd.importing.bank.accounts_in import InFile, accounts_in
 from gatewayd.importing.bank.imports import BankImports
 from gatewayd.importing.broker.imports import BrokerImports
-from gatewayd.importing.kinds import Kind
+from gatewayd.importing.kinds import Kind, NotTaken
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import Source
 from gatewayd.ledger import import_lists, import_runs
 from gatewayd.ledger.import_runs import RUNS
 from gatewayd.ledger.import_shapes import ImportKind, ImportRunRow
+from gatewayd.shares import Shares
 from gatewayd.statements.shapes import Unreadable
-from gatewayd.store import StoreFailure, WriteTx
+from gatewayd.store import ReadTx, StoreFailure, WriteTx
 from gatewayd.store.file_lock import FileLock
 
 AT_ONCE: Final = 3  # Chosen: runs that are worked on at a time
+ORGANIZATION_AT_ONCE: Final = 2  # Chosen: those of one organization; the others wait, since they are on record
 PREVIEW_DAYS: Final = 7  # Chosen: how long a preview waits to be applied
 RECOVERED_AT_ONCE: Final = 100
 _INTERRUPTED: Final = "The program was ended while the file was read: import it again."
@@ -76,7 +80,7 @@ class Importing:
         self._store = parts.store
         self._nursery = nursery
         self._locks = AccountLocks(parts.directory)
-        self._places = trio.CapacityLimiter(AT_ONCE)
+        self.shares = Shares("imports", AT_ONCE, ORGANIZATION_AT_ONCE)
         self._kinds: Mapping[ImportKind, Kind] = {"bank": BankImports(parts), "broker": BrokerImports(parts)}
 
     # -- what is asked for
@@ -97,21 +101,28 @@ class Importing:
         try:
             if run.stage is None:
                 lock.release()
+                if run.account_id != order.account_id:  # which none was made under
+                    self._locks.forget(order.account_id)
                 return run
             path = self._keep(file, run.id)
         except BaseException:
             lock.release()
             raise
-        source = Source(
-            path=path,
-            file_name=order.file_name,
-            format=order.format,
-            mapping=order.mapping,
-            max_bytes=self._parts.max_bytes,
-            date_format=order.date_format,
-            negate=order.negate,
-        )
+        source = order.source(path, self._parts.max_bytes)
         return await self._do(_Job(org_id, run.id, kind, lock, lambda: self._bring(org_id, run, source, order.preview)))
+
+    async def accounts_in(self, org_id: str, order: runs.Order, file: ReceivedFile, currency: str) -> list[InFile]:
+        """The accounts that a bank's file is of; `currency` is that of a file which names none.
+
+        Raises `Problem` `validation_failed` for a file that cannot be read.
+        """
+        source = order.source(file.path, self._parts.max_bytes)
+        try:
+            return await accounts_in(self._parts, org_id, source, currency)
+        except NotTaken as error:
+            raise error.problem from None
+        except Unreadable as error:
+            raise runs.unreadable(error) from None
 
     async def apply(
         self, org_id: str, import_id: str, of_kind: ImportKind, *, overrides_closing: bool = False
@@ -124,14 +135,36 @@ class Importing:
         return await self._do(_Job(org_id, run.id, kind, lock, lambda: kind.apply(org_id, run)))
 
     async def undo(
-        self, org_id: str, import_id: str, of_kind: ImportKind, *, overrides_closing: bool = False
+        self,
+        org_id: str,
+        import_id: str,
+        of_kind: ImportKind,
+        *,
+        overrides_closing: bool = False,
+        removes_allocations: bool = False,
     ) -> ImportRunRow:
         """Take out what an import brought. Raises `Problem` as `Kind.begin_undoing`, and `not_found`."""
         kind = self._kinds[of_kind]
         account_id = await self._account_of(org_id, import_id, of_kind)
-        begin = partial(runs.begin_undoing, import_id=import_id, kind=kind, overrides_closing=overrides_closing)
+        begin = partial(
+            runs.begin_undoing,
+            import_id=import_id,
+            kind=kind,
+            overrides_closing=overrides_closing,
+            removes_allocations=removes_allocations,
+        )
         run, lock = await self._begun(org_id, account_id, begin, lambda: self._check_undoing(org_id, import_id, kind))
         return await self._do(_Job(org_id, run.id, kind, lock, lambda: self._undo(org_id, run)))
+
+    async def planned_undoing(self, org_id: str, import_id: str) -> ImportRunRow:
+        """A bank's import with what an undoing would take out. Raises `Problem`: `not_found`, `invalid_state`."""
+
+        def planned(tx: ReadTx) -> ImportRunRow:
+            run = import_lists.run_of(tx, "bank", import_id)
+            runs.refuse_undoing(run)
+            return replace(run, undoing=undoing.planned(tx, run))
+
+        return await self._store.read_later(planned, org_id)
 
     # -- jobs
 
@@ -189,7 +222,7 @@ class Importing:
     async def _work(self, job: _Job) -> None:
         """The import border: one import fails, and the daemon goes on."""
         try:
-            async with self._places:
+            async with self.shares.place(job.org_id):
                 await job.work()
         except Problem as error:
             job.error = error
@@ -259,12 +292,7 @@ class Importing:
             await self._store.write(lambda tx: RUNS.update(tx, waiting), org_id)
             return
         await self._store.write(lambda tx: runs.fail(tx, run.id, str(error)), org_id)
-        raise Problem(
-            "validation_failed",
-            f"The file cannot be read: {error}",
-            errors=(FieldError("file", "unreadable_file", str(error)),),
-            extra={} if run.makes_account else {"importId": run.id},
-        )
+        raise runs.refusal(run, error)
 
     async def _undo(self, org_id: str, run: ImportRunRow) -> None:
         if run.stage == "reverting":

@@ -2,8 +2,10 @@
 
 from typing import NamedTuple, Protocol
 
+from gatewayd.errors import Problem
 from gatewayd.importing.reading import Source
 from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.statements.shapes import Unreadable
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -12,6 +14,14 @@ class OpenAccount(NamedTuple):
 
     id: str
     currency: str
+
+
+class NotTaken(Unreadable):
+    """The file can be read, and is not for the account: `problem` says why, and what to do."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(None, problem.message)
+        self.problem = problem
 
 
 class Kind(Protocol):

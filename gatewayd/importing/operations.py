@@ -1,15 +1,18 @@
 """What changes imports (domain model E): operations that take a file, apply and undo. The area has what reads them."""
 
 import dataclasses
+import datetime
 from typing import Annotated, Final, Literal, Protocol
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
+from gatewayd.areas.banking.kept_statements import SaidRange
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.received_file import ReceivedFile
-from gatewayd.contract.wire import Id, Request
+from gatewayd.contract.wire import Date, Id, Request
 from gatewayd.errors import invalid_field
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.runs import Order
@@ -40,6 +43,17 @@ Spent = Annotated[
     Literal["negative", "positive"],
     Meta(description="Of a CSV or QIF that leaves it open: how what was spent is written."),
 ]
+OfAccount = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=160,
+        description="Which account of the file it is, by its name or number there: of a file of several, where the "
+        "account has no number.",
+        examples=["Savings"],
+    ),
+]
+_FROM: Final = "The first day that the file is of, where it began before its first line."
 _DATE_FORMATS: Final = {"dmy": "dd/mm/yyyy", "mdy": "mm/dd/yyyy", "ymd": "yyyy-mm-dd"}
 
 
@@ -62,6 +76,9 @@ class ImportStatement(Request, frozen=True, kw_only=True):
     mapping: MappingText | None = None
     date_order: DateOrder | None = None
     spent: Spent | None = None
+    of_account: OfAccount | None = None
+    from_date: Annotated[Date, Meta(description=_FROM)] | None = None
+    to_date: Annotated[Date, Meta(description="The last day that the file is of.")] | None = None
 
 
 class ApplyImport(Request, frozen=True, kw_only=True):
@@ -76,11 +93,26 @@ class UndoImport(Request, frozen=True, kw_only=True):
     import_id: Id
 
 
+class UndoStatement(Request, frozen=True, kw_only=True):
+    """Which import of a bank's file, and whether what its lines are for goes with them."""
+
+    import_id: Id
+    remove_allocations: Annotated[bool, Meta(description="Take back what its transactions are allocated to.")] = False
+    preview: Annotated[bool, Meta(description="Only tell what would be taken out.")] = False
+
+
 async def import_statement(deps: Deps, caller: Caller, request: ImportStatement, file: ReceivedFile) -> ImportRun:
     """Import a bank statement: OFX, QIF, CAMT.053, MT940 or CSV, as the bank gives it.
 
     Interim reports (CAMT.052 and .054, MT942) are taken too: they have no balance and cover no day, and what
     MT942 has is pending until a statement brings it.
+
+    An account takes from its first files what they say of it: numbers, holder and bank. A file of another account is
+    refused, and the account that has it named in `existingId`. Of a file of several accounts the rows of this one are
+    taken; `otherAccounts` names the others, and the same file can be sent to each.
+
+    A CSV tells the days of its first and last line alone: `fromDate` and `toDate` say which days it is of, also of one
+    that was imported before.
 
     Rows that the account has already are left out, and pending ones replaced. The same file again changes nothing and
     answers the first import. A large file goes on after the answer: `status` is then `uploaded` or `applying`.
@@ -94,8 +126,14 @@ async def import_statement(deps: Deps, caller: Caller, request: ImportStatement,
         _order("bank", caller, request),
         date_format=date_format_of(request.date_order),
         negate=negate_of(request.spent),
+        of_account=request.of_account,
+        covers=SaidRange(_iso(request.from_date), _iso(request.to_date)),
     )
     return shown(await deps.importing.import_file(caller.org_id, order, file))
+
+
+def _iso(day: datetime.date | None) -> str | None:
+    return None if day is None else day.isoformat()
 
 
 def date_format_of(order: str | None) -> str | None:
@@ -127,7 +165,8 @@ async def import_transactions(deps: Deps, caller: Caller, request: ImportTransac
     Rows are entered as `assets.createTransaction` would, and refused one by one with the line and the reason. Rows that
     the account has already are left out; the same file again changes nothing and answers the first import. A large file
     goes on after the answer: `status` is then `uploaded` or `applying`. A CSV whose columns nobody knows is `uploaded`
-    with a `proposal`: send it again with a `mapping`.
+    with a `proposal`: send it again with a `mapping`, which may say no more than what is asked, or what the broker's
+    words mean. What has no rate of exchange takes a recorded one or HMRC's of the month, which `supposed` tells.
     """
     return shown(await deps.importing.import_file(caller.org_id, _order("broker", caller, request), file))
 
@@ -138,13 +177,24 @@ async def apply_import(deps: Deps, caller: Caller, request: ApplyImport) -> Impo
     return shown(await deps.importing.apply(caller.org_id, request.import_id, "bank", overrides_closing=overrides))
 
 
-async def undo_import(deps: Deps, caller: Caller, request: UndoImport) -> ImportRun:
+async def undo_import(deps: Deps, caller: Caller, request: UndoStatement) -> ImportRun:
     """Take out exactly what an import brought, and put back what it replaced.
 
-    Refused while any of it is allocated, or lies in a closed period.
+    Refused while any of it is allocated, or lies in a closed period. `removeAllocations` takes the allocations back as
+    well, and of transfers the other half; a payment of an invoice stays, and is removed there first. `undoing` tells
+    what is taken out; with `preview` nothing is changed by it.
     """
-    overrides = _overrides(caller)
-    return shown(await deps.importing.undo(caller.org_id, request.import_id, "bank", overrides_closing=overrides))
+    plan = await deps.importing.planned_undoing(caller.org_id, request.import_id)
+    if request.preview:
+        return shown(plan)
+    run = await deps.importing.undo(
+        caller.org_id,
+        request.import_id,
+        "bank",
+        overrides_closing=_overrides(caller),
+        removes_allocations=request.remove_allocations,
+    )
+    return shown(replace(run, undoing=plan.undoing))
 
 
 async def apply_asset_import(deps: Deps, caller: Caller, request: ApplyImport) -> ImportRun:
@@ -225,7 +275,7 @@ OF_BANKING = (
         method="POST",
         path="/imports/:importId/undo",
         scopes=("accounting:write",),
-        request=UndoImport,
+        request=UndoStatement,
         response=ImportRun,
         handler=undo_import,
         errors=("invalid_state", "period_closed"),

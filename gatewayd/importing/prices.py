@@ -11,29 +11,36 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
-import trio
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.instruments import finding
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.prices import rows, rules
 from gatewayd.areas.assets.prices.rows import Outcome
-from gatewayd.areas.assets.prices.shapes import AssetPrice, ExchangeRate, ImportPrices, PriceImport, RefusedPrice
+from gatewayd.areas.assets.prices.shapes import (
+    AssetPrice,
+    ExchangeRate,
+    ImportPrices,
+    PriceImport,
+    RateSource,
+    RefusedPrice,
+)
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.errors import FieldError, Problem
+from gatewayd.importing.file_counts import FileCounts
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ReadApart
 from gatewayd.importing.reading import closable
 from gatewayd.money import CURRENCIES, canonical
+from gatewayd.shares import Shares
 from gatewayd.statements.price_files import LIMITS
-from gatewayd.statements.shapes import Hints, Part, PriceLine, Refused, Unreadable
+from gatewayd.statements.shapes import Hints, Ignored, Part, PriceLine, Refused, Unreadable
 from gatewayd.store import Store, StoreFailure, WriteTx
 
 ROWS_AT_ONCE: Final = 200  # Chosen: in one transaction, some milliseconds of the writer
-FILES_AT_ONCE: Final = 2  # Chosen: files that are read at a time
-REFUSED_SHOWN: Final = 500  # Chosen: refused lines that are listed; all of them are counted
+FILES_AT_ONCE: Final = 2  # Chosen: files that are read at a time, one of each organization
 
 
 class Deps(Protocol):
@@ -50,7 +57,7 @@ class PriceImporting:
         self._store = store
         self._read_apart = read_apart
         self._limits = replace(LIMITS, file_bytes=max_bytes)
-        self._places = trio.CapacityLimiter(FILES_AT_ONCE)
+        self.shares = Shares("files of prices", FILES_AT_ONCE)
 
     async def bring(self, org_id: str, file_name: str, file: ReceivedFile) -> PriceImport:
         """Take the prices of a file. Raises `Problem` `validation_failed` for one that cannot be read.
@@ -59,7 +66,7 @@ class PriceImporting:
         """
         told = _Told(file_name, file.sha256)
         pace = Pace(self._store, org_id)
-        async with self._places:
+        async with self.shares.place(org_id):
             try:
                 await self._read(file.path, pace, told)
             except Unreadable as error:
@@ -83,15 +90,18 @@ class _Told:
 
     def __init__(self, file_name: str, sha256: str) -> None:
         self.file_name, self.sha256 = file_name, sha256
-        self._counts: Counter[str] = Counter()
-        self._refused: list[RefusedPrice] = []
+        self._rows = FileCounts()
+        self._counts: Counter[Outcome] = Counter()
 
-    def add(self, outcomes: Iterable[Outcome | RefusedPrice]) -> None:
+    def add(self, outcomes: Iterable[Outcome | RefusedPrice | Ignored]) -> None:
         """What became of some more rows."""
         for one in outcomes:
+            if isinstance(one, Ignored):
+                self._rows.ignore(one)
+                continue
+            self._rows.rows += 1
             if isinstance(one, RefusedPrice):
-                self._counts["refused"] += 1
-                self._refused += [one] if len(self._refused) < REFUSED_SHOWN else []
+                self._rows.refuse(one.line, one.reason)
             else:
                 self._counts[one] += 1
 
@@ -100,12 +110,14 @@ class _Told:
         return PriceImport(
             file_name=self.file_name,
             sha256=self.sha256,
-            rows=self._counts.total(),
+            rows=self._rows.rows,
             added=self._counts["added"],
             duplicates=self._counts["same"],
             replaced=self._counts["replaced"],
-            refused_rows=self._counts["refused"],
-            refused=self._refused,
+            refused_rows=self._rows.refused_rows,
+            refused=[RefusedPrice(line=one.line, reason=one.reason) for one in self._rows.refused],
+            ignored_rows=self._rows.ignored_rows,
+            ignored=self._rows.ignored,
         )
 
 
@@ -116,9 +128,13 @@ def _unreadable(error: Unreadable) -> Problem:
 
 def _enter(
     tx: WriteTx, piece: Sequence[Part], import_id: str, known: dict[tuple[str, str], str]
-) -> list[Outcome | RefusedPrice]:
+) -> list[Outcome | RefusedPrice | Ignored]:
     """Store the rows of a piece; `known` are the instruments by what the file calls them."""
-    return [_outcome(tx, part, import_id, known) for part in piece if isinstance(part, PriceLine | Refused)]
+    return [
+        part if isinstance(part, Ignored) else _outcome(tx, part, import_id, known)
+        for part in piece
+        if isinstance(part, PriceLine | Refused | Ignored)
+    ]
 
 
 def _outcome(
@@ -165,7 +181,8 @@ def _rate(part: PriceLine, pair: tuple[str, str]) -> ExchangeRate:
         raise ValueError(f"{part.identifier[:20]!r} cannot have the rate {rate}")
     if part.currency.upper() not in ("", base_currency):
         raise ValueError(f"a rate of {currency}/{base_currency} is in {base_currency}, not in {part.currency[:20]!r}")
-    return ExchangeRate(currency=currency, base_currency=base_currency, date=part.date, rate=rate, source="import")
+    source: RateSource = "hmrc" if part.of_month else "import"
+    return ExchangeRate(currency=currency, base_currency=base_currency, date=part.date, rate=rate, source=source)
 
 
 async def import_prices(deps: Deps, caller: Caller, request: ImportPrices, file: ReceivedFile) -> PriceImport:

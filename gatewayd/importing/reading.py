@@ -10,6 +10,7 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from msgspec import structs
 from msgspec.structs import replace
 
+from gatewayd.areas.banking.kept_statements import NOTHING_SAID, SaidRange
 from gatewayd.importing.file_counts import FileCounts
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
@@ -32,6 +33,8 @@ class Source:
     max_bytes: int
     date_format: str | None = None
     negate: bool | None = None
+    of_account: str | None = None
+    covers: SaidRange = NOTHING_SAID
 
     @property
     def answers(self) -> bool:

@@ -5,7 +5,7 @@
 
 Rows whose counted amount is more than a difference of columns are read one by one and rounded each; the others, which
 are nearly all, are summed by the database from an index. They are foreign money, income under a flat rate of VAT, and
-what is disallowable in part with VAT in it.
+what is disallowable in part with VAT in it, and capital goods, whose VAT is outside a flat rate.
 """
 
 import itertools
@@ -33,8 +33,14 @@ BY_MONEY = "date BETWEEN :first AND :last"
 WITHOUT_BILL = f"document_date IS NULL AND {BY_MONEY}"
 BY_BILL = "document_date BETWEEN :first AND :last"
 """Which day of a row lies in a range: on cash basis the first, on accruals the second or the third."""
-_PLAIN = "currency = :currency AND (vat_amount = 0 OR disallowable_amount = 0 OR disallowable_amount = amount)"
-_HARD = "(currency <> :currency OR (vat_amount > 0 AND disallowable_amount > 0 AND disallowable_amount < amount))"
+_PLAIN = """
+currency = :currency AND capital_goods = 0
+    AND (vat_amount = 0 OR disallowable_amount = 0 OR disallowable_amount = amount)
+"""
+_HARD = """(
+    currency <> :currency OR capital_goods = 1
+    OR (vat_amount > 0 AND disallowable_amount > 0 AND disallowable_amount < amount)
+)"""
 _SUMS = """
 category, direction, sum(amount), sum(disallowable_amount), sum(vat_amount),
     sum(CASE WHEN disallowable_amount = amount THEN vat_amount ELSE 0 END),
@@ -43,9 +49,10 @@ category, direction, sum(amount), sum(disallowable_amount), sum(vat_amount),
 """
 FIGURES = (
     "id, date, document_date, category, direction, amount, vat_amount, disallowable_amount, currency, fx_rate,"
-    " document_ids <> '[]', vat_code"
+    " document_ids <> '[]', vat_code, capital_goods"
 )
 """Columns, in the order that `money_of` reads."""
+FIGURE_COUNT = FIGURES.count(",") + 1
 _GROUPS = "GROUP BY category, direction"
 _OF_LINE = f"{_PLAIN} AND coalesce(category, '') = :category AND coalesce(direction, '') = :direction"
 """No index of what many rows have goes before that of the business or the property: neither column is null."""
@@ -111,6 +118,7 @@ class Allocated(NamedTuple):
     fx_rate: str | None
     documented: bool
     vat_code: str | None = None
+    is_capital: int = 0
 
 
 class Evidence:
@@ -148,10 +156,10 @@ def add_span(tx: ReadTx, account: Account, span: DateRange, books: Books, eviden
 def money_of(row: Row, basis: Basis) -> Allocated:
     """The allocation of a row of the columns above."""
     id_, date, document_date, category, direction, amount, vat, disallowable, currency, fx_rate, *others = row
-    documented, vat_code = others
+    documented, *coded = others
     counted_on = document_date if basis == "accruals" and document_date is not None else date
     return Allocated(
-        id_, counted_on, category, direction, amount, vat, disallowable, currency, fx_rate, bool(documented), vat_code
+        id_, counted_on, category, direction, amount, vat, disallowable, currency, fx_rate, bool(documented), *coded
     )
 
 
@@ -159,12 +167,13 @@ def posting_of(account: Account, money: Allocated) -> Posting:
     """What one allocation counts for. Raises `Problem` `currency_mismatch`."""
     treatment = account.vat.treatment_on(money.counted_on)
     amount, disallowable = money.amount, money.disallowable
-    if treatment == "registered" and money.vat:
+    if money.vat and (treatment == "registered" or (treatment == "flat_rate" and money.is_capital)):
         amount -= money.vat
         disallowable = half_up(disallowable * amount, money.amount)
     if money.currency != account.currency:
         amount, disallowable = (_converted(account, money, part) for part in (amount, disallowable))
-    if treatment == "flat_rate" and bears_flat_rate(account.business_type, money.category, money.vat_code):
+    bears = bears_flat_rate(account.business_type, money.category, money.vat_code) and not money.is_capital
+    if treatment == "flat_rate" and bears:
         amount -= account.vat.flat_rate_vat(amount, money.counted_on)
     sign = profit_and_loss.sign_of(money.category, money.direction, account.business_type)
     return profit_and_loss.posting(money.category, sign * amount, sign * disallowable)
@@ -190,6 +199,8 @@ def convert(amount: int, fx_rate: str, currency: str, to: str) -> int:
 def currency_mismatch(what: str, id_: str, currency: str, to: str) -> Problem:
     """409: something in another currency has no rate."""
     message = f"The {what} {id_} is in {currency} and has no rate of exchange to {to}."
+    if what == "invoice":
+        message += f" Give it one with POST /invoices/{id_}/exchangeRate."
     return Problem("currency_mismatch", message, extra={"id": id_, "currency": currency})
 
 

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from gatewayd.ledger.allocated_money import (
+    FIGURE_COUNT,
     FIGURES,
     OF_BUSINESS,
     OF_NO_PROPERTY,
@@ -20,7 +21,6 @@ from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.store import ReadTx, Row
 
 _DETAILS = "date, source_id, import_id, description, matched_by, rule_id, reason, property_id, document_ids"
-_FIGURE_COUNT = 12
 _NEXT = """
     AND (CAST(:category AS TEXT) IS NULL OR category = :category) AND (date > :start OR id > :after_id)
 ORDER BY date, id LIMIT :count
@@ -75,7 +75,7 @@ def page(
 
 
 def _row(account: Account, row: Row) -> AllocatedRow:
-    figures, details, document_ids = row[:_FIGURE_COUNT], row[_FIGURE_COUNT:-1], row[-1]
+    figures, details, document_ids = row[:FIGURE_COUNT], row[FIGURE_COUNT:-1], row[-1]
     date, source_id, import_id, description, matched_by, rule_id, reason, property_id = details
     return AllocatedRow(
         money=money_of(figures, account.basis),

@@ -7,6 +7,9 @@ due and reclaimed alike.
 Chosen: what has no code, and no VAT in it, counts as a purchase or a sale only where its category is one. Wages,
 depreciation, bad debts and what is told apart from the account are none, and `other` income of a trade is none.
 What is not_pnl, such as equipment, counts where there is VAT in it. A code goes before all that.
+
+Capital goods are outside the flat rate: bought, their VAT is reclaimed, and sold, it is due (VAT Regulations 1995
+reg 55C and 55E, Notice 733 section 15). Equipment that is not marked as such is turnover when it is sold.
 """
 
 from collections.abc import Iterator
@@ -49,15 +52,16 @@ FROM allocations WHERE org_id = :org_id AND business_id = :business_id
 """
 _CODES = ", ".join(f"'{code}'" for code in get_args(AllocationVatCode) if code in SELF_ACCOUNTED)
 _SUM = f"""
-category, direction, vat_code, sum(amount), sum(vat_amount), sum(CASE WHEN vat_amount > 0 THEN amount ELSE 0 END)
+category, direction, vat_code, capital_goods, sum(amount), sum(vat_amount),
+    sum(CASE WHEN vat_amount > 0 THEN amount ELSE 0 END)
 {_OF_BUSINESS} AND currency = :currency AND (vat_code IS NULL OR vat_code NOT IN ({_CODES}))
 """
-_GROUPS = "GROUP BY category, direction, vat_code"
+_GROUPS = "GROUP BY category, direction, vat_code, capital_goods"
 _SUM_BY_MONEY = f"SELECT {_SUM} AND {BY_MONEY} {_GROUPS}"
 _SUM_WITHOUT_BILL = f"SELECT {_SUM} AND {WITHOUT_BILL} {_GROUPS}"
 _SUM_BY_BILL = f"SELECT {_SUM} AND {BY_BILL} {_GROUPS}"
 _ROW = f"""
-category, direction, vat_code, amount, vat_amount, CASE WHEN vat_amount > 0 THEN amount ELSE 0 END,
+category, direction, vat_code, capital_goods, amount, vat_amount, CASE WHEN vat_amount > 0 THEN amount ELSE 0 END,
     coalesce(document_date, date), id, currency, fx_rate
 {_OF_BUSINESS} AND (currency <> :currency OR vat_code IN ({_CODES}))
 """
@@ -84,10 +88,11 @@ class VatEntry(NamedTuple):
     flat_turnover: int = 0
 
     @property
-    def is_self_accounted(self) -> bool:
-        """Whether it is a purchase whose VAT the customer accounts for."""
+    def is_left_out(self) -> bool:
+        """Whether it is a purchase whose VAT the customer accounts for, of which the flat rate holds nothing."""
         figures = self.figures
-        return bool(figures.purchases and (figures.output_vat or figures.acquisitions))
+        due = figures.output_vat or figures.acquisitions
+        return bool(figures.purchases and due and not self.beside_flat_rate.purchases)
 
 
 class _Kind(NamedTuple):
@@ -96,6 +101,7 @@ class _Kind(NamedTuple):
     category: str
     direction: str
     code: AllocationVatCode | None
+    is_capital: int
     tax_point: str | None = None
 
 
@@ -115,20 +121,20 @@ def entries(tx: ReadTx, vat: VatStanding, legal_entity_id: str, whole: DateRange
             asked = {"business_id": business_id, "currency": vat.seller.base_currency, **span._asdict()}
             for sums, by_row in _STATEMENTS[basis]:
                 for row in tx.rows(sums, **asked):
-                    yield _entry(span, business_type, _Kind(*row[:3]), _Amounts(*row[3:]))
+                    yield _entry(span, business_type, _Kind(*row[:4]), _Amounts(*row[4:]))
                 for row in tx.each(by_row, **asked):
                     amounts = _in_base(row, currency, vat.seller.base_currency)
-                    yield _entry(span, business_type, _Kind(*row[:3])._replace(tax_point=row[6]), amounts)
+                    yield _entry(span, business_type, _Kind(*row[:4])._replace(tax_point=row[7]), amounts)
 
 
 def _in_base(row: Row, business_currency: str, base_currency: str) -> _Amounts:
     """A row in the base currency: the rate of a foreign one is to the business's currency, which has to be the same."""
-    id_, currency, fx_rate = row[7:]
+    id_, currency, fx_rate = row[8:]
     if currency == base_currency:
-        return _Amounts(*row[3:6])
+        return _Amounts(*row[4:7])
     if fx_rate is None or business_currency != base_currency:
         raise currency_mismatch("allocation", id_, currency, base_currency)
-    return _Amounts(*(convert(amount, fx_rate, currency, base_currency) for amount in row[3:6]))
+    return _Amounts(*(convert(amount, fx_rate, currency, base_currency) for amount in row[4:7]))
 
 
 def _entry(span: DateRange, business_type: str, kind: _Kind, amounts: _Amounts) -> VatEntry:
@@ -141,8 +147,15 @@ def _entry(span: DateRange, business_type: str, kind: _Kind, amounts: _Amounts) 
     if kind.code is None and (category == NOT_PNL or category in (NO_SALE if is_sale else NO_PURCHASE)):
         gross = amounts.with_vat
     if not is_sale:
-        return VatEntry(span, _purchase(kind, sign * gross, sign * amounts.vat))
-    return _sale(span, kind, sign * gross, sign * amounts.vat, bears_flat_rate(business_type, category, kind.code))
+        figures = _purchase(kind, sign * gross, sign * amounts.vat)
+        return VatEntry(span, figures, figures if kind.is_capital else VatFigures())
+    bears = bears_flat_rate(business_type, category, kind.code) or _is_equipment(kind)
+    return _sale(span, kind, sign * gross, sign * amounts.vat, bears and not kind.is_capital)
+
+
+def _is_equipment(kind: _Kind) -> bool:
+    """Whether what was sold is no income of the account, and still turnover for a flat rate (Notice 733 section 15)."""
+    return kind.category == NOT_PNL and kind.code not in OUTSIDE_FLAT_RATE
 
 
 def _sale(span: DateRange, kind: _Kind, gross: int, vat: int, bears_flat_rate: bool) -> VatEntry:
@@ -153,6 +166,8 @@ def _sale(span: DateRange, kind: _Kind, gross: int, vat: int, bears_flat_rate: b
     figures = VatFigures(output_vat=vat, sales=gross - vat, goods_supplied=goods)
     if bears_flat_rate:
         return VatEntry(span, figures, VatFigures(goods_supplied=goods), flat_turnover=gross)
+    if kind.is_capital:
+        return VatEntry(span, figures, figures)
     return VatEntry(span, figures, VatFigures(sales=gross) if kind.code in OUTSIDE_FLAT_RATE else VatFigures())
 
 

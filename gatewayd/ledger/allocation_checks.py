@@ -5,11 +5,11 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from gatewayd.errors import FieldError
-from gatewayd.ledger import coded_vat, lets, loan_payments, owners, profit_and_loss, references
+from gatewayd.ledger import capital_goods, coded_vat, lets, loan_payments, owners, profit_and_loss, references
 from gatewayd.ledger.allocation_shapes import Allocation, Part
 from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.businesses import Business
-from gatewayd.ledger.categories import NOT_PNL, PROPERTY_FINANCE, RESTRICTED, expenses_of, income_of
+from gatewayd.ledger.categories import NOT_PNL, PROPERTY_FINANCE, REPLACED_ITEMS, RESTRICTED, expenses_of, income_of
 from gatewayd.ledger.lets import NOWHERE, Place
 from gatewayd.ledger.references import Kind, Reference
 from gatewayd.ledger.vat_rates import PURCHASES_ONLY, SALES_ONLY
@@ -44,6 +44,7 @@ def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation |
     for path, code, message in (
         *_amount_mistakes(row, business),
         *_code_mistakes(row, business),
+        *capital_goods.mistakes(row, is_sale(row, business)),
         *(() if business is None else _business_mistakes(row, business, setting.line, stays)),
         *_category_mistakes(row, business),
         *_payment_mistakes(row, setting.place, before),
@@ -100,6 +101,8 @@ def is_sale(row: Allocation, business: Business | None) -> bool | None:
     """
     if row.category == NOT_PNL:
         return row.direction == "in" if row.purpose == "other" else None
+    if row.category == REPLACED_ITEMS:
+        return False
     kind = None if business is None else profit_and_loss.kind_of(row.category, business.type)
     return None if kind in (None, "memorandum") else kind == "income"
 
@@ -162,6 +165,8 @@ def _category_mistakes(row: Allocation, business: Business | None) -> Iterator[t
             yield "purpose", "required", "It is neither income nor an expense: what is it?"
         elif row.purpose == "invoice_payment" and row.invoice_id is None:
             yield "purpose", "conflict", "Record it as a payment of the invoice, with this bankTransactionId."
+        elif row.purpose == "rent_written_off" and (row.source_type != "manual" or row.tenancy_id is None):
+            yield "purpose", "conflict", "No money moves where rent is written off: landlord.writeOffRent does it."
         return
     if row.purpose is not None:
         yield "purpose", "conflict", "It is for what is `not_pnl`."

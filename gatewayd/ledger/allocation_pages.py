@@ -56,6 +56,10 @@ SELECT currency, count(id), sum(CASE WHEN direction = 'in' THEN amount ELSE 0 EN
     sum(CASE WHEN direction = 'out' THEN amount ELSE 0 END)
 FROM allocations WHERE org_id = :org_id AND {conditions} GROUP BY currency ORDER BY currency
 """
+_SELECT_WRITTEN_OFF = """
+SELECT currency, sum(amount) FROM allocations
+WHERE org_id = :org_id AND {conditions} AND purpose = 'rent_written_off' GROUP BY currency
+"""
 _ANY_DAY = f"date <= '{LAST_DATE}'"
 
 Filters = Mapping[str, object]
@@ -115,8 +119,11 @@ def page(tx: ReadTx, request: SyncRequest, filters: Filters) -> AllocationRows:
 
 
 def totals(tx: ReadTx, filters: Filters) -> list[CurrencyTotal]:
-    """The sums of all that the filters leave, in each currency."""
-    return [CurrencyTotal(*row) for row in tx.rows(_totals_sql(tuple(filters)), **filters)]
+    """The sums of all that the filters leave, in each currency. Rent that was written off is counted, and no money."""
+    names = tuple(filters)
+    sums = [CurrencyTotal(*row) for row in tx.rows(_totals_sql(_SELECT_TOTALS, names), **filters)]
+    lost: dict[str, int] = dict(tx.rows(_totals_sql(_SELECT_WRITTEN_OFF, names), **filters)) if sums else {}
+    return [one._replace(money_in=one.money_in - lost.get(one.currency, 0)) for one in sums]
 
 
 def _start(request: SyncRequest, filters: Filters) -> dict[str, object]:
@@ -135,11 +142,11 @@ def _page_sql(names: tuple[str, ...], changes: bool) -> str:
 
 
 @functools.cache
-def _totals_sql(names: tuple[str, ...]) -> str:
+def _totals_sql(select: str, names: tuple[str, ...]) -> str:
     conditions = _conditions(names)
     if "of_lets" in names and any(name.startswith(("category", "direction")) for name in names):
         conditions = [_OF_LETS_BESIDE if one == _CONDITIONS["of_lets"] else one for one in conditions]
-    return _SELECT_TOTALS.format(conditions=" AND ".join(conditions) or _ANY_DAY)
+    return select.format(conditions=" AND ".join(conditions) or _ANY_DAY)
 
 
 def _conditions(names: tuple[str, ...]) -> list[str]:

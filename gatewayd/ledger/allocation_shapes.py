@@ -18,7 +18,8 @@ class Allocation(Response, frozen=True, kw_only=True):
     `amount` is gross. `disallowableAmount` is the part of it that tax doesn't allow, and `allowable` is false where
     that is all of it. `vatCode` null: nobody said, and `vatAmount` is all that is known. `counterpartId` is the bank
     transaction at the other end of a transfer, `invoiceId` the invoice that it pays. `importId` is the import that
-    brought the bank transaction. `interestSource` tells of interest on a mortgage whether somebody said how much it
+    brought the bank transaction. `capitalGoods`: bought, or sold, are capital expenditure goods whose VAT is outside a
+    flat rate. `interestSource` tells of interest on a mortgage whether somebody said how much it
     is, or it was computed of a payment.
     """
 
@@ -41,6 +42,7 @@ class Allocation(Response, frozen=True, kw_only=True):
     amount: Amount
     vat_code: AllocationVatCode | None
     vat_amount: Amount
+    capital_goods: bool
     disallowable_amount: Amount
     allowable: bool
     currency: str
@@ -85,6 +87,7 @@ class Part(NamedTuple):
     amount: int | None = None
     vat_code: AllocationVatCode | None = None
     vat_amount: int | None = None
+    capital_goods: bool = False
     disallowable_amount: int | None = None
     wholly_disallowable: bool = False
     property_id: str | None = None

@@ -71,7 +71,7 @@ def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin =
     if int(tx.value(_COUNT_OF_LINE, source_id=line.id)) + len(rows) > MAX_PER_LINE:
         raise Problem("limit_reached", f"A bank transaction has at most {MAX_PER_LINE} allocations.")
     for row in rows:
-        _refuse_closed(tx, row)
+        refuse_closed(tx, row)
     return rows
 
 
@@ -107,7 +107,7 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
     if errors:
         raise invalid(*dict.fromkeys(errors))
     for row in rows:
-        _refuse_closed(tx, row)
+        refuse_closed(tx, row)
     return [_insert(tx, row) for row in rows]
 
 
@@ -136,8 +136,8 @@ def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
         errors += allocation_checks.sum_mistakes(line, line.allocated - before.signed + after.signed, "amount")
     if errors:
         raise invalid(*errors)
-    _refuse_closed(tx, before)
-    _refuse_closed(tx, after)
+    refuse_closed(tx, before)
+    refuse_closed(tx, after)
     if line is not None and after.signed != before.signed:
         bank_lines.set_allocated(tx, line, line.allocated - before.signed + after.signed)
     received.note(tx, before, after)
@@ -151,7 +151,7 @@ def remove(tx: WriteTx, *rows: Allocation) -> None:
     of a line's allocations would not fit it).
     """
     for row in rows:
-        _refuse_closed(tx, row)
+        refuse_closed(tx, row)
         tx.run(_DELETE, id=row.id)
         received.note(tx, row, None)
     for line_id in dict.fromkeys(row.source_id for row in rows):
@@ -302,6 +302,7 @@ def _not_fitting(line: BankLine, allocated: int) -> Problem:
     return invalid_state(message, "split", ())
 
 
-def _refuse_closed(tx: ReadTx, row: Allocation) -> None:
+def refuse_closed(tx: ReadTx, row: Allocation) -> None:
+    """Raises `Problem` `period_closed` for an allocation of a closed period, by its money or its bill."""
     dates = [row.date] if row.document_date is None else [row.date, row.document_date]
     period_locks.refuse_closed(tx, row.legal_entity_id, *dates, business_id=row.business_id)

@@ -38,6 +38,7 @@ PropertyExpense = Literal[
     "other",
     "residentialFinancialCost",
     "consolidatedExpenses",
+    "costOfReplacingDomesticItems",
 ]
 Category = Literal[Income, Expense, PropertyIncome, PropertyExpense, "not_pnl"]
 Purpose = Literal[
@@ -50,11 +51,13 @@ Purpose = Literal[
     "drawings",
     "capital_introduced",
     "deposit",
+    "rent_written_off",
     "other",
 ]
 """What is `not_pnl`: between own accounts, on an invoice (which counts itself), and so on.
 
-`loan_payment` is never kept: it is split into interest and `loan_capital`.
+`loan_payment` is never kept: it is split into interest and `loan_capital`. `rent_written_off` is no money: it says of
+rent that it will not come, and is entered by `landlord.writeOffRent` alone.
 """
 
 INCOME: frozenset[str] = frozenset(get_args(Income))
@@ -64,6 +67,8 @@ PROPERTY_EXPENSES: frozenset[str] = frozenset(get_args(PropertyExpense))
 NOT_PNL: Final = "not_pnl"
 RESTRICTED: Final = "residentialFinancialCost"
 """Finance costs of dwellings, which persons don't deduct: they are relieved at a rate (Domain C2)."""
+REPLACED_ITEMS: Final = "costOfReplacingDomesticItems"
+"""What replaces furniture and appliances of a dwelling: of the year, no line of the quarters (ITTOIA 2005 s311A)."""
 PROPERTY_FINANCE = frozenset({"financialCosts", RESTRICTED})
 FINANCE_COSTS = PROPERTY_FINANCE | {"interestOnBankOtherLoans", "financeCharges"}
 """What borrowing costs, of property and of trades."""

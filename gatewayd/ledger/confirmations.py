@@ -116,6 +116,8 @@ def _new(tx: WriteTx, legal_entity_id: str, one: Confirmed, slot: str) -> Obliga
         business_id=one.business_id,
         period_id=_period_of(tx, legal_entity_id, one),
         slot=slot,
+        undecided=False,
+        calculated=False,
         period_start_date=one.period_start_date,
         period_end_date=one.period_end_date,
         status="open",
@@ -139,7 +141,7 @@ def _said(tx: WriteTx, one: Confirmed) -> dict[str, object]:
 
 
 def _merged(tx: WriteTx, row: ObligationRow, one: Confirmed) -> ObligationRow:
-    after = replace(row, period_start_date=one.period_start_date, **_said(tx, one))
+    after = replace(row, period_start_date=one.period_start_date, undecided=False, **_said(tx, one))
     if after.period_id is None:
         after = replace(after, period_id=_period_of(tx, row.legal_entity_id, one))
     if row.status == "fulfilled" and one.is_fulfilled:

@@ -17,13 +17,13 @@ TOLD_AT_ONCE: Final = 50  # Chosen: obligations in one transaction, some millise
 
 _SELECT_TO_COME_ANY_ORG = """
 SELECT org_id, id FROM obligations
-WHERE status = 'open' AND (due_soon_for IS NULL OR due_soon_for <> due_date)
+WHERE status = 'open' AND undecided = 0 AND (due_soon_for IS NULL OR due_soon_for <> due_date)
     AND due_date >= :today AND due_date <= :until
 ORDER BY due_date, id LIMIT :count
 """
 _SELECT_PASSED_ANY_ORG = """
 SELECT org_id, id FROM obligations
-WHERE status = 'open' AND (overdue_for IS NULL OR overdue_for <> due_date) AND due_date < :today
+WHERE status = 'open' AND undecided = 0 AND (overdue_for IS NULL OR overdue_for <> due_date) AND due_date < :today
 ORDER BY due_date, id LIMIT :count
 """
 _SELECT_CHANGED = """

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from gatewayd.clock import months_later
 from gatewayd.ledger import tax_calendar
-from gatewayd.ledger.due_dates import companies, construction, income_tax, vat
+from gatewayd.ledger.due_dates import companies, construction, digital_updates, income_tax, vat
 from gatewayd.ledger.due_dates.months import DuePeriod
 from gatewayd.ledger.taxpayers import INCOME_TAX_SOURCES, Source, Taxpayer
 
@@ -35,6 +35,7 @@ ObligationKind = Literal[
     "custom",
 ]
 
+_YEARS_LOOKED_BACK = 4  # two years before the last of three that decide who may leave
 _VAT_KINDS: tuple[ObligationKind, ...] = ("vat_return", "vat_payment")
 
 
@@ -67,7 +68,11 @@ class ExpectedPeriod(NamedTuple):
 
 
 class ExpectedObligation(NamedTuple):
-    """An obligation that there should be. Dates are ISO; `period` None: it is about none of the periods."""
+    """An obligation that there should be. Dates are ISO; `period` None: it is about none of the periods.
+
+    `slot` tells several of a kind and period apart. `amount` is what is due, pence, where that is known. `undecided`:
+    nobody knows whether it is asked for.
+    """
 
     kind: ObligationKind
     business_id: str | None
@@ -75,6 +80,9 @@ class ExpectedObligation(NamedTuple):
     end: str
     due: str
     period: PeriodKey | None
+    slot: str = ""
+    amount: int | None = None
+    undecided: bool = False
 
 
 class Said(NamedTuple):
@@ -180,9 +188,30 @@ def _add_income_tax(
         live = [source for source in sources if _is_live(source, year)]
         for source in live:
             if source.archived is None and business_id in (None, source.id):
-                _add_quarters(found, source, year, [one for one in said if one.business_id == source.id])
+                named = [one for one in said if one.business_id == source.id]
+                _add_quarters(found, source, year, named, _are_due(taxpayer, source, sources, year))
         if live or taxpayer.has_utr:  # Chosen: who has neither a source nor a reference files no return
             _add_tax_year(found, year)
+            _add_payments_on_account(found, taxpayer, year)
+
+
+def _are_due(taxpayer: Taxpayer, source: Source, sources: list[Source], year: int) -> bool | None:
+    """Whether updates of a source are due in a tax year; None: nobody knows.
+
+    The authority's word on the source goes first. Who carried on nothing had no income: every source begins later.
+    """
+    if year < income_tax.MANDATED_FROM or year in source.annual:
+        return False
+    if year in source.quarterly:
+        return True
+    figures = taxpayer.figures.get(year)
+    if figures is not None and figures.is_exempt:
+        return False
+    incomes = taxpayer.incomes
+    for before in range(year - _YEARS_LOOKED_BACK, year):
+        if all(one.commenced is not None and one.commenced > income_tax.year_end(before) for one in sources):
+            incomes.setdefault(before, 0)
+    return digital_updates.are_due(year, incomes)
 
 
 def _is_live(source: Source, year: int) -> bool:
@@ -192,11 +221,10 @@ def _is_live(source: Source, year: int) -> bool:
     return all(last is None or income_tax.year_of(last) >= year for last in (source.ceased, source.archived))
 
 
-def _add_quarters(found: Forecast, source: Source, year: int, said: list[Said]) -> None:
+def _add_quarters(found: Forecast, source: Source, year: int, said: list[Said], are_due: bool | None) -> None:
     """The quarters of a tax year that end on or after the commencement.
 
-    Chosen: updates are predicted from 2026-27 on for every source that the authority does not call annual, because
-    nobody here knows the income of the year that decides who must.
+    Chosen: where nobody knows the income that decides, updates are predicted all the same, and are undecided.
     """
     before = source.quarters.type_in(year - 1)
     for quarter in income_tax.quarters(year, source.quarters.type_in(year), before):
@@ -210,8 +238,9 @@ def _add_quarters(found: Forecast, source: Source, year: int, said: list[Said]) 
         name, dates = tax_calendar.tax_year(year), DuePeriod(start, quarter.end, quarter.due)
         cumulative = year >= income_tax.CUMULATIVE_FROM
         _add_period(found, key, (f"{name} Q{quarter.number}", name), dates, cumulative=cumulative)
-        if year >= income_tax.MANDATED_FROM and year not in source.annual:
+        if are_due is not False:
             _add_obligation(found, "itsa_quarterly_update", source.id, dates, key)
+            found.obligations[-1] = found.obligations[-1]._replace(undecided=are_due is None)
 
 
 def _add_tax_year(found: Forecast, year: int) -> None:
@@ -223,6 +252,21 @@ def _add_tax_year(found: Forecast, year: int) -> None:
     _add_obligation(found, "itsa_final_declaration", None, declared, key)
     payment = DuePeriod(start, end, income_tax.balancing_payment_due(year))
     _add_obligation(found, "self_assessment_payment", None, payment, key)
+
+
+def _add_payments_on_account(found: Forecast, taxpayer: Taxpayer, year: int) -> None:
+    """The two payments of a tax year, where the tax of the year before is known and asks for them."""
+    before = taxpayer.figures.get(year - 1)
+    if before is None or before.tax_assessed is None:
+        return
+    amount = income_tax.payment_on_account(before.tax_assessed, before.tax_deducted or 0)
+    if not amount:
+        return
+    start, end = income_tax.year_start(year), income_tax.year_end(year)
+    key = PeriodKey("tax_year", None, end.isoformat())
+    for due in income_tax.payments_on_account_due(year):
+        _add_obligation(found, "payment_on_account", None, DuePeriod(start, end, due), key)
+        found.obligations[-1] = found.obligations[-1]._replace(slot=due.isoformat(), amount=amount)
 
 
 # -- companies, and the financial years of all that is no person

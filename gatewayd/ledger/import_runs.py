@@ -5,25 +5,39 @@ Owns the tables `import_runs` and `csv_mappings`. Areas have what is staged for 
 
 import hashlib
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from gatewayd.contract.wire import encode, project
 from gatewayd.ledger.import_shapes import ImportKind, ImportRun, ImportRunRow, MappingProposal
 from gatewayd.statements.shapes import Mapping
 from gatewayd.store import ReadTx, Table, WriteTx
 
-RUNS = Table("import_runs", ImportRunRow, kind="import", prefix="imp")
+SAME_FILES_MAX: Final = 100  # Chosen: accounts that one file was imported into
 
-_SELECT_SAME_FILE = f"""
-{RUNS.select} AND account_id = :account_id AND sha256 = :sha256 AND status = 'applied'
+RUNS = Table(
+    "import_runs",
+    ImportRunRow,
+    kind="import",
+    prefix="imp",
+    derived={  # of an answer alone
+        "first_imported_at": lambda _, row: row.first_imported_at,
+        "undoing": lambda _, row: row.undoing,
+    },
+)
+
+_WHOLE = """
+sha256 = :sha256 AND status = 'applied'
     AND NOT EXISTS (
         SELECT 1 FROM import_runs AS others
-        WHERE others.org_id = :org_id AND others.account_id = :account_id
+        WHERE others.org_id = :org_id AND others.account_id = import_runs.account_id
             AND others.reverted_at >= import_runs.applied_at
     )
-ORDER BY id DESC LIMIT 1
 """
+_SELECT_SAME_FILE = f"{RUNS.select} AND account_id = :account_id AND {_WHOLE} ORDER BY id DESC LIMIT 1"
+_SELECT_SAME_FILE_ANYWHERE = f"{RUNS.select} AND kind = :kind AND {_WHOLE} ORDER BY id DESC LIMIT :count"
 _SELECT_ASKED = f"""
 {RUNS.select} AND account_id = :account_id AND sha256 = :sha256 AND proposal IS NOT NULL ORDER BY id DESC LIMIT 1
 """
@@ -82,6 +96,18 @@ def same_file(tx: ReadTx, account_id: str, sha256: str) -> ImportRunRow | None:
     """
     row = tx.row(_SELECT_SAME_FILE, account_id=account_id, sha256=sha256)
     return None if row is None else RUNS.read(tx, row)
+
+
+def same_file_anywhere(tx: ReadTx, kind: ImportKind, sha256: str) -> list[ImportRunRow]:
+    """The runs that brought the same file into any account, latest first, as `same_file`."""
+    found = tx.rows(_SELECT_SAME_FILE_ANYWHERE, kind=kind, sha256=sha256, count=SAME_FILES_MAX)
+    return [RUNS.read(tx, row) for row in found]
+
+
+def again(former: ImportRunRow) -> ImportRunRow:
+    """The answer to a file that a run has brought already: nothing is added by it."""
+    there = former.added + former.duplicates + former.replaced
+    return replace(former, added=0, replaced=0, duplicates=there, first_imported_at=former.applied_at)
 
 
 def asked_of(tx: ReadTx, account_id: str, sha256: str) -> MappingProposal | None:

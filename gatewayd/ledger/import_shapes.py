@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from gatewayd.contract.pages import LongLimit, PageRequest, SyncRequest
 from gatewayd.contract.wire import Amount, DateText, Id, Part, Request, Response, Timestamp
-from gatewayd.statements.shapes import Column, Doubt, Format, IgnoredKind, Mapping, Proposal, Supposed
+from gatewayd.statements.shapes import Column, Doubt, Format, IgnoredKind, Mapping, Meaning, Proposal, Supposed
 
 ImportKind = Literal["bank", "broker"]
 RunStatus = Literal["uploaded", "previewed", "applying", "applied", "reverting", "reverted", "failed"]
@@ -75,6 +75,13 @@ class ColumnMapping(Part, frozen=True, kw_only=True, omit_defaults=True):
     taxes: list[Column] = msgspec.field(default_factory=list)
     exchange_rate: Column | None = None
     ex_date: Column | None = None
+    words: Annotated[
+        dict[str, Meaning],
+        Meta(
+            description="What the broker's words for types mean, such as Staking Income; excluded: no transaction.",
+            examples=[{"Staking Income": "interest", "Card Verification": "excluded"}],
+        ),
+    ] = msgspec.field(default_factory=dict)
     profile: str | None = None
 
     def as_told(self) -> Mapping:
@@ -156,13 +163,63 @@ class IgnoredRows(Response, frozen=True, kw_only=True):
     first_line: int
 
 
+class FileAccount(Part, omit_defaults=True, frozen=True, kw_only=True):
+    """What a file says of its account; None: nothing. `institution_id` is the bank that follows from it."""
+
+    name: str | None = None
+    holder: str | None = None
+    sort_code: str | None = None
+    account_number: str | None = None
+    iban: str | None = None
+    bic: str | None = None
+    institution_id: str | None = None
+
+
+class OtherAccount(Response, frozen=True, kw_only=True):
+    """An account of the file whose rows were left out: what the file calls it, numbers by their last four characters.
+
+    `accountId` is the account of the organization that has these numbers, or is called so; null: none, or not only one.
+    """
+
+    name: str | None
+    sort_code: str | None
+    account_number: str | None
+    iban: str | None
+    currency: str | None
+    rows: int
+    account_id: Id | None
+
+
+class KeptAllocation(Response, frozen=True, kw_only=True):
+    """An allocation that an undoing cannot take back, and why."""
+
+    allocation_id: Id
+    bank_transaction_id: Id
+    reason: str
+
+
+class Undoing(Response, frozen=True, kw_only=True):
+    """What an undoing takes out: transactions, and their allocations; `putBack` are those it makes what they were.
+
+    `kept` are the first hundred allocations that don't go with `removeAllocations` either: the undoing waits for them.
+    """
+
+    transactions: int
+    put_back: int
+    allocations: int
+    kept: list[KeptAllocation]
+
+
 class ImportRun(Response, frozen=True, kw_only=True):
     """A statement file and what became of it.
 
     Each of its `rows` is one of `added`, `duplicates`, `replaced`, `ignoredRows` and `refusedRows`: of a preview what
-    would become of them. `refused` lists the first of the refused ones, `ignored` those that are no transactions.
-    `supposed` is what the file leaves open and how it was read. `balanced` is null where the file does not tell. One
-    that waits for a mapping is `uploaded` with a `proposal`; `error` says why one failed.
+    would become of them. `refused` lists the first of the refused ones, `ignored` those that are no transactions, or
+    another account's, of which `otherAccounts` names the first hundred. `supposed` is what the file leaves open and how
+    it was read; of a broker's `fxRate`, by what rows of a currency are converted that have no rate of their own.
+    `balanced` is null where the file does not tell. One that waits for a mapping is `uploaded` with a `proposal`;
+    `error` says why one failed. `firstImportedAt` is told where the same file came again: nothing was added by that,
+    and all that it brought is among the duplicates.
     """
 
     id: Id
@@ -185,6 +242,7 @@ class ImportRun(Response, frozen=True, kw_only=True):
     refused: list[RefusedLine]
     ignored_rows: int
     ignored: list[IgnoredRows]
+    other_accounts: list[OtherAccount]
     currency: str
     from_date: DateText | None
     to_date: DateText | None
@@ -198,6 +256,8 @@ class ImportRun(Response, frozen=True, kw_only=True):
     created_at: Timestamp
     updated_at: Timestamp
     version: int
+    first_imported_at: Timestamp | None
+    undoing: Undoing | None
 
 
 class ImportRunRow(ImportRun, frozen=True, kw_only=True):
@@ -205,13 +265,16 @@ class ImportRunRow(ImportRun, frozen=True, kw_only=True):
 
     `stage` is what a process works at, None: nobody does. `moved_to` is the position up to which its staged rows were
     moved, None: no rows are staged any more. `makes_account`: its account was made for it. `overrides_closing`: it may
-    bring rows into a period that is being closed.
+    bring rows into a period that is being closed. `file_account` is what the file says of the account, `gave` are the
+    fields of the account that it was the first to say.
     """
 
     stage: Stage | None
     moved_to: int | None
     makes_account: bool
     overrides_closing: bool
+    file_account: FileAccount | None
+    gave: list[str]
 
 
 class ListImports(SyncRequest, frozen=True, kw_only=True):

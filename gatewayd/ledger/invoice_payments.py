@@ -35,8 +35,8 @@ class Taking(NamedTuple):
     date: str
 
 
-def paying(tx: ReadTx, line_id: str, currency: str, legal_entity_id: str | None) -> BankLine:
-    """The bank line that an invoice in `currency`, sold by this legal entity, is paid with.
+def paying(tx: ReadTx, line_id: str, currencies: tuple[str, str], legal_entity_id: str | None) -> BankLine:
+    """The bank line that an invoice is paid with; `currencies` are the invoice's and its seller's.
 
     Raises `Problem`: `invalid_state` (it is not booked), `validation_failed`.
     """
@@ -46,8 +46,10 @@ def paying(tx: ReadTx, line_id: str, currency: str, legal_entity_id: str | None)
     allocations.refuse_unbooked(line)
     if line.amount < 0:
         raise invalid_field(_PATH, "conflict", "Money went out with it.")
-    if line.currency != currency:
-        raise invalid_field(_PATH, "currency_mismatch", f"It is in {line.currency}, and the invoice in {currency}.")
+    if line.currency not in currencies:
+        raise invalid_field(
+            _PATH, "currency_mismatch", f"It is in {line.currency}, and the invoice in {currencies[0]}."
+        )
     if None not in (line.legal_entity_id, legal_entity_id) and line.legal_entity_id != legal_entity_id:
         raise invalid_field(_PATH, "conflict", "Its account belongs to another legal entity than the invoice.")
     return line

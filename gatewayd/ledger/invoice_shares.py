@@ -44,12 +44,16 @@ class Figures(NamedTuple):
 
 
 class Payment(NamedTuple):
-    """Money that came in on an ISO date; `bank_transaction_id` None: nobody knows by which bank line."""
+    """Money that came in on an ISO date; `bank_transaction_id` None: nobody knows by which bank line.
+
+    `fx_rate` None: it is in the currency of the books, or nobody knows its rate.
+    """
 
     date: str
     position: int
     amount: int
     bank_transaction_id: str | None = None
+    fx_rate: str | None = None
 
 
 class Credit(NamedTuple, Generic[L]):
@@ -114,6 +118,18 @@ def walk(invoice: PaidInvoice[L]) -> Iterator[Share[L] | Withheld[L]]:
         if now_held != counted_held:
             yield Withheld(event, now_held - counted_held)
         counted_held = now_held
+
+
+def settled(invoice: PaidInvoice[L]) -> Iterator[tuple[Payment, int, int]]:
+    """Each payment, oldest first, with what was settled before and after it: what is paid too much settles nothing."""
+    payable, paid = invoice.payable, 0
+    events: list[Credit[L] | Payment] = [*invoice.credits, *invoice.payments]
+    for event in sorted(events, key=_order):
+        if isinstance(event, Credit):
+            payable -= event.payable
+        else:
+            before, paid = paid, paid + event.amount
+            yield event, min(before, max(payable, 0)), min(paid, max(payable, 0))
 
 
 def _order(event: Credit[L] | Payment) -> tuple[str, int, str]:

@@ -1,8 +1,9 @@
 """Invoices as profit and loss counts them (Domain C1): net on the supply date, or by what was paid. Reads only.
 
 Drafts and what is void count nowhere. A credit note belongs to the business of the invoice that it credits. Foreign
-invoices count at their own rate. Each entry is one category, of one property or of none, of one invoice, payment or
-credit note. A line that names no property has the one that its invoice names.
+invoices count at their own rate, and what their payments bring more or less as a difference of exchange. Each entry is
+one category, of one property or of none, of one invoice, payment or credit note. A line that names no property has the
+one that its invoice names.
 
 Chosen: an invoice that names no business is that of the one which its legal entity has on the supply date, where there
 is one alone.
@@ -16,7 +17,7 @@ from gatewayd.ledger import businesses, profit_and_loss
 from gatewayd.ledger.allocated_money import Account, bears_flat_rate, convert, currency_mismatch
 from gatewayd.ledger.businesses import Business
 from gatewayd.ledger.date_ranges import DateRange
-from gatewayd.ledger.invoice_shares import Credit, Figures, PaidInvoice, Payment, Share, walk
+from gatewayd.ledger.invoice_shares import Credit, Figures, PaidInvoice, Payment, Share, settled, walk
 from gatewayd.ledger.profit_and_loss import Posting
 from gatewayd.ledger.vat_rates import OUTSIDE_FLAT_RATE
 from gatewayd.store import ReadTx, Row
@@ -27,8 +28,10 @@ _OF_BUSINESS = (
     "({0}.business_id = :business_id OR ({0}.business_id IS NULL AND {0}.legal_entity_id = :legal_entity_id))"
 )
 """The business's own invoices, and those of its legal entity that name none."""
-_LINE = "l.category, l.vat_code, l.net, l.gross, coalesce(l.property_id, i.property_id)"
-_CREDITED_LINE = "l.category, l.vat_code, l.net, l.gross, coalesce(l.property_id, i.property_id, o.property_id)"
+_LINE = "l.category, l.vat_code, l.capital_goods, l.net, l.gross, coalesce(l.property_id, i.property_id)"
+_CREDITED_LINE = (
+    "l.category, l.vat_code, l.capital_goods, l.net, l.gross, coalesce(l.property_id, i.property_id, o.property_id)"
+)
 _CREDITED = "JOIN invoices AS o ON o.id = i.credits_invoice_id AND o.org_id = i.org_id"
 _LINES = "JOIN invoice_lines AS l ON l.invoice_id = i.id AND l.org_id = i.org_id"
 _IN_FORCE = "i.status <> 'draft' AND i.status <> 'void'"
@@ -60,8 +63,9 @@ SELECT {_HEAD}, {_WHOSE.format("i")}, i.gross_total - i.cis_deduction, i.cis_ded
 FROM {_TOUCHED} CROSS JOIN invoices AS i {_LINES}
 WHERE i.id = touched.id AND i.org_id = :org_id
 """
+_SELECT_PAID_FOREIGN = f"{_SELECT_PAID} AND i.currency <> i.base_currency"
 _SELECT_PAYMENTS = f"""
-SELECT p.invoice_id, p.date, p.position, p.amount, p.bank_transaction_id
+SELECT p.invoice_id, p.date, p.position, p.amount, p.bank_transaction_id, p.fx_rate
 FROM {_TOUCHED} CROSS JOIN invoice_payments AS p
 WHERE p.invoice_id = touched.id AND p.org_id = :org_id
 """
@@ -129,10 +133,11 @@ def entries(tx: ReadTx, account: Account, whole: DateRange) -> Iterator[Entry]:
         for sql, sign in ((_SELECT_SUPPLIED, 1), (_SELECT_CREDITED, -1)):
             for rows in together(filter(counts.counts, tx.each(sql, **asked)), 0).values():
                 yield from _supplied(account, rows, sign)
-        return
-    payments = together(tx.each(_SELECT_PAYMENTS, **asked), 0)
-    credited = together(tx.each(_SELECT_CREDITS, **asked), 0)
-    for invoice_id, rows in together(filter(counts.counts, tx.each(_SELECT_PAID, **asked)), 0).items():
+    sql = _SELECT_PAID_FOREIGN if account.basis == "accruals" else _SELECT_PAID
+    touched = together(filter(counts.counts, tx.each(sql, **asked)), 0)
+    payments = together(tx.each(_SELECT_PAYMENTS, **asked), 0) if touched else {}
+    credited = together(tx.each(_SELECT_CREDITS, **asked), 0) if touched else {}
+    for invoice_id, rows in touched.items():
         paid = [Payment(*row[1:]) for row in payments.get(invoice_id, ())]
         for entry in _paid(account, rows, paid, together(credited.get(invoice_id, ()), 1).values()):
             if whole.first <= entry.date <= whole.last:
@@ -192,7 +197,11 @@ def _paid(
     lines = _lines(account, head, [row[_FIRST_FIGURE + 2 :] for row in rows])
     credits_ = [_credit(account, head, credit) for credit in credited]
     held = _held(account, lines)
-    for part in walk(PaidInvoice(payable, _in_books(account, head, withheld), lines, payments, credits_)):
+    invoice = PaidInvoice(payable, _in_books(account, head, withheld), lines, payments, credits_)
+    yield from _differences(account, head, invoice)
+    if account.basis == "accruals":  # it counted when it was supplied
+        return
+    for part in walk(invoice):
         event = part.event
         if isinstance(part, Share):
             (category, property_id), amount = part.line, _counted(account, head, part.figures, event.date)
@@ -204,6 +213,23 @@ def _paid(
             yield entry._replace(payment_position=event.position, bank_transaction_id=event.bank_transaction_id)
         else:
             yield entry._replace(credit_note_id=event.id)
+
+
+def _differences(account: Account, head: _Head, invoice: PaidInvoice[_Line]) -> Iterator[Entry]:
+    """What each payment in another currency brought more than the part of the invoice that it settled was worth."""
+    if head.currency == account.currency:
+        return
+    property_id = _held(account, invoice.lines).property_id
+    for payment, before, after in settled(invoice):
+        if payment.fx_rate is None:
+            continue
+        worth = _in_books(account, head, after) - _in_books(account, head, before)
+        brought = convert(after - before, payment.fx_rate, head.currency, account.currency)
+        if brought != worth:
+            posting = Posting(profit_and_loss.EXCHANGE, brought - worth)
+            yield Entry(
+                payment.date, head.id, posting, payment.position, payment.bank_transaction_id, property_id=property_id
+            )
 
 
 def _held(account: Account, lines: Iterable[_Line]) -> _Line:
@@ -223,10 +249,13 @@ def _credit(account: Account, head: _Head, rows: Sequence[Row]) -> Credit[_Line]
 def _lines(account: Account, head: _Head, rows: Iterable[Row]) -> dict[_Line, Figures]:
     """Figures by category and property, in the currency of the books: lines that are alike are converted together."""
     sums: dict[_Line, Figures] = {}
-    for category, vat_code, net, gross, property_id in rows:
+    for category, vat_code, is_capital, net, gross, property_id in rows:
         line = _Line(profit_and_loss.sales_category(category, account.business_type), property_id)
         bears = vat_code not in OUTSIDE_FLAT_RATE and bears_flat_rate(account.business_type, line.category)
-        sums[line] = sums.get(line, Figures(0, 0, 0)).plus(Figures(net, gross, gross if bears else 0))
+        figures = Figures(net, gross, gross if bears else 0)
+        if is_capital:  # their VAT is due at its own rate, beside a flat one
+            figures = Figures(net, net, 0)
+        sums[line] = sums.get(line, Figures(0, 0, 0)).plus(figures)
     if head.currency == account.currency:
         return sums
     return {line: Figures(*(_in_books(account, head, part) for part in figures)) for line, figures in sums.items()}

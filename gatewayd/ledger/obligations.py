@@ -52,6 +52,7 @@ class StoredObligation(Response, frozen=True, kw_only=True):
     period_key: Annotated[str, Meta(description="The authority's own key. Not to be shown to people.")] | None
     source: Source
     confidence: Literal["confirmed", "predicted"]
+    undecided: Annotated[bool, Meta(description="Nobody knows whether it is asked for: it is never overdue.")]
     penalty: Penalty | None
     amount_due: Amount | None
     currency: str
@@ -71,13 +72,14 @@ class Obligation(StoredObligation, frozen=True, kw_only=True):
 class ObligationRow(StoredObligation, frozen=True, kw_only=True):
     """An obligation as it is stored.
 
-    `slot` is empty for the one of its kind, business and period, and else tells several apart. `dismissed`: it is
-    not required because a person said so.
+    `slot` is empty for the one of its kind, business and period, and else tells several apart. `dismissed`: it is not
+    required because a person said so. `calculated`: it follows from figures of an earlier year, and goes with them.
     """
 
     status: StoredStatus
     slot: str
     dismissed: bool
+    calculated: bool
 
 
 class ObligationEvent(Response, frozen=True, kw_only=True):
@@ -120,7 +122,8 @@ ORDER BY id LIMIT 1
 """
 _SELECT_OPEN_OF_BUSINESS = """
 SELECT id FROM obligations
-WHERE org_id = :org_id AND business_id = :business_id AND status = 'open' AND period_start_date <= :today
+WHERE org_id = :org_id AND business_id = :business_id AND status = 'open' AND undecided = 0
+    AND period_start_date <= :today
 ORDER BY due_date, id LIMIT 1
 """
 _SELECT_OPEN_UPDATES = f"""{OBLIGATIONS.select} AND business_id = :business_id
@@ -146,7 +149,7 @@ def key_of(row: ObligationRow) -> ObligationKey:
 
 def shown(row: ObligationRow, today: str) -> Obligation:
     """The obligation as it is on a day: the due day itself is open still (domain model C7)."""
-    status: Status = "overdue" if row.status == "open" and today > row.due_date else row.status
+    status: Status = "overdue" if row.status == "open" and today > row.due_date and not row.undecided else row.status
     left = datetime.date.fromisoformat(row.due_date) - datetime.date.fromisoformat(today)
     return project(row, Obligation, status=status, days_until_due=left.days)
 

@@ -1,13 +1,16 @@
 """What of a business with property, and of each property, is the legal entity's own. Owns `former_owner_shares`.
 
-A share has no day from which it holds: another one holds from the day after the last closed one on, and closed days
-keep theirs (Domain C1). A row says which one holds up to its day. A property without a share has that of its business.
+A share that is said without a day holds from the day after the last closed one on, and closed days keep theirs (Domain
+C1); the owners of a property may have days. A row says which one holds up to its day. A property without a share has
+that of its business.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from gatewayd.ledger.date_ranges import DateRange, after, cut
+from gatewayd.ledger import period_locks
+from gatewayd.ledger.date_ranges import DateRange, after, before, cut
 from gatewayd.store import ReadTx, WriteTx
 
 _SELECT_FORMER = """
@@ -92,6 +95,46 @@ def keep(tx: WriteTx, business_id: str, property_id: str | None, percent: str | 
     tx.run(_DELETE_FROM, last_day=last_closed or "", **named)
     if last_closed is not None:
         tx.run(_INSERT, last_day=last_closed, percent=percent, **named)
+
+
+class Of(NamedTuple):
+    """Whose share: of a property of a business."""
+
+    business_id: str
+    property_id: str
+
+
+class Step(NamedTuple):
+    """A share from an ISO date on, empty for the first; `percent` None: as the business says."""
+
+    first: str
+    percent: str | None
+
+
+def keep_steps(tx: WriteTx, of: Of, percent: str | None, steps: Sequence[Step], last_closed: str | None) -> None:
+    """Note which shares hold when, before a change of the last: `percent` did so far. `steps` are oldest first.
+
+    Closed days keep what they have. Raises `Problem` `period_closed` where a step with a day says otherwise of one.
+    """
+    closed = last_closed or ""
+    was = OwnerShares(percent, _former(tx, of.business_id).get(of.property_id, ()))
+    for step in steps:
+        if step.first and step.first <= closed and _raw(was, closed) != _raw_of(steps, closed):
+            raise period_locks.refusal(step.first, "closed")
+    keep(tx, of.business_id, of.property_id, percent, last_closed)
+    for step, following in pairwise(steps):
+        last = before(following.first)
+        if last > closed:
+            named = {"business_id": of.business_id, "of": of.property_id}
+            tx.run(_INSERT, last_day=last, percent=step.percent, **named)
+
+
+def _raw(shares: OwnerShares, date: str) -> str | None:
+    return next((one.percent for one in shares.former if date <= one.last_day), shares.percent)
+
+
+def _raw_of(steps: Sequence[Step], date: str) -> str | None:
+    return [step.percent for step in steps if step.first <= date][-1]
 
 
 def _former(tx: ReadTx, business_id: str) -> dict[str, list[Share]]:

@@ -4,7 +4,7 @@
     taxableProfit = netProfit + disallowable
 
 What is told beside the result and is part of no total is a memorandum: residential finance costs, which are not
-deducted, and tax that was taken off income.
+deducted, what replaced domestic items, which is deducted of the year alone, and tax that was taken off income.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,14 +17,22 @@ from gatewayd.ledger.rounding import half_up
 Kind = Literal["income", "expense", "memorandum"]
 Direction = Literal["in", "out"]
 
+EXCHANGE = "exchangeDifferences"
+"""What payments in other currencies brought more, or with a minus less, than their invoices were worth: income."""
 CONSOLIDATED = "consolidatedExpenses"
-MEMORANDA = frozenset({"residentialFinancialCost", "taxDeducted", "taxTakenOffTradingIncome"})
+MEMORANDA = frozenset({categories.REPLACED_ITEMS, categories.RESTRICTED, "taxDeducted", "taxTakenOffTradingIncome"})
 _ORDER = {
     name: position
     for position, name in enumerate(
         dict.fromkeys(
             name
-            for group in (categories.Income, categories.Expense, categories.PropertyIncome, categories.PropertyExpense)
+            for group in (
+                categories.Income,
+                Literal["exchangeDifferences"],
+                categories.Expense,
+                categories.PropertyIncome,
+                categories.PropertyExpense,
+            )
             for name in get_args(group)
         )
     )
@@ -115,7 +123,7 @@ def kind_of(category: str, business_type: str) -> Kind:
     """
     if category in MEMORANDA:
         return "memorandum"
-    if category in categories.income_of(business_type):
+    if category == EXCHANGE or category in categories.income_of(business_type):
         return "income"
     if category in categories.expenses_of(business_type):
         return "expense"

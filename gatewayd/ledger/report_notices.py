@@ -27,6 +27,7 @@ def of_choices(result: Result, own_basis: Basis, forbidding_year: str | None = N
             code="consolidated_expenses_not_allowed",
             message=f"The turnover of {forbidding_year} is too large for one figure for all expenses.",
         )
+    yield from _of_rents(result)
     vat = result.account.vat
     for span, _ in result.spans:
         if vat.treatment_on(span.first) == "flat_rate" and vat.percent_on(span.first) is None:
@@ -35,6 +36,21 @@ def of_choices(result: Result, own_basis: Basis, forbidding_year: str | None = N
                 message=f"No flat rate of VAT is known from {span.first} on: nothing was taken off for it.",
             )
             return
+
+
+def _of_rents(result: Result) -> Iterator[PnlWarning]:
+    rents = result.beside.rents
+    if rents.by_money:
+        yield PnlWarning(
+            code="rents_by_money",
+            message=f"{rents.by_money} tenancies are in another currency, or of a property whose rent is invoiced: they"
+            " count by what was received and invoiced, and not by what fell due.",
+        )
+    if rents.net_of_vat:
+        yield PnlWarning(
+            code="rents_net_by_payments",
+            message="Rents that fell due are net of VAT by the part that the money of each tenancy has of it.",
+        )
 
 
 def of_invoices(tx: ReadTx, result: Result) -> Iterator[PnlWarning]:

@@ -5,7 +5,8 @@ from decimal import Decimal
 
 from gatewayd.ledger.allocated_money import Evidence
 from gatewayd.ledger.profit_and_loss import Line
-from gatewayd.ledger.report_shapes import ExpenseLine, PnlEvidence, PnlLine
+from gatewayd.ledger.rents import accrued
+from gatewayd.ledger.report_shapes import ExpenseLine, PnlEvidence, PnlLine, RentDebtors
 from gatewayd.money import Money, canonical
 
 
@@ -37,3 +38,8 @@ def evidence(found: Evidence, currency: str) -> PnlEvidence:
         percent=percent,
         missing=found.missing,
     )
+
+
+def rent_debtors(found: accrued.RentDebtors, currency: str) -> RentDebtors:
+    """What tenants owed, and what became of it."""
+    return RentDebtors(**{name: Money(amount, currency) for name, amount in found._asdict().items()})

@@ -1,4 +1,8 @@
-"""The rows behind the figures of accounts (Domain F.1): of each a page of allocations by date, then of invoices."""
+"""The rows behind the figures of accounts (Domain F.1): of each a page of allocations by date, then of invoices and
+rents.
+
+Money that paid a rent which had been due counts for nothing on accruals: its row says 0.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,6 +12,7 @@ from gatewayd.ledger.allocated_money import posting_of
 from gatewayd.ledger.allocated_rows import AllocatedRow, Place
 from gatewayd.ledger.invoiced_income import Entry
 from gatewayd.ledger.profit_and_loss import Posting
+from gatewayd.ledger.rents.accrued import RentEntry
 from gatewayd.ledger.report_shapes import Explanation, PnlRow, ReportRequest
 from gatewayd.ledger.results import Result
 from gatewayd.money import Money
@@ -47,8 +52,11 @@ def explain(tx: ReadTx, request: ReportRequest, *results: Result) -> Explanation
 
 
 def _allocations(result: Result, stage: int, rows: Sequence[AllocatedRow]) -> Keyed:
+    settled = result.beside.rents.settled
     for row in rows:
         posting = posting_of(result.account, row.money)
+        if row.money.id in settled:
+            posting = posting._replace(amount=0, disallowable=0)
         yield (stage, row.date, row.money.id), _allocation(row, posting, result.account.currency)
 
 
@@ -60,6 +68,7 @@ def _allocation(row: AllocatedRow, posting: Posting, currency: str) -> PnlRow:
         disallowable=Money(posting.disallowable, currency),
         source="allocation",
         property_id=row.property_id,
+        tenancy_id=None,
         allocation_id=row.money.id,
         bank_transaction_id=row.source_id,
         import_id=row.import_id,
@@ -80,6 +89,10 @@ def _invoices(request: ReportRequest, result: Result, stage: int) -> Keyed:
             event = entry.credit_note_id or f"{entry.payment_position or 0:09}"
             place = f"{entry.invoice_id} {event} {entry.posting.category} {entry.property_id or ''}"
             yield (stage, entry.date, place), _invoice(entry, result.account.currency)
+    for rent in result.beside.rents.entries:
+        if rent.kind != "settled" and request.category in (None, rent.posting.category):
+            place = f"{rent.tenancy_id} {rent.kind} {rent.allocation_id or ''}"
+            yield (stage, rent.date, place), _rent(rent, result.account.currency)
 
 
 def _invoice(entry: Entry, currency: str) -> PnlRow:
@@ -91,6 +104,7 @@ def _invoice(entry: Entry, currency: str) -> PnlRow:
         disallowable=Money(0, currency),
         source="payment" if paid else "credit_note" if credited else "invoice",
         property_id=entry.property_id,
+        tenancy_id=None,
         allocation_id=None,
         bank_transaction_id=entry.bank_transaction_id,
         import_id=None,
@@ -98,6 +112,30 @@ def _invoice(entry: Entry, currency: str) -> PnlRow:
         payment_position=entry.payment_position,
         credit_note_id=entry.credit_note_id,
         description=None,
+        matched_by=None,
+        rule_id=None,
+        reason=None,
+        document_ids=[],
+    )
+
+
+def _rent(entry: RentEntry, currency: str) -> PnlRow:
+    is_due = entry.kind == "due"
+    return PnlRow(
+        category=entry.posting.category,
+        date=entry.date,
+        amount=Money(entry.posting.amount, currency),
+        disallowable=Money(0, currency),
+        source="rent" if is_due else "rent_written_off",
+        property_id=entry.property_id,
+        tenancy_id=entry.tenancy_id,
+        allocation_id=entry.allocation_id,
+        bank_transaction_id=None,
+        import_id=None,
+        invoice_id=None,
+        payment_position=None,
+        credit_note_id=None,
+        description="Rent due" if is_due else "Rent written off",
         matched_by=None,
         rule_id=None,
         reason=None,

@@ -21,12 +21,19 @@ WarningCode = Literal[
     "consolidated_expenses_not_allowed",
     "finance_costs_deducted",
     "flat_rate_percent_unknown",
+    "foreign_property_apart",
     "interest_only_repaid",
     "interest_without_capital",
     "invoices_of_only_business",
     "invoices_without_business",
     "loan_payment_over",
     "other_basis",
+    "property_allowance_better",
+    "property_allowance_covers_all",
+    "property_allowance_excluded",
+    "rent_a_room_exemption_unknown",
+    "rents_by_money",
+    "rents_net_by_payments",
 ]
 
 
@@ -76,18 +83,20 @@ class PnlWarning(Response, frozen=True, kw_only=True):
 
 
 class PnlRow(Response, frozen=True, kw_only=True):
-    """What one allocation, invoice, payment of an invoice or credit note counts for in a line.
+    """What one allocation, invoice, payment of an invoice, credit note or rent counts for in a line.
 
     `amount` and `disallowable` are what counts of it, in the currency of the account: rows add up to their line.
-    `propertyId` null: it names no property. `reason` is why a rule chose the category.
+    `propertyId` null: it names no property. `tenancyId` is that of a rent: on accruals one counts when it is due, or as
+    a loss when it is written off, and the allocation that pays it counts 0. `reason` is why a rule chose the category.
     """
 
     category: str
     date: DateText
     amount: Amount
     disallowable: Amount
-    source: Literal["allocation", "invoice", "payment", "credit_note"]
+    source: Literal["allocation", "invoice", "payment", "credit_note", "rent", "rent_written_off"]
     property_id: str | None
+    tenancy_id: str | None
     allocation_id: str | None
     bank_transaction_id: str | None
     import_id: str | None
@@ -99,6 +108,22 @@ class PnlRow(Response, frozen=True, kw_only=True):
     rule_id: str | None
     reason: str | None
     document_ids: list[Id]
+
+
+class RentDebtors(Response, frozen=True, kw_only=True):
+    """What tenants owe, gross of VAT: at the start and the end of the days, and what came between.
+
+    Opening debtors less what was paid ahead, and what fell due, less what was received and written off, are closing
+    debtors less what was paid ahead.
+    """
+
+    opening_debtors: Amount
+    opening_paid_ahead: Amount
+    due: Amount
+    received: Amount
+    written_off: Amount
+    closing_debtors: Amount
+    closing_paid_ahead: Amount
 
 
 class Explanation(Response, frozen=True, kw_only=True):

@@ -60,6 +60,8 @@ def _new(tx: WriteTx, resource_id: str, following: Following) -> ObligationRow:
         name=following.name,
         legal_entity_id=following.legal_entity_id,
         business_id=following.business_id,
+        undecided=False,
+        calculated=False,
         slot=resource_id,
         period_start_date=following.start,
         period_end_date=following.end,

@@ -13,19 +13,33 @@ from gatewayd.ledger.allocated_money import Account, Evidence, Scope
 from gatewayd.ledger.date_ranges import DateRange, cut, recurring
 from gatewayd.ledger.invoiced_income import Entry
 from gatewayd.ledger.profit_and_loss import Books, Statement
+from gatewayd.ledger.rents import accrued
+from gatewayd.ledger.rents.accrued import Rents
 from gatewayd.ledger.tax_calendar import YEAR_STARTS, tax_year_of
 from gatewayd.ledger.thresholds import consolidated_expenses_limit
 from gatewayd.store import ReadTx
 
 
+class Beside(NamedTuple):
+    """What counts beside allocations: invoices, and on accruals the rents that fall due."""
+
+    invoiced: Sequence[Entry]
+    rents: Rents
+
+
 class Result(NamedTuple):
-    """The books of each span of a range, oldest first; `invoiced` is what invoices count for in them."""
+    """The books of each span of a range, oldest first; `beside` is what counts in them that is no allocation."""
 
     account: Account
     whole: DateRange
     spans: Sequence[tuple[DateRange, Books]]
-    invoiced: Sequence[Entry]
+    beside: Beside
     evidence: Evidence
+
+    @property
+    def invoiced(self) -> Sequence[Entry]:
+        """What invoices count for."""
+        return self.beside.invoiced
 
     def statement(self, part: DateRange | None = None) -> Statement:
         """The profit and loss account of the range, or of a bucket of it."""
@@ -39,9 +53,9 @@ def compute(
     account: Account,
     whole: DateRange,
     buckets: Iterable[DateRange] = (),
-    invoiced: Sequence[Entry] | None = None,
+    beside: Beside | None = None,
 ) -> Result:
-    """The result of a range that `buckets` may divide. `invoiced` None: what the invoices of the business count for.
+    """The result of a range that `buckets` may divide. `beside` None: what counts of the business as a whole.
 
     Raises `Problem` `currency_mismatch` for foreign money, or a foreign invoice, without a rate.
     """
@@ -52,10 +66,17 @@ def compute(
     for span, books in spans:
         allocated_money.add_span(tx, account, span, books, evidence)
     firsts = [span.first for span in ranges]
-    invoiced = list(invoiced_income.entries(tx, account, whole)) if invoiced is None else invoiced
-    for entry in invoiced:
-        spans[bisect_right(firsts, entry.date) - 1][1].post(entry.posting)
-    return Result(account, whole, spans, invoiced, evidence)
+    beside = _beside(tx, account, whole) if beside is None else beside
+    counted = [(one.date, one.posting) for one in beside.invoiced]
+    counted += [(one.date, one.posting) for one in beside.rents.entries]
+    for date, posting in counted:
+        spans[bisect_right(firsts, date) - 1][1].post(posting)
+    return Result(account, whole, spans, beside, evidence)
+
+
+def _beside(tx: ReadTx, account: Account, whole: DateRange) -> Beside:
+    """Raises `Problem` `currency_mismatch`."""
+    return Beside(list(invoiced_income.entries(tx, account, whole)), accrued.of_account(tx, account, whole))
 
 
 def compute_parts(
@@ -64,19 +85,21 @@ def compute_parts(
     whole: DateRange,
     property_ids: Iterable[str | None],
     buckets: Sequence[DateRange] = (),
-    invoiced: Sequence[Entry] | None = None,
+    beside: Beside | None = None,
 ) -> Iterator[Result]:
     """The result of each property of a business, and for None of what names no property: together they are its result.
 
-    `invoiced` is as in `compute`. Raises `Problem` as `compute` does.
+    `beside` is that of the whole business, as in `compute`. Raises `Problem` as `compute` does.
     """
     by_property: dict[str | None, list[Entry]] = {}
-    for entry in invoiced_income.entries(tx, account, whole) if invoiced is None else invoiced:
+    beside = _beside(tx, account, whole) if beside is None else beside
+    for entry in beside.invoiced:
         by_property.setdefault(entry.property_id, []).append(entry)
     for property_id in property_ids:
         scope: Scope = "no_property" if property_id is None else "property"
         part = account._replace(scope=scope, property_id=property_id)
-        yield compute(tx, part, whole, buckets, by_property.get(property_id, []))
+        own = Beside(by_property.get(property_id, []), beside.rents.of(property_id))
+        yield compute(tx, part, whole, buckets, own)
 
 
 def above_consolidated_limit(result: Result) -> str | None:

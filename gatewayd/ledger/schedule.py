@@ -27,9 +27,10 @@ from gatewayd.ledger.forecast import (
 from gatewayd.ledger.obligations import OBLIGATIONS, ObligationKey, ObligationRow
 from gatewayd.ledger.periods import PERIODS, PeriodRow
 from gatewayd.ledger.tax_calendar import tax_year_of
+from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 
-EDITION: Final = 5
+EDITION: Final = 6
 """Of the rules: with a new one, every calendar is made anew."""
 REFRESHED_AT_ONCE: Final = 20  # Chosen: entities in one transaction, some milliseconds
 CURRENCY: Final = "GBP"  # of what is owed in the United Kingdom
@@ -59,10 +60,12 @@ def refresh(tx: WriteTx, legal_entity_id: str, business_id: str | None = None) -
     """Make what should be there of a legal entity, and put away what applies no more. It may be asked at any time.
 
     With a business, of that and of the entity as a whole: what follows from the others is as it was, and they may be
-    many.
+    many. Not of a person: whether updates of one source are due depends on when the others began.
     """
     taxpayer = taxpayers.find(tx, legal_entity_id)
     assert taxpayer is not None, "a legal entity is refreshed after it was stored"
+    if taxpayer.is_person:
+        business_id = None
     stored = _Stored(
         periods.of_entity(tx, legal_entity_id, business_id), obligations.of_entity(tx, legal_entity_id, business_id)
     )
@@ -166,7 +169,7 @@ def _settle_obligations(
     expected: Forecast,
     ids: dict[PeriodKey, str],
 ) -> None:
-    wanted = {ObligationKey(one.kind, one.business_id, one.end, ""): one for one in expected.obligations}
+    wanted = {ObligationKey(one.kind, one.business_id, one.end, one.slot): one for one in expected.obligations}
     for key, one in wanted.items():
         period_id = None if one.period is None else ids[one.period]
         row = stored.get(key)
@@ -175,7 +178,7 @@ def _settle_obligations(
         else:
             _keep(tx, row, one, period_id)
     for key, row in stored.items():
-        if key not in wanted and key.slot == "":
+        if key not in wanted and (key.slot == "" or row.calculated):
             _put_away(tx, row)
 
 
@@ -187,7 +190,10 @@ def _predicted(tx: WriteTx, legal_entity_id: str, one: ExpectedObligation, perio
         legal_entity_id=legal_entity_id,
         business_id=one.business_id,
         period_id=period_id,
-        slot="",
+        slot=one.slot,
+        undecided=one.undecided,
+        calculated=bool(one.slot),
+        amount_due=None if one.amount is None else Money(one.amount, CURRENCY),
         period_start_date=one.start,
         period_end_date=one.end,
         due_date=one.due,
@@ -206,7 +212,9 @@ def _keep(tx: WriteTx, row: ObligationRow, one: ExpectedObligation, period_id: s
         return
     after = replace(row, predicted_due_date=one.due, period_id=period_id)
     if row.source == "local":
-        after = replace(after, period_start_date=one.start, due_date=one.due, status="open")
+        after = replace(after, period_start_date=one.start, due_date=one.due, status="open", undecided=one.undecided)
+        if row.calculated or (one.amount is not None and row.amount_due is None):
+            after = replace(after, amount_due=None if one.amount is None else Money(one.amount, CURRENCY))
     if after == row:
         return
     OBLIGATIONS.update(tx, after)

@@ -1,20 +1,22 @@
 """The taxpayer that a legal entity is: what its periods and obligations follow from. Reads only."""
 
 import datetime
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import msgspec
 
 from gatewayd.clock import Instant, london_date
-from gatewayd.ledger import owners, quarter_choices
+from gatewayd.ledger import owners, quarter_choices, tax_year_figures
 from gatewayd.ledger.due_dates import vat
 from gatewayd.ledger.due_dates.companies import YearEnd
 from gatewayd.ledger.quarter_choices import QuarterChoices
+from gatewayd.ledger.tax_year_figures import TaxYearFigures
 from gatewayd.store import ReadTx, Row
 
 _SELECT_ENTITY = """
 SELECT id, type, incorporation_date, accounting_year_end_month, accounting_year_end_day, country_code,
-    utr IS NOT NULL, archived_at IS NOT NULL, created_at, vat_status, vat_effective_date, vat_deregistration_date,
+    utr_hint IS NOT NULL, archived_at IS NOT NULL, created_at, vat_status, vat_effective_date, vat_deregistration_date,
     vat_scheme, vat_return_frequency, vat_stagger_group, vat_period_end_month, cis_contractor
 FROM legal_entities WHERE org_id = :org_id AND id = :id
 """
@@ -40,7 +42,8 @@ _latency = msgspec.json.Decoder(_Latency)
 class Source(NamedTuple):
     """A business. `archived` is the day on which it went into the archive.
 
-    `annual` are the tax years, by the calendar year they begin in, for which the authority wants no quarterly updates.
+    `annual` and `quarterly` are the tax years, by the calendar year they begin in, for which the authority says that it
+    wants no quarterly updates, or that it does.
     """
 
     id: str
@@ -49,6 +52,7 @@ class Source(NamedTuple):
     ceased: datetime.date | None
     quarters: QuarterChoices
     annual: frozenset[int]
+    quarterly: frozenset[int]
     archived: datetime.date | None
 
 
@@ -69,6 +73,13 @@ class Taxpayer(NamedTuple):
     is_archived: bool
     created: datetime.date
     sources: tuple[Source, ...]
+    figures: Mapping[int, TaxYearFigures]
+
+    @property
+    def incomes(self) -> dict[int, int]:
+        """The qualifying incomes that are known, by tax year."""
+        found = {year: one.qualifying_income for year, one in self.figures.items()}
+        return {year: income for year, income in found.items() if income is not None}
 
     @property
     def is_person(self) -> bool:
@@ -99,6 +110,7 @@ def find(tx: ReadTx, legal_entity_id: str) -> Taxpayer | None:
         is_archived=bool(archived),
         created=_london(created_at),
         sources=_sources(tx, id_),
+        figures=tax_year_figures.of_entity(tx, id_),
     )
 
 
@@ -138,17 +150,18 @@ def _source(row: Row, quarters: QuarterChoices) -> Source:
         commenced=_date(commenced),
         ceased=_date(ceased),
         quarters=quarters,
-        annual=_annual_years(latency),
+        annual=_years_of(latency, "A"),
+        quarterly=_years_of(latency, "Q"),
         archived=None if archived_at is None else _london(archived_at),
     )
 
 
-def _annual_years(latency: str | None) -> frozenset[int]:
+def _years_of(latency: str | None, wanted: str) -> frozenset[int]:
     if latency is None:
         return frozenset()
     found = _latency.decode(latency)
     said = ((found.tax_year1, found.indicator1), (found.tax_year2, found.indicator2))
-    return frozenset(int(year[:4]) for year, indicator in said if indicator == "A" and year[:4].isdecimal())
+    return frozenset(int(year[:4]) for year, indicator in said if indicator == wanted and year[:4].isdecimal())
 
 
 def _london(instant: int) -> datetime.date:

@@ -2,7 +2,8 @@
 
     standard, annual  invoices by supply date, credit notes by issue date, purchases by the date of the bill
     cash              invoices by their payments, purchases by the date of the money
-    flat_rate         the rate of gross turnover; no VAT is reclaimed, and none accounted for of purchases
+    flat_rate         the rate of gross turnover; no VAT is reclaimed, and none accounted for of purchases, but of
+                      capital goods, which are outside the scheme when they are bought and when they are sold
 
 Chosen: turnover under the flat rate is by payments where all businesses of the entity keep cash basis, else by supply
 date. Days on which the entity is not registered count for nothing.
@@ -12,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from gatewayd.ledger import allocated_vat, vat_standing
+from gatewayd.ledger import allocated_vat, capital_goods, vat_standing
 from gatewayd.ledger.allocated_money import Basis, convert, currency_mismatch
+from gatewayd.ledger.capital_goods import Doubt
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.invoice_shares import Credit, Figures, PaidInvoice, Payment, Share, walk
 from gatewayd.ledger.invoiced_income import together
@@ -24,7 +26,7 @@ from gatewayd.ledger.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row
 
 _HEAD = "i.id, i.currency, i.base_currency, i.fx_rate, i.supply_date"
-_LINE = "l.vat_code, l.net, l.gross"
+_LINE = "l.vat_code, l.capital_goods, l.net, l.gross"
 _LINES = "JOIN invoice_lines AS l ON l.invoice_id = i.id AND l.org_id = i.org_id"
 _IN_FORCE = "i.status <> 'draft' AND i.status <> 'void'"
 _SELECT_SUPPLIED = f"""
@@ -75,12 +77,19 @@ class _Head(NamedTuple):
     date: str
 
 
+class _Line(NamedTuple):
+    """What lines of an invoice are counted together by."""
+
+    code: str
+    is_capital: int
+
+
 class _Sale(NamedTuple):
-    """What counts of one VAT code on an ISO date; `supplied_on` decides how it is taxed."""
+    """What counts of lines that are alike on an ISO date; `supplied_on` decides how it is taxed."""
 
     date: str
     supplied_on: str
-    code: str
+    line: _Line
     net: int
     gross: int
 
@@ -119,7 +128,13 @@ def leaves_purchases_out(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> 
     if not vat.is_ever_flat:
         return False
     found = allocated_vat.entries(tx, vat, legal_entity_id, whole, _basis(tx, legal_entity_id, vat, whole))
-    return any(entry.is_self_accounted and vat.treatment_on(entry.span.first) == "flat_rate" for entry in found)
+    return any(entry.is_left_out and vat.treatment_on(entry.span.first) == "flat_rate" for entry in found)
+
+
+def capital_goods_in_doubt(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> dict[Doubt, int]:
+    """How many purchases of a return under the flat rate may be of capital goods, or of none, other than is said."""
+    vat = vat_standing.of_entity(tx, legal_entity_id)
+    return capital_goods.of_period(tx, vat, whole, _basis(tx, legal_entity_id, vat, whole))
 
 
 def _basis(tx: ReadTx, legal_entity_id: str, vat: VatStanding, whole: DateRange) -> Basis:
@@ -138,12 +153,13 @@ def _basis(tx: ReadTx, legal_entity_id: str, vat: VatStanding, whole: DateRange)
 def _of_sale(vat: VatStanding, sale: _Sale, turnover: dict[Fraction, int]) -> VatFigures:
     """What a sale adds; what bears a flat rate is added to the turnover of its percentage instead."""
     treatment = vat.treatment_on(sale.supplied_on)
-    if treatment == "unregistered" or sale.code == "outside_scope":
+    code, is_capital = sale.line
+    if treatment == "unregistered" or code == "outside_scope":
         return VatFigures()
-    if treatment == "flat_rate" and sale.code not in OUTSIDE_FLAT_RATE:
+    goods = sale.net if code == "ni_eu_goods_zero" else 0
+    if treatment == "flat_rate" and code not in OUTSIDE_FLAT_RATE and not is_capital:
         _add_turnover(vat, sale.date, sale.gross, turnover)
-        return VatFigures(goods_supplied=sale.net if sale.code == "ni_eu_goods_zero" else 0)
-    goods = sale.net if sale.code == "ni_eu_goods_zero" else 0
+        return VatFigures(goods_supplied=goods)
     return VatFigures(output_vat=sale.gross - sale.net, sales=sale.net, goods_supplied=goods)
 
 
@@ -156,8 +172,8 @@ def _supplied(tx: ReadTx, asked: Mapping[str, object]) -> Iterator[_Sale]:
     for sql, sign in ((_SELECT_SUPPLIED, 1), (_SELECT_CREDITED, -1)):
         for rows in together(tx.each(sql, **asked), 0).values():
             head = _Head(*rows[0][:5])
-            for code, figures in _lines(head, [row[5:] for row in rows]).items():
-                yield _Sale(head.date, head.date, code, sign * figures.net, sign * figures.gross)
+            for line, figures in _lines(head, [row[5:] for row in rows]).items():
+                yield _Sale(head.date, head.date, line, sign * figures.net, sign * figures.gross)
 
 
 def _paid(tx: ReadTx, asked: Mapping[str, object], whole: DateRange) -> Iterator[_Sale]:
@@ -177,14 +193,15 @@ def _paid(tx: ReadTx, asked: Mapping[str, object], whole: DateRange) -> Iterator
                 yield _Sale(date, head.date, part.line, part.figures.net, part.figures.gross)
 
 
-def _lines(head: _Head, rows: Iterable[Row]) -> dict[str, Figures]:
-    """Figures by VAT code, in the base currency."""
-    sums: dict[str, Figures] = {}
-    for code, net, gross in rows:
-        sums[code] = sums.get(code, Figures(0, 0, 0)).plus(Figures(net, gross, 0))
+def _lines(head: _Head, rows: Iterable[Row]) -> dict[_Line, Figures]:
+    """Figures of lines that are alike, in the base currency."""
+    sums: dict[_Line, Figures] = {}
+    for code, is_capital, net, gross in rows:
+        line = _Line(code, is_capital)
+        sums[line] = sums.get(line, Figures(0, 0, 0)).plus(Figures(net, gross, 0))
     if head.currency == head.base_currency:
         return sums
-    return {code: Figures(_in_base(head, net), _in_base(head, gross), 0) for code, (net, gross, _) in sums.items()}
+    return {line: Figures(_in_base(head, net), _in_base(head, gross), 0) for line, (net, gross, _) in sums.items()}
 
 
 def _in_base(head: _Head, amount: int) -> int:

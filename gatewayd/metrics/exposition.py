@@ -38,6 +38,7 @@ class _Collector:
             attempts.add_metric([outcome], count)
         yield attempts
         yield self._parse_attempts()
+        yield from self._shared()
         yield from self._subscriptions()
         yield from self._backlog()
 
@@ -50,6 +51,26 @@ class _Collector:
         for outcome, count in self._taken.parse_attempts.items():
             ended.add_metric([outcome], count)
         return ended
+
+    def _shared(self) -> "Iterator[Metric]":
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        limit = GaugeMetricFamily("gatewayd_places_limit", "Places of what organizations share.", labels=["thing"])
+        waiting = GaugeMetricFamily("gatewayd_places_waiting", "Calls that wait for a place.", labels=["thing"])
+        refused = CounterMetricFamily(
+            "gatewayd_places_refused", "Calls refused because no place came free for them in time.", labels=["thing"]
+        )
+        held = GaugeMetricFamily(
+            "gatewayd_places_held",
+            "Places held, by the organizations that hold most of them; none: by the instance itself.",
+            labels=["thing", "organization"],
+        )
+        for one in self._taken.shared:
+            for family, value in ((limit, one.limit), (waiting, one.waiting), (refused, one.refused)):
+                family.add_metric([one.thing], value)
+            for holder in one.holders:
+                held.add_metric([one.thing, holder.org_id or "none"], holder.held)
+        yield from (limit, waiting, refused, held)
 
     def _requests(self) -> "Iterator[Metric]":
         from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily

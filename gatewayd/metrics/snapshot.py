@@ -13,14 +13,16 @@ from gatewayd.http1.server import Server
 from gatewayd.logs import LogWriter
 from gatewayd.oauth.storage_budget import StorageBudget
 from gatewayd.parsing.engine import ParseCounts
+from gatewayd.shares import Holder, Shares
 from gatewayd.store import Store
 from gatewayd.webhooks.backlog import SUBSCRIPTIONS_TOLD, UNKNOWN, Backlog
 from gatewayd.webhooks.delivery_report import Counts, SubscriptionCounts
 
 OUTCOMES: Final = ("succeeded", "retried", "exhausted", "interrupted", "failed_here")
 """The fields of the dispatcher's counts that say how an attempt ended."""
+HOLDERS_TOLD: Final = 5  # Chosen: organizations that are named for each thing, so that the page stays short
 PARSE_OUTCOMES: Final = ("succeeded", "failed", "skipped", "interrupted")
-"""The same of attempts at reading documents."""
+"""The fields of the reading engine's counts that say how an attempt ended."""
 
 
 class Delivering(Protocol):
@@ -54,7 +56,7 @@ class Watched:
 
     `server` is the API's, `storage` the identity provider's; `is_ready` says what `/readyz` says. `attempts_limit`:
     webhook attempts at a time; `idle_connections`: to receivers, kept for the next attempt. `reload_failed` says
-    whether the last reload was refused.
+    whether the last reload was refused. `shares` are the limited things that organizations share.
     """
 
     requests: RequestCounters
@@ -68,6 +70,7 @@ class Watched:
     log_writer: LogWriter
     reload_failed: Callable[[], bool]
     is_ready: Callable[[], bool]
+    shares: Sequence[Shares] = ()
 
 
 class Reading(NamedTuple):
@@ -215,6 +218,16 @@ class Attempts(NamedTuple):
     seconds: float
 
 
+class SharedThing(NamedTuple):
+    """A limited thing at one moment, with the organizations that hold most of its places."""
+
+    thing: str
+    limit: int
+    waiting: int
+    refused: int
+    holders: Sequence[Holder]
+
+
 class Snapshot(NamedTuple):
     """The numbers of one moment. `values` are those of `READINGS`, in their order.
 
@@ -228,6 +241,7 @@ class Snapshot(NamedTuple):
     subscriptions: Mapping[str, Attempts]
     backlog: Backlog
     complete: bool
+    shared: Sequence[SharedThing] = ()
 
 
 def snapshot(of: Watched, backlog: Backlog = UNKNOWN) -> Snapshot:
@@ -242,4 +256,8 @@ def snapshot(of: Watched, backlog: Backlog = UNKNOWN) -> Snapshot:
         subscriptions={name: Attempts(t.succeeded, t.failed, t.exhausted, t.seconds_sum) for name, t in told},
         backlog=backlog,
         complete=backlog.complete and len(counts) <= SUBSCRIPTIONS_TOLD,
+        shared=[
+            SharedThing(one.thing, one.count.limit, one.waiting, one.refused, one.holders(HOLDERS_TOLD))
+            for one in of.shares
+        ],
     )

@@ -1,8 +1,12 @@
 """Introspection (RFC 7662): for resource servers of the instance's own, each of one organization.
 
-Chosen: a resource server authenticates with an API key of an owner or administrator, and sees the tokens of that key's
-organization alone; of any other it learns no more than of a token that is none (RFC 7662 §2.2).
+Chosen: a resource server authenticates with an API key of an owner or administrator that has the scope `access:read`,
+and sees the tokens of that key's organization alone; of any other it learns no more than of a token that is none (RFC
+7662 §2.2). What a token stands for, and whose it is, is nothing that a key for leads or invoices is given for (RFC 7662
+§2.1, §4).
 """
+
+from typing import Final
 
 from gatewayd.clock import SECOND
 from gatewayd.http1.asgi import Receive
@@ -12,12 +16,13 @@ from gatewayd.identity import access_tokens, grants, refresh_tokens
 from gatewayd.identity.oauth_errors import OAuthFailure
 from gatewayd.identity.oauth_parameters import one
 from gatewayd.identity.signed_tokens import UntrustedToken
-from gatewayd.oauth.credentials import Challenged, caller_of, invalid_token
+from gatewayd.oauth.credentials import Challenged, caller_of, insufficient_scope, invalid_token
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_form
 from gatewayd.oauth.responses import json_response
 from gatewayd.store import ReadTx
 
+SCOPE: Final = "access:read"
 Introspection = dict[str, object]
 _INACTIVE: Introspection = {"active": False}
 
@@ -27,6 +32,8 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     caller = parts.store.read_now(lambda tx: caller_of(parts, request, tx), None)
     if caller.kind != "api_key" or not caller.is_admin:
         raise Challenged(invalid_token(parts, "Introspection takes an API key of an owner or administrator."))
+    if SCOPE not in caller.scopes:
+        raise Challenged(insufficient_scope(parts, SCOPE))
     token = one(await read_form(request, receive), "token")
     if token is None:
         raise OAuthFailure("invalid_request", "token is needed.")

@@ -1,7 +1,8 @@
 """Claims: which documents are read next, in turns of the organizations.
 
 Each scan goes on behind the organization where the last one stopped, and gives every one a document before any gets a
-second, so that ten thousand documents of one keep another's waiting for one alone.
+second, so that ten thousand documents of one keep another's waiting for one alone. Nor has one all the places: scans
+that take minutes keep nobody else's waiting.
 """
 
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from gatewayd.areas.vault.parses.rows import Head
 from gatewayd.clock import Instant
 from gatewayd.ledger.credits.metered_work import HeldWork
 from gatewayd.parsing import metering
+from gatewayd.shares import Count
 from gatewayd.store import ReadTx, WriteTx
 
 FIRST: Final = ""  # sorts before every id
@@ -46,29 +48,34 @@ class Claimed:
     next_due: Instant | None = None
 
 
-def next_due_at(tx: ReadTx) -> Instant | None:
-    """When something is due; None: only a change makes anything due. A step for each organization with a queue."""
-    found = [Instant(tx.now) if rows.is_due(tx, head.due_at) else head.due_at for head in _heads(tx, FIRST)]
-    return min(found, default=None)
+def next_due_at(tx: ReadTx, places: Count) -> Instant | None:
+    """When something is due of who may have a place; None: only a change makes anything due.
+
+    A step for each organization with a queue.
+    """
+    heads = [head for head in _heads(tx, FIRST) if places.allows(head.org_id)]
+    return min((Instant(tx.now) if rows.is_due(tx, head.due_at) else head.due_at for head in heads), default=None)
 
 
-def claim_due(tx: WriteTx, free: int, after: str) -> Claimed:
-    """Begin as many attempts as there are places free. A scan costs a step for each organization with a queue."""
+def claim_due(tx: WriteTx, places: Count, after: str) -> Claimed:
+    """Begin as many attempts as there are places for. A scan costs a step for each organization with a queue."""
+    places = places.copy()
     claimed = Claimed(after=after)
-    while len(claimed.claims) < free and _one_turn(tx, free, claimed):
+    while _one_turn(tx, places, claimed):
         pass
     return claimed
 
 
-def _one_turn(tx: WriteTx, free: int, claimed: Claimed) -> bool:
-    """A document of each organization, while there are places; False where none had one that is due."""
+def _one_turn(tx: WriteTx, places: Count, claimed: Claimed) -> bool:
+    """A document of each organization that has a place for it; False where none had one that is due."""
     before = len(claimed.claims)
     for head in _heads(tx, claimed.after):
-        if len(claimed.claims) == free:
-            break
+        if not places.allows(head.org_id):
+            continue
         tx.bind(head.org_id)
         claim = _next_of(tx, head.org_id)
         if claim is not None:
+            places.take(head.org_id)
             claimed.claims.append(claim)
             claimed.after = head.org_id
     return len(claimed.claims) > before

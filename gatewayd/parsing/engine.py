@@ -22,9 +22,11 @@ from gatewayd.parsing.claims import FIRST, Claim, Claimed, claim_due, next_due_a
 from gatewayd.parsing.made_files import MadeFiles
 from gatewayd.parsing.parts import ParseParts
 from gatewayd.parsing.results import Outcome
+from gatewayd.shares import Shares
 from gatewayd.store import StoreFailure, WriteTx
 
-AT_ONCE: Final = 2  # Chosen: documents that are read at a time; there is a child for each, which gives way to requests
+AT_ONCE: Final = 3  # Chosen: documents that are read at a time; there is a child for each, which gives way to requests
+ORGANIZATION_AT_ONCE: Final = 2  # Chosen: those of one organization, so that others need not wait for its scans
 SCAN_AGAIN_SECONDS: Final = 15.0  # Chosen: longest wait between scans, so that a clock set forward is noticed
 LEFT_AT_ONCE: Final = 100
 COUNTED: Final = 100_000  # Chosen: so far the queue is counted
@@ -63,8 +65,13 @@ class Parsing:
         self._after = FIRST
         self.made_files = MadeFiles(parts, nursery)
         self.counts = ParseCounts()
-        self.under_way = 0
+        self.shares = Shares("documents", AT_ONCE, ORGANIZATION_AT_ONCE)
         self.waiting = math.nan
+
+    @property
+    def under_way(self) -> int:
+        """How many documents are being read."""
+        return self.shares.count.taken
 
     async def run(self) -> None:
         """Read until cancelled."""
@@ -94,7 +101,7 @@ class Parsing:
             claimed = await attempts.until_stored(self._parts, self._claim)
             self._after = claimed.after
             for claim in claimed.claims:
-                self.under_way += 1
+                self.shares.count.take(claim.org_id)
                 nursery.start_soon(self._attempt, claim)
             if claimed.claims:
                 continue  # when the next one is due is yet to be found out
@@ -103,13 +110,13 @@ class Parsing:
 
     async def _claim(self) -> Claimed:
         """Begin what there is room for. Nothing is written where nothing is due. Raises `StoreFailure`."""
-        free = AT_ONCE - self.under_way
-        if not free:
+        places = self.shares.count.copy()
+        if places.taken == places.limit:
             return Claimed(after=self._after)
-        next_due = await self._store.read(next_due_at)
+        next_due = await self._store.read(partial(next_due_at, places=places))
         if next_due is None or next_due > self._store.now():
             return Claimed(after=self._after, next_due=next_due)
-        return await self._store.write(partial(claim_due, free=free, after=self._after))
+        return await self._store.write(partial(claim_due, places=places, after=self._after))
 
     def _seconds_until(self, instant: Instant | None) -> float:
         if instant is None:
@@ -130,7 +137,7 @@ class Parsing:
             outcome = Outcome(_FAILED_HERE, None)
         outcome = await attempts.until_stored(self._parts, partial(self._store_outcome, claim, outcome))
         self._count(outcome, trio.current_time() - began)
-        self.under_way -= 1
+        self.shares.give_back(claim.org_id)
         self._wake_up.set()
 
     async def _store_outcome(self, claim: Claim, outcome: Outcome) -> Outcome:

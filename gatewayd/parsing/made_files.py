@@ -22,10 +22,11 @@ from gatewayd.parsing import pictures
 from gatewayd.parsing.attempts import THUMBNAIL_WIDTH
 from gatewayd.parsing.parts import ParseParts
 from gatewayd.parsing.thumbnail_shapes import CachedThumbnail, GenerateAndCacheThumbnail
+from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
 from gatewayd.store.blobs import BlobDraft, BlobInfo
 
-AT_ONCE: Final = 2  # Chosen: that are made at a time for all who ask, beside what the queue reads
+AT_ONCE: Final = 2  # Chosen: that are made at a time, one for each organization, beside what the queue reads
 MAX_BYTES: Final = 1 << 30  # Chosen: of a PDF or text that is made
 _TYPES: Final[dict[MadeVariant, str]] = {"searchable_pdf": "application/pdf", "text": "text/plain"}
 _CHUNK_BYTES: Final = 1 << 20
@@ -50,7 +51,7 @@ class MadeFiles:
         self._parts = parts
         self._nursery = nursery
         self._store = parts.store
-        self._places = trio.CapacityLimiter(AT_ONCE)
+        self.shares = Shares("files made of documents", AT_ONCE)
         self._jobs: dict[Key, _Job] = {}
 
     async def cache_thumbnail(self, org_id: str, request: GenerateAndCacheThumbnail) -> CachedThumbnail:
@@ -126,7 +127,7 @@ class MadeFiles:
         found = await self._store.read(lambda tx: variants.find(tx, document_id, variant, page, width), org_id)
         if found is not None and await self._is_there(found.sha256):
             return found
-        async with self._places:
+        async with self.shares.place(org_id):
             made = await make()
         await self._store.write(lambda tx: _note(tx, document_id, made), org_id)
         return made

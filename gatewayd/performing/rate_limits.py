@@ -1,5 +1,7 @@
-"""How much one credential may ask: a token bucket each, and a bound on requests at once."""
+"""How much one credential or open address may ask: a token bucket each, and a bound on requests at once."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from gatewayd.errors import Problem
@@ -55,11 +57,20 @@ class RateLimits:
         if allowance.tokens < cost and self._capacity and allowance.tokens < min(cost, self._capacity):
             raise self._too_many(allowance, min(cost, self._capacity))
         if allowance.running >= self._concurrent:
-            message = f"At most {self._concurrent} requests at once are allowed for one credential."
+            message = f"At most {self._concurrent} requests at once are allowed."
             raise Problem("rate_limited", message, headers=((b"retry-after", b"1"), *self.headers(allowance)))
         allowance.tokens -= cost
         allowance.running += 1
         return allowance
+
+    @contextmanager
+    def asked(self, address: str, cost: int, now: float) -> Iterator[None]:
+        """One request, for the length of the block, to an address that opens something to whoever has it. As `take`."""
+        allowance = self.take(address, cost, now)
+        try:
+            yield
+        finally:
+            allowance.running -= 1
 
     def headers(self, allowance: Allowance) -> list[tuple[bytes, bytes]]:
         """The `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers)."""

@@ -17,13 +17,17 @@ from gatewayd.areas.vault.documents import index_queue
 from gatewayd.areas.vault.documents.index_queue import TOPIC, Waiting
 from gatewayd.http1.log import Log
 from gatewayd.search import cursors, index, questioning
+from gatewayd.search.cursors import ToCome
 from gatewayd.search.embedding import Embedder, EmbeddingUnavailable
 from gatewayd.search.index import Indexed, Unembedded
 from gatewayd.search.shapes import SearchDocuments, SearchedDocuments
 from gatewayd.search.signs import KeptBlocks
+from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
 from gatewayd.store.stemming import Stemmer
 
+AT_ONCE: Final = 4  # Chosen: questions that are answered at a time, half of them of one organization
+WAIT_SECONDS: Final = 10.0  # Chosen: for a place among them
 QUESTION_SECONDS: Final = 2.0  # Chosen: past it a question is answered by words alone
 EMBED_SECONDS: Final = 60.0
 KEPT_BYTES: Final = 64 << 20  # Chosen: signs of a million and a half passages, of 42 bytes each
@@ -62,13 +66,18 @@ class Search:
         self._store = parts.store
         self._embedder = parts.embedder
         self._log = parts.log
+        self.shares = Shares("searches", AT_ONCE, wait_seconds=WAIT_SECONDS)
         self._kept = KeptBlocks(KEPT_BYTES)
         self._asked = trio.Event()
         self._indexed = trio.Event()
 
     async def search(self, org_id: str, request: SearchDocuments) -> SearchedDocuments:
-        """A page of what is found. Raises `Problem`: `invalid_cursor`."""
+        """A page of what is found. Raises `Problem`: `invalid_cursor`, `rate_limited`, `unavailable`."""
         begun = cursors.to_come(request)
+        async with self.shares.place(org_id):
+            return await self._answer(org_id, request, begun)
+
+    async def _answer(self, org_id: str, request: SearchDocuments, begun: ToCome | None) -> SearchedDocuments:
         vector, reason = None, "so it was on the first page"
         if (request.mode if begun is None else begun.mode) != "text":
             try:

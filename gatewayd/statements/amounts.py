@@ -1,6 +1,7 @@
 """Amounts as banks write them: `1,234.56`, `1.234,56`, `(123.45)`, `123.45-`, `12.50 CR`, `£5`, pence."""
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 
 from gatewayd.money import CURRENCIES, exponent
@@ -17,6 +18,7 @@ _MARKED = re.compile(
 _WITH_POINT = re.compile(r"(?P<whole>[0-9]{1,3}(,[0-9]{3})+|[0-9]*)(\.(?P<fraction>[0-9]*))?")
 _WITH_COMMA = re.compile(r"(?P<whole>[0-9]{1,3}(\.[0-9]{3})+|[0-9]*)(,(?P<fraction>[0-9]*))?")
 _COMMA_IS_DECIMAL = re.compile(r"[^,]*,[0-9]{1,2}(?![0-9,.]).*")
+_POINT_IS_DECIMAL = re.compile(r"[^.]*\.([0-9]{1,2}|[0-9]{4,})(?![0-9,.]).*")
 _SCIENTIFIC = re.compile(r"-?[0-9](\.[0-9]{1,20})?E-[0-9]{1,2}")
 _LONGEST = 64  # what is longer is no amount, and costs no time
 _WHOLE_DIGITS = 13  # as amounts of the API
@@ -72,6 +74,15 @@ def has_decimal_comma(text: str) -> bool:
     """True for an amount that can only be read with a decimal comma: `12,5`, `1.234,56`."""
     number = _SPACES.sub("", text)
     return _COMMA_IS_DECIMAL.fullmatch(number) is not None
+
+
+def show_decimal_comma(texts: Iterable[str]) -> bool:
+    """Whether more of these amounts can only be read with a decimal comma than with a point: one may be a slip."""
+    commas = points = 0
+    for text in texts:
+        commas += has_decimal_comma(text)
+        points += _POINT_IS_DECIMAL.fullmatch(_SPACES.sub("", text)) is not None
+    return commas > points
 
 
 def _written_digits(number: str, text: str, decimal_comma: bool) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Headings of a CSV: how they are compared, and whose profile they are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
@@ -12,6 +12,14 @@ from gatewayd.statements.shapes import Mapping
 def folded(heading: str) -> str:
     """A heading as it is compared: without case, outer spaces, and a byte order mark."""
     return " ".join(heading.replace("\ufeff", "").split()).casefold()
+
+
+def repeats(headings: Sequence[str], cells: Sequence[str]) -> bool:
+    """True for the headings once more, as files have them that were joined."""
+    said = [folded(cell) for cell in cells]
+    while said and not said[-1]:
+        said.pop()
+    return bool(said) and said == [folded(heading) for heading in headings]
 
 
 def profile_of(headings: Iterable[str]) -> Profile | None:

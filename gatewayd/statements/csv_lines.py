@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from gatewayd.money import CURRENCIES
 from gatewayd.statements.amounts import parse_amount
-from gatewayd.statements.csv_headings import folded
+from gatewayd.statements.csv_headings import folded, repeats
 from gatewayd.statements.dates import is_date, parse_date
 from gatewayd.statements.identifiers import Identifiers, identifiers
 from gatewayd.statements.shapes import Column, IgnoredKind, Line, Mapping, Unreadable
@@ -69,10 +69,7 @@ class Columns:
 
     def repeats_headings(self, cells: Sequence[str]) -> bool:
         """True for the headings once more, as files have them that were joined."""
-        said = [folded(cell) for cell in cells]
-        while said and not said[-1]:
-            said.pop()
-        return bool(said) and said == [folded(heading) for heading in self._headings]
+        return repeats(self._headings, cells)
 
     def _place(self, column: Column | None) -> int | None:
         if column is None or isinstance(column, int):
@@ -150,12 +147,14 @@ class RowReader:
         return Signed(self._parsed(text, currency, cells) < 0, direction in _OUTWARDS)
 
     def account(self, cells: Sequence[str]) -> tuple[Identifiers, str | None]:
-        """The account that a row says it is of, and its name."""
+        """The account that a row says it is of, and its name: Barclays has sort code and number where it stands."""
         columns = self._columns
         if columns.account_number is None and columns.account_name is None:
             return Identifiers(), None
         number = _cell(cells, columns.account_number)
         name = _cell(cells, columns.account_name)
+        if not number and (found := identifiers(name)).sort_code is not None and found.account_number is not None:
+            return found, None
         return identifiers(number, _cell(cells, columns.sort_code)), cleaned(name.lstrip("'")) or None
 
     def line(self, at: int, cells: Sequence[str], statement: int, currency: str) -> Line:

@@ -5,6 +5,7 @@ A file is a profile's when it has all of its headings, in whatever order and amo
 
 from gatewayd.statements.csv_card_profiles import CARDS
 from gatewayd.statements.csv_profile import Profile
+from gatewayd.statements.csv_wallet_profiles import WALLETS
 from gatewayd.statements.shapes import Mapping
 
 _DAY_FIRST = "dd/mm/yyyy"
@@ -261,4 +262,4 @@ _ACCOUNTS = (
         seen="2018-12",
     ),
 )
-PROFILES = _ACCOUNTS + CARDS
+PROFILES = _ACCOUNTS + CARDS + WALLETS

@@ -46,8 +46,12 @@ class _Feed:
         return self.taken[0][1]
 
 
-def rows(lines: TextLines, delimiter: str) -> Iterator[Row]:
-    """The rows that are left in `lines`; a blank line is a row without cells."""
+def rows(lines: TextLines, delimiter: str, width: int | None = None) -> Iterator[Row]:
+    """The rows that are left in `lines`; a blank line is a row without cells.
+
+    `width`: how many cells a row has. Then text of several lines that holds a whole row, or leaves its own too short,
+    is none: a quotation mark is open, and the rows behind it are read for themselves.
+    """
     feed = _Feed(lines)
     reader = csv.reader(feed, delimiter=delimiter, strict=True)
     while True:
@@ -59,8 +63,27 @@ def rows(lines: TextLines, delimiter: str) -> Iterator[Row]:
         except csv.Error as error:
             yield _faulty(feed.taken[0][0], feed.give_back(), delimiter, error)
             continue
+        if width is not None and _swallows(cells, [line for _, line in feed.taken[1:]], delimiter, width):
+            open_mark = csv.Error("a quotation mark is opened and not closed")
+            yield _faulty(feed.taken[0][0], feed.give_back(), delimiter, open_mark)
+            continue
         at, line = feed.taken[0]
         yield Row(at, cells, "there is a NUL byte: the file is damaged" if "\0" in line else None)
+
+
+def _swallows(cells: list[str], more: list[str], delimiter: str, width: int) -> bool:
+    """Whether a row that goes on over more lines took rows for its text."""
+    if not more:
+        return False
+    is_text = all("\n" not in cell or cell.strip() for cell in cells) and all(
+        "\n" not in cell for cell in cells[width:]
+    )
+    return len(cells) < width or not is_text or any(_is_row(line, delimiter, width) for line in more)
+
+
+def _is_row(line: str, delimiter: str, width: int) -> bool:
+    """Whether a line is no part of a text: it has as many cells as a row, or nothing but a quotation mark."""
+    return line.count(delimiter) >= width - 1 or line.strip() == '"'
 
 
 def _faulty(at: int, line: str, delimiter: str, error: csv.Error) -> Row:

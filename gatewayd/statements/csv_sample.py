@@ -17,12 +17,12 @@ _CURRENCY_IN_HEADING = re.compile(r"\b(GBP|EUR|USD)\b|(£)|(€)")
 _BY_SIGN = {"£": "GBP", "€": "EUR"}
 
 
-def body_rows(lines: TextLines, mapping: Mapping) -> Iterator[Row]:
-    """The rows behind the headings."""
+def body_rows(lines: TextLines, mapping: Mapping, width: int | None = None) -> Iterator[Row]:
+    """The rows behind the headings; `width` as of `rows`."""
     skipped = 0 if mapping.header_row is None else mapping.header_row + 1
     for _ in itertools.islice(lines, skipped):
         pass
-    return rows(lines, mapping.delimiter)
+    return rows(lines, mapping.delimiter, width)
 
 
 def delimiter_of(sample: Sequence[str]) -> str:

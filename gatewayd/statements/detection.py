@@ -24,8 +24,11 @@ _OTHERS = (
     (b"{\\rtf", "a text document: ask the bank for CSV"),
 )
 _OFX = re.compile(r"OFXHEADER|<\?OFX|<OFX[\s>]", re.IGNORECASE)
-_QIF = re.compile(r"!(Type|Account|Option|Clear)\b", re.IGNORECASE)
-_MT940 = re.compile(r"(\{1:|:20:)")
+_QIF = re.compile(r"^!(Type|Account|Option|Clear)\b", re.IGNORECASE | re.MULTILINE)
+"""Also below what a program writes of itself: comments of whatever form."""
+_MT940 = re.compile(r"\{1:|\W*:20:")
+_MT940_FIELD = re.compile(r"^:(20|25P?|28C?|34F|60[FM]):", re.MULTILINE)
+_MT940_FIELDS = 3  # of those that stand before any line
 _FLEX = re.compile(r"<FlexQueryResponse[\s>]")
 _PAGE = re.compile(r"<!doctype html|<html", re.IGNORECASE)
 
@@ -42,9 +45,9 @@ def format_of(stream: BinaryIO) -> Format:
     text = head.decode(encoding_of(stream), errors="ignore").lstrip("\ufeff \t\r\n")
     if found := _marked_up(text):
         return found
-    if _QIF.match(text):
+    if _QIF.search(text):
         return "qif"
-    if _MT940.match(text) or (":20:" in text and ":60F:" in text):
+    if _MT940.match(text) or len({found[1] for found in _MT940_FIELD.finditer(text)}) >= _MT940_FIELDS:
         return "mt940"
     return "csv"
 

@@ -18,6 +18,7 @@ from gatewayd.statements.shapes import Hints, Line, Opened, Part, Unreadable
 from gatewayd.statements.text import TextLines, encoding_of, without_nul
 
 _FIELD = re.compile(r":(13D|20|21|25P?|28C?|34F|60[FM]?|61|62[FM]?|64|65|86|90[CD]|NS):(.*)", re.DOTALL)
+_MARKS = "\ufeff\x01\x02 "  # byte order, and the beginning of a transmission
 _END = frozenset({"-", "-}"})
 _LONGEST = 16 * 1024  # of a field with those behind it; SWIFT has 390 characters
 _RUN = 200  # lines for the package at once
@@ -57,7 +58,7 @@ def _fields(lines: TextLines) -> Iterator[Field]:
     """The fields of all messages; what stands around messages (blocks of SWIFT) is left out."""
     field: Field | None = None
     for line in without_nul(lines):
-        found = _FIELD.match(line.removeprefix("{4:").lstrip("\ufeff"))
+        found = _FIELD.match(line.removeprefix("{4:").lstrip(_MARKS))
         if found is not None:
             if field is not None:
                 yield field

@@ -22,6 +22,9 @@ _AGGREGATES = frozenset(
     | _STATEMENTS
     | _TRANSACTIONS
 )
+_LISTS = frozenset({"BANKTRANLIST", "BANKTRANLISTP"})
+_ONCE = frozenset({"TRNTYPE", "DTPOSTED", "TRNAMT", "FITID"})
+_JOINED = "it runs together with another one (there is no </STMTTRN> between them)"
 _DATE = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})(?:[^0-9].*|[0-9]{4,6}(?:[^0-9].*)?)?", re.DOTALL)
 
 
@@ -51,6 +54,8 @@ class _Reader:
         self._statements = 0
         self._ordinal = 0
         self._has_investments = False
+        self._is_joined = False  # the transaction began where another one had no end
+        self._orphaned: set[str] = set()  # leaves of a transaction that has no beginning
 
     def take(self, element: Element) -> Iterator[Part]:
         """What the element brings to an end or begins."""
@@ -60,7 +65,7 @@ class _Reader:
         elif tag in _AGGREGATES and not element.text:
             yield from self._begin(tag)
         elif element.text:
-            self._keep(tag, element.text)
+            yield from self._keep(tag, element.text)
 
     def ended(self) -> None:
         """Raises `Unreadable` where the file may not end."""
@@ -78,19 +83,25 @@ class _Reader:
         elif tag in _TRANSACTIONS:
             if self._open and self._open[-1] in _TRANSACTIONS:
                 yield from self._close(self._open[-1])
-            self._transaction = {}
+            yield from self._stray()
+            self._transaction, self._is_joined = {}, False
             if self._in_statement():
                 yield from self._opened()
         self._open.append(tag)
 
     def _close(self, tag: str) -> Iterator[Part]:
+        if tag in _TRANSACTIONS or tag in _LISTS:
+            yield from self._stray()
         if tag not in self._open:
             return
+        within = self._open[self._open.index(tag) + 1 :]
+        if (unclosed := next((one for one in within if one in _TRANSACTIONS), None)) is not None:
+            yield from self._close(unclosed)
         while self._open.pop() != tag:
             pass
         if tag in _TRANSACTIONS and self._in_statement():
             self._ordinal += 1
-            yield self._line(pending=tag == "STMTTRNP")
+            yield self._refused(_JOINED) if self._is_joined else self._line(pending=tag == "STMTTRNP")
         elif tag in _STATEMENTS:
             yield from self._opened()
             yield from self._closed()
@@ -98,14 +109,35 @@ class _Reader:
     def _in_statement(self) -> bool:
         return not _STATEMENTS.isdisjoint(self._open) and "INVSTMTRS" not in self._open
 
-    def _keep(self, tag: str, text: str) -> None:
+    def _keep(self, tag: str, text: str) -> Iterator[Part]:
+        """Keep a leaf. One that a transaction has once shows that another one begins there."""
         inner = self._open[-1] if self._open else ""
         if inner == "FI" and tag == "ORG":
             self._bank = cleaned(text)
+        elif inner in _LISTS and tag in _ONCE and self._in_statement():
+            if tag in self._orphaned:
+                yield from self._stray()
+            self._orphaned.add(tag)
+        elif inner in _TRANSACTIONS and tag in _ONCE and tag in self._transaction and self._in_statement():
+            self._ordinal += 1
+            yield self._refused(_JOINED)
+            self._transaction, self._is_joined = {tag: text}, True
         elif not _TRANSACTIONS.isdisjoint(self._open):
             self._transaction[tag if inner in _TRANSACTIONS else f"{inner}.{tag}"] = text
         else:
             self._said[tag if inner in _STATEMENTS else f"{inner}.{tag}"] = text
+
+    def _stray(self) -> Iterator[Part]:
+        """A transaction whose beginning is missing, where leaves of one stand outside of any."""
+        if self._orphaned:
+            self._orphaned = set()
+            yield from self._opened()
+            self._ordinal += 1
+            yield self._refused("its beginning is missing (<STMTTRN>)")
+
+    def _refused(self, reason: str) -> Refused:
+        statement = self._tally.statement if self._tally is not None else None
+        return Refused(line=self._ordinal, reason=reason, statement=statement)
 
     def _opened(self) -> Iterator[Part]:
         """The beginning of the statement, told when its first transaction or its end comes."""
@@ -158,13 +190,12 @@ class _Reader:
 
     def _line(self, *, pending: bool) -> Line | Refused:
         said, tally = self._transaction, self._tally
-        statement = tally.statement if tally is not None else None
         try:
             if tally is None:
                 raise ValueError("it stands in no list of transactions")
             return tally.add(self._transaction_line(said, tally.statement, pending=pending))
         except ValueError as error:
-            return Refused(line=self._ordinal, reason=str(error), statement=statement)
+            return self._refused(str(error))
 
     def _transaction_line(self, said: dict[str, str], statement: int, *, pending: bool) -> Line:
         corrected = said.get("CORRECTFITID")

@@ -27,7 +27,9 @@ from gatewayd.statements.transaction_types import type_of_word
 
 _LISTS = frozenset({"bank", "cash", "ccard", "oth a", "oth l"})
 _SPLITS = frozenset("SE$%")
+_ONCE = frozenset("DTP")
 _FIELDS_OF_ONE_RECORD = 2000
+_JOINED = "it runs together with another one (there is no ^ between them)"
 _QUESTION = "Does the day stand before the month (05/06 is 5 June), or the month before the day (05/06 is 6 May)?"
 
 
@@ -54,30 +56,36 @@ class Record(NamedTuple):
     kind: str  # of the list: bank, ccard, account, cat ...
     fields: list[str]
     line: int
-    is_whole: bool = True  # False: the file ended within it
+    fault: str | None = None  # why it cannot be told from what is around it
 
 
 def _records(lines: TextLines) -> Iterator[Record]:
     """All records of all lists, in the file's order."""
     kind, start = "", 0
     fields: list[str] = []
+    fault: str | None = None
     for line in without_nul(lines):
         if line.lstrip().startswith("!"):
             header = line.strip()[1:].strip().lower()
             if header == "account" or header.startswith("type:"):
-                kind, fields = header.removeprefix("type:").strip(), []
+                if fields and kind in _LISTS:
+                    yield Record(kind, fields, start, fault or _JOINED)
+                kind, fields, fault = header.removeprefix("type:").strip(), [], None
                 yield Record(kind, [], lines.number)
         elif line.rstrip() == "^":
             if fields:
-                yield Record(kind, fields, start)
-            fields = []
+                yield Record(kind, fields, start, fault)
+            fields, fault = [], None
         elif line.strip():
+            if kind in _LISTS and line[0] in _ONCE and any(field[0] == line[0] for field in fields):
+                yield Record(kind, fields, start, _JOINED)
+                fields, fault = [], _JOINED
             start = start if fields else lines.number
             fields.append(line)
             if len(fields) > _FIELDS_OF_ONE_RECORD:
                 raise Unreadable(start, f"a record has more than {_FIELDS_OF_ONE_RECORD} fields")
     if fields:
-        yield Record(kind, fields, start, is_whole=False)
+        yield Record(kind, fields, start, "the file ends within it (there is no ^): is it cut off?")
 
 
 def _mapping(stream: BinaryIO, encoding: str, hints: Hints) -> tuple[Mapping, tuple[Supposed, ...]]:
@@ -159,8 +167,8 @@ class _Reader:
 
     def _take(self, record: Record, tally: Tally) -> Iterator[Part]:
         try:
-            if not record.is_whole:
-                raise ValueError("the file ends within it (there is no ^): is it cut off?")
+            if record.fault is not None:
+                raise ValueError(record.fault)
             line = self._line(record, tally.statement)
         except ValueError as error:
             yield Refused(line=record.line, reason=str(error), statement=tally.statement)

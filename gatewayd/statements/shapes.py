@@ -7,7 +7,7 @@ mix the lines of several accounts: a part says by `statement` which it belongs t
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 FileKind = Literal["bank", "broker", "prices"]
 """Whose file it is, or what stands in it."""
@@ -47,9 +47,31 @@ TradeType = Literal[
 ]
 """What a row of a broker's file can be (Domain B3)."""
 
-IgnoredKind = Literal["total", "balance", "heading", "investment", "list"]
+Meaning = Literal[
+    "buy",
+    "sell",
+    "transfer_in",
+    "transfer_out",
+    "deposit",
+    "withdrawal",
+    "dividend",
+    "interest",
+    "distribution",
+    "return_of_capital",
+    "fee",
+    "tax",
+    "stock_dividend",
+    "excluded",
+]
+"""What a word of a broker's can be said to mean: a type, or that its rows are no transactions."""
+
+IgnoredKind = Literal[
+    "total", "balance", "heading", "investment", "list", "notice", "split_half", "excluded", "other_account"
+]
 """What a row is that is no transaction: a total, a balance of a day, the headings once more, a transaction of
-investments in a bank's file, an item of another list (QIF's categories)."""
+investments in a bank's file, an item of another list (QIF's categories, the positions of a Flex report), a note that a
+document was made, the other half of a split that two rows tell of, or what the mapping says is none. Readers tell no
+`other_account`: who knows the account that a file is imported into finds which rows are another's."""
 
 Column = str | int
 """A column of a CSV: by its heading (case and outer spaces don't matter), or by its number from 0."""
@@ -103,6 +125,7 @@ class Mapping(Struct, frozen=True, kw_only=True, omit_defaults=True):
     taxes: tuple[Column, ...] = ()  # stamp duty, levies, what was withheld
     exchange_rate: Column | None = None  # units of the price's currency for one of the account's
     ex_date: Column | None = None
+    words: dict[str, Meaning] = field(default_factory=dict)  # what is said to be meant by words of `type`
     profile: str | None = None  # the bank's, where it is one of ours
 
 
@@ -267,7 +290,7 @@ class PriceLine(Struct, frozen=True, kw_only=True, tag_field="part", tag="price"
     """One row of a file of prices. `identifier` is as it is written, `pair` the currencies where it is a pair.
 
     `price` is a decimal of at most 12 places, of a pair what 1 of the first is in the second; `exchange` and `currency`
-    "": none given.
+    "": none given. `of_month`: HMRC's rate of a pair, which holds from `date` to the end of the month.
     """
 
     line: int
@@ -277,6 +300,7 @@ class PriceLine(Struct, frozen=True, kw_only=True, tag_field="part", tag="price"
     exchange: str
     price: str
     currency: str
+    of_month: bool = False
 
 
 Part = Opened | Line | Refused | Ignored | Closed | Trade | PriceLine

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from gatewayd.store import connections
 from gatewayd.store.directory import free_bytes
-from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
 
 ROOM: int = 2
 """How many times the database there must be room for: what is in it is written beside it, and then to its log."""
@@ -28,7 +28,7 @@ def compact(database: Path) -> tuple[int, int]:
         connection.execute("VACUUM")
         connection.pragma("wal_checkpoint", "TRUNCATE")
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be made smaller: {error}") from error
+        raise StoreFailure(f"the database cannot be made smaller: {reason(error)}") from error
     finally:
         connection.close()
     return before, database.stat().st_size

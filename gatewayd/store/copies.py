@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 
 from gatewayd.store import connections
-from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
 from gatewayd.store.private_files import make_private
 
 PAGES_PER_STEP = 1_000
@@ -38,7 +38,7 @@ def copy_database(
                 told(max(before - backup.remaining, 0) * page_bytes)
         copy.pragma("journal_mode", "delete")  # one file, with no log beside it
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be copied: {error}") from error
+        raise StoreFailure(f"the database cannot be copied: {reason(error)}") from error
     finally:
         copy.close()
         reader.close()

@@ -59,7 +59,7 @@ class Store:
         with contextlib.ExitStack() as opened:
             writer = connections.open_writer(settings.path, settings.busy_timeout_seconds)
             opened.callback(writer.close)
-            self.upgraded = upgrade(writer, settings.path, clock.now()) if migrates else None
+            self.upgraded = upgrade(writer, settings.path, clock.now(), sealer) if migrates else None
             if not migrates:
                 require_current(writer, settings.path, clock.now())
             self._reader = connections.open_reader(settings.path, 0)  # the loop never waits for a lock
@@ -80,6 +80,7 @@ class Store:
         self._budget = Budget(settings.read_budget_ms)
         self._reader.set_progress_handler(self._budget.tick, STEPS_PER_TICK)
         self._long_reads = LongReads(file, settings.busy_timeout_seconds, sealer, self._faults)
+        self.read_shares = self._long_reads.shares
         self._log_file = LogFile(settings.path)
         self._threads = trio.CapacityLimiter(2)  # for a look for damage, and for the end
         self._token = trio.lowlevel.current_trio_token()
@@ -183,7 +184,7 @@ class Store:
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
         """Run a read on a thread, where it may take up to `LONG_READ_SECONDS`. Cancelled, it ends at once."""
         self.long_reads += 1
-        return await self._long_reads.run(work, lambda: Bindings(org_id, self._clock.now()))
+        return await self._long_reads.run(work, org_id, lambda: Bindings(org_id, self._clock.now()))
 
     async def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
         """Run a read inline, and again on a thread where it is too long for that."""

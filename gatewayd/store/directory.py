@@ -16,6 +16,8 @@ from gatewayd.store.failures import StoreFailure
 from gatewayd.store.private_files import open_private
 
 LOCK_NAME = "gatewayd.lock"
+OURS = ("gatewayd.", ".gatewayd.", "instance.key")  # how the names of files in it begin
+GROUP_READS = 0o640  # the most that they keep of their permissions
 _HOLDER_BYTES = 200  # of the file, for its first line
 _FILE_BYTES = 16_384  # with the directory behind it, as it was named and as it is
 
@@ -69,6 +71,22 @@ def free_bytes(directory: Path) -> int:
     return status.f_bavail * status.f_frsize
 
 
+def tighten(directory: Path) -> None:
+    """Take from our files in it that an earlier version or a copy by hand left open what nobody else needs.
+
+    Chosen: a group may go on reading, as an operator may have let it; nobody else may, and nobody else may write. What
+    belongs to another user stays as it is, and `gatewayd doctor` tells of it.
+    """
+    with contextlib.suppress(OSError), os.scandir(directory) as found:
+        for entry in found:
+            if not entry.name.startswith(OURS) or not entry.is_file(follow_symlinks=False):
+                continue
+            with contextlib.suppress(OSError):
+                mode = entry.stat(follow_symlinks=False).st_mode & 0o777
+                if mode & ~GROUP_READS:
+                    os.chmod(entry.path, mode & GROUP_READS)
+
+
 @contextlib.contextmanager
 def locked(directory: Path, holder: str) -> Iterator[Tenure]:
     """Work with the directory as the one daemon of it; `holder` is told to whoever comes second, beside our process.
@@ -81,6 +99,7 @@ def locked(directory: Path, holder: str) -> Iterator[Tenure]:
         held.callback(os.close, descriptor)
         _lock(descriptor, directory)
         _lock_itself(directory, held)
+        tighten(directory)
         tenure = Tenure(interrupted=bool(_content(descriptor)))
         line = f"{holder}, process {os.getpid()},".encode()[:_HOLDER_BYTES]
         _write(descriptor, b"\n".join([line, *_names(directory)]))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from gatewayd.store import connections
-from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
 from gatewayd.store.transactions import ReadTx, Row, WriteTx
 
 _KEYS = """
@@ -47,7 +47,7 @@ def owned_tables(database: Path) -> list[OwnedTable]:
     try:
         keys, references = connection.execute(_KEYS).fetchall(), connection.execute(_REFERENCES).fetchall()
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be read: {error}") from error
+        raise StoreFailure(f"the database cannot be read: {reason(error)}") from error
     finally:
         connection.close()
     return _in_order(keys, references)

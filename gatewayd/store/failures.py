@@ -1,5 +1,8 @@
 """What the store raises."""
 
+from collections.abc import Mapping
+from typing import Final
+
 import apsw
 
 ENGINE_FAILURES = (
@@ -14,6 +17,24 @@ ENGINE_FAILURES = (
     apsw.ProtocolError,
 )
 """What SQLite reports about the disk, the file or the machine. Anything else is an error of the statement."""
+
+
+_NO_WORDS: Final = "not an error"
+_WORDS: Final[Mapping[type[BaseException], str]] = {
+    apsw.FullError: "database or disk is full",
+    apsw.IOError: "disk I/O error",
+    apsw.NoMemError: "out of memory",
+    apsw.BusyError: "database is locked",
+    apsw.CorruptError: "database disk image is malformed",
+    apsw.CantOpenError: "unable to open database file",
+}
+"""SQLite's own words (sqlite3_errstr), where a connection was not told what befell another."""
+
+
+def reason(error: BaseException) -> str:
+    """Why something failed. A copy's failure lies with no connection: SQLite calls that one "not an error"."""
+    text = str(error)
+    return _WORDS.get(type(error), "the disk refused it") if text.endswith(_NO_WORDS) else text
 
 
 class StoreFailure(Exception):

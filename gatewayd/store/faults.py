@@ -5,7 +5,7 @@ from pathlib import Path
 
 import apsw
 
-from gatewayd.store.failures import StoreFailure
+from gatewayd.store.failures import StoreFailure, reason
 
 _REFUSALS = (apsw.CantOpenError, apsw.FullError, apsw.IOError)
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError)
@@ -44,7 +44,7 @@ class Faults:
         self.met(error)
         cause = error if isinstance(error, Exchanged) else error.__cause__ or error
         if isinstance(cause, (*_REFUSALS, Exchanged)):
-            self._refusal = str(cause)
+            self._refusal = reason(cause)
 
     def found(self, fault: str) -> None:
         """A check of the database found a fault."""

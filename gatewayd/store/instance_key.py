@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from gatewayd.clock import Instant, to_wire
 from gatewayd.store import connections, schema
-from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
 from gatewayd.store.private_files import create_file, sync_directory
 from gatewayd.store.sealed_columns import SealedValue, sealed_values
 from gatewayd.store.sealing import KEY_BYTES, Sealer, load_key, read_key
@@ -65,7 +65,7 @@ def closed_values(database: Path, sealer: Sealer) -> tuple[list[SealedValue], in
     try:
         values = list(sealed_values(connection))
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be read: {error}") from error
+        raise StoreFailure(f"the database cannot be read: {reason(error)}") from error
     finally:
         connection.close()
     return [value for value in values if not opens(sealer, value)], len(values)
@@ -122,7 +122,7 @@ def _seal_anew(database: Path, old: Sealer, new: Sealer) -> int:
             count += 1
         connection.execute("COMMIT")
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the secrets cannot be sealed anew: {error}") from error
+        raise StoreFailure(f"the secrets cannot be sealed anew: {reason(error)}") from error
     finally:
         connection.close()  # and with it a transaction that was not committed
     return count
@@ -136,7 +136,7 @@ def _sample(database: Path) -> SealedValue | None:
     try:
         return next(sealed_values(connection), None)
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be read: {error}") from error
+        raise StoreFailure(f"the database cannot be read: {reason(error)}") from error
     finally:
         connection.close()
 

@@ -8,7 +8,7 @@ import apsw
 
 from gatewayd.store import connections
 from gatewayd.store.budget import STEPS_PER_TICK
-from gatewayd.store.failures import ENGINE_FAILURES
+from gatewayd.store.failures import ENGINE_FAILURES, reason
 
 _TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
 
@@ -44,7 +44,7 @@ def find_faults(database: Path, *, is_copy: bool = False) -> list[str]:
         for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check"):
             found.append(f"row {row} of {table} refers to a row of {parent} that is not there")
     except ENGINE_FAILURES as error:
-        return [f"the database cannot be read: {error}"]
+        return [f"the database cannot be read: {reason(error)}"]
     finally:
         connection.close()
     return found

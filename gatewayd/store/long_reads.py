@@ -1,4 +1,4 @@
-"""Reads on threads, for what may take its time: a few connections of their own."""
+"""Reads on threads, for what may take its time: a few connections of their own, which organizations share."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -6,6 +6,7 @@ from typing import TypeVar
 import apsw
 import trio
 
+from gatewayd.shares import Refused, Shares
 from gatewayd.store import connections, vectors
 from gatewayd.store.budget import STEPS_PER_TICK, Budget
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
@@ -16,7 +17,8 @@ from gatewayd.store.transactions import Bindings, ReadTx
 T = TypeVar("T")
 
 LONG_READ_SECONDS = 30.0  # Chosen: past it the answer is 503
-READER_THREADS = 2
+READER_THREADS = 3
+ORGANIZATION_THREADS = 2  # Chosen: a report beside an export, and one that is left to others
 
 
 class LongReads:
@@ -28,21 +30,20 @@ class LongReads:
         self._faults = faults
         self._file = file
         self._idle: list[apsw.Connection] = []
-        self._limiter = trio.CapacityLimiter(READER_THREADS)
+        self.shares = Shares("long reads", READER_THREADS, ORGANIZATION_THREADS, LONG_READ_SECONDS)
         self._threads = trio.CapacityLimiter(READER_THREADS)
         self._closed = False
 
-    async def run(self, work: Callable[[ReadTx], T], bind: Callable[[], Bindings]) -> T:
-        """Run a read on a thread. Cancelled, it ends at once. Raises `StoreFailure`."""
+    async def run(self, work: Callable[[ReadTx], T], org_id: str | None, bind: Callable[[], Bindings]) -> T:
+        """Run a read on a thread, in the share of the organization it is bound to. Cancelled, it ends at once.
+
+        Raises `StoreFailure`.
+        """
         try:
-            with trio.fail_after(LONG_READ_SECONDS):
-                await self._limiter.acquire()
-        except trio.TooSlowError:
-            raise StoreFailure("the read waited too long for a thread") from None
-        try:
-            return await self._on_thread(work, bind())
-        finally:
-            self._limiter.release()
+            async with self.shares.place(org_id):
+                return await self._on_thread(work, bind())
+        except Refused as error:
+            raise StoreFailure("the read waited too long for a thread") from error
 
     def close(self) -> None:
         """Close what is idle; a read that is under way ends by itself, and closes its own."""

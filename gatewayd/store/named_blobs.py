@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 import apsw
 
 from gatewayd.store import connections
-from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
+from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
 from gatewayd.store.transactions import Row
 
 PAGE: Final = 500
@@ -45,7 +45,7 @@ def named_in(database: Path, naming: Naming, *, is_copy: bool) -> dict[str, Name
         selects = [select for table, select in naming.items() if table in tables]
         return {file.sha256: file for select in selects for file in paged(partial(_page, connection, select))}
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"{database} cannot be read: {error}") from error
+        raise StoreFailure(f"{database} cannot be read: {reason(error)}") from error
     finally:
         connection.close()
 

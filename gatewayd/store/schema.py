@@ -3,6 +3,7 @@
 import hashlib
 import importlib.resources
 import re
+from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,8 @@ import apsw
 
 from gatewayd.clock import Instant
 from gatewayd.store import connections
-from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure
+from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure, reason
+from gatewayd.store.sealing import Sealer
 
 _FILE_NAME = re.compile(r"^(\d{4})_[a-z0-9_]+\.sql$")
 _CREATE_TABLE = """
@@ -79,21 +81,33 @@ def _applied(connection: apsw.Connection) -> dict[int, str]:
     return {int(str(number)): str(digest) for number, digest in rows}
 
 
-def migrate(connection: apsw.Connection, migrations: tuple[Migration, ...], now: Instant) -> int:
+def migrate(
+    connection: apsw.Connection, migrations: tuple[Migration, ...], now: Instant, sealer: Sealer | None = None
+) -> int:
     """Apply what is pending, all of it or nothing; returns how many. Two processes may do this at once.
+
+    A migration may call `seal(secret, context)`. `sealer` None: there is nothing to seal, as in a new database.
 
     Foreign keys are checked at the end of each migration instead of on the way, so that a table can be rebuilt
     (SQLite, "ALTER TABLE" §7). Raises `MigrationError`, or `StoreFailure` when the disk or another process is in the
     way.
     """
     connection.pragma("foreign_keys", False)
+    connection.create_scalar_function("seal", partial(_seal, sealer), 2)
     try:
         return _apply_pending(connection, migrations, now)
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be migrated: {error}") from error
+        raise StoreFailure(f"the database cannot be migrated: {reason(error)}") from error
     finally:
+        connection.create_scalar_function("seal", None)
         connection.pragma("foreign_keys", True)
         connection.pragma("shrink_memory")  # or the 5 MB of pages that all migrations touch stay in its cache
+
+
+def _seal(sealer: Sealer | None, secret: str, context: str) -> bytes:
+    if sealer is None:
+        raise MigrationError("there are secrets to seal, and no instance key")
+    return sealer.seal(secret.encode(), context)
 
 
 def _apply_pending(connection: apsw.Connection, migrations: tuple[Migration, ...], now: Instant) -> int:

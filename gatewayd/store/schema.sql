@@ -54,11 +54,11 @@ CREATE TABLE allocations (
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
 , vat_code TEXT, external_id TEXT, interest_source TEXT
-    CHECK (interest_source = 'statement' OR interest_source = 'computed')) STRICT;
+    CHECK (interest_source = 'statement' OR interest_source = 'computed'), capital_goods INTEGER NOT NULL DEFAULT 0 CHECK (capital_goods IN (0, 1))) STRICT;
 
 CREATE INDEX allocations_by_bill ON allocations (
     org_id, business_id, document_date, category, direction, currency, amount, vat_amount, disallowable_amount,
-    document_ids, vat_code
+    document_ids, vat_code, capital_goods
 ) WHERE document_date IS NOT NULL;
 
 CREATE INDEX allocations_by_business ON allocations (org_id, business_id, date, id, currency, direction, amount);
@@ -79,7 +79,7 @@ CREATE INDEX allocations_by_matching ON allocations (org_id, matched_by, date, i
 
 CREATE INDEX allocations_by_money ON allocations (
     org_id, business_id, date, id, document_date, category, direction, currency, amount, vat_amount,
-    disallowable_amount, document_ids, vat_code
+    disallowable_amount, document_ids, vat_code, capital_goods
 );
 
 CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)
@@ -103,6 +103,9 @@ CREATE INDEX allocations_of_loans ON allocations (
 
 CREATE INDEX allocations_of_property_by_bill ON allocations (org_id, property_id, document_date)
 WHERE document_date IS NOT NULL AND property_id IS NOT NULL;
+
+CREATE INDEX allocations_written_off ON allocations (org_id, purpose, business_id, property_id, tenancy_id)
+WHERE purpose = 'rent_written_off';
 
 CREATE TABLE api_keys (
     id TEXT PRIMARY KEY,
@@ -445,7 +448,7 @@ CREATE TABLE bank_accounts (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, statement_name TEXT) STRICT;
 
 CREATE INDEX bank_accounts_by_change ON bank_accounts (org_id, updated_at, id);
 
@@ -620,6 +623,16 @@ CREATE TABLE calendars (
     made_for TEXT NOT NULL                              -- the tax year and the edition of the rules: 2026-27.1
 ) STRICT;
 
+CREATE TABLE capital_losses (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    tax_year TEXT NOT NULL,                     -- 2026-27
+    elsewhere INTEGER NOT NULL CHECK (elsewhere >= 0), -- pence
+    claimed_date TEXT,                          -- NULL: not known to be claimed
+    notes TEXT,
+    PRIMARY KEY (org_id, legal_entity_id, tax_year)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE certificates (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -729,6 +742,13 @@ CREATE INDEX clients_names ON clients (org_id, name_folded);
 CREATE INDEX clients_page ON clients (org_id, id, archived_at, search_text);
 
 CREATE INDEX clients_vat_numbers ON clients (org_id, vat_number) WHERE vat_number IS NOT NULL;
+
+CREATE TABLE credit_allotments (
+    org_id TEXT PRIMARY KEY REFERENCES organizations (id),
+    anchor_date TEXT NOT NULL,                   -- the months are counted from here
+    month INTEGER NOT NULL CHECK (month >= 0),   -- the last one that was granted
+    granted INTEGER NOT NULL CHECK (granted >= 0) -- millionths of a credit, of that month
+) STRICT;
 
 CREATE TABLE credit_costs (
     operation TEXT NOT NULL,
@@ -1119,7 +1139,7 @@ CREATE TABLE "import_runs" (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-, ignored_rows INTEGER NOT NULL DEFAULT 0, ignored TEXT NOT NULL DEFAULT '[]', supposed TEXT NOT NULL DEFAULT '[]') STRICT;
+, ignored_rows INTEGER NOT NULL DEFAULT 0, ignored TEXT NOT NULL DEFAULT '[]', supposed TEXT NOT NULL DEFAULT '[]', other_accounts TEXT NOT NULL DEFAULT '[]', file_account TEXT, gave TEXT NOT NULL DEFAULT '[]') STRICT;
 
 CREATE UNIQUE INDEX import_runs_at_work ON import_runs (org_id, account_id) WHERE stage IS NOT NULL;
 
@@ -1128,6 +1148,8 @@ CREATE INDEX import_runs_by_change ON import_runs (org_id, updated_at, id);
 CREATE INDEX import_runs_by_content ON import_runs (org_id, account_id, sha256);
 
 CREATE INDEX import_runs_of_account ON import_runs (org_id, account_id, id);
+
+CREATE INDEX import_runs_of_file ON import_runs (org_id, sha256);
 
 CREATE INDEX import_runs_of_kind ON import_runs (org_id, kind, id);
 
@@ -1146,7 +1168,7 @@ CREATE TABLE import_trades (
     holding TEXT NOT NULL,                      -- what the file calls the instrument by; empty: cash alone
     rank INTEGER NOT NULL,                      -- within a day: splits, then what is acquired, then the rest
     record_id TEXT,                             -- the broker's own
-    trade TEXT NOT NULL,                        -- JSON: the row as it was read
+    trade TEXT NOT NULL, differs TEXT NOT NULL DEFAULT '[]',                        -- JSON: the row as it was read
     PRIMARY KEY (org_id, import_id, position)
 ) STRICT;
 
@@ -1194,7 +1216,7 @@ CREATE TABLE instruments (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-, name_folded TEXT NOT NULL DEFAULT '') STRICT;
+, name_folded TEXT NOT NULL DEFAULT '', listed INTEGER CHECK (listed = 0 OR listed = 1)) STRICT;
 
 CREATE INDEX instruments_by_change ON instruments (org_id, updated_at, id);
 
@@ -1233,7 +1255,7 @@ CREATE TABLE invoice_lines (
     reverse_charge_vat INTEGER NOT NULL,
     property_id TEXT,
     cis_labour INTEGER NOT NULL CHECK (cis_labour IN (0, 1)), vat_code_defaulted INTEGER NOT NULL DEFAULT 0
-    CHECK (vat_code_defaulted IN (0, 1)), credits_line INTEGER CHECK (credits_line >= 1),
+    CHECK (vat_code_defaulted IN (0, 1)), credits_line INTEGER CHECK (credits_line >= 1), capital_goods INTEGER NOT NULL DEFAULT 0 CHECK (capital_goods IN (0, 1)),
     PRIMARY KEY (invoice_id, position)
 ) STRICT, WITHOUT ROWID;
 
@@ -1246,7 +1268,9 @@ CREATE TABLE invoice_payments (
     bank_transaction_id TEXT,
     method TEXT,
     reference TEXT,
-    created_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, fx_rate TEXT, fx_rate_source TEXT CHECK (
+    fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'
+),
     PRIMARY KEY (invoice_id, position)
 ) STRICT, WITHOUT ROWID;
 
@@ -1323,7 +1347,7 @@ CREATE TABLE invoices (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    search_text TEXT NOT NULL,                  -- number and reference, case-folded
+    search_text TEXT NOT NULL, fx_rate_source TEXT CHECK (fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'), fx_rate_date TEXT,                  -- number and reference, case-folded
     -- Kept, not generated: an index that holds a generated column never covers a query
     CHECK (
         open_due_date IS CASE
@@ -1415,7 +1439,7 @@ CREATE TABLE legal_entities (
     type TEXT NOT NULL CHECK (type IN (
         'individual', 'sole_trader', 'limited_company', 'llp', 'partnership', 'trust', 'charity', 'club', 'other')),
     company_number TEXT,
-    utr TEXT,
+    utr_hint TEXT,
     nino_sealed BLOB,                           -- encrypted at rest
     nino_hint TEXT,                             -- the last three characters
     vat_number TEXT,                            -- nine digits, without GB
@@ -1448,7 +1472,7 @@ CREATE TABLE legal_entities (
     search_text TEXT NOT NULL,                  -- names and numbers, case-folded
     wire BLOB NOT NULL                          -- the JSON without utr, nino and the closing brace
 , numbered_as_organization INTEGER NOT NULL DEFAULT 0
-    CHECK (numbered_as_organization IN (0, 1)), incorporation_date TEXT, itsa_status_tax_year TEXT, itsa_status_status TEXT, itsa_status_reason TEXT, itsa_status_fetched_at INTEGER) STRICT;
+    CHECK (numbered_as_organization IN (0, 1)), incorporation_date TEXT, itsa_status_tax_year TEXT, itsa_status_status TEXT, itsa_status_reason TEXT, itsa_status_fetched_at INTEGER, utr_sealed BLOB) STRICT;
 
 CREATE INDEX legal_entities_changes ON legal_entities (org_id, updated_at, id);
 
@@ -1596,7 +1620,7 @@ CREATE TABLE obligations (
     last_checked_at INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1), due_soon_for TEXT, overdue_for TEXT,
+    version INTEGER NOT NULL CHECK (version >= 1), due_soon_for TEXT, overdue_for TEXT, undecided INTEGER NOT NULL DEFAULT 0 CHECK (undecided IN (0, 1)), calculated INTEGER NOT NULL DEFAULT 0 CHECK (calculated IN (0, 1)),
     CHECK (dismissed = 0 OR status = 'not_required'),
     CHECK ((fulfilled_at IS NULL) = (status <> 'fulfilled'))
 ) STRICT;
@@ -1971,6 +1995,22 @@ CREATE TABLE signing_keys (
     created_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE stated_balances (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    account_id TEXT NOT NULL REFERENCES bank_accounts (id),
+    date TEXT NOT NULL,
+    opens_on TEXT NOT NULL,                     -- the day after, which it is the opening balance of
+    balance INTEGER NOT NULL,                   -- minor units
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    note TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE UNIQUE INDEX stated_balances_of_day ON stated_balances (org_id, account_id, date);
+
 CREATE TABLE statement_gaps (
     org_id TEXT NOT NULL,
     account_id TEXT NOT NULL REFERENCES bank_accounts (id),
@@ -2043,6 +2083,18 @@ CREATE TABLE "tax_standings" (
 
 CREATE UNIQUE INDEX tax_standings_key ON tax_standings (org_id, coalesce(legal_entity_id, ''));
 
+CREATE TABLE tax_year_figures (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    first_year INTEGER NOT NULL,   -- 2024 is 2024-25
+    qualifying_income INTEGER CHECK (qualifying_income >= 0), -- pence, before expenses; NULL: nobody said
+    tax_assessed INTEGER CHECK (tax_assessed >= 0),           -- pence; NULL: nobody said
+    tax_deducted INTEGER CHECK (tax_deducted >= 0),           -- of it, at source
+    is_exempt INTEGER NOT NULL CHECK (is_exempt IN (0, 1)),   -- from quarterly updates in this year
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, legal_entity_id, first_year)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE tenancies (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2089,7 +2141,7 @@ CREATE TABLE tenancies (
     version INTEGER NOT NULL CHECK (version >= 1),
     last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
     rent_total INTEGER                          -- of all its days; NULL: it goes on
-, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, last_rent_frequency TEXT) STRICT;
+, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]', last_rent_frequency TEXT, deposit_received_date TEXT) STRICT;
 
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 
@@ -2139,11 +2191,11 @@ WHERE deposit_amount IS NOT NULL AND deposit_returned_date IS NULL;
 CREATE TABLE tenancy_tenants (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     tenancy_id TEXT NOT NULL REFERENCES tenancies (id),
-    tenant_id TEXT NOT NULL REFERENCES tenants (id),
+    tenant_id TEXT NOT NULL REFERENCES tenants (id), to_date TEXT,
     PRIMARY KEY (org_id, tenancy_id, tenant_id)
 ) STRICT;
 
-CREATE INDEX tenancy_tenants_of_tenant ON tenancy_tenants (org_id, tenant_id, tenancy_id);
+CREATE INDEX tenancy_tenants_of_tenant ON tenancy_tenants (org_id, tenant_id, tenancy_id, to_date);
 
 CREATE TABLE tenants (
     id TEXT PRIMARY KEY,

@@ -80,6 +80,7 @@ SEALED_COLUMNS: Final = (  # those that every store in use has are first: one of
         )
     ),
     SealedColumn("legal_entities", "nino_sealed", ("id",), "legal_entities.nino:{id}"),
+    SealedColumn("legal_entities", "utr_sealed", ("id",), "legal_entities.utr:{id}"),
     SealedColumn(
         "refresh_tokens",
         "answer_sealed",

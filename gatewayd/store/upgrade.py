@@ -15,9 +15,10 @@ import apsw
 from gatewayd.clock import Instant
 from gatewayd.store import connections, schema
 from gatewayd.store.copies import copy_database
-from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure
+from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure, reason
 from gatewayd.store.lost_database import lost, remains_in
 from gatewayd.store.private_files import sync_directory
+from gatewayd.store.sealing import Sealer
 
 
 class Upgrade(NamedTuple):
@@ -28,7 +29,7 @@ class Upgrade(NamedTuple):
     copy: Path | None
 
 
-def upgrade(connection: apsw.Connection, path: Path, now: Instant) -> Upgrade | None:
+def upgrade(connection: apsw.Connection, path: Path, now: Instant, sealer: Sealer) -> Upgrade | None:
     """Apply the migrations that wait for the database at `path`; None where none does. Beside no daemon.
 
     Raises `MigrationError`, or `StoreFailure` where there is no room for the copy, or the database is empty and was
@@ -40,7 +41,7 @@ def upgrade(connection: apsw.Connection, path: Path, now: Instant) -> Upgrade | 
     if applied == len(migrations):
         return None
     copy = _copy(path, len(migrations)) if applied else None
-    schema.migrate(connection, migrations, now)
+    schema.migrate(connection, migrations, now, sealer)
     return Upgrade(applied, len(migrations), copy)
 
 
@@ -66,7 +67,7 @@ def is_current(database: Path) -> bool:
     try:
         return not schema.pending(connection, schema.packaged())
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be read: {error}") from error
+        raise StoreFailure(f"the database cannot be read: {reason(error)}") from error
     finally:
         connection.close()
 
@@ -91,7 +92,7 @@ def _applied(connection: apsw.Connection, migrations: tuple[schema.Migration, ..
     try:
         return len(migrations) - len(schema.pending(connection, migrations))
     except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be read: {error}") from error
+        raise StoreFailure(f"the database cannot be read: {reason(error)}") from error
 
 
 def _copy(path: Path, number: int) -> Path:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from gatewayd.store.failures import StoreFailure
+from gatewayd.store.failures import StoreFailure, reason
 from gatewayd.store.transactions import WriteTx
 
 MAX_BATCH = 256  # Chosen: bounds how long the first of a batch waits for the last
@@ -51,7 +51,7 @@ class Job:
     def fail(self, error: BaseException) -> None:
         """Nothing of the job was stored, because of `error`."""
         self.result, self.topics = None, set()
-        self.error = StoreFailure(f"the write could not be made durable: {error}")
+        self.error = StoreFailure(f"the write could not be made durable: {reason(error)}")
         self.error.__cause__ = error
 
 

@@ -105,7 +105,7 @@ class VaultFiles:
         row = await self._store.read(lambda tx: uploaded(tx, request.document_id), caller.org_id)
         if request.variant != "original":
             await self._made_files.of(caller.org_id, row, request.variant)
-        hashed = None if request.password is None else await self.passwords.hash(request.password)
+        hashed = None if request.password is None else await self.passwords.hash(caller.org_id, request.password)
         token = make_token(links.PREFIX)
 
         def add(tx: WriteTx) -> LinkRow:

@@ -58,7 +58,7 @@ class Filing:
         self._threads = trio.CapacityLimiter(1)
 
     async def file_tree(self, caller: Caller, root: Path, top: str | None, tell: Callable[[Filed], None]) -> None:
-        """File a folder and those below it, which become folders in `top`; None: at the top.
+        """File a folder and those below it, which become folders in `top`, or one file; None: at the top.
 
         `tell` hears of each file. Raises `OSError` where the folder cannot be read, `StoreFailure` where the disk is
         full: what was told of until then is durable.

@@ -56,10 +56,13 @@ Walk = Generator[FoundFile | Passed, None, None]
 
 
 def walk(root: Path) -> Walk:
-    """What lies in a folder and below it, by name. Raises `OSError` where the folder itself cannot be read.
+    """What lies in a folder and below it, by name; of a file that alone. Raises `OSError` where it cannot be read.
 
     Close the generator where it is left early.
     """
+    if root.is_file():
+        yield from _alone(root.resolve())
+        return
     with _opened(os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as folder:
         yield from _walk(folder, ())
 
@@ -100,6 +103,13 @@ def readable(name: str) -> str:
         kept = f".{ending}" if dot and stem and len(ending) <= 16 else ""
         text = text[: NAME_MAX - len(kept)] + kept
     return text if text.strip() else "_"
+
+
+def _alone(path: Path) -> Iterator[FoundFile]:
+    with _opened(os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as folder:
+        identity = _identity(os.stat(path.name, dir_fd=folder, follow_symlinks=False))
+        if identity is not None:
+            yield FoundFile(folder, (path.name,), identity)
 
 
 def _walk(folder: int, parts: tuple[str, ...]) -> Iterator[FoundFile | Passed]:

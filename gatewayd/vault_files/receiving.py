@@ -17,7 +17,8 @@ from gatewayd.areas.vault.documents import uploads
 from gatewayd.areas.vault.documents.shapes import DocumentRow
 from gatewayd.areas.vault.documents.uploads import Expected
 from gatewayd.errors import Problem
-from gatewayd.http1.bodies import BodyCutShort
+from gatewayd.http1.bodies import BodyCutShort, BodyTooSlow
+from gatewayd.shares import Shares
 from gatewayd.store import Store, StoreFailure
 from gatewayd.store.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
 from gatewayd.store.directory import free_bytes
@@ -27,6 +28,8 @@ from gatewayd.vault_files import uploading
 from gatewayd.vault_files.uploading import Part, Received, Source, Standing
 
 MAX_AT_ONCE: Final = 16  # Chosen: each has a part in memory, and a thread now and then
+ORGANIZATION_AT_ONCE: Final = 10  # Chosen: more than a browser sends at a time
+WAIT_SECONDS: Final = 10.0  # Chosen: for a place, before anything of the body is read
 SYNC_BYTES: Final = 8 << 20  # Chosen: what the disk is given at once, so that commits beside it wait for little
 RESTS: Final = 2.0  # Chosen: of several uploads, for each second that their parts took
 REST_SECONDS_MAX: Final = 0.1  # Chosen: where the disk was slow
@@ -53,7 +56,7 @@ class Receiving:
         self._blobs = blobs
         self._partials = partials
         self._quota = limits.organization_bytes
-        self._receiving = 0
+        self.shares = Shares("uploads", MAX_AT_ONCE, ORGANIZATION_AT_ONCE, WAIT_SECONDS)
         self._writers: dict[str, _Writer] = {}
         self._threads = trio.CapacityLimiter(4)
         # One at a time of what others feel: more would take the core from the loop, and the disk from commits.
@@ -79,13 +82,14 @@ class Receiving:
         """The bytes of one request, durable. `declared` are as many as it says; 0: it does not.
 
         Raises `Problem`: `payload_too_large` (before anything is read where the size is declared), `checksum_mismatch`,
-        `invalid_request` where they ended early, `unavailable`, `not_found` where another request was faster; or
-        `StoreFailure` where the disk is full.
+        `invalid_request` where they ended early, `request_timeout` where they came too slowly, `rate_limited` or
+        `unavailable` where too many come at once, `not_found` where another request was faster; or `StoreFailure`
+        where the disk is full.
         """
         limit = self._limit(expected)
         if declared > limit:
             raise uploading.too_large(limit)
-        async with self._slot():
+        async with self.shares.place(expected.org_id):
             info = await self._write(limit, source)
         row = await self._receive(token, info)
         if row is None:  # what this one wrote is swept, unless it is the same
@@ -109,6 +113,8 @@ class Receiving:
             raise uploading.too_large(limit) from None
         except BodyCutShort:
             raise uploading.cut_short() from None
+        except BodyTooSlow as error:
+            raise uploading.too_slow(error) from None
         finally:
             draft.discard()
 
@@ -132,11 +138,13 @@ class Receiving:
         """Append a part; what came of it stays where it is cut short, unless it has a checksum.
 
         Raises `Problem`: `not_found`, `upload_offset_mismatch`, `payload_too_large` (before anything is read where the
-        size is declared), `part_checksum_mismatch`, `checksum_mismatch` of the whole, `invalid_request`, `unavailable`;
-        or `StoreFailure`.
+        size is declared), `part_checksum_mismatch`, `checksum_mismatch` of the whole, `invalid_request`,
+        `request_timeout`, `rate_limited`, `unavailable`; or `StoreFailure`.
         """
-        document_id = (await self.known(token)).row.id
-        async with self._slot(), self._alone(document_id):
+        known = await self.known(token)
+        document_id = known.row.id
+        # In this order: an earlier request that hangs gives its place back.
+        async with self._alone(document_id), self.shares.place(known.org_id):
             standing = await self._looked_at(token)
             uploading.require_offset(part, standing)
             if standing.is_received:
@@ -196,6 +204,8 @@ class Receiving:
                         unsynced = 0
         except BodyCutShort:
             raise uploading.cut_short() from None
+        except BodyTooSlow as error:
+            raise uploading.too_slow(error) from None
         await self._run(draft.sync)
         if digest is not None and part.checksum is not None and digest.digest() != part.checksum[1]:
             raise Problem("part_checksum_mismatch", "The bytes of this part are not those of its checksum.")
@@ -261,17 +271,6 @@ class Receiving:
 
     # -- both
 
-    @asynccontextmanager
-    async def _slot(self) -> AsyncIterator[None]:
-        if self._receiving >= MAX_AT_ONCE:
-            message = "Too many documents are being received. Try again."
-            raise Problem("unavailable", message, headers=((b"retry-after", b"5"),))
-        self._receiving += 1
-        try:
-            yield
-        finally:
-            self._receiving -= 1
-
     async def _standing(self, token: str) -> Expected | None:
         if len(token) > TOKEN_MAX:
             return None
@@ -292,7 +291,7 @@ class Receiving:
         async with self._hashing:
             began = trio.current_time()
             await self._run(append, *values)
-            if self._receiving > 1:
+            if self.shares.count.taken > 1:
                 await trio.sleep(min(RESTS * (trio.current_time() - began), REST_SECONDS_MAX))
 
     async def _sync(self, draft: BlobDraft | PartialBlob) -> None:

@@ -7,11 +7,12 @@ from typing import Final, NamedTuple
 from gatewayd.areas.vault.documents.shapes import DocumentRow
 from gatewayd.clock import Instant
 from gatewayd.errors import Problem
+from gatewayd.http1.bodies import BodyTooSlow
 
 _NOTHING_EXPECTED: Final = "There is no such upload, or it was made already, or its time is over."
 
 Source = AsyncGenerator[bytearray, None]
-"""A body in parts. Raises `BodyCutShort`."""
+"""A body in parts. Raises `BodyCutShort`, `BodyTooSlow`."""
 
 
 class Received(NamedTuple):
@@ -59,6 +60,11 @@ def nothing() -> Problem:
 def cut_short() -> Problem:
     """400."""
     return Problem("invalid_request", "The body ended before its end.")
+
+
+def too_slow(error: BodyTooSlow) -> Problem:
+    """408, which ends the connection."""
+    return Problem("request_timeout", str(error), headers=((b"connection", b"close"),))
 
 
 def whole(row: DocumentRow) -> Standing:

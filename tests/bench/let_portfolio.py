@@ -185,6 +185,7 @@ class Portfolio(Estate):
             property_id=stay.property_id,
             unit_id=stay.unit_id,
             tenant_ids=[f"tnt_{number:06}"],
+            tenant_spans=[],
             type="assured_shorthold" if stay.first < _CHANGE else "assured_periodic",
             start_date=f"{stay.first}",
             term_end_date=f"{stay.first + 364 * _DAY}"

@@ -20,6 +20,7 @@ from playwright.sync_api import (
 
 MILLISECONDS = 120_000.0  # the longest that anything here waits; nothing is measured with it
 PHONE, DESK = ViewportSize(width=360, height=740), ViewportSize(width=1280, height=800)
+TABLET = ViewportSize(width=768, height=1024)
 
 
 @contextmanager

@@ -1,18 +1,20 @@
-"""Every page on a phone and on a desk: nothing sticks out."""
+"""Every page on a phone, a tablet and a desk: nothing sticks out."""
 
 import os
+import secrets
 from pathlib import Path
 from typing import Final, Literal
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from gatewayd.clock import DAY, Instant
-from gatewayd.identity import memberships, users
+from gatewayd.identity import api_keys, audit, calendar_feeds, memberships, users
+from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.ledger.credits import usage
 from gatewayd.ledger.credits.usage import Used
 from gatewayd.money import MICRO, Credits
 from gatewayd.store import WriteTx
-from tests.browser.chromium import DESK, PHONE
+from tests.browser.chromium import DESK, PHONE, TABLET
 from tests.browser.conftest import Visit
 from tests.browser.place import App, Place
 from tests.browser.walking import fill_in, heading, turn_on
@@ -25,13 +27,13 @@ ALL_SCOPES = "openid offline_access entities:read accounting:read accounting:wri
 
 
 class Camera:
-    """Looks whether each page fits a phone and a desk, and takes pictures of it where they are asked for."""
+    """Looks whether each page fits a phone, a tablet and a desk, and takes pictures of it where they are asked for."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
 
     def __call__(self, title: str) -> None:
-        for size in (PHONE, DESK):
+        for size in (PHONE, TABLET, DESK):
             self._page.set_viewport_size(size)
             wide, seen = self._page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
             assert wide <= seen, f"{title}: {wide} px on {seen}"
@@ -102,3 +104,55 @@ def test_usage_fits(place: Place, visit: Visit) -> None:
     assert page.get_by_role("img").count() == 2
     page.get_by_text("Figures by day").click()
     Camera(page)("developers-usage")
+
+
+LONG_NAME = "Rechnungsweiterleitungsschnittstellenbenutzerzugang" * 3
+"""Without a place at which a line could be broken."""
+
+
+def test_open_access_fits(place: Place, visit: Visit) -> None:
+    """With many rows, long names, and somebody who is gone; and it ends with two clicks and without scripts."""
+    page, _ = visit(java_script_enabled=False)
+    email, colleague, gone = place.person(), place.person("Bartholomew Featherstonehaugh"), place.person("Cy Ash")
+    names = ["Till", "Shop on the corner of the long street, second till from the left", LONG_NAME]
+    place.let_into(email, "Larch & Daughters")
+
+    def give(tx: WriteTx) -> str:
+        ids = {each: known(users.find(tx, each)) for each in (email, colleague, gone)}
+        larch = next(each.org_id for each in memberships.of_user(tx, ids[email]) if each.org_id != place.firm.org_id)
+        tx.bind(larch)
+        for each in (colleague, gone):
+            memberships.add(tx, ids[each], "member", audit.OPERATOR)
+        for number in range(36):
+            name = names[number] if number < len(names) else f"Till {number}"
+            new = api_keys.NewKey(name=name, user_id=ids[email if number % 4 else colleague])
+            api_keys.create(tx, new, secrets.token_bytes(RANDOM_BYTES), audit.OPERATOR)
+        for each in (gone, colleague):
+            wanted = calendar_feeds.NewFeed("Telephone", None, ids[each], ids[each])
+            calendar_feeds.create(tx, wanted)
+        memberships.remove(tx, ids[gone], audit.OPERATOR)
+        calendar_feeds.create(tx, calendar_feeds.NewFeed(LONG_NAME, None, None, audit.OPERATOR))
+        return larch
+
+    larch = place.instance.write(give)
+    take = Camera(page)
+    page.goto("/sign-in")
+    fill_in(page, email)
+    page.goto(f"/developers/access?organization={larch}")
+    take("developers-access")
+    page.get_by_role("link", name=f"All of {email}").click()
+    heading(page, "Open access")
+    take("developers-access-one")
+    page.get_by_label("Till 5", exact=True).check()
+    page.get_by_label(LONG_NAME).check()
+    page.get_by_role("button", name="End what is ticked").click()
+    heading(page, "End these 2?")
+    take("developers-access-end")
+    page.get_by_role("button", name="End them").click()
+    expect(page.get_by_role("status")).to_have_text("2 things were ended.")
+    take("developers-access-ended")
+
+
+def known(user: users.User | None) -> str:
+    assert user is not None
+    return user.id

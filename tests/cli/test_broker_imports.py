@@ -44,6 +44,8 @@ def test_a_file_makes_an_account_and_fills_it(run: Run, org_id: str, file: Path,
         "ignored": [],
         "refused": [],
         "supposed": [],
+        "otherAccounts": [],
+        "firstImportedAt": None,
         "balance": "34975.92",
     }
     assert made["accountId"].startswith("acc_")
@@ -51,6 +53,7 @@ def test_a_file_makes_an_account_and_fills_it(run: Run, org_id: str, file: Path,
     file.write_bytes(file.read_bytes() + b"\n")
     preview = run(*arguments, "--preview", "--json").document
     assert (preview["added"], preview["duplicates"]) == (0, 5)
+    assert "are of a bank's file" in run("import", "undo", made["importId"], "--preview").err
     undone = run("import", "undo", made["importId"], "--json").document
     assert (undone["id"], undone["status"], undone["kind"]) == (made["importId"], "reverted", "broker")
 

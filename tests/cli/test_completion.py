@@ -74,6 +74,7 @@ FILES = ["backups", "gatewayd.toml", "token 1.json"]
         (["user", "create", "--name", "list", "--role", "o"], ["owner"]),
         (["invoice", "list", "--status", "void", "--status", "over"], ["overdue"]),
         (["completion", ""], sorted(SHELLS)),
+        (["key", "create", "--scope", "accounting:read", "--scope", "land"], ["landlord:read", "landlord:write"]),
         (["--config", ""], FILES),
         (["serve", "--config", "g"], ["gatewayd.toml"]),
         (["tax", "connect", "--token-file", ""], FILES),

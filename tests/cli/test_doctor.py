@@ -3,6 +3,7 @@
 import grp
 import json
 import os
+import stat
 import time
 from pathlib import Path
 
@@ -36,6 +37,31 @@ def test_a_healthy_instance(tmp_path: Path) -> None:
     ran = instance.run("doctor")
     assert (ran.returncode, ran.stderr) == (1, "gatewayd: 1 thing is wrong\n")
     assert "Nothing answers at" in ran.stdout
+
+
+def test_to_root_what_is_private_to_the_services_user_is_well(
+    run: Run, config_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root looks at what is another's; what others than that user may read is told once."""
+    run("org", "create", "--name", "Oak")
+    data = config_file.parent / "data"
+    real, service = os.stat, 4_294_000
+
+    def owned(self: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        found = list(real(self, follow_symlinks=follow_symlinks))
+        found[stat.ST_UID] = service
+        return os.stat_result(found)
+
+    monkeypatch.setattr(Path, "stat", owned)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    about = findings(run)
+    assert about["data directory"] == (True, f"{data} is private to user {service}.")
+    assert about["instance key"] == (True, f"{data / 'instance.key'} is private to user {service}.")
+    (data / "instance.key").chmod(0o644)
+    assert findings(run)["instance key"] == (
+        False,
+        f"{data / 'instance.key'} is open to other users (mode 644).",
+    )
 
 
 def test_a_daemon_that_is_not_ready(tmp_path: Path) -> None:

@@ -41,6 +41,16 @@ def test_what_cannot_be_imported(run: Run, org_id: str, scans: Path, more: tuple
     assert (ended.code, said in ended.err) == (1, True), ended.err
 
 
+def test_a_file_comes_in_alone(run: Run, org_id: str, scans: Path) -> None:
+    (scans / "one.pdf").write_bytes(b"%PDF-1 alone")
+    link = scans.parent / "link.pdf"
+    link.symlink_to(scans / "one.pdf")
+    done = run("document", "import", str(scans / "one.pdf"), "--org", org_id).document
+    assert (done["added"], done["known"], done["refused"]) == (1, 0, [])
+    again = run("document", "import", str(link), "--org", org_id).document
+    assert (again["added"], again["known"], again["refused"]) == (0, 1, [])
+
+
 def test_a_folder_that_is_not_there(run: Run, org_id: str, tmp_path: Path) -> None:
     ended = run("document", "import", str(tmp_path / "nowhere"), "--org", org_id)
     assert (ended.code, "cannot be read: No such file" in ended.err) == (1, True), ended.err

@@ -66,7 +66,7 @@ def test_wrong_settings_leave_nothing(target: Path, capsys: pytest.CaptureFixtur
     ran = init(target, capsys, "--public-url", "ftp://x/y", *FLAGS[2:])
     assert (ran.code, ran.out) == (2, "")
     assert "server.public_url" in ran.err
-    assert list(target.parent.iterdir()) == []
+    assert not target.parent.exists()
     assert not (target.parent.parent / "data").exists()
 
 
@@ -92,6 +92,40 @@ def test_on_a_terminal_it_asks(
     assert ran.document["email"] == "a@x.org"
     assert "Public URL [http://127.0.0.1:8080]: Organization: E-mail" in ran.err
     assert 'public_url = "http://127.0.0.1:8080"' in target.read_text()
+
+
+def test_on_a_terminal_a_wrong_answer_is_told_before_the_next_question(
+    target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = ["ftp://x", "https://books.example.com", "\u202egro", "Oak", "nobody", "a@x.org", "\u200b", "Ann"]
+    monkeypatch.setattr(sys, "stdin", Terminal("".join(f"{answer}\n" for answer in answers)))
+    ran = init(target, capsys)
+    assert ran.document["email"] == "a@x.org"
+    told = [
+        "Public URL [http://127.0.0.1:8080]: server.public_url must begin with https://",
+        "Public URL [http://127.0.0.1:8080]: Organization: The character U+202E",
+        "Organization: E-mail address of its owner: Expected an address",
+        "E-mail address of its owner: Name of its owner: The character U+200B",
+        "Name of its owner: ",
+    ]
+    lines = ran.err.splitlines()
+    assert [line[: len(start)] for line, start in zip(lines, told, strict=False)] == told[: len(lines)]
+    assert len(lines) >= 4
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"), [("--email", "nobody"), ("--organization", " "), ("--public-url", "http://x")]
+)
+def test_a_wrong_flag_is_refused_before_anything_is_asked(
+    target: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, flag: str, value: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal("x\n"))
+    ran = init(target, capsys, flag, value)
+    assert (ran.code, ran.out) == (2, "")
+    assert len(ran.err.splitlines()) == 1
+    assert ": " in ran.err
+    assert sys.stdin.read() == "x\n"
+    assert not target.parent.exists()
 
 
 @pytest.mark.parametrize(

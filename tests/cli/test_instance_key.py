@@ -90,6 +90,7 @@ def test_what_is_lost_is_named_one_by_one_and_given_up_when_told_to(
     *told, last = [line.removeprefix("gatewayd: ").partition(":")[0] for line in asked.err.splitlines()]
     assert told == [
         f"National Insurance number of {sealed.entity_id} ({sealed.org_id})",
+        f"Unique Taxpayer Reference of {sealed.entity_id} ({sealed.org_id})",
         f"tax connection of {sealed.org_id}",
         f"tax connection of {sealed.entity_id} ({sealed.org_id})",
         f"second factor of {email}",

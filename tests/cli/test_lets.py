@@ -37,12 +37,8 @@ def let(config_file: Path, org_id: str) -> Let:
 
     house = do("createProperty", businessId=business_id, name="4 Elm Row", type="house")
     tenant = do("createTenant", kind="person", name="R. Thorn")
-    terms = {
-        "startDate": "2020-04-06",
-        "endedDate": "2021-04-05",
-        "rentAmount": "12000.00",
-        "rentFrequency": "annually",
-    }
+    days = {"startDate": "2020-04-06", "endedDate": "2021-04-05"}
+    terms = {**days, "rentAmount": "12000.00", "rentFrequency": "annually"}
     return Let(business_id, house, do("createTenancy", propertyId=house, tenantIds=[tenant], **terms))
 
 

@@ -20,12 +20,16 @@ CHECKS = (
     "response_schema_conformance",
     "negative_data_rejection",
 )
+# What is too long to be read is refused with 414 before it is looked at, which Schemathesis does not expect by itself.
+REFUSALS = ["400", "401", "403", "404", "405", "406", "409", "414", "415", "422", "428", "429", "5xx"]
 LONGEST_SECONDS = 600 + 60 * EXAMPLES  # nothing is measured with it
 
 
 def test_every_answer_is_as_described(shared: Shared, tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("schemathesis")
     url = shared.running.url
+    settings = f"[checks.negative_data_rejection]\nexpected-statuses = {REFUSALS}\n"
+    (tmp_path / "schemathesis.toml").write_text(settings, "utf-8")
     command = [str(program), "run", f"{url}/openapi.json", "--url", f"{url}/api/rpc"]
     command += ["--header", f"Authorization: Bearer {shared.firm.key}", "--checks", ",".join(CHECKS)]
     command += ["--phases", "examples,fuzzing", "--max-examples", str(EXAMPLES), "--seed", str(SEED), "--no-color"]

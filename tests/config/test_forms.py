@@ -192,3 +192,22 @@ def test_what_is_no_public_address_is_refused(text: str, reason: str) -> None:
     error = forms.public_address_error(text)
     assert error is not None
     assert error.startswith(reason)
+
+
+@pytest.mark.parametrize("host", ["gateway", "books.lan", "a-b.example"])
+def test_hosts_are_taken(host: str) -> None:
+    assert forms.host_error(host) is None
+
+
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [
+        ("Books.lan", "lower case: 'books.lan'"),
+        ("gateway:8080", "without a port: 'gateway'"),
+        ("https://books.lan", "without a port"),
+        ("a b", "must be a host name"),
+        ("", "must be a host name"),
+    ],
+)
+def test_what_is_no_host(host: str, reason: str) -> None:
+    assert reason in str(forms.host_error(host))

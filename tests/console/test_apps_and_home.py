@@ -17,6 +17,7 @@ async def test_the_overview_says_where_one_is(site: Site) -> None:
     assert [(each.text, each.attributes.get("aria-current")) for each in nav.all("a")] == [
         ("Overview", "page"),
         ("Connected apps", None),
+        ("Open access", None),
         ("Tax access", None),
         ("Account", None),
         ("Sign out", None),

@@ -57,6 +57,7 @@ async def test_from_signed_out_to_the_code(site: Site) -> None:
     for shown in ("app.example", "Sprout", "nobody has checked the name", EMAIL, "Oak & Son"):
         assert shown in page.text
     assert "View invoices, quotes, counterparties, transactions and reports." in page.text
+    assert "This includes properties, tenants and their guarantors, rents and mortgages;" in page.text
     answer = await allow(browser, page)
     assert answer.location.startswith("https://app.example/callback?")
     assert set(answer.sent_back) == {"code", "state", "iss"}

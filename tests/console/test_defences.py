@@ -25,6 +25,7 @@ POSTS = [
     "/admin/tax/approve",
     "/admin/tax/refuse",
     "/admin/tax/withdraw",
+    "/developers/access/end",
     "/developers/apps/revoke",
     "/developers/tax/connect",
     "/developers/tax/disconnect",
@@ -36,7 +37,7 @@ POSTS = [
 ENTRIES = ["/sign-in", "/sign-in/code", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-in/link/x"]
 ENTRIES += ["/sign-in/reset/x"]
 PRIVATE = ["/", "/account", "/account/second-factor", "/developers/apps"]
-PRIVATE += ["/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
+PRIVATE += ["/developers/access", "/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
 
 
 async def test_the_server_is_told_who_is_signed_in(site: Site) -> None:

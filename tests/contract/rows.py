@@ -128,6 +128,7 @@ async def seed(api: TestedApi, blobs: Blobs) -> dict[str, str]:
             ids["ins"] = str(reply.json()["instrumentId"])
     ids["inv_b"] = await _invoice(api, ids["cli"])
     ids["inv_c"] = await _invoice(api, ids["cli"])
+    ids["inv_d"] = await _invoice(api, ids["cli"], "USD", vatCode="outside_scope")
     paid = await api("POST", f"/invoices/{ids['inv_c']}/payments", json={})
     assert paid.status == 200
     ids |= await api.store.write(_bank_lines, "org_a")
@@ -255,6 +256,9 @@ async def _import(api: TestedApi, ids: dict[str, str]) -> None:
         reply = await api("POST", f"/accounts/{ids['bac']}/imports", query=values, body=content)
         assert reply.status == 200, reply.body
         ids[name] = str(reply.json()["id"])
+    stated = await api("POST", f"/accounts/{ids['bac']}/balances", json={"date": "2026-09-30", "balance": "100.00"})
+    assert stated.status == 200, stated.body
+    ids["bsb"] = str(stated.json()["id"])
     for name, values, content in (("imp_c", {}, SEED_TRADES), ("imp_d", {"preview": "true"}, PREVIEWED_TRADES)):
         reply = await api("POST", f"/assets/accounts/{ids['acc']}/imports", query=values, body=content)
         assert reply.status == 200, reply.body
@@ -344,10 +348,11 @@ def _bank_lines(tx: WriteTx) -> dict[str, str]:
     return ids
 
 
-async def _invoice(api: TestedApi, client_id: str) -> str:
+async def _invoice(api: TestedApi, client_id: str, currency: str = "GBP", **line: str) -> str:
     """One that is issued."""
-    lines = [{"description": "Work", "unitPrice": "100.00"}]
-    reply = await api("POST", "/invoices", json={"clientId": client_id, "status": "issued", "lines": lines})
+    lines = [{"description": "Work", "unitPrice": "100.00", **line}]
+    body = {"clientId": client_id, "status": "issued", "currency": currency, "lines": lines}
+    reply = await api("POST", "/invoices", json=body)
     assert reply.status == 200, reply.body
     return str(reply.json()["id"])
 

@@ -10,6 +10,7 @@ from gatewayd.catalogue import CatalogueError, checked
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.pages import Listing, Page, PageRequest
+from gatewayd.contract.scopes import meaning
 from gatewayd.contract.wire import Rendered
 from gatewayd.http.openapi import explanation
 from gatewayd.store import ReadTx
@@ -34,6 +35,38 @@ def test_all_that_is_promised_is_built() -> None:
 def test_an_extension_is_no_promised_operation_under_another_flag() -> None:
     assert {operation.id for operation in OPERATIONS if operation.extension} == EXTENSIONS.keys()
     assert PROMISES.keys() & EXTENSIONS.keys() == set()
+
+
+WORDS = {
+    "legalEntity": ("legal entities",),
+    "businesses": ("income sources", "reports"),
+    "landlord": ("tenan",),
+    "assets": ("portfolios",),
+    "banking": ("bank",),
+    "vault": ("document",),
+    "accounting": ("invoices",),
+    "periods": ("period",),
+    "obligations": ("obligations",),
+    **dict.fromkeys(("vat", "itsaCalculations", "itsaObligations", "itsaStatus", "selfAssessment"), ("tax",)),
+    "billing": ("credits",),
+    "organizations": ("organization",),
+    "webhooks": ("webhook",),
+    "tax": ("tax",),
+    "crm": ("opportunities",),
+    "access": ("open",),
+}
+"""Of each area, the words by which people know that it is meant; one of several."""
+
+
+def test_the_meaning_of_a_scope_names_all_that_it_opens() -> None:
+    """Whoever allows it reads nothing else."""
+    faults = set()
+    for operation in OPERATIONS:
+        area = operation.id.partition(".")[0]
+        for scope in operation.scopes if len(operation.scopes) == 1 else ():
+            if not any(word in meaning(scope).lower() for word in WORDS[area]):
+                faults.add((scope, area))
+    assert faults == set()
 
 
 def test_no_two_lists_take_requests_of_one_name() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from gatewayd.contract.decoding import RequestDecoder
+from gatewayd.contract.names import hidden_in
 from gatewayd.errors import ERRORS, FIELD_CODES, Problem
 from tests.contract_rules.rows import Create, Update, decoder
 
@@ -233,6 +234,29 @@ def test_a_path_parameter_is_validated(value: str) -> None:
     assert [path for path, _ in _fields(_problem("{}", _UPDATE, id=value))] == ["id"]
 
 
+HIDDEN = ["\u200b", "\u202e", "\u2066", "\ufeff", "\u00ad", "\u200e"]
+
+
+@pytest.mark.parametrize("character", HIDDEN)
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_a_name_holds_nothing_that_nobody_sees(character: str, ascii_only: bool) -> None:
+    """Two names must not look the same that are not; what is no name may hold it."""
+    body = json.dumps({"name": f"Oak{character} Ltd"}, ensure_ascii=ascii_only)
+    problem = _problem(body)
+    assert _fields(problem) == [("name", "invalid_format")]
+    assert f"U+{ord(character):04X}" in problem.errors[0].message
+    noted = json.dumps({"name": "Oak", "note": f"a{character}b"}, ensure_ascii=ascii_only)
+    assert _create(noted).note == f"a{character}b"
+
+
+@pytest.mark.parametrize(
+    "name", ["می\u200cخواهم", "क्\u200dष", "\U0001f468\u200d\U0001f469", "O’Neill\u00a0&", "C:\\u200b"]
+)
+def test_names_of_other_scripts_are_taken(name: str) -> None:
+    for ascii_only in (True, False):
+        assert _create(json.dumps({"name": name}, ensure_ascii=ascii_only)).name == name
+
+
 def test_a_version_larger_than_the_database_holds_is_refused() -> None:
     assert _fields(_problem(f'{{"id":"a","expectedVersion":{10**30}}}', _UPDATE)) == [
         ("expectedVersion", "out_of_range")
@@ -266,7 +290,7 @@ def test_arbitrary_objects_raise_nothing_but_problems(values: dict[str, object])
 @given(st.text(min_size=1, max_size=10))
 def test_every_name_comes_back_as_it_was_sent(name: str) -> None:
     raw = json.dumps({"name": name}).encode()
-    if "\x00" in name:
+    if "\x00" in name or hidden_in(name):
         assert _fields(_problem(raw)) == [("name", "invalid_format")]
     else:
         assert _create(raw).name == name

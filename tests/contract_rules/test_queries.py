@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.contract.decoding import MAX_QUERY_FIELDS
+from gatewayd.contract.query_strings import MAX_QUERY_FIELDS
 from gatewayd.errors import FIELD_CODES, Problem
 from tests.contract_rules.rows import Get, Listed, decoder
 

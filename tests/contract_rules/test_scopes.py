@@ -10,6 +10,8 @@ from gatewayd.contract.scopes import (
     RESTRICTED,
     SCOPES,
     SIGN_IN_ONLY,
+    described,
+    meaning,
     narrower,
 )
 
@@ -46,3 +48,17 @@ def test_a_key_carries_no_scope_of_sign_in_and_full_access_no_restricted_one() -
 )
 def test_narrower_scopes(area: str, scope: str, expected: str | None) -> None:
     assert narrower(area, scope) == expected
+
+
+def test_the_description_names_the_narrower_scopes() -> None:
+    told = described()
+    assert told["accounting:read"].startswith(SCOPES["accounting:read"])
+    assert "guarantors" in told["accounting:read"]
+    assert told["accounting:read"].endswith("A part of it alone: `assets:read`, `landlord:read`.")
+    assert told["accounting:write"].endswith("A part of it alone: `assets:write`, `landlord:write`.")
+    assert told["openid"] == SCOPES["openid"]
+    assert told.keys() == ALL_SCOPES.keys()
+
+
+def test_a_scope_of_another_version_stands_for_itself() -> None:
+    assert meaning("ledger:read") == "ledger:read"

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+import apsw
 import httpx
 
 from gatewayd.areas import accounting, assets, banking, businesses, crm, legal_entities
@@ -106,6 +107,15 @@ class Instance:
 
     def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
         return self.context.read(work, org_id)
+
+    def seen(self, sql: str) -> list[tuple[Any, ...]]:
+        """What the database holds, seen by a connection that is opened for it: at less cost than `read`."""
+        connection = apsw.Connection(str(self.database))
+        try:
+            connection.set_busy_timeout(int(SECONDS * 1000))
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
 
     def do(self, org_id: str, operation_id: str, **values: object) -> dict[str, Any]:
         """Run an operation as the operator; answers its JSON."""
@@ -303,6 +313,28 @@ def serving(
         manager.close()
     errors = [line for line in running.lines() if line["level"] == "error" and line["event"] not in running.claimed]
     assert errors == [], errors
+
+
+def kill_when(running: Running, condition: Callable[[], object]) -> None:
+    """Kill a daemon in the midst of what a condition tells of: it stands still while that is made sure of."""
+
+    def look() -> bool:
+        if not condition():
+            return False
+        os.kill(running.pid, signal.SIGSTOP)
+        until(lambda: _state(running.pid) == "T")
+        if condition():
+            running.process.kill()
+            return True
+        os.kill(running.pid, signal.SIGCONT)
+        return False
+
+    until(look)
+
+
+def _state(pid: int) -> str:
+    """The letter that the kernel has for what a process is at."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
 
 
 def until(condition: Callable[[], T | None], seconds: float = SECONDS) -> T:

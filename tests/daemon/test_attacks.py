@@ -16,10 +16,10 @@ QUICK = """header_timeout_seconds = 1
 keep_alive_timeout_seconds = 20
 request_read_timeout_seconds = 2
 """
-GOOD = b"GET /api/rpc/invoices HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer KEY\r\n"
-SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+GOOD = b"GET /api/rpc/invoices HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer KEY\r\n"
+SMUGGLED = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 POST = (
-    b"POST /api/rpc/crm/createLead HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer KEY\r\n"
+    b"POST /api/rpc/crm/createLead HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer KEY\r\n"
     b"Content-Type: application/json\r\n"
 )
 
@@ -60,12 +60,12 @@ MALFORMED = {
     "tls on plain http": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64), {400}),
     "http/2 prior knowledge": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", {400, 505}),
     "http/0.9": (b"GET /healthz\r\n\r\n", {400, 505}),
-    "another version": (b"GET /healthz HTTP/3.0\r\nHost: x\r\n\r\n", {400, 505}),
+    "another version": (b"GET /healthz HTTP/3.0\r\nHost: localhost\r\n\r\n", {400, 505}),
     "no host": (b"GET /healthz HTTP/1.1\r\n\r\n", {400}),
-    "two hosts": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", {400}),
+    "two hosts": (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: y\r\n\r\n", {400}),
     "a space before the colon": (b"GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n", {400}),
-    "a folded header": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n", {400}),
-    "a null in a header": (b"GET /healthz HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n", {400}),
+    "a folded header": (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nA: b\r\n c\r\n\r\n", {400}),
+    "a null in a header": (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nA: b\0c\r\n\r\n", {400}),
     "length and chunks": (POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + SMUGGLED, {400}),
     "two lengths": (POST + b"Content-Length: 0\r\nContent-Length: 35\r\n\r\n" + SMUGGLED, {400}),
     "a list of lengths": (POST + b"Content-Length: 0, 35\r\n\r\n" + SMUGGLED, {400}),
@@ -78,11 +78,11 @@ MALFORMED = {
     "a chunk that is no number": (POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n" + SMUGGLED, {400}),
     "an endless chunk": (POST + b"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", {400, 413}),
     "a chunk longer than it says": (POST + b"Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n", {400}),
-    "headers without end": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"A: " + b"b" * 100_000, {431}),
-    "many headers": (b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 20_000 + b"\r\n", {431}),
-    "a long address": (b"GET /" + b"a" * 60_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", {414, 431}),
+    "headers without end": (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + b"A: " + b"b" * 100_000, {431}),
+    "many headers": (b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + b"A: b\r\n" * 20_000 + b"\r\n", {431}),
+    "a long address": (b"GET /" + b"a" * 60_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", {414, 431}),
     "an address that leaves the root": (
-        b"GET /../../etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        b"GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
         {400, 404},
     ),
     "connect": (
@@ -90,7 +90,7 @@ MALFORMED = {
         {400, 404, 405, 501},
     ),
     "a body where none belongs": (
-        b"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nConnection: close\r\n\r\nevil",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nConnection: close\r\n\r\nevil",
         {200, 400},
     ),
 }
@@ -105,6 +105,19 @@ def test_a_malformed_request_is_refused_and_nothing_after_it_is_answered(shared:
         answer = _rest(peer)
     assert int(answer.split(b" ", 2)[1]) in allowed, answer
     assert len(re.findall(rb"HTTP/1\.1 \d{3} ", answer)) == 1, answer
+    serves(shared)
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/openapi.json", "/api/rpc/invoices", "/api/auth/jwks"])
+@pytest.mark.parametrize(
+    "start", ["GET {} HTTP/1.1\r\nHost: evil.example", "GET http://evil.example{} HTTP/1.1\r\nHost: localhost"]
+)
+def test_a_name_of_somebody_else_is_served_nothing(shared: Shared, path: str, start: str) -> None:
+    with shared.running.connect() as peer:
+        peer.sendall(f"{start.format(path)}\r\nConnection: close\r\n\r\n".encode())
+        answer = _rest(peer)
+    assert answer.startswith(b"HTTP/1.1 421 "), answer
+    assert b'"code":"misdirected_request"' in answer
     serves(shared)
 
 
@@ -180,7 +193,7 @@ def half_closed(shared: Shared) -> None:
 def a_header_byte_by_byte(shared: Shared) -> None:
     """Too slow by the header deadline, though a byte came in every while."""
     with shared.running.connect() as peer:
-        _drip(peer, b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 200)
+        _drip(peer, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 200)
         assert b" 408 " in _rest(peer).split(b"\r\n")[0]
 
 

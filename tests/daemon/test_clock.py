@@ -30,7 +30,7 @@ class Served:
         self._instance = instance
         self._firm = firm
         self._clock = clock
-        self._client = httpx.AsyncClient(trust_env=False)
+        self._client = httpx.AsyncClient(trust_env=False, timeout=SECONDS)
 
     async def start(self, nursery: trio.Nursery) -> None:
         self._client.base_url = httpx.URL((await nursery.start(self.daemon.run)).addresses[0])

@@ -145,7 +145,7 @@ async def test_damage_is_looked_for_and_told(tmp_path: Path, mock_clock: MockClo
 
 async def test_looking_for_damage_ends_when_it_is_cancelled(tmp_path: Path) -> None:
     async with opened(tmp_path) as store:
-        with trio.fail_after(30), trio.CancelScope() as scope:
+        with trio.fail_after(120), trio.CancelScope() as scope:
             scope.cancel()
             await store.find_damage()
         assert scope.cancelled_caught

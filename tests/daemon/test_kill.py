@@ -1,4 +1,7 @@
-"""Killed again and again while four programs write: what was acknowledged is there, once, and is delivered."""
+"""Killed again and again while four programs write: what was acknowledged is there, once, and is delivered.
+
+On a machine that is slow an attempt may end by its deadline though it has arrived: it is made again, and counted so.
+"""
 
 import json
 import os
@@ -13,7 +16,6 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from uuid import uuid4
 
-import apsw
 import pytest
 
 from tests.daemon.hooks import Hooks, make_authority, receiving, webhook_settings
@@ -103,12 +105,14 @@ def _ask(connection: HTTPConnection, work: Work, path: str, key: str, body: dict
 
 def in_flight(instance: Instance) -> set[tuple[str, int]]:
     """The attempts that were under way when the daemon was killed."""
-    connection = apsw.Connection(str(instance.database))
-    try:
-        rows = connection.execute("SELECT id, attempts FROM deliveries WHERE in_flight = 1").fetchall()
-    finally:
-        connection.close()
-    return {(str(delivery), int(str(attempts))) for delivery, attempts in rows}
+    rows = instance.seen("SELECT id, attempts FROM deliveries WHERE in_flight = 1")
+    return {(str(delivery), int(attempts)) for delivery, attempts in rows}
+
+
+def ended_by_deadline(instance: Instance) -> Counter[str]:
+    """How many attempts of each delivery waited in vain for the answer to what may have arrived."""
+    rows = instance.seen("SELECT delivery_id, wire FROM delivery_attempts")
+    return Counter(str(delivery) for delivery, wire in rows if json.loads(wire)["error"] == "timeout")
 
 
 def kill_again_and_again(instance: Instance, work: Work, hooks: Hooks, listener: socket.socket) -> set[tuple[str, int]]:
@@ -138,11 +142,7 @@ def finish(instance: Instance, work: Work, listener: socket.socket) -> None:
 
 
 def unfinished(instance: Instance) -> int:
-    connection = apsw.Connection(str(instance.database))
-    try:
-        found = connection.execute("SELECT count(*) FROM deliveries WHERE status <> 'succeeded'").get
-    finally:
-        connection.close()
+    ((found,),) = instance.seen("SELECT count(*) FROM deliveries WHERE status <> 'succeeded'")
     return int(found)
 
 
@@ -181,12 +181,8 @@ def check_invoices(instance: Instance, work: Work) -> None:
     assert set(rows) == set(work.invoices.values())
     assert len(rows) == len(work.invoices)
     assert [number for _, number in rows] == [f"INV-{count:06}" for count in range(1, len(rows) + 1)]
-    connection = apsw.Connection(str(instance.database))
-    try:
-        assert connection.execute("PRAGMA integrity_check").get == "ok"
-        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-    finally:
-        connection.close()
+    assert instance.seen("PRAGMA integrity_check") == [("ok",)]
+    assert instance.seen("PRAGMA foreign_key_check") == []
 
 
 def check_deliveries(instance: Instance, work: Work, hooks: Hooks, met: set[tuple[str, int]]) -> None:
@@ -195,5 +191,5 @@ def check_deliveries(instance: Instance, work: Work, hooks: Hooks, met: set[tupl
     told = Counter(json.loads(arrival.body)["data"]["lead_id"] for arrival in hooks.arrivals)
     assert set(told) == set(work.leads.values())
     assert len(arrivals) == len(work.leads)  # one event for each lead, however often it was asked for
-    cut = Counter(delivery for delivery, _ in met)
+    cut = Counter(delivery for delivery, _ in met) + ended_by_deadline(instance)
     assert {delivery for delivery, count in arrivals.items() if count > 1 + cut[delivery]} == set()

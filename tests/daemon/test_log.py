@@ -66,4 +66,5 @@ def test_a_line_for_each_request(instance: Instance) -> None:
     assert [line.get("organization") for line in lines] == [firm.org_id, None, None, firm.org_id]
     assert [line.get("caller") for line in lines] == ["api_key", None, None, "api_key"]
     assert all(0 <= line["milliseconds"] < 60_000 for line in lines)
+    assert all(line["milliseconds"] == round(line["milliseconds"], 3) for line in lines)
     assert json.dumps(lines).count("INV-") == 0

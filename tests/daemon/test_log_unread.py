@@ -55,7 +55,8 @@ def mix_of(firm: Firm) -> list[tuple[str, str]]:
 def ask_all(running: Running, asked: Sequence[tuple[str, str]], count: int) -> Counter[int]:
     """So many requests on one connection, many at a time; how many had each status."""
     mix = b"".join(
-        f"GET {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n\r\n".encode() for path, token in asked
+        f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
+        for path, token in asked
     )
     answered: Counter[int] = Counter()
     with running.connect() as peer:

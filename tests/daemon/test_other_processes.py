@@ -60,7 +60,7 @@ def test_a_lead_made_by_the_command_is_delivered(tmp_path: Path) -> None:
         made = instance.run("lead", "create", "--org", firm.org_id, "--source", "fair", "--json")
         lead_id = json.loads(made.stdout)["id"]
         # Well below the 15 s after which the dispatcher would look without having been woken.
-        (arrival,) = hooks.wait_for(1, seconds=10)
+        (arrival,) = hooks.wait_for(1)
         assert json.loads(arrival.body)["data"]["lead_id"] == lead_id
         assert running.end() == 0
 

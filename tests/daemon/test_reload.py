@@ -113,7 +113,7 @@ def test_a_renewed_certificate_is_served_and_no_request_fails(tmp_path: Path) ->
     with serving(instance) as running, load(running, firm, ca_file) as seen:
         first = shown(running)
         before = scrape(place(running))["gatewayd_certificate_expiry_timestamp_seconds"][()]
-        with httpx.Client(base_url=running.url, verify=False, trust_env=False) as kept:
+        with httpx.Client(base_url=running.url, verify=False, trust_env=False, timeout=SECONDS) as kept:
             assert kept.get("/healthz").headers["strict-transport-security"] == "max-age=15552000"
             for days in (50, 60, 90):
                 write_certificate(tmp_path, authority, days)
@@ -244,7 +244,7 @@ def test_a_proxy_on_a_unix_socket_is_believed_where_it_is_named(tmp_path: Path) 
     firm = instance.firm()
     new = api_keys.NewKey(name="Office", user_id=firm.user_id, networks=("192.0.2.0/24",))
     key = instance.write(lambda tx: api_keys.create(tx, new, bytes(RANDOM_BYTES), audit.OPERATOR), firm.org_id).key
-    by_socket = httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://x")
+    by_socket = httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://x", timeout=SECONDS)
     with serving(instance) as running, by_socket as client:
 
         def status(sender: str) -> int:

@@ -123,7 +123,7 @@ def begin_invoice(running: Running, firm: Firm) -> tuple[socket.socket, bytes]:
     """Send a request for an invoice up to the middle of its body; answers the connection and the rest."""
     body = b'{"clientId": "%b", "lines": [{"description": "Door", "unitPrice": "10.00"}]}' % firm.client_id.encode()
     head = (
-        f"POST /api/rpc/invoices HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {firm.key}\r\n"
+        f"POST /api/rpc/invoices HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {firm.key}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     peer = running.connect()
@@ -154,7 +154,7 @@ def test_a_stop_answers_what_is_under_way_and_refuses_the_rest(instance: Instanc
         asking = running.connect()
         asking.sendall(b"GET /readyz HTTP/1.1\r\nHo")
         idle = running.connect()
-        idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert b"200 OK" in idle.recv(65536)
         with upload, asking, idle:
             running.terminate()
@@ -251,7 +251,7 @@ def test_a_unix_socket_with_its_mode(tmp_path: Path) -> None:
     with serving(instance) as running:
         assert running.addresses == [f"unix:{path}"]
         assert path.stat().st_mode & 0o777 == 0o600
-        with httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://x") as client:
+        with httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://x", timeout=SECONDS) as client:
             assert client.get("/healthz").status_code == 200
         assert running.end() == 0
     assert not path.exists()
@@ -266,7 +266,7 @@ def test_a_socket_that_was_passed(tmp_path: Path) -> None:
             assert running.end() == 0
         # The manager keeps its socket: what comes while nobody serves waits for the next.
         with socket.create_connection(listener.getsockname(), timeout=SECONDS) as waiting:
-            waiting.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            waiting.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             with serving(instance, descriptors=(listener.fileno(),)) as running:
                 assert received(waiting).startswith(b"HTTP/1.1 200 ")
                 assert running.end() == 0
@@ -282,7 +282,9 @@ def test_tls_with_both_versions(tmp_path: Path, http2: bool) -> None:
     context = ssl.create_default_context(cafile=str(ca_file))
     with serving(instance) as running:
         assert running.url.startswith("https://")
-        with httpx.Client(base_url=running.url, http2=http2, verify=context, trust_env=False) as client:
+        with httpx.Client(
+            base_url=running.url, http2=http2, verify=context, trust_env=False, timeout=SECONDS
+        ) as client:
             headers = {"Authorization": f"Bearer {firm.key}"}
             for _ in range(3):
                 answer = client.get("/api/rpc/invoices", headers=headers)

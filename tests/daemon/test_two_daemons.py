@@ -27,7 +27,7 @@ def made(directory: Path, settings: str) -> tuple[Instance, Daemon, io.StringIO]
 
 
 async def status(url: str, key: str) -> int:
-    async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=SECONDS) as client:
         answer = await client.get("/api/rpc/invoices", headers={"Authorization": f"Bearer {key}"})
         return answer.status_code
 

@@ -98,7 +98,7 @@ def stored(instance: Instance) -> list[Path]:
 
 
 def head(method: str, path: str, length: int | str, *fields: str) -> bytes:
-    lines = [f"{method} {path} HTTP/1.1", "Host: x", f"Content-Length: {length}", *fields, "", ""]
+    lines = [f"{method} {path} HTTP/1.1", "Host: localhost", f"Content-Length: {length}", *fields, "", ""]
     return "\r\n".join(lines).encode()
 
 

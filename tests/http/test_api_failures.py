@@ -1,5 +1,6 @@
 """What the dispatch does when something fails, takes too long or is broken off."""
 
+import threading
 from pathlib import Path
 
 import apsw
@@ -8,6 +9,7 @@ import trio
 
 from gatewayd.contract.caller import Caller
 from gatewayd.store import OverBudget, ReadTx, StoreFailure
+from gatewayd.store.long_reads import ORGANIZATION_THREADS
 from tests.http.conftest import OpenProbes
 from tests.http.probes import Deps, Said, Word, said
 from tests.support.api import ANSWER_SECONDS, Body, TestedApi
@@ -85,6 +87,24 @@ async def test_a_read_over_its_budget_runs_again_on_a_thread(open_probes: OpenPr
         assert reply["ratelimit"].startswith('"default";r=9;')  # charged once
         assert len(api.authenticator.asked) == 1  # and asked once who is calling
         assert api.limits.running == 0
+
+
+async def test_who_has_its_share_of_long_reads_is_told_so(
+    open_probes: OpenProbes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gatewayd.store.long_reads.LONG_READ_SECONDS", 2.0)
+    over = threading.Event()
+    async with open_probes() as api, trio.open_nursery() as nursery:
+        await api.org("org_b", "other")
+        for _ in range(ORGANIZATION_THREADS):
+            nursery.start_soon(api.store.read_later, lambda tx: over.wait(120), "org_a")
+        while api.store.read_shares.count.of("org_a") < ORGANIZATION_THREADS:
+            await trio.lowlevel.checkpoint()
+        other = await api("GET", "/probe/long", query={"word": "w"}, token="other")
+        refused = await api("GET", "/probe/long", query={"word": "w"})
+        over.set()
+    assert other.status == 200
+    assert (refused.status, refused.code, refused["retry-after"]) == (429, "rate_limited", "5")
 
 
 async def test_a_short_read_stays_on_the_loop(open_probes: OpenProbes) -> None:

@@ -3,12 +3,21 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
 from icalendar import Calendar
+from trio.testing import MockClock
 
 from gatewayd.areas import legal_entities, periods
-from gatewayd.http.calendar_feeds import calendar_app
+from gatewayd.areas.periods import feed_content
+from gatewayd.areas.periods.icalendar import Deadline
+from gatewayd.clock import DAY
+from gatewayd.http.calendar_feeds import COST, calendar_app
 from gatewayd.http1.asgi import App
+from gatewayd.identity.calendar_feeds import OpenFeed
+from gatewayd.performing.rate_limits import RateLimits
+from gatewayd.store import OverBudget, ReadTx, Store
 from tests.http.test_health import ask
 from tests.support.api import Fields, Reply, TestedApi, open_api
 
@@ -27,7 +36,7 @@ class Door:
 
 
 @asynccontextmanager
-async def open_door(tmp_path: Path, image: bytes) -> AsyncIterator[Door]:
+async def open_door(tmp_path: Path, image: bytes, per_minute: int = 0) -> AsyncIterator[Door]:
     operations = (*legal_entities.AREA.operations, *periods.AREA.operations)
     async with open_api(tmp_path, image, operations) as api:
         entity = await api("POST", "/legalEntity/createLegalEntity", json={"name": "Oak", "type": "sole_trader"})
@@ -35,7 +44,7 @@ async def open_door(tmp_path: Path, image: bytes) -> AsyncIterator[Door]:
         assert (await api("POST", "/obligations/create", json=values)).status == 200
         made = await api("POST", "/obligations/feeds/create", json={"name": "Phone"})
         assert made.status == 200, made.body
-        yield Door(api, calendar_app(api.store, ALARM_DAYS), made.json())
+        yield Door(api, calendar_app(api.store, RateLimits(per_minute, 64), ALARM_DAYS), made.json())
 
 
 async def test_an_address_answers_a_calendar(tmp_path: Path, database_image: bytes) -> None:
@@ -65,6 +74,57 @@ async def test_what_is_the_same_is_not_sent_again(tmp_path: Path, database_image
         changed = await door(headers=[(b"if-none-match", tag)])
     assert changed.status == 200
     assert b"Done: Insurance" in changed.body
+
+
+async def test_an_address_is_held_to_the_rate_of_a_credential(
+    tmp_path: Path, database_image: bytes, mock_clock: MockClock
+) -> None:
+    async with open_door(tmp_path, database_image, per_minute=2 * COST) as door:
+        statuses = [(await door()).status for _ in range(3)]
+        refused = await door()
+        assert (statuses, refused.status, refused.code) == ([200, 200, 429], 429, "rate_limited")
+        other = await door.api("POST", "/obligations/feeds/create", json={"name": "Office"})
+        path = other.json()["url"].removeprefix("http://127.0.0.1:8080")
+        assert (await door(path)).status == 200
+        mock_clock.jump(int(refused["retry-after"]))
+        assert (await door()).status == 200
+
+
+async def test_what_is_asked_again_is_not_worked_out_again(
+    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def deadlines(tx: ReadTx, feed: OpenFeed) -> list[Deadline]:
+        asked.append(feed.id)
+        return feed_content.deadlines(tx, feed)
+
+    monkeypatch.setattr("gatewayd.http.calendar_feeds.feed_content", SimpleNamespace(deadlines=deadlines))
+    async with open_door(tmp_path, database_image) as door:
+        first = await door()
+        again = await door(headers=[(b"if-none-match", first["etag"].encode())])
+        assert (again.status, len(asked)) == (304, 1)
+        obligation = (await door.api("GET", "/obligations/list")).json()["data"][0]["id"]
+        assert (await door.api("POST", "/obligations/fulfil", json={"id": obligation})).status == 200
+        assert b"Done: Insurance" in (await door()).body
+        assert len(asked) == 2
+        door.api.clock.advance(DAY)
+        assert (await door()).status == 200
+        assert len(asked) == 3, "another day"
+
+
+async def test_a_feed_is_given_also_where_the_look_is_long(
+    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        expected = (await door()).body
+
+        def too_long(self: Store, work: object, org_id: str | None) -> None:
+            raise OverBudget("the read is too long for the event loop")
+
+        monkeypatch.setattr(Store, "read_now", too_long)
+        assert (await door()).body == expected
+        assert (await door("/calendar/gwd_cal_x.ics")).status == 404
 
 
 async def test_unknown_and_revoked_addresses_are_answered_alike(tmp_path: Path, database_image: bytes) -> None:

@@ -12,6 +12,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from gatewayd.clock import to_wire
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.contract.scopes import described as scopes_described
 from gatewayd.contract.wire import Response
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.events import EVENT_KINDS, EventBody
@@ -104,7 +105,7 @@ def test_the_schemes_say_how_to_be_let_in() -> None:
             "authorizationUrl": URLS.authorization,
             "tokenUrl": URLS.token,
             "refreshUrl": URLS.token,
-            "scopes": dict(ALL_SCOPES),
+            "scopes": scopes_described(),
         }
     }
     assert schemes["openIdConnect"]["openIdConnectUrl"] == URLS.discovery

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from gatewayd.http.vault_uploads import PART_BYTES
 from gatewayd.ledger.credits import booking
 from gatewayd.ledger.credits.shapes import PlanLimits
 from gatewayd.store import StoreFailure
+from gatewayd.vault_files.receiving import ORGANIZATION_AT_ONCE
 from tests.http.vault_door import MAX_BYTES, ORIGIN, Door, open_door
 from tests.support import purses
 from tests.support.api import Body
@@ -206,6 +208,50 @@ async def test_a_client_that_comes_back_ends_its_earlier_request(tmp_path: Path,
             await door.tus("PATCH", url, CONTENT[PART_BYTES:], upload_offset=PART_BYTES)
         assert replies[0].code == "upload_offset_mismatch"
         assert (await confirmed(door, document_id))["sha256"] == hashlib.sha256(CONTENT).hexdigest()
+
+
+async def test_a_part_that_is_too_slow_ends_and_what_came_stays(
+    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gatewayd.http1.bodies.GRACE_SECONDS", 0.0)
+
+    class Slow(Body):
+        async def receive(self) -> dict[str, Any]:
+            await trio.sleep(0.01)  # ten bytes of the least rate
+            return await super().receive()
+
+    async with open_door(tmp_path, database_image) as door:
+        document_id, url = await made(door, sizeBytes=8)
+        refused = await door.tus("PATCH", url, Slow(b"1234", b"5678"), upload_offset=0)
+        assert (refused.status, refused.code, refused["connection"]) == (408, "request_timeout", "close")
+        assert (await door.tus("HEAD", url))["upload-offset"] == "4"
+        whole = await door.put(url, Slow(b"1234", b"5678"))
+        assert (whole.status, whole.code) == (408, "request_timeout")
+        assert (await door.tus("PATCH", url, b"5678", upload_offset=4)).status == 204
+        assert (await confirmed(door, document_id))["sizeBytes"] == 8
+        assert door.receiving.shares.count.held == {}
+
+
+async def test_an_organization_has_its_share_of_uploads(
+    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gatewayd.vault_files.receiving.WAIT_SECONDS", 0.05)
+    async with open_door(tmp_path, database_image) as door:
+        door.restart()
+        hanging = [_Hanging(CONTENT[:PART_BYTES]) for _ in range(ORGANIZATION_AT_ONCE)]
+        urls = [(await made(door, sizeBytes=len(CONTENT)))[1] for _ in range(ORGANIZATION_AT_ONCE + 1)]
+        async with trio.open_nursery() as nursery:
+            for body, url in zip(hanging, urls, strict=False):
+                nursery.start_soon(partial(door.tus, "PATCH", url, body, upload_offset=0))
+            for body in hanging:
+                await body.waits.wait()
+            for method, fields in (("PATCH", {"upload_offset": 0}), ("PUT", {})):
+                refused = await door.tus(method, urls[-1], b"1", **fields)
+                assert (refused.status, refused.code, refused["retry-after"]) == (429, "rate_limited", "5")
+            again = await door.tus("PATCH", urls[0], CONTENT[PART_BYTES:], upload_offset=PART_BYTES)
+            assert again.status == 204, "in the place of the request that it ends"
+            nursery.cancel_scope.cancel()
+        assert door.receiving.shares.count.held == {}
 
 
 class _Hanging(Body):

@@ -5,16 +5,18 @@ from pathlib import Path
 
 import pytest
 import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gatewayd.contract.caller import Caller
-from gatewayd.errors import not_found
+from gatewayd.errors import Problem, not_found
 from gatewayd.http import uploads
+from gatewayd.http1.bodies import LEAST_RATE
 from gatewayd.http1.request import Request
 from gatewayd.store import StoreFailure
 from gatewayd.store.incoming_files import IncomingFile, incoming_folder, sweep
 from tests.http.conftest import OpenProbes
 from tests.http.probes import OPERATIONS, Deps, Said, Word
-from tests.support.api import ANSWER_SECONDS, Body, TestedApi
+from tests.support.api import ANSWER_SECONDS, Body, Reply, TestedApi
 
 TAKE = "/probe/take"
 OPERATION = next(operation for operation in OPERATIONS if operation.takes_file)
@@ -50,7 +52,7 @@ async def test_a_large_file_is_written_as_it_comes(open_probes: OpenProbes, tmp_
 
     request = Request("POST", TAKE, [])
     request.read_fields()
-    async with receiving.receive(request, Watched(*[part] * 4).receive, OPERATION) as file:
+    async with receiving.receive(request, Watched(*[part] * 4).receive, OPERATION, "org_a") as file:
         assert file.size_bytes == 4 * len(part)
     assert written == [0, *(n * len(part) for n in range(1, 4))]
     assert left(tmp_path) == []
@@ -107,6 +109,7 @@ async def test_a_key_is_for_one_file(open_probes: OpenProbes) -> None:
     async with open_probes(deps=deps) as api:
         first = await api("POST", TAKE, query="word=a", body=b"x", headers=under("k1"))
         again = await api("POST", TAKE, query="word=a", body=b"x", headers=under("k1"))
+        await api.org("org_b", "other")
         other = await api("POST", TAKE, query="word=a", body=b"y", headers=under("k1"))
     assert (first.body, again["idempotent-replayed"], len(deps.calls)) == (again.body, "true", 1)
     assert (other.status, other.code) == (409, "idempotency_conflict")
@@ -135,32 +138,86 @@ async def test_a_caller_whose_key_is_revoked_meanwhile_is_refused(open_probes: O
     assert (reply.status, deps.calls) == (401, [])
 
 
-async def test_no_more_than_some_files_arrive_at_once(open_probes: OpenProbes) -> None:
-    goes_on = trio.Event()
+class _Held(Body):
+    """A body that does not come before it may."""
 
-    class Held(Body):
-        async def receive(self) -> dict[str, object]:
-            arrived.append(1)
-            await goes_on.wait()
-            return await super().receive()
+    def __init__(self, arrived: list[int], goes_on: trio.Event) -> None:
+        super().__init__(b"x")
+        self.arrived, self.goes_on = arrived, goes_on
 
-    arrived: list[int] = []
-    codes: list[int] = []
+    async def receive(self) -> dict[str, object]:
+        self.arrived.append(1)
+        await self.goes_on.wait()
+        return await super().receive()
 
-    async def send(api: TestedApi, body: Body) -> None:
-        codes.append((await api("POST", TAKE, query="word=a", body=body)).status)
+
+async def test_an_organization_has_its_share_of_the_files_that_arrive(
+    open_probes: OpenProbes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "WAIT_SECONDS", 0.05)
+    goes_on, arrived, replies = trio.Event(), list[int](), list[Reply]()
+
+    async def send(api: TestedApi) -> None:
+        replies.append(await api("POST", TAKE, query="word=a", body=_Held(arrived, goes_on)))
+
+    async with open_probes(deps=Deps()) as api, trio.open_nursery() as nursery:
+        for _ in range(2 * uploads.MAX_AT_ONCE):
+            nursery.start_soon(send, api)
+        with trio.fail_after(ANSWER_SECONDS):
+            while len(replies) < 2 * uploads.MAX_AT_ONCE - uploads.MAX_AT_ONCE // 2:
+                await trio.sleep(0.01)
+        assert {(reply.status, reply.code, reply["retry-after"]) for reply in replies} == {(429, "rate_limited", "5")}
+        assert len(arrived) == uploads.MAX_AT_ONCE // 2
+        await api.org("org_b", "other")
+        other = await api("POST", TAKE, query="word=a", body=b"x", token="other")
+        assert other.json() == {"said": "a", "org": "org_b"}
+        goes_on.set()
+    assert sorted(reply.status for reply in replies)[: len(arrived)] == [200] * len(arrived)
+
+
+async def test_a_place_comes_free_with_the_answer(open_probes: OpenProbes) -> None:
+    goes_on, arrived, statuses = trio.Event(), list[int](), list[int]()
+
+    async def send(api: TestedApi) -> None:
+        statuses.append((await api("POST", TAKE, query="word=a", body=_Held(arrived, goes_on))).status)
 
     async with open_probes(deps=Deps()) as api, trio.open_nursery() as nursery:
         for _ in range(uploads.MAX_AT_ONCE):
-            nursery.start_soon(send, api, Held(b"x"))
-        with trio.fail_after(ANSWER_SECONDS):
-            while len(arrived) < uploads.MAX_AT_ONCE:
-                await api.store.write(lambda tx: None)  # behind what the engine waits for
-                await trio.lowlevel.checkpoint()  # a write cannot be cancelled
-        reply = await api("POST", TAKE, query="word=a", body=b"x")
-        assert (reply.status, reply["retry-after"]) == (503, "5")
+            nursery.start_soon(send, api)
+        await wait_all_tasks_blocked(0.05)
         goes_on.set()
-    assert codes == [200] * uploads.MAX_AT_ONCE
+    assert statuses == [200] * uploads.MAX_AT_ONCE
+
+
+class _Slow(Body):
+    """A byte every ten seconds."""
+
+    async def receive(self) -> dict[str, object]:
+        await trio.sleep(10)
+        return await super().receive()
+
+
+async def test_a_body_that_is_too_slow_ends(tmp_path: Path, autojump_clock: MockClock) -> None:
+    receiving = uploads.Uploads(folder=incoming_folder(tmp_path), max_bytes={"probe": 1_000})
+    request, body = Request("POST", TAKE, []), _Slow(*[b"x"] * 100)
+    request.read_fields()
+    with pytest.raises(Problem) as refused:
+        await _received(receiving, request, body)
+    assert (refused.value.code, refused.value.headers) == ("request_timeout", ((b"connection", b"close"),))
+    assert body.read == 3
+    assert (left(tmp_path), receiving.shares.count.held) == ([], {})
+
+
+async def test_a_slow_body_at_the_least_rate_is_taken(tmp_path: Path, autojump_clock: MockClock) -> None:
+    receiving = uploads.Uploads(folder=incoming_folder(tmp_path), max_bytes={"probe": 1 << 20})
+    request, body = Request("POST", TAKE, []), _Slow(*[bytes(10 * LEAST_RATE)] * 50)
+    request.read_fields()
+    assert await _received(receiving, request, body) == 500 * LEAST_RATE
+
+
+async def _received(receiving: uploads.Uploads, request: Request, body: Body) -> int:
+    async with receiving.receive(request, body.receive, OPERATION, "org_a") as file:
+        return file.size_bytes
 
 
 def test_what_a_crash_left_is_swept(tmp_path: Path) -> None:

@@ -255,6 +255,20 @@ async def test_passwords_are_not_guessed(tmp_path: Path, database_image: bytes) 
         assert (await door.get(url, method="POST", body=b"password=sesame")).status == 303
 
 
+async def test_an_address_is_held_to_the_rate_of_a_credential(tmp_path: Path, database_image: bytes) -> None:
+    async with open_door(tmp_path, database_image) as door:
+        document_id = await door.document()
+        first, second = [await door.link(document_id, permanent=True) for _ in range(2)]
+        download = await door.api("GET", f"/vault/documents/{document_id}/download")
+        door.limits.change(2, 64)
+        for url in (first, second, download.json()["url"]):
+            replies = [await door.get(url) for _ in range(3)]
+            assert [reply.status for reply in replies] == [200, 200, 429]
+            assert replies[-1].code == "rate_limited"
+            assert 0 < int(replies[-1]["retry-after"]) <= 31
+        assert door.limits.running == 0
+
+
 async def test_where_links_are_switched_off_there_are_none(tmp_path: Path, database_image: bytes) -> None:
     async with open_door(tmp_path, database_image, gives_links=False) as door:
         path = f"/vault/documents/{await door.document()}/temporal-link"

@@ -18,6 +18,7 @@ from gatewayd.http1.asgi import App
 from gatewayd.http1.cors import Cors
 from gatewayd.parsing.engine import open_parsing
 from gatewayd.parsing.parts import ParseParts
+from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store.blobs import Blobs
 from gatewayd.store.partial_blobs import PartialBlobs
 from gatewayd.vault_files import OPERATIONS
@@ -39,8 +40,9 @@ class Door:
     def __init__(self, api: TestedApi, directory: Path, files: VaultFiles) -> None:
         self.api, self.directory, self.files = api, directory, files
         self.blobs = Blobs(directory)
+        self.limits = RateLimits(0, 64)
         self.restart()
-        giving = VaultFilesDoor(api.store, files)
+        giving = VaultFilesDoor(api.store, files, self.limits)
         self.apps: dict[str, App] = {
             "/vault/files/": giving.downloads(),
             "/l/": giving.links(),

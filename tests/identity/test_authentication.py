@@ -273,7 +273,7 @@ async def test_a_revocation_by_another_process_acts_on_the_next_request(tmp_path
         org_id = organizations.create(tx, "Acme", "operator").id
         return org_id, users.create(tx, users.NewUser(email="a@example.com", name="Ann"), "operator").id
 
-    with trio.fail_after(20):
+    with trio.fail_after(120):
         async with open_store(settings, clock) as daemon, open_store(settings, clock) as command_line:
             org_id, user_id = await command_line.write(make)
             await command_line.write(lambda tx: memberships.add(tx, user_id, "owner", "operator"), org_id)

@@ -48,7 +48,7 @@ class Firm:
         self.sign_in = SignIn(Database(store), Passwords(hasher), Limits(ATTEMPTS))
 
     async def password(self, password: str = PASSWORD, email: str = EMAIL) -> NewSession | SecondFactorStep:
-        with trio.fail_after(30):
+        with trio.fail_after(120):
             return await self.sign_in.with_password(email, password, HERE)
 
     def second_factor(self) -> Callable[[], str]:
@@ -137,6 +137,38 @@ async def test_the_first_half_ends_by_itself(firm: Firm) -> None:
     firm.store.clock.advance(FIRST_FACTOR_LIFE)
     with pytest.raises(WrongCredentials):
         await firm.sign_in.with_code(step.first_factor, code(), HERE)
+
+
+@pytest.mark.parametrize("way", ["reset", "change"])
+async def test_the_first_half_ends_with_the_password_that_it_was(firm: Firm, way: str) -> None:
+    """Whoever set another one may have done it because of whoever is half in."""
+    code = firm.second_factor()
+    step = await firm.password()
+    assert isinstance(step, SecondFactorStep)
+    hashed = quick_hasher().hash("another horse battery")
+    if way == "reset":
+        firm.store.write(lambda tx: password_resets.reset(tx, firm.user_id, hashed, "operator"))
+    else:
+        firm.store.write(lambda tx: users.change_password(tx, firm.user_id, hashed))
+    with pytest.raises(WrongCredentials):
+        await firm.sign_in.with_code(step.first_factor, code(), HERE)
+
+
+async def test_the_first_half_is_used_once(firm: Firm) -> None:
+    """With a code of the app, and with a recovery code."""
+    code = firm.second_factor()
+    step = await firm.password()
+    assert isinstance(step, SecondFactorStep)
+    await firm.sign_in.with_code(step.first_factor, code(), HERE)
+    firm.store.clock.advance(31 * SECOND)
+    with pytest.raises(WrongCredentials):
+        await firm.sign_in.with_code(step.first_factor, code(), HERE)
+    codes = firm.store.write(lambda tx: second_factors.renew_recovery_codes(tx, firm.user_id))
+    again = await firm.password()
+    assert isinstance(again, SecondFactorStep)
+    await firm.sign_in.with_code(again.first_factor, codes[0], HERE)
+    with pytest.raises(WrongCredentials):
+        await firm.sign_in.with_code(again.first_factor, codes[1], HERE)
 
 
 @pytest.mark.parametrize("first_factor", ["", "x", "AAAA", "é", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"])

@@ -15,6 +15,8 @@ from gatewayd.areas.assets.imports.operations import list_import_rows
 from gatewayd.areas.assets.imports.shapes import ListImportedTrades
 from gatewayd.areas.assets.portfolios.operations import create_portfolio
 from gatewayd.areas.assets.portfolios.shapes import CreatePortfolio
+from gatewayd.areas.assets.prices.rows import put_rate
+from gatewayd.areas.assets.prices.shapes import ExchangeRate
 from gatewayd.areas.assets.transactions.operations import create_transaction, list_transactions
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction, ListAssetTransactions
 from gatewayd.areas.legal_entities.operations import create_legal_entity
@@ -73,6 +75,11 @@ class Brokerage:
         """Enter a transaction as the API does."""
         request = msgspec.convert(values, CreateTransaction)
         return await self.store.write(lambda tx: create_transaction(tx, make_caller(ORG), request), ORG)
+
+    async def record_rate(self, currency: str, rate: str, date: str) -> None:
+        """Record what 1 of a currency is in pounds."""
+        recorded = ExchangeRate(currency=currency, base_currency="GBP", date=date, rate=rate, source="manual")
+        await self.store.write(lambda tx: put_rate(tx, recorded), ORG)
 
     async def bring(
         self, account_id: str, content: str | bytes, *, preview: bool = False, **values: Any

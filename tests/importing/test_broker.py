@@ -7,6 +7,7 @@ import pytest
 
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.errors import Problem
+from gatewayd.importing.operations import mapping_of
 from gatewayd.ledger import period_locks
 from gatewayd.statements.shapes import Mapping
 from tests.importing import broker_files as files
@@ -39,9 +40,9 @@ async def test_an_export_of_trading_212(open_brokerage: Open) -> None:
     async with open_brokerage() as one:
         account = await one.account()
         run = await one.bring(account, files.TRADING_212)
-        assert (run.status, run.profile, run.rows, run.added) == ("applied", "trading_212", 9, 8)
+        assert (run.status, run.profile, run.rows, run.added) == ("applied", "trading_212", 10, 8)
         assert [(line.line, line.reason) for line in run.refused] == [
-            (11, "It is not known what 'Result adjustment' is.")
+            (11, "It is not known what 'Result adjustment' is: the words of a mapping may say it.")
         ]
         # 1201.80 x 6/10; a split of 1 for 10 leaves the cost, stamp duty of 3.50 included
         expected = {"AAPL": ("6", "721.08"), "VOD": ("100", "703.50")}
@@ -187,6 +188,21 @@ async def test_a_mapping_is_asked_for_once(open_brokerage: Open) -> None:
         assert (later.status, later.from_date) == ("applied", "2025-01-03")
 
 
+async def test_what_a_word_means_is_said_for_a_file_that_is_there(open_brokerage: Open) -> None:
+    """What was refused comes in, and nothing else twice."""
+    async with open_brokerage() as one:
+        account = await one.account()
+        assert (await one.bring(account, files.TRADING_212)).refused_rows == 1
+        words = mapping_of('{"words":{"Result adjustment":"deposit"}}')
+        run = await one.bring(account, files.TRADING_212, mapping=words)
+        assert (run.added, run.duplicates, run.ignored_rows, run.refused_rows) == (1, 8, 1, 0)
+        assert run.mapping is not None
+        assert run.mapping.words == {"Result adjustment": "deposit"}
+        with pytest.raises(Problem) as caught:
+            mapping_of('{"words":{"Airdrop":"manna"}}')
+        assert [error.path for error in caught.value.errors] == ["mapping"]
+
+
 # -- what is there already
 
 
@@ -262,8 +278,8 @@ async def test_a_line_that_cannot_come_in_is_refused_with_its_reason(open_broker
         reasons = {line.line: line.reason for line in preview.refused}
         assert reasons[3] == "It sells 101, and 100 are held."
         assert reasons[4] == "This is no ISIN: check its digits."
-        assert "what is 1 USD in it" in reasons[5]
-        assert reasons[6] == "It is not known what 'Exercise' is."
+        assert "what is 1 USD in GBP?" in reasons[5]
+        assert reasons[6] == "It is not known what 'Exercise' is: the words of a mapping may say it."
         assert reasons[7] == "It names no share or fund."
         assert reasons[8] == "'1O' is no number."
         assert "2027-01-20" in reasons[9] or "future" in reasons[9] or "today" in reasons[9]
@@ -273,6 +289,26 @@ async def test_a_line_that_cannot_come_in_is_refused_with_its_reason(open_broker
         run = await one.importing.apply(ORG, preview.id, "broker")
         assert (run.status, run.added, run.refused) == ("applied", 1, preview.refused)
         assert await one.positions(account) == {"VOD": ("100", "70.00")}
+
+
+async def test_what_becomes_of_rows_adds_up_to_those_of_the_file(open_brokerage: Open) -> None:
+    """A day that cannot be read, one that is there already, the headings once more, a half of a split, and a total."""
+    head, *body = files.TRADING_212.splitlines()
+    undated = body[1].replace("2024-05-02 14:30:05.123", "2024-13-45")
+    total = "Total" + "," * head.count(",")
+    async with open_brokerage() as one:
+        account = await one.account()
+        await one.bring(account, "\n".join([head, body[0]]) + "\n")
+        for preview in (True, False):
+            run = await one.bring(account, "\n".join([head, *body, undated, head, total]) + "\n", preview=preview)
+            assert run.rows == len(body) + 3 == 13
+            assert (run.added, run.duplicates, run.replaced, run.ignored_rows, run.refused_rows) == (7, 1, 0, 3, 2)
+            assert [(kind.kind, kind.rows, kind.first_line) for kind in run.ignored] == [
+                ("split_half", 1, 8),
+                ("heading", 1, 13),
+                ("total", 1, 14),
+            ]
+            assert [line.line for line in run.refused] == [11, 12]
 
 
 async def test_a_preview_leaves_nothing_behind(open_brokerage: Open) -> None:

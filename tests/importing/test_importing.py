@@ -74,7 +74,10 @@ async def test_the_same_file_again_changes_nothing(open_bank: OpenBank) -> None:
     async with open_bank() as bank:
         account = await bank.account()
         first = await bank.bring(account, statement(MARCH))
-        assert await bank.bring(account, statement(MARCH)) == first
+        again = await bank.bring(account, statement(MARCH))
+        assert (again.id, again.rows, again.added, again.duplicates) == (first.id, 3, 0, 3)
+        assert again.first_imported_at == first.applied_at
+        assert await bank.run(first.id) == first
         assert len(await bank.listed(account)) == 3
 
 
@@ -175,30 +178,6 @@ async def test_what_becomes_of_the_rows_adds_up_to_them(open_bank: OpenBank) -> 
         run = await bank.bring(account, file_of(parts))
         assert (run.rows, run.added, run.duplicates, run.ignored_rows, run.refused_rows) == (7, 2, 1, 3, 1)
         assert [(one.kind, one.rows, one.first_line) for one in run.ignored] == [("balance", 1, 1), ("total", 2, 8)]
-
-
-async def test_lines_of_another_account_are_refused(open_bank: OpenBank) -> None:
-    async with open_bank() as bank:
-        account = await bank.account(sort_code="20-45-00", account_number="31926819")
-        theirs = line(7, "2026-03-03", -100, statement=1)
-        parts = [opened(sort_code="204500", account_number="31926819"), *MARCH, closed(MARCH)]
-        parts += [opened(1, sort_code="204500", account_number="55779911"), theirs, closed([theirs], statement=1)]
-        run = await bank.bring(account, file_of(parts))
-        assert (run.rows, run.added, run.refused_rows) == (4, 3, 1)
-        assert [(one.line, one.reason) for one in run.refused] == [
-            (7, "Its statement is of another account, which ends in 9911.")
-        ]
-
-
-async def test_a_file_of_several_accounts_needs_to_know_which_is_meant(open_bank: OpenBank) -> None:
-    async with open_bank() as bank:
-        account = await bank.account()
-        parts = [opened(account_number="31926819"), *MARCH, closed(MARCH), opened(1, account_number="55779911")]
-        with pytest.raises(Problem) as caught:
-            await bank.bring(account, file_of(parts))
-        assert [error.code for error in caught.value.errors] == ["unreadable_file"]
-        assert "several accounts" in caught.value.message
-        assert await bank.listed(account) == []
 
 
 async def test_lines_in_another_currency_are_refused(open_bank: OpenBank) -> None:

@@ -21,9 +21,10 @@ from gatewayd.http1.settings import ServerSettings
 from gatewayd.logs import make_logger, make_writer
 from gatewayd.metrics.exposition import text
 from gatewayd.metrics.page import page as page_of
-from gatewayd.metrics.snapshot import READINGS, Snapshot, Watched, snapshot
+from gatewayd.metrics.snapshot import HOLDERS_TOLD, READINGS, Snapshot, Watched, snapshot
 from gatewayd.oauth.storage_budget import StorageBudget
 from gatewayd.parsing.engine import ParseCounts
+from gatewayd.shares import Shares
 from gatewayd.webhooks.backlog import BACKLOG_READ_SECONDS, SUBSCRIPTIONS_TOLD, UNKNOWN, Backlog, Queue, read_backlog
 from gatewayd.webhooks.delivery_report import Counts
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
@@ -206,6 +207,7 @@ def given(of: Watched) -> Iterator[tuple[str, float]]:
 
 
 PARSED = {"succeeded": 5.0, "failed": 2.0, "skipped": 1.0, "interrupted": 0.0}
+PLACES_HELD = "gatewayd_places_held"
 FREE_BYTES = 12_000_000_000.0
 
 
@@ -252,6 +254,21 @@ async def test_each_number_is_told_under_its_name(open_probes: OpenProbes, monke
     assert told_of_parsing == PARSED
 
 
+async def test_who_holds_places_is_told_of_those_who_hold_most(open_probes: OpenProbes) -> None:
+    shares = Shares("imports", 20, share=9)
+    for number in range(HOLDERS_TOLD):
+        shares.count.held[f"org_{number}"] = number + 2
+    shares.count.held |= {"": 9, "org_last": 1}
+    shares.refused = 4
+    async with watching(open_probes) as of:
+        page = text(snapshot(replace(of, shares=[shares])))
+    held = {dict(labels)["organization"]: n for (name, labels), n in parsed(page).items() if name == PLACES_HELD}
+    assert held == {"none": 9, "org_4": 6, "org_3": 5, "org_2": 4, "org_1": 3}
+    assert value(page, "gatewayd_places_limit", thing="imports") == 20
+    assert value(page, "gatewayd_places_waiting", thing="imports") == 0
+    assert value(page, "gatewayd_places_refused_total", thing="imports") == 4
+
+
 async def test_what_is_not_well_is_told(open_probes: OpenProbes) -> None:
     async with watching(open_probes) as of:
         delivering = FakeDispatcher({})
@@ -275,7 +292,7 @@ async def test_the_page_is_the_only_path(open_probes: OpenProbes) -> None:
     async with watching(open_probes) as of:
         of.requests.note("a.read", 200, 0.001)
         app = cast(Any, page_of(of))
-        with trio.fail_after(10):
+        with trio.fail_after(120):
             got = await ask(app, path="/metrics")
             head = await ask(app, "HEAD", "/metrics")
             posted = await ask(app, "POST", "/metrics")

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import msgspec
@@ -193,6 +194,27 @@ async def test_a_document_that_is_none_is_refused(
     assert await provider.store.read(lambda tx: oauth_clients.find(tx, site.url)) is None
 
 
+@pytest.mark.parametrize(
+    "status", ["301 Moved Permanently", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"]
+)
+@pytest.mark.parametrize(
+    "elsewhere", ["{url}", "/oauth/other.json", "//{host}/x", "http://127.0.0.1:{port}/", "https://10.0.0.1/x"]
+)
+async def test_a_redirect_is_followed_nowhere(both: tuple[Provider, Site], status: str, elsewhere: str) -> None:
+    """Neither to another address nor to a document that would do: whoever is asked next would be a client's choice."""
+    provider, site = both
+    where = urlsplit(site.url)
+    location = elsewhere.format(url=site.url, host=where.netloc, port=where.port)
+
+    def answer(hit: int) -> None:
+        site.status, site.headers = (status, [JSON, f"location: {location}"]) if hit == 1 else ("200 OK", [JSON])
+
+    site.before = answer
+    assert status[:3] in told(await provider.authorize(site.url))
+    assert (site.hits, len(site.requests)) == (1, 1)
+    assert await provider.store.read(lambda tx: oauth_clients.find(tx, site.url)) is None
+
+
 async def test_a_secret_in_a_document_is_refused(both: tuple[Provider, Site]) -> None:
     provider, site = both
     site.document["client_secret"] = "s"
@@ -229,7 +251,7 @@ async def test_many_at_once_fetch_once(both: tuple[Provider, Site]) -> None:
     async def ask() -> None:
         replies.append(await provider.authorize(site.url))
 
-    with trio.fail_after(10):
+    with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
             for _ in range(10):
                 nursery.start_soon(ask)

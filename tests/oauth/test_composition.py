@@ -28,7 +28,7 @@ SETTINGS = ProviderSettings(issuer=ISSUER, refresh_grace_seconds=120, user_agent
 @asynccontextmanager
 async def opened(store: Store, clock: SettableClock) -> AsyncIterator[composed.Provider]:
     transport = GuardedTransport(Policy())
-    with trio.fail_after(30):
+    with trio.fail_after(120):
         async with composed.open_provider(store, transport, clock, Errors(), SETTINGS) as provider:
             yield provider
 

@@ -179,6 +179,17 @@ async def test_only_the_key_of_an_administrator_introspects(provider: Provider) 
     assert reply["www-authenticate"].startswith("Bearer resource_metadata=")
 
 
+async def test_only_a_key_for_what_is_open_introspects(provider: Provider) -> None:
+    """One that was made for leads learns nothing of people's tokens."""
+    token = (await provider.tokens(await provider.register()))["access_token"]
+    narrow = await provider.key(scopes=["crm:read", "accounting:read"])
+    reply = await introspect(provider, token, [bearer(narrow)])
+    assert (reply.status, reply.json()["error"]) == (403, "insufficient_scope")
+    assert 'scope="access:read"' in reply["www-authenticate"]
+    key = await provider.key(scopes=["access:read"])
+    assert (await introspect(provider, token, [bearer(key)])).json()["active"] is True
+
+
 async def test_introspection_needs_a_token(provider: Provider) -> None:
     key = bearer(await provider.key())
     reply = await provider("POST", at.INTROSPECT, form={"x": "y"}, headers=[key])

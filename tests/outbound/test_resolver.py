@@ -264,7 +264,7 @@ class DeadServers:
 async def test_abandoned_lookups_leave_threads_to_a_healthy_name() -> None:
     servers = DeadServers()
     dead = [f"n{number}.dead.example" for number in range(48)]
-    with servers.serving(), trio.fail_after(20):
+    with servers.serving(), trio.fail_after(120):
         resolver = SystemResolver(partial(start_in_thread, look_up=servers.look_up))
         for _ in range(3):
             async with trio.open_nursery() as nursery:

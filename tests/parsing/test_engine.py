@@ -17,7 +17,9 @@ from gatewayd.areas.vault.parses.rows import Failure
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant
 from gatewayd.extraction.shapes import Extraction, Page
 from gatewayd.ledger import named_files
+from gatewayd.parsing import engine
 from gatewayd.parsing.results import checked
+from gatewayd.shares import Holder
 from gatewayd.store import WriteTx
 from tests.parsing.conftest import DEADLINE, ORG, OTHER, OpenArchive
 from tests.support.document_reading import NOTHING_FOUND, FakeReader
@@ -211,21 +213,27 @@ async def test_a_reader_that_never_answers_is_given_up(
         assert (await archive.ended(await archive.add("x"))).parse.error_code == "too_slow"
 
 
-async def test_no_more_than_two_are_read_at_a_time_and_organizations_take_turns(open_archive: OpenArchive) -> None:
+async def test_organizations_take_turns_and_none_has_all_the_places(open_archive: OpenArchive) -> None:
     gate = Gate()
     async with open_archive(FakeReader(wait=gate)) as archive:
         for n in range(6):
             await archive.add(f"{n}", f"many {n}")
         with trio.fail_after(DEADLINE):
-            await gate.reached.wait()
-            while len(gate.asked) < 2:
+            while len(gate.asked) < engine.ORGANIZATION_AT_ONCE:
                 await archive.settle()
-        one = await archive.add("one", "one", OTHER)
         await archive.settle()
-        assert len(gate.asked) == 2
+        assert sorted(gate.asked) == ["many 0", "many 1"]
+        others = [await archive.add(name, name, OTHER) for name in ("one", "two")]
+        with trio.fail_after(DEADLINE):
+            while len(gate.asked) < engine.AT_ONCE:  # beside the others, which are not over
+                await archive.settle()
+        await archive.settle()
+        assert sorted(gate.asked) == ["many 0", "many 1", "one"]
+        assert archive.engine.shares.holders(2) == [Holder(ORG, 2, 0), Holder(OTHER, 1, 0)]
         gate.opened.set()
-        await archive.ended(one, OTHER)
-        assert archive.reader.read_names.index("one") <= 3
+        for each in others:
+            await archive.ended(each, OTHER)
+        assert archive.reader.read_names.index("two") <= 5
 
 
 async def test_what_is_in_the_trash_is_not_read_before_it_is_restored(open_archive: OpenArchive) -> None:

@@ -108,6 +108,24 @@ TIDE = """Timestamp,Reference,Amount,Cleared balance
 2026-11-03T18:25:00.000Z,NORTHERN WATER,-40.00,1310.00
 2026-11-02T09:00:00.000Z,BROOK,1250.00,1350.00
 """
+PAYPAL = """"Date","Time","TimeZone","Name","Type","Status","Currency","Gross","Fee","Net","From Email Address",\
+"To Email Address","Transaction ID","Item Title","Balance"
+"02/11/2026","09:00:00","GMT","Brook Ltd","Website Payment","Completed","GBP","1,290.60","-40.60","1,250.00","b@x",\
+"a@x","1AB","INV 7","1,350.00"
+"03/11/2026","10:00:00","GMT","Northern Water","Mobile Payment","Completed","GBP","-40.00","0.00","-40.00","a@x",\
+"n@x","2CD","","1,310.00"
+"13/11/2026","10:00:00","GMT","","Bank Deposit to PP Account ","Pending","GBP",\
+"5.00","0.00","5.00","","","3EF","","1,315.00"
+"""
+STRIPE = """id,Type,Source,Amount,Fee,Net,Currency,Created (UTC),Available On (UTC),Description
+txn_2,payout,po_1,-40.00,0.00,-40.00,gbp,2026-11-03 00:00,2026-11-03 00:00,NORTHERN WATER
+txn_1,charge,ch_1,1290.60,40.60,1250.00,gbp,2026-11-02 14:03,2026-11-09 00:00,Roof
+"""
+STRIPE_REPORT = """"balance_transaction_id","created_utc","available_on_utc","currency","gross","fee","net",\
+"reporting_category","description"
+"txn_2","2026-11-03 08:26:29","2026-11-03 00:00:00","gbp","-40.00","0.00","-40.00","payout","NORTHERN WATER"
+"txn_1","2026-11-02 08:26:31","2026-11-09 00:00:00","gbp","1290.60","40.60","1250.00","charge",
+"""
 FILES = {
     "barclays": BARCLAYS,
     "lloyds": LLOYDS,
@@ -129,10 +147,14 @@ FILES = {
     "john_lewis": JOHN_LEWIS,
     "tesco": TESCO,
     "virgin_money_card": VIRGIN_MONEY_CARD,
+    "paypal": PAYPAL,
+    "stripe": STRIPE,
+    "stripe_report": STRIPE_REPORT,
 }
 WITHOUT_BALANCES = {
     *("barclays", "lloyds_card", "monzo", "monzo_2018"),
     *("amex", "barclaycard_business", "john_lewis", "tesco", "virgin_money_card"),
+    *("paypal", "stripe", "stripe_report"),
 }
 
 

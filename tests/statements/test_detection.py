@@ -22,6 +22,44 @@ def test_content_decides(name: str, before: str) -> None:
     assert read_parts(text, file_name="statement.pdf").opened[0].format == name
 
 
+INTERIM = """{before}:20:ST261119CYC/0001
+:25:PL29114010810000267002001002
+:28C:1/1
+:34F:PLN0
+:13D:2611191815+0100
+:61:2611191119CN0,01NTRFNONREF//MB261119012058
+911-TRANSAKCJA IPH
+:86:911 TRANSAKCJA COLLECT; OD: JAN NOWAK
+UL. NIJAKA 1 M 2 31-234 KRAKOW; TYT.: PRZELEW SRODKOW ;
+:90D:0PLN0,00
+:90C:1PLN0,01
+-
+"""
+
+
+@pytest.mark.parametrize("before", ["", "\n", "\x01\r\n", "mBank S.A.\n\n"])
+def test_an_interim_report_of_mbank_is_one(before: str) -> None:
+    found = read_parts(INTERIM.format(before=before), currency="GBP")
+    assert [(one.format, one.currency, one.iban) for one in found.opened] == [
+        ("mt942", "PLN", "PL29114010810000267002001002")
+    ]
+    assert [(one.amount, one.status) for one in found.lines] == [(1, "pending")]
+
+
+@pytest.mark.parametrize(
+    "before", ["# Exported by Ledger 4, 20 November 2026\n", "; one\n; two\n\n", "/* rows, with commas */\n"]
+)
+def test_a_comment_before_a_qif_is_no_csv(before: str) -> None:
+    plain = read_parts(BANK)
+    found = read_parts(before + BANK)
+    assert (found.opened[0].format, found.rows, found.refused) == ("qif", plain.rows, plain.refused)
+
+
+def test_a_mention_of_a_format_makes_no_file_of_it() -> None:
+    text = "Date,Description,Amount\n13/11/2026,see !Type:Bank and :20: :25: :60F:,-1.00\n"
+    assert read_parts(text, supposes=True).opened[0].format == "csv"
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_format_that_is_named_is_believed_but_must_be_it(name: str) -> None:
     wrong = "qif" if name != "qif" else "mt940"

@@ -44,6 +44,29 @@ def test_the_day_comes_first_unless_the_file_shows_otherwise() -> None:
     assert [row[0] for row in shown] == ["2026-02-03", "2026-02-28"]
 
 
+@pytest.mark.parametrize(
+    ("cells", "currency"),
+    [("81.22,GBX", "GBX"), ("81.22,GBp", "GBp"), ("81.22p,", "GBX"), ("81.22 p,GBP", "GBX"), ("81.22P,GBX", "GBX")],
+)
+def test_pence_are_told_from_pounds(cells: str, currency: str) -> None:
+    assert prices(f"date,isin,price,currency\n2026-10-01,A,{cells}\n") == [("2026-10-01", "A", "81.22", currency)]
+
+
+def test_pence_of_another_currency_are_refused() -> None:
+    (refused,) = found("date,isin,price,currency\n2026-10-01,A,81.22p,USD\n")
+    assert isinstance(refused, Refused)
+    assert refused.reason == "'81.22p' is in pence, and the currency is 'USD'"
+
+
+def test_one_slip_does_not_turn_all_prices() -> None:
+    """12.500 is twelve and a half where the others have a point, and not twelve thousand."""
+    rows = "2026-10-01,A,81.22\n2026-10-02,A,12.500\n2026-10-03,A,80.75\n"
+    assert [row[2] for row in prices(f"date,isin,price\n{rows}")] == ["81.22", "12.500", "80.75"]
+    slip = found(f'date,isin,price\n{rows}2026-10-04,A,"81,5"\n')
+    assert [one.price for one in slip if isinstance(one, PriceLine)] == ["81.22", "12.500", "80.75"]
+    assert [one.line for one in slip if isinstance(one, Refused)] == [5]
+
+
 def test_thousands_and_pairs_are_read() -> None:
     content = 'date,identifier,mic,price,currency\n2026-10-01,BRK.A,XNYS,"731,900.50",USD\n2026-10-01,usd/gbp,,0.76,\n'
     first, second = found(content)

@@ -2,9 +2,7 @@
 
 import contextlib
 import csv
-import datetime
 import io
-from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 import pytest
@@ -13,32 +11,7 @@ from hypothesis import strategies as st
 
 from gatewayd.statements.shapes import Mapping, Unreadable
 from tests.statements.parts import read_parts
-
-
-class Row(NamedTuple):
-    """A transaction as a test thinks of it."""
-
-    day: datetime.date
-    pence: int
-    text: str
-
-    @property
-    def amount(self) -> str:
-        """`-12.34`."""
-        return f"{'-' if self.pence < 0 else ''}{abs(self.pence) // 100}.{abs(self.pence) % 100:02d}"
-
-
-WORDS = st.text("ABCdef £é&<>\"'.-()", max_size=30).map(lambda text: f"A{text}Z")
-ROWS = st.lists(
-    st.builds(
-        Row,
-        st.dates(datetime.date(2020, 1, 1), datetime.date(2030, 12, 31)),
-        st.integers(-(10**11), 10**11).filter(bool),
-        WORDS,
-    ),
-    min_size=1,
-    max_size=20,
-)
+from tests.statements.rows import ROWS, Row
 
 
 def ofx_1(rows: list[Row]) -> str:

@@ -5,9 +5,10 @@ import io
 import pytest
 
 from gatewayd.statements.reading import read
-from gatewayd.statements.shapes import Hints, Limits, Mapping, Opened, Refused, Trade, Unreadable
+from gatewayd.statements.shapes import Hints, Ignored, Limits, Mapping, Opened, Refused, Trade, Unreadable
 from gatewayd.statements.trades.profiles import PROFILES, profile_of
 from gatewayd.statements.trades.words import details_of, type_of
+from tests.importing import broker_files as files
 
 
 def parts(content: str | bytes, mapping: Mapping | None = None, **limits: int) -> list[object]:
@@ -54,7 +55,7 @@ def test_what_a_row_comes_to(row: str, money: tuple[int, int, int]) -> None:
     [
         ("13/01/2025,Buy,,100,2.50,,,250.00,GBP", "It names no share or fund."),
         ("13/01/2025,Buy,A,,2.50,,,250.00,GBP", "It has no quantity."),
-        ("13/01/2025,Hold,A,1,2.50,,,250.00,GBP", "It is not known what 'Hold' is."),
+        ("13/01/2025,Hold,A,1,2.50,,,250.00,GBP", "It is not known what 'Hold' is: the words of a mapping may say it."),
         (
             "13/01/2025,Dividend,A,,,,,-5.00,GBP",
             "Money goes out, and it is a dividend: does it take back an earlier one?",
@@ -68,6 +69,16 @@ def test_what_a_row_comes_to(row: str, money: tuple[int, int, int]) -> None:
 def test_what_a_row_is_refused_for(row: str, reason: str | None) -> None:
     found = refused(HEADINGS + row + "\n")
     assert found == ([] if reason is None else [(2, reason)])
+
+
+@pytest.mark.parametrize("name", ["GBX", "GBp", "gbx", "GBPX", "pence"])
+def test_pence_quotes_are_kept_in_pounds(name: str) -> None:
+    """Of the cash as of the price, whose currency may be told beside it."""
+    (found,) = trades(HEADINGS + f"13/01/2025,Buy,A,100,250,,,25000,{name}\n")
+    assert (found.currency, found.gross, found.unit_price) == ("GBP", 25000, "2.5")
+    headings = "Trade Date,Action,Ticker,Quantity,Price,Price Currency,Amount,Currency\n"
+    (found,) = trades(headings + f"13/01/2025,Buy,A,100,250,{name},250.00,GBP\n")
+    assert (found.currency, found.gross, found.unit_price) == ("GBP", 25000, "2.5")
 
 
 def test_totals_and_blank_lines_are_no_transactions() -> None:
@@ -126,6 +137,68 @@ def test_every_profile_is_found_by_its_headings_and_has_its_source() -> None:
         assert len(profile.seen) == len("2026-08")
 
 
+ETORO = "Date,Type,Details,Amount,Units,Realized Equity Change,Realized Equity,Balance,Position ID,Asset type,NWA"
+
+
+def test_a_profile_takes_no_other_brokers_file() -> None:
+    """Vanguard's four headings are those of many files, and its export has no others."""
+    vanguard = "Date,Details,Amount,Balance"
+    assert named(vanguard) == "vanguard"
+    assert named(f"{vanguard},") == "vanguard"
+    assert named(f"{vanguard},Reference") is None
+    assert named(ETORO) == "etoro"
+
+
+def named(headings: str) -> str | None:
+    found = profile_of(headings.split(","))
+    return None if found is None else found.name
+
+
+def test_one_heading_that_nobody_knows_loses_no_other() -> None:
+    """That of the date, and one that a broker renamed."""
+    with pytest.raises(Unreadable) as caught:
+        parts(HEADINGS.replace("Trade Date", "When it was") + "13/01/2025,Buy,A,100,2.50,5.00,1.25,256.25,GBP\n")
+    asked = caught.value.proposal
+    assert asked is not None
+    assert [(doubt.field, doubt.choices) for doubt in asked.doubts] == [("date", ("When it was",))]
+    known = asked.mapping
+    assert (known.date, known.type, known.symbol, known.quantity) == ("When it was", "Action", "Ticker", "Quantity")
+    assert (known.price, known.fees, known.taxes, known.amount) == ("Price", ("Commission",), ("Stamp Duty",), "Amount")
+
+    renamed = "Action,Time,ISIN,Ticker,Shares held back,Price / share,Currency (Price / share),Total,Currency (Total)\n"
+    with pytest.raises(Unreadable) as caught:
+        parts(renamed + "Market buy,2024-05-02 14:30:05,US0378331005,AAPL,10,150.00,USD,1201.80,GBP\n")
+    asked = caught.value.proposal
+    assert asked is not None
+    assert [doubt.field for doubt in asked.doubts] == ["quantity"]
+    assert (asked.mapping.profile, asked.mapping.price_currency) == ("trading_212", "Currency (Price / share)")
+
+
+def test_a_mapping_says_what_words_mean() -> None:
+    """Alone it says no more: the columns are those of the profile or of the proposal."""
+    words = Mapping(words={"Staking Income": "interest", "card verification": "excluded", "Hold": "buy"})
+    rows = (
+        "13/01/2025,Staking income,A,,,,,5.00,GBP\n"
+        "14/01/2025,Hold,A,2,2.50,,,5.00,GBP\n"
+        "15/01/2025,Card Verification,,,,,,1.00,GBP\n"
+        "16/01/2025,Airdrop,A,2,,,,,GBP\n"
+    )
+    found = parts(HEADINGS + rows, words)
+    assert [(one.line, one.type, one.gross) for one in found if isinstance(one, Trade)] == [
+        (2, "interest", 500),
+        (3, "buy", 500),
+    ]
+    assert [(one.line, one.kind) for one in found if isinstance(one, Ignored)] == [(4, "excluded")]
+    assert [one.line for one in found if isinstance(one, Refused)] == [5]
+
+
+def test_a_mapping_says_what_a_profile_does_not_know() -> None:
+    words = Mapping(words={"Result adjustment": "deposit"})
+    found = parts(files.TRADING_212, words)
+    assert not [one for one in found if isinstance(one, Refused)]
+    assert [(one.line, one.type, one.gross) for one in found if isinstance(one, Trade)][-1] == (11, "deposit", 75)
+
+
 @pytest.mark.parametrize(
     ("word", "type_"),
     [
@@ -140,11 +213,35 @@ def test_every_profile_is_found_by_its_headings_and_has_its_source() -> None:
         ("Account charge for shares - Jun 2026", "fee"),
         ("Gross interest to 30/06/26", "interest"),
         ("Card purchase", None),
+        ("BUY - MARKET", "buy"),
+        ("SELL - STOP LIMIT", "sell"),
+        ("Advanced Trade Sell", "sell"),
+        ("Advance Trade Buy", "buy"),
+        ("Staking Income", None),
         ("", None),
     ],
 )
 def test_words_of_brokers(word: str, type_: str | None) -> None:
     assert type_of(word) == type_
+
+
+@pytest.mark.parametrize(
+    ("account", "cash", "rate"),
+    [
+        ('<AccountInformation currency="GBP"/>', 'currency="GBP" fxRateToBase="1"', "0.8"),
+        ("", 'currency="GBP" fxRateToBase="1"', "0.8"),
+        ("", 'currency="EUR" fxRateToBase="0.86"', None),
+        ("", 'currency="USD" fxRateToBase="1"', None),
+    ],
+)
+def test_rates_of_a_report_are_to_the_base_currency_that_it_tells(account: str, cash: str, rate: str | None) -> None:
+    report = f"""<FlexQueryResponse><FlexStatements><FlexStatement accountId="U1">{account}
+        <Trades><Trade currency="USD" fxRateToBase="0.8" assetCategory="STK" symbol="AAPL" tradeDate="20260115"
+            buySell="BUY" quantity="10" tradePrice="150" proceeds="-1500"/></Trades>
+        <CashTransactions><CashTransaction {cash} type="Deposits" dateTime="20260102" amount="3000"/></CashTransactions>
+        </FlexStatement></FlexStatements></FlexQueryResponse>"""
+    bought = trades(report)[0]
+    assert (bought.fx_rate, bought.currency, bought.gross) == (rate, "USD", 150000)
 
 
 def test_descriptions_of_brokers() -> None:

@@ -78,3 +78,30 @@ def test_a_kill_is_noticed_until_what_it_left_was_checked(tmp_path: Path) -> Non
         tenure.interrupted = False
     with locked(tmp_path, "gatewayd/test") as tenure:
         assert not tenure.interrupted
+
+
+def test_what_was_left_open_is_closed_at_the_start(tmp_path: Path) -> None:
+    """Files of an earlier version, or copied by hand: only a group that may read goes on doing so."""
+    directory, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    directory.mkdir(mode=0o700)
+    elsewhere.write_bytes(b"")
+    elsewhere.chmod(0o666)
+    (directory / "gatewayd.link").symlink_to(elsewhere)
+    modes = {
+        "gatewayd.db": (0o644, 0o640),
+        "gatewayd.db.before-0007": (0o666, 0o640),
+        "gatewayd.db-wal": (0o600, 0o600),
+        "instance.key": (0o604, 0o600),
+        "instance.key.until-2026": (0o640, 0o640),
+        "notes": (0o755, 0o755),
+    }
+    for name, (mode, _) in modes.items():
+        (directory / name).write_bytes(b"")
+        (directory / name).chmod(mode)
+    (directory / "scans").mkdir()
+    (directory / "scans").chmod(0o775)
+    with locked(directory, "a test"):
+        found = {name: (directory / name).stat().st_mode & 0o777 for name in modes}
+    assert found == {name: closed for name, (_, closed) in modes.items()}
+    assert (directory / "scans").stat().st_mode & 0o777 == 0o775
+    assert elsewhere.stat().st_mode & 0o777 == 0o666

@@ -1,6 +1,7 @@
 """Reads: a snapshot, read-only, never longer on the event loop than their budget."""
 
 import math
+import threading
 from pathlib import Path
 
 import apsw
@@ -15,6 +16,7 @@ from gatewayd.store.database import (
     StoreSettings,
     open_store,
 )
+from gatewayd.store.long_reads import ORGANIZATION_THREADS
 from tests.store.opening import ENDLESS, add, insert, names, opened
 from tests.support.store import START
 
@@ -148,10 +150,10 @@ async def test_over_budget_runs_again_on_a_thread(tmp_path: Path) -> None:
         return int(tx.value(ENDLESS.replace("FROM n)", "FROM n LIMIT 200000)")))
 
     async with opened(tmp_path) as store:
-        with trio.fail_after(10):
+        with trio.fail_after(120):
             assert await store.read(long_but_finite) == 200_000
         assert (runs, store.long_reads) == (2, 1)
-        with trio.fail_after(10):
+        with trio.fail_after(120):
             assert await store.read(names) == []
         assert store.long_reads == 1
 
@@ -159,7 +161,7 @@ async def test_over_budget_runs_again_on_a_thread(tmp_path: Path) -> None:
 async def test_the_loop_goes_on_while_a_long_read_is_on_a_thread(tmp_path: Path) -> None:
     async with opened(tmp_path) as store:
         turns = 0
-        with trio.fail_after(10):
+        with trio.fail_after(120):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_endless, store)
                 while turns < 200:
@@ -176,7 +178,7 @@ async def _endless(store: Store) -> None:
 
 async def test_a_cancelled_long_read_ends_at_once_and_gives_its_connection_back(tmp_path: Path) -> None:
     async with opened(tmp_path) as store:
-        with trio.fail_after(20):
+        with trio.fail_after(120):
             for _ in range(5):
                 began = trio.Event()
                 token = trio.lowlevel.current_trio_token()
@@ -199,11 +201,33 @@ async def test_more_long_reads_than_threads_take_turns(tmp_path: Path) -> None:
         async def look() -> None:
             answers.append(await store.read_later(names, None))
 
-        with trio.fail_after(20):
+        with trio.fail_after(120):
             async with trio.open_nursery() as nursery:
                 for _ in range(20):
                     nursery.start_soon(look)
         assert answers == [[]] * 20
+
+
+async def test_an_organization_has_not_all_the_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gatewayd.store.long_reads.LONG_READ_SECONDS", 2.0)
+    over = threading.Event()
+
+    def hold(tx: ReadTx) -> None:
+        over.wait(20)
+
+    async with opened(tmp_path) as store:
+        with trio.fail_after(120):
+            async with trio.open_nursery() as nursery:
+                for _ in range(ORGANIZATION_THREADS):
+                    nursery.start_soon(store.read_later, hold, "org_a")
+                while store.read_shares.count.of("org_a") < ORGANIZATION_THREADS:
+                    await trio.lowlevel.checkpoint()
+                assert await store.read_later(names, "org_b") == []
+                assert await store.read_later(names, None) == []
+                with pytest.raises(StoreFailure, match="waited too long"):
+                    await store.read_later(names, "org_a")
+                over.set()
+        assert await store.read_later(names, "org_a") == []
 
 
 # -- the version

@@ -9,9 +9,10 @@ from gatewayd.clock import Instant, SystemClock
 from gatewayd.store import StoreFailure, connections, schema
 from gatewayd.store.database import open_store
 from gatewayd.store.failures import MigrationError
+from gatewayd.store.sealing import Sealer
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.store.upgrade import require_current, upgrade
-from tests.support.store import START
+from tests.support.store import SEALING_KEY, START
 
 NEWEST = len(schema.packaged())
 
@@ -75,7 +76,7 @@ def test_without_room_for_the_copy_nothing_is_migrated(tmp_path: Path) -> None:
     connection = connections.open_writer(path, 1)
     try:
         with pytest.raises(StoreFailure, match="cannot be copied before it is migrated"):
-            upgrade(connection, path, Instant(START))
+            upgrade(connection, path, Instant(START), Sealer(SEALING_KEY))
         with pytest.raises(MigrationError):
             require_current(connection, path, Instant(START))
     finally:
@@ -93,7 +94,7 @@ def test_what_killed_migrations_left_is_removed_and_one_copy_is_kept(tmp_path: P
     connection = connections.open_writer(path, 1)
     try:
         schema.migrate(connection, schema.packaged(), Instant(START))
-        assert upgrade(connection, path, Instant(START)) is None
+        assert upgrade(connection, path, Instant(START), Sealer(SEALING_KEY)) is None
     finally:
         connection.close()
     assert [found.name for found in tmp_path.glob(f"*{DATABASE_NAME}.before-*")] == [f"{DATABASE_NAME}.before-0003"]

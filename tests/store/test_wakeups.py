@@ -64,7 +64,7 @@ async def test_no_wake_up_is_lost_between_the_look_and_the_wait(tmp_path: Path) 
             await store.write(_announced(f"{task}-{number}"))
 
     async with opened(tmp_path) as store:
-        with trio.fail_after(30):
+        with trio.fail_after(120):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(follow, store)
                 for task in range(3):
@@ -76,7 +76,7 @@ async def test_a_commit_of_another_process_wakes_every_topic(tmp_path: Path) -> 
     async with opened(tmp_path) as store, trio.open_nursery() as nursery:
         nursery.start_soon(store.watch_other_processes)
         other = connections.open_writer(tmp_path / DATABASE_NAME, 1)
-        with trio.fail_after(10):
+        with trio.fail_after(120):
             await store.topic("notes").wait()  # the first look wakes all
             events = [store.topic("notes"), store.topic("other")]
             other.execute("INSERT INTO notes VALUES ('a', '')")
@@ -94,7 +94,7 @@ async def test_a_commit_before_the_watch_began_is_noticed(tmp_path: Path) -> Non
         other.execute("INSERT INTO notes VALUES ('a', '')")
         other.close()
         nursery.start_soon(store.watch_other_processes)
-        with trio.fail_after(10):
+        with trio.fail_after(120):
             await event.wait()
         nursery.cancel_scope.cancel()
 

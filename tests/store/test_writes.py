@@ -48,7 +48,7 @@ async def _held(store: Store, nursery: trio.Nursery) -> Gate:
 async def test_concurrent_writes_share_commits(tmp_path: Path) -> None:
     async with opened(tmp_path) as store:
         before = store.commits
-        with trio.fail_after(20):
+        with trio.fail_after(120):
             async with trio.open_nursery() as nursery:
                 gate = await _held(store, nursery)
                 for number in range(2 * MAX_BATCH):
@@ -66,7 +66,7 @@ async def test_background_writes_go_behind_all_others_and_alone(tmp_path: Path) 
         return lambda tx: order.append(insert(tx, name))
 
     async with opened(tmp_path) as store:
-        with trio.fail_after(20):
+        with trio.fail_after(120):
             async with trio.open_nursery() as nursery:
                 gate = await _held(store, nursery)
                 before = store.commits
@@ -123,7 +123,7 @@ async def test_a_job_that_raises_rolls_back_alone(tmp_path: Path) -> None:
             outcomes[name] = f"raised {error}"
 
     async with opened(tmp_path) as store:
-        with trio.fail_after(10):
+        with trio.fail_after(120):
             async with trio.open_nursery() as nursery:
                 gate = await _held(store, nursery)
                 for number in range(10):
@@ -136,7 +136,7 @@ async def test_a_job_that_raises_rolls_back_alone(tmp_path: Path) -> None:
 
 async def test_a_cancelled_writer_still_writes(tmp_path: Path) -> None:
     async with opened(tmp_path) as store:
-        with trio.fail_after(10):
+        with trio.fail_after(120):
             with trio.CancelScope() as scope:
                 scope.cancel()
                 await add(store, "a")
@@ -161,7 +161,7 @@ async def test_the_queue_is_bounded(tmp_path: Path) -> None:
             refused.append(str(error))
 
     async with opened(tmp_path) as store:
-        with trio.fail_after(30):
+        with trio.fail_after(120):
             async with trio.open_nursery() as nursery:
                 gate = await _held(store, nursery)
                 for _ in range(MAX_WAITING_WRITES + 7):
@@ -181,7 +181,7 @@ async def test_close_writes_what_is_queued_and_refuses_what_comes_later(tmp_path
         except StoreFailure as error:
             late.append(str(error))
 
-    with trio.fail_after(10):
+    with trio.fail_after(120):
         async with trio.open_nursery() as nursery, opened(tmp_path) as store:
             gate = await _held(store, nursery)
             for number in range(5):
@@ -234,7 +234,7 @@ async def test_a_full_disk_fails_the_writes_it_hits_and_nothing_is_half_written(
         await add(store, "before")
         pages = await store.write(lambda tx: int(tx.value("PRAGMA page_count")))
         await store.write(lambda tx: tx.value(f"PRAGMA max_page_count = {pages + 2}"))
-        with trio.fail_after(10):
+        with trio.fail_after(120):
             async with trio.open_nursery() as nursery:
                 gate = await _held(store, nursery)
                 for name, text in (("small", ""), ("big", _BIG), ("last", "")):
@@ -267,7 +267,7 @@ async def test_what_rests_on_a_neighbour_that_was_lost_is_lost_too(tmp_path: Pat
     async with opened(tmp_path) as store:
         pages = await store.write(lambda tx: int(tx.value("PRAGMA page_count")))
         await store.write(lambda tx: tx.value(f"PRAGMA max_page_count = {pages + 2}"))
-        with trio.fail_after(10):
+        with trio.fail_after(120):
             async with trio.open_nursery() as nursery:
                 gate = await _held(store, nursery)
                 jobs: list[tuple[str, Callable[[WriteTx], object]]] = [
@@ -290,13 +290,13 @@ async def test_a_lock_held_by_another_process_fails_writes_until_it_is_gone(tmp_
         with child("tests.store.holding_child", str(tmp_path)) as holder:
             assert holder.stdout is not None
             assert await trio.to_thread.run_sync(holder.stdout.readline) == "held\n"
-            with trio.fail_after(10), pytest.raises(StoreFailure):
+            with trio.fail_after(120), pytest.raises(StoreFailure):
                 await add(store, "a")
             assert store.read_now(names, None) == []  # reads wait for no writer
             assert holder.stdin is not None
             holder.stdin.close()
             assert holder.wait(10) == 0
-        with trio.fail_after(10):
+        with trio.fail_after(120):
             assert await add(store, "b") == "b"
         assert store.read_now(names, None) == ["b"]
 

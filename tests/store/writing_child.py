@@ -15,7 +15,8 @@ from tests.store.opening import add, opened
 
 async def main(*arguments: str) -> None:
     directory, label, tasks, notes = arguments
-    async with opened(Path(directory)) as store, trio.open_nursery() as nursery:
+    # Two of them write, on a machine that may be slow: that one waits long for the other is no fault.
+    async with opened(Path(directory), busy_timeout_seconds=60) as store, trio.open_nursery() as nursery:
         for task in range(int(tasks)):
             nursery.start_soon(_write, store, f"{label}-{task}", int(notes))
 

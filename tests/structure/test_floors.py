@@ -9,7 +9,8 @@ import pytest
 from tests.structure.sources import PACKAGE, Import, Source, imports, sources
 
 FLOORS = {
-    **dict.fromkeys(["clock", "config", "errors", "http1", "ids", "isolation", "logs", "money", "service_manager"], 0),
+    **dict.fromkeys(["clock", "config", "errors", "http1", "ids", "isolation", "logs", "money"], 0),
+    **dict.fromkeys(["service_manager", "shares"], 0),
     **dict.fromkeys(["contract", "extraction", "outbound", "sandbox_authority", "statements", "store"], 1),
     **dict.fromkeys(["events", "identity"], 2),
     "ledger": 3,
@@ -28,8 +29,8 @@ AREAS = frozenset(
     {"legal_entities", "businesses", "assets", "landlord", "accounting"}
     | {"banking", "vault", "billing", "periods", "crm", "organizations"}
 )
-NEIGHBOURS = {("ids", "clock"), ("__main__", "cli")}
-"""Rooms of one floor that do know each other: ids sort by the time they are made."""
+NEIGHBOURS = {("ids", "clock"), ("shares", "errors"), ("__main__", "cli")}
+"""Rooms of one floor that do know each other: ids sort by the time they are made, and who gets no place is told so."""
 
 FREE = frozenset({"msgspec", "trio"})
 CONFINED = {

@@ -11,7 +11,7 @@ from tests.structure.sources import Source, sources
 from tests.support.store import columns_of
 
 SEALING = {
-    "gatewayd/areas/legal_entities/rows.py": 1,
+    "gatewayd/areas/legal_entities/rows.py": 2,
     "gatewayd/identity/refresh_tokens.py": 1,
     "gatewayd/identity/seal_keys.py": 1,
     "gatewayd/identity/second_factors.py": 1,

@@ -4,7 +4,7 @@ import base64
 import functools
 import hashlib
 import secrets
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -244,14 +244,14 @@ class Provider:
         answer: dict[str, Any] = reply.json()
         return answer
 
-    async def key(self, role: Role = "owner") -> str:
-        """An API key of the person's organization, made by a member with that role."""
+    async def key(self, role: Role = "owner", scopes: Collection[str] = ()) -> str:
+        """An API key of the person's organization, made by a member with that role. No scopes: legacy full access."""
         user_id = self.person.user_id
         if role != "owner":
             email = f"{role}@example.com"
             user_id = (await self.store.write(lambda tx: users.create(tx, NewUser(email=email, name=role), "x"))).id
             await self.store.write(lambda tx: memberships.add(tx, user_id, role, "x"), self.person.org_id)
-        new = NewKey(name="CI", user_id=user_id)
+        new = NewKey(name="CI", user_id=user_id, scopes=sorted(scopes))
         return (
             await self.store.write(
                 lambda tx: api_keys.create(tx, new, secrets.token_bytes(32), "x"), self.person.org_id

@@ -20,7 +20,7 @@ from tests.support.consents import Flow
 from tests.support.store import SEALING_KEY, MemoryStore, make_caller
 from tests.support.subscribing import subscribe
 
-NINO = "AA123456A"
+NINO, UTR = "AA123456A", "1955839661"
 ANSWER = b'{"secret":"whsec_once"}'
 GRACE_SECONDS = 600
 
@@ -74,7 +74,7 @@ class Sealed:
         assert (own.access, own.refresh) == ("own access", "own refresh")
         caller, request = make_caller(self.org_id), GetLegalEntity(id=self.entity_id)
         entity = store.read(lambda tx: get_legal_entity(tx, caller, request), self.org_id)
-        assert b'"nino":"%b"' % NINO.encode() in entity
+        assert b'"utr":"%b","nino":"%b"' % (UTR.encode(), NINO.encode()) in entity
         flow = copy.copy(self.flow)
         flow.store = store
         assert flow.refresh(self.refresh_token) == self.successor
@@ -95,7 +95,7 @@ def seal_everything(image: bytes) -> Sealed:
     rotated = store.write(lambda tx: subscriptions.update_subscription(tx, caller, rotation, policy=Policy()), org_id)
     totp = store.write(lambda tx: second_factors.propose(tx, flow.user_id))
     store.write(lambda tx: connections.save(tx, Tokens("access", "refresh", "read:vat", 3600), audit.OPERATOR), org_id)
-    person = CreateLegalEntity(name="Ann Oak", type="sole_trader", nino=NINO)
+    person = CreateLegalEntity(name="Ann Oak", type="sole_trader", nino=NINO, utr=UTR)
     entity = store.write(lambda tx: create_legal_entity(tx, caller, person), org_id)
     tokens = Tokens("own access", "own refresh", "read:vat", 3600)
     store.write(lambda tx: connections.save(tx, tokens, audit.OPERATOR, entity.id), org_id)

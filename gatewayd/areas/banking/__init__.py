@@ -2,6 +2,7 @@
 
 from gatewayd.areas.banking import coverage, institutions
 from gatewayd.areas.banking.accounts import operations as accounts
+from gatewayd.areas.banking.allocations import many
 from gatewayd.areas.banking.allocations import operations as allocations
 from gatewayd.areas.banking.imports import operations as imports
 from gatewayd.areas.banking.proposals import operations as proposals
@@ -19,6 +20,7 @@ AREA = Area(
         *coverage.OPERATIONS,
         *imports.OPERATIONS,
         *allocations.OPERATIONS,
+        *many.OPERATIONS,
         *rules.OPERATIONS,
         *proposals.OPERATIONS,
     ),

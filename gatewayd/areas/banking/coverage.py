@@ -1,18 +1,20 @@
 """Which days of an account its statements hold, and whether they add up (domain model B6, C10 and F 5).
 
-Owns the table `bank_statements`. A statement that does not add up leaves a gap. Statements of a run count once it is
-applied, and until it is undone; days whose lines went with another run (`statement_gaps`) do not.
+A statement that does not add up leaves a gap. Statements of a run count once it is applied, and until it is undone;
+days whose lines went with another run (`statement_gaps`) do not. Days between balances that agree are bridged.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.banking import statement_gaps, unsafe_periods
+from gatewayd.areas.banking import kept_statements, stated_balances, statement_gaps, unsafe_periods
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import AccountBalance, BalanceType, Coverage
 from gatewayd.areas.banking.accounts.shapes import DateRange as CoverageGap
+from gatewayd.areas.banking.bridges import CountedStatement, bridged
+from gatewayd.areas.banking.stated_balances import RemovedBalance, RemoveStatedBalance, StateBalance, StatedBankBalance
 from gatewayd.areas.banking.unsafe_periods import UnsafePeriod
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -26,16 +28,8 @@ from gatewayd.store import ReadTx, WriteTx
 _PERIODS: Final = "periods:read"
 SHOWN_STATEMENTS: Final = 1_000  # Chosen: the latest of an account
 
-_INSERT = """
-INSERT INTO bank_statements (org_id, import_id, statement, account_id, applied, from_date, to_date, opening_balance,
-    closing_balance, available_balance, balanced)
-VALUES (:org_id, :import_id, :statement, :account_id, 0, :from_date, :to_date, :opening_balance, :closing_balance,
-    :available_balance, :balanced)
-"""
-_MARK = "UPDATE bank_statements SET applied = :applied WHERE org_id = :org_id AND import_id = :import_id"
-_DELETE = "DELETE FROM bank_statements WHERE org_id = :org_id AND import_id = :import_id"
-_SELECT_RANGES = """
-SELECT import_id, from_date, to_date FROM bank_statements
+_SELECT_COUNTED = """
+SELECT import_id, from_date, to_date, opening_balance, closing_balance FROM bank_statements
 WHERE org_id = :org_id AND account_id = :account_id AND applied = 1 AND from_date IS NOT NULL
     AND to_date IS NOT NULL AND (balanced IS NULL OR balanced = 1)
 """
@@ -50,18 +44,6 @@ SELECT import_id, from_date, to_date, opening_balance, closing_balance, balanced
 WHERE org_id = :org_id AND account_id = :account_id AND applied = 1 AND from_date IS NOT NULL
 ORDER BY from_date DESC, import_id DESC, statement DESC LIMIT :count
 """
-
-
-class Statement(NamedTuple):
-    """A statement of a file. What it does not tell is None; amounts are in minor units."""
-
-    statement: int
-    from_date: str | None
-    to_date: str | None
-    opening_balance: int | None
-    closing_balance: int | None
-    available_balance: int | None
-    balanced: bool | None
 
 
 class CoveredStatement(Response, frozen=True, kw_only=True):
@@ -85,7 +67,10 @@ class LedgerBalance(Response, frozen=True, kw_only=True):
 
 
 class AccountCoverage(Response, frozen=True, kw_only=True):
-    """The days that statements hold. `ledger` is null where statements tell no balances.
+    """The days that statements hold. `ledger` is null where nobody tells balances.
+
+    `bridges` are days that no statement holds, between balances that the lines agree with: they are no gaps. What
+    people stated is in `statedBalances`, each beside what the lines make of it.
 
     `unsafePeriods` are those not closed of which days are missing; null for who may not read periods.
     """
@@ -95,7 +80,9 @@ class AccountCoverage(Response, frozen=True, kw_only=True):
     from_date: DateText | None
     to_date: DateText | None
     gaps: list[CoverageGap]
+    bridges: list[CoverageGap]
     statements: list[CoveredStatement]
+    stated_balances: list[StatedBankBalance]
     ledger: LedgerBalance | None
     unsafe_periods: list[UnsafePeriod] | None
 
@@ -120,44 +107,40 @@ def merged(ranges: Iterable[DateRange]) -> Coverage:
     return Coverage(from_date=first, to_date=last, gaps=gaps)
 
 
-def add(tx: WriteTx, account_id: str, import_id: str, statements: Sequence[Statement]) -> None:
-    """Keep the statements of a run, which do not count yet."""
-    for one in statements:
-        values = one._asdict() | {"balanced": None if one.balanced is None else int(one.balanced)}
-        tx.run(_INSERT, account_id=account_id, import_id=import_id, **values)
-
-
-def forget(tx: WriteTx, import_id: str) -> None:
-    """Delete the statements of a run that never counted."""
-    tx.run(_DELETE, import_id=import_id)
-
-
 def mark(tx: WriteTx, account_id: str, import_id: str, *, applied: bool) -> None:
     """Let the statements of a run count from now on, or no more, and say so on their account."""
-    tx.run(_MARK, import_id=import_id, applied=int(applied))
+    kept_statements.mark(tx, import_id, applied=applied)
     if not applied:
         statement_gaps.forget(tx, account_id, import_id)
-    account = ACCOUNTS.get(tx, account_id)
     last_id, last_at = (import_id, tx.now) if applied else import_runs.latest(tx, account_id, import_id)
+    account = ACCOUNTS.get(tx, account_id)
+    ACCOUNTS.save(tx, replace(account, last_import_id=last_id, last_import_at=last_at))
+    refresh(tx, account_id)
+
+
+def refresh(tx: WriteTx, account_id: str) -> None:
+    """Say on an account anew which days are covered, and what its bank told last."""
+    account = ACCOUNTS.get(tx, account_id)
+    covered, bridges = ranges(tx, account_id)
     account = replace(
         account,
-        coverage=merged(_ranges(tx, account_id)),
+        coverage=merged(sorted([*covered, *bridges])),
         balances=_balances(tx, account_id, account.currency),
-        last_import_id=last_id,
-        last_import_at=last_at,
     )
     ACCOUNTS.save(tx, account)  # Chosen: not a new version, for nobody has edited it
 
 
-def _ranges(tx: ReadTx, account_id: str) -> list[DateRange]:
-    """The days of the statements that count, by their first days."""
+def ranges(tx: ReadTx, account_id: str) -> tuple[list[DateRange], list[DateRange]]:
+    """The days of the statements that count, by their first days, and those that balances bridge."""
     gone = statement_gaps.of_account(tx, account_id)
-    found = tx.rows(_SELECT_RANGES, account_id=account_id)
-    return sorted(
+    found = tx.rows(_SELECT_COUNTED, account_id=account_id)
+    covered = sorted(
         part
-        for import_id, first, last in found
+        for import_id, first, last, *_ in found
         for part in statement_gaps.without(DateRange(first, last), gone.get(import_id, ()))
     )
+    missing = dict.fromkeys(day for of_import in gone.values() for day in of_import)
+    return covered, bridged(tx, account_id, [CountedStatement(*row[1:]) for row in found], covered, missing)
 
 
 def _balances(tx: ReadTx, account_id: str, currency: str) -> list[AccountBalance]:
@@ -187,7 +170,9 @@ def get_coverage(tx: ReadTx, caller: Caller, request: GetCoverage) -> AccountCov
     """Tell which days of an account its statements hold, where days are missing, and whether its lines add up.
 
     A statement that does not add up counts as missing. `ledger` adds the booked lines to the first opening balance:
-    what it differs by from the last closing balance is missing, or there twice. To read `unsafePeriods` needs
+    what it differs by from the last closing balance is missing, or there twice. Days between two balances are covered
+    where the lines make up the difference: between statements that join, for a month at most, and between any of them
+    and one that a person stated. To read `unsafePeriods` needs
     `periods:read` as well.
     """
     account = ACCOUNTS.get(tx, request.account_id)
@@ -198,10 +183,31 @@ def get_coverage(tx: ReadTx, caller: Caller, request: GetCoverage) -> AccountCov
         from_date=account.coverage.from_date,
         to_date=account.coverage.to_date,
         gaps=account.coverage.gaps,
+        bridges=[CoverageGap(from_date=first, to_date=last) for first, last in ranges(tx, account.id)[1]],
         statements=[_covered(row, account.currency) for row in found],
+        stated_balances=stated_balances.of_account(tx, account.id),
         ledger=_ledger(tx, account.id, account.currency),
         unsafe_periods=unsafe_periods.of_account(tx, account.id) if _PERIODS in caller.scopes else None,
     )
+
+
+def state_balance(tx: WriteTx, caller: Caller, request: StateBalance) -> StatedBankBalance:
+    """State what an account held at the end of a day, as a statement's foot does.
+
+    It is checked against the lines and the nearest balance that is known (`check`), and where it agrees the days
+    between are covered. The same day again takes the place of what was stated before.
+    """
+    account = ACCOUNTS.get(tx, request.account_id)
+    made = stated_balances.state(tx, account.currency, request)
+    refresh(tx, account.id)
+    return made
+
+
+def remove_stated_balance(tx: WriteTx, caller: Caller, request: RemoveStatedBalance) -> RemovedBalance:
+    """Take back what was stated of a day; what rested on it is a gap again."""
+    account_id = stated_balances.remove(tx, request)
+    refresh(tx, account_id)
+    return RemovedBalance(id=request.balance_id, deleted=True)
 
 
 def _covered(row: tuple[object, ...], currency: str) -> CoveredStatement:
@@ -239,5 +245,30 @@ OPERATIONS = (
         long=True,  # it adds up every line
         extension=True,
         example={"accountId": "bac_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="banking.stateBalance",
+        kind="write",
+        method="POST",
+        path="/accounts/:accountId/balances",
+        scopes=("accounting:write",),
+        request=StateBalance,
+        response=StatedBankBalance,
+        handler=state_balance,
+        extension=True,
+        example={"accountId": "bac_01k0000000000000000000000a", "date": "2026-03-31", "balance": "880.00"},
+    ),
+    Operation(
+        id="banking.removeStatedBalance",
+        kind="write",
+        method="DELETE",
+        path="/balances/:balanceId",
+        scopes=("accounting:write",),
+        request=RemoveStatedBalance,
+        response=RemovedBalance,
+        handler=remove_stated_balance,
+        errors=("version_conflict",),
+        extension=True,
+        example={"balanceId": "bsb_01k0000000000000000000000a"},
     ),
 )

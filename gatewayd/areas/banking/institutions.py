@@ -29,6 +29,10 @@ WHERE org_id = :org_id AND institution_id IS NOT NULL AND status <> 'closed' ORD
 """
 
 
+OTHER: Final = "inst_other"
+"""Where accounts are whose bank is not known, or not in the table."""
+
+
 class Bank(NamedTuple):
     """One bank. `profiles` are those of its CSV files that are known."""
 
@@ -53,10 +57,13 @@ BANKS: Final = (
     Bank("inst_monzo", "Monzo", "MONZGB2L", ("monzo", "monzo_2018")),
     Bank("inst_nationwide", "Nationwide Building Society", "NAIAGB21", ("nationwide",)),
     Bank("inst_natwest", "NatWest", "NWBKGB2L", ("natwest",)),
+    Bank(OTHER, "Other bank", None),
+    Bank("inst_paypal", "PayPal", None, ("paypal",)),
     Bank("inst_revolut", "Revolut", "REVOGB21", ("revolut",)),
     Bank("inst_rbs", "Royal Bank of Scotland", "RBOSGB2L", ("natwest",)),
     Bank("inst_santander", "Santander UK", "ABBYGB2L"),
     Bank("inst_starling", "Starling Bank", "SRLGGB3L", ("starling",)),
+    Bank("inst_stripe", "Stripe", None, ("stripe", "stripe_report")),
     Bank("inst_tide", "Tide", "CLRBGB22"),  # accounts at ClearBank
     Bank("inst_tsb", "TSB Bank", "TSBSGB2A", ("lloyds",)),
     Bank("inst_virgin_money", "Virgin Money", "CLYDGB2S"),
@@ -92,7 +99,8 @@ class ListInstitutions(PageRequest, frozen=True, kw_only=True):
 def list_institutions(tx: ReadTx, caller: Caller, request: ListInstitutions) -> Listing[Institution]:
     """List banks, by name.
 
-    They are the same for everybody but for `connected` and `accountIds`. Each takes statements as files.
+    They are the same for everybody but for `connected` and `accountIds`. Each takes statements as files. Accounts whose
+    bank is none of them, or not known, are of `inst_other`.
     """
     accounts: dict[str, list[str]] = {}
     for institution_id, account_id in tx.rows(_SELECT_CONNECTED, count=MAX_ACCOUNTS):

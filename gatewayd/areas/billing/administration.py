@@ -34,7 +34,9 @@ def not_negative(path: str, text: str) -> Credits:
 def signed(path: str, text: str) -> Credits:
     """Credits to add, or below 0 to take. Raises `Problem` `validation_failed`."""
     amount = to_credits(text)
-    _within(path, Credits(abs(amount)), 1)
+    if not 1 <= abs(amount) <= MOST:
+        message = "Expected more than 0 to add, or less than 0 to take, and at most 1000000000 credits either way."
+        raise invalid_field(path, "out_of_range", message)
     return amount
 
 

@@ -114,7 +114,9 @@ def retire_plan(tx: WriteTx, caller: Caller, request: RetirePlan) -> Plan:
 def set_plan(tx: WriteTx, caller: Caller, request: SetPlan) -> Listing[Plan]:
     """Give the organization a plan, from now on, or none. An administrator of the instance does.
 
-    The first month begins today, with its included credits. What the plan before has granted stays until it expires.
+    The first month begins today, with its included credits. What the plan before has granted stays until it expires. A
+    month is granted once: another plan grants what it includes more in a month that was granted already, and all of it
+    from the next one on.
     The answer is the list of plans. To set the plan that it has already changes nothing.
     """
     require_administrator(tx, caller)

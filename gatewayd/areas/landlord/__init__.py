@@ -8,6 +8,7 @@ from gatewayd.areas.landlord.mortgages import operations as mortgages
 from gatewayd.areas.landlord.properties import operations as properties
 from gatewayd.areas.landlord.rents import operations as rents
 from gatewayd.areas.landlord.results import operations as results
+from gatewayd.areas.landlord.tax_returns import operations as tax_returns
 from gatewayd.areas.landlord.tenancies import operations as tenancies
 from gatewayd.areas.landlord.tenants import operations as tenants
 from gatewayd.areas.landlord.units import operations as units
@@ -28,6 +29,7 @@ AREA = Area(
         *linked_transactions.OPERATIONS,
         *results.OPERATIONS,
         *finance_costs.OPERATIONS,
+        *tax_returns.OPERATIONS,
         *mortgages.OPERATIONS,
         *certificates.OPERATIONS,
     ),

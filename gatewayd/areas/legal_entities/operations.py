@@ -30,8 +30,8 @@ ON_CALENDAR = ("type", "incorporation_date", "accounting_year_end", "country_cod
 """The fields from which periods and obligations follow."""
 IDENTIFIER_CODES = ("invalid_company_number", "invalid_nino", "invalid_utr", "invalid_vrn")
 
-_SELECT_PAGE = "SELECT id, updated_at, wire, utr, nino_hint FROM legal_entities WHERE org_id = :org_id"
-_SELECT_ONE = "SELECT wire, utr, nino_sealed FROM legal_entities WHERE org_id = :org_id AND id = :id"
+_SELECT_PAGE = "SELECT id, updated_at, wire, utr_hint, nino_hint FROM legal_entities WHERE org_id = :org_id"
+_SELECT_ONE = "SELECT wire, utr_sealed, nino_sealed FROM legal_entities WHERE org_id = :org_id AND id = :id"
 
 
 def get_legal_entities(tx: ReadTx, caller: Caller, request: GetLegalEntities) -> Listing[LegalEntity]:
@@ -53,8 +53,9 @@ def get_legal_entity(tx: ReadTx, caller: Caller, request: GetLegalEntity) -> Ren
     row = tx.row(_SELECT_ONE, id=request.id)
     if row is None:
         raise not_found(LEGAL_ENTITIES.kind)
-    wire, utr, nino_sealed = row
-    return Rendered(rows.served(wire, utr, rows.opened_nino(tx, request.id, nino_sealed)))
+    wire, utr, nino = row
+    opened = rows.opened_utr(tx, request.id, utr), rows.opened_nino(tx, request.id, nino)
+    return Rendered(rows.served(wire, *opened))
 
 
 def create_legal_entity(tx: WriteTx, caller: Caller, request: CreateLegalEntity) -> LegalEntity:
@@ -125,8 +126,8 @@ def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntit
 
 
 def _masked_item(row: Row) -> bytes:
-    _, _, wire, utr, nino_hint = row
-    return rows.masked(wire, utr, nino_hint)
+    _, _, wire, utr_hint, nino_hint = row
+    return rows.masked(wire, utr_hint, nino_hint)
 
 
 def _refuse_fixed(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:

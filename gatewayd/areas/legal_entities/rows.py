@@ -2,8 +2,8 @@
 
     wire    the JSON of the entity without the tax identifiers and the closing brace
 
-Lists show the identifiers masked, a single read shows them whole, and the National Insurance number is encrypted at
-rest.
+The Unique Taxpayer Reference and the National Insurance number are encrypted at rest. Lists show the ends of them, a
+single read shows them whole.
 """
 
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from gatewayd.areas.legal_entities.shapes import EntityRow, ItsaStatus, StoredEn
 from gatewayd.areas.legal_entities.tax_standings import TaxStanding
 from gatewayd.contract.wire import encode, open_wire
 from gatewayd.errors import Problem
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, StoreFailure, Table, WriteTx
 
 RENDERED_AT_ONCE = 500  # entities read into memory together
 
@@ -30,6 +30,11 @@ def _tax_connection(tx: ReadTx, row: EntityRow) -> TaxConnection:
     return TaxConnection(vat=standing.vat, itsa=standing.itsa, expires_at=standing.expires_at)
 
 
+def opened_utr(tx: ReadTx, entity_id: str, sealed: bytes | None) -> str | None:
+    """The Unique Taxpayer Reference of an entity."""
+    return None if sealed is None else tx.unseal(sealed, _utr_context(entity_id))
+
+
 def opened_nino(tx: ReadTx, entity_id: str, sealed: bytes | None) -> str | None:
     """The National Insurance number of an entity."""
     return None if sealed is None else tx.unseal(sealed, _nino_context(entity_id))
@@ -43,12 +48,15 @@ LEGAL_ENTITIES = Table(
     derived={
         "status": lambda tx, row: "active" if row.archived_at is None else "archived",
         "tax_connection": _tax_connection,
+        "utr": lambda tx, row: opened_utr(tx, row.id, row.utr_sealed),
         "nino": lambda tx, row: opened_nino(tx, row.id, row.nino_sealed),
     },
     written={"search_text": _search_text, "wire": lambda row: open_wire(row, StoredEntity)},
 )
 _SELECT_AFTER = f"{LEGAL_ENTITIES.select} AND id > :after ORDER BY id LIMIT :limit"
 _SELECT_ANY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id LIMIT 1"
+_SELECT_SEALED = "SELECT utr_sealed, nino_sealed FROM legal_entities WHERE org_id = :org_id AND id = :id"
+_FORGET_UTR = "UPDATE legal_entities SET utr_sealed = NULL, utr_hint = NULL WHERE org_id = :org_id AND id = :id"
 _FORGET_NINO = "UPDATE legal_entities SET nino_sealed = NULL, nino_hint = NULL WHERE org_id = :org_id AND id = :id"
 _SELECT_CLASH = """
 SELECT id, CASE WHEN vat_number = :vat_number THEN 'vatNumber' ELSE 'companyNumber' END
@@ -64,16 +72,29 @@ def is_first(tx: ReadTx) -> bool:
 
 
 def sealed(tx: WriteTx, row: EntityRow) -> EntityRow:
-    """The row with its National Insurance number as it is stored."""
-    if row.nino is None:
-        return replace(row, nino_sealed=None, nino_hint=None)
-    return replace(row, nino_sealed=tx.seal(row.nino, _nino_context(row.id)), nino_hint=row.nino[-3:])
+    """The row with its tax identifiers as they are stored."""
+    return replace(
+        row,
+        utr_sealed=None if row.utr is None else tx.seal(row.utr, _utr_context(row.id)),
+        utr_hint=None if row.utr is None else row.utr[-3:],
+        nino_sealed=None if row.nino is None else tx.seal(row.nino, _nino_context(row.id)),
+        nino_hint=None if row.nino is None else row.nino[-3:],
+    )
 
 
-def forget_nino(tx: WriteTx, entity_id: str) -> None:
-    """Give up a National Insurance number that does not open with the instance key."""
-    tx.run(_FORGET_NINO, id=entity_id)
-    LEGAL_ENTITIES.update(tx, LEGAL_ENTITIES.get(tx, entity_id))
+def forget_lost(tx: WriteTx, entity_id: str) -> None:
+    """Give up those of its tax identifiers that do not open with the instance key."""
+    utr, nino = tx.row(_SELECT_SEALED, id=entity_id) or (None, None)
+    lost = []
+    for opened, sealed, forget in ((opened_utr, utr, _FORGET_UTR), (opened_nino, nino, _FORGET_NINO)):
+        try:
+            opened(tx, entity_id, sealed)
+        except StoreFailure:
+            lost.append(forget)
+    for forget in lost:
+        tx.run(forget, id=entity_id)
+    if lost:
+        LEGAL_ENTITIES.update(tx, LEGAL_ENTITIES.get(tx, entity_id))
 
 
 def refuse_clash(tx: ReadTx, row: EntityRow) -> None:
@@ -118,13 +139,18 @@ def served(wire: bytes, utr: str | None, nino: str | None) -> bytes:
     return b'%b,"utr":%b,"nino":%b}' % (wire, encode(utr), encode(nino))
 
 
-def masked(wire: bytes, utr: str | None, nino_hint: str | None) -> bytes:
-    """The same for lists: the last three characters of the identifiers only. `nino_hint` is those already."""
-    return served(wire, _masked(utr, 10), _masked(nino_hint, 9))
+def masked(wire: bytes, utr_hint: str | None, nino_hint: str | None) -> bytes:
+    """The same for lists, of the last three characters of the identifiers."""
+    return served(wire, _masked(utr_hint, 10), _masked(nino_hint, 9))
 
 
-def _masked(text: str | None, length: int) -> str | None:
-    return None if text is None else text[-3:].rjust(length, "*")
+def _masked(end: str | None, length: int) -> str | None:
+    return None if end is None else end.rjust(length, "*")
+
+
+def _utr_context(entity_id: str) -> str:
+    """What a Unique Taxpayer Reference is sealed under."""
+    return f"legal_entities.utr:{entity_id}"
 
 
 def _nino_context(entity_id: str) -> str:

@@ -213,11 +213,13 @@ class LegalEntity(StoredEntity, frozen=True, kw_only=True):
 
 
 class EntityRow(LegalEntity, frozen=True, kw_only=True):
-    """A legal entity as it is stored: with its National Insurance number encrypted, and the end of it for lists.
+    """A legal entity as it is stored: with its tax identifiers encrypted, and the ends of them for lists.
 
     `numbered_as_organization`: its invoices go on in the sequences that the organization began in its own name.
     """
 
+    utr_sealed: bytes | None
+    utr_hint: str | None
     nino_sealed: bytes | None
     nino_hint: str | None
     numbered_as_organization: bool

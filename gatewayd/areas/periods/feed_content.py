@@ -44,7 +44,7 @@ FROM obligations due
 JOIN legal_entities entities ON entities.org_id = due.org_id AND entities.id = due.legal_entity_id
 LEFT JOIN businesses ON businesses.org_id = due.org_id AND businesses.id = due.business_id
 WHERE due.org_id = :org_id AND due.due_date >= :since AND due.status <> 'not_required'
-    AND entities.archived_at IS NULL
+    AND due.undecided = 0 AND entities.archived_at IS NULL
     AND (CAST(:legal_entity_id AS TEXT) IS NULL OR due.legal_entity_id = :legal_entity_id)
 ORDER BY due.due_date, due.id LIMIT :count
 """

@@ -64,7 +64,7 @@ def get_obligation(tx: ReadTx, caller: Caller, request: GetObligation) -> Obliga
 def create_obligation(tx: WriteTx, caller: Caller, request: CreateObligation) -> Obligation:
     """Create an obligation that nobody predicts: one of your own, or one that the calendar cannot know of.
 
-    Whether somebody makes payments on account depends on the tax of the year before: enter them where they are made.
+    Payments on account follow from the tax of the year before, where it is known (`legalEntity.setTaxYear`).
     """
     _refuse_mistakes(tx, request)
     due = request.due_date
@@ -79,6 +79,8 @@ def create_obligation(tx: WriteTx, caller: Caller, request: CreateObligation) ->
         dismissed=False,
         source="local",
         confidence="confirmed" if request.kind == "custom" else "predicted",
+        undecided=False,
+        calculated=False,
         currency=schedule.CURRENCY,
     )
     if request.kind == "payment_on_account":
@@ -141,9 +143,10 @@ def _in_states(request: ListObligations, today: str) -> list[Condition]:
     wanted = set(request.status)
     conditions = one_of("status", sorted({"open" if status == "overdue" else status for status in wanted}))
     if len(wanted & {"open", "overdue"}) == 1:
-        part = "due_date >= :today" if "open" in wanted else "due_date < :today"
+        is_open = "(due_date >= :today OR undecided = 1)"
+        part = is_open if "open" in wanted else "due_date < :today AND undecided = 0"
         if len(wanted) > 1:
-            part = f"(status <> 'open' OR {part})"
+            part = f"(status <> 'open' OR ({part}))"
         conditions.append(Condition(part, {"today": today}))
     return conditions
 

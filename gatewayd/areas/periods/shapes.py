@@ -32,6 +32,9 @@ EnteredKind = Literal[
     "payment_on_account", "cgt_property_report", "paye", "cis_return", "certificate_renewal", "custom"
 ]
 """What nobody predicts, and a person may enter."""
+TotalsDoubt = Literal[
+    "currency_mismatch", "flat_rate_purchases", "flat_rate_capital_goods_unmarked", "flat_rate_capital_goods_small"
+]
 
 
 class ListPeriods(SyncRequest, frozen=True, kw_only=True):
@@ -142,7 +145,7 @@ class TotalsWarning(Response, frozen=True, kw_only=True):
     flat rate of VAT, purchases whose VAT the customer accounts for.
     """
 
-    code: Literal["currency_mismatch", "flat_rate_purchases"]
+    code: TotalsDoubt
     message: str
 
 

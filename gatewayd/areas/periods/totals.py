@@ -3,10 +3,18 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from gatewayd.areas.periods.shapes import InvoiceTotals, PeriodTotals, ProfitTotals, TotalsWarning, VatReturnTotals
+from gatewayd.areas.periods.shapes import (
+    InvoiceTotals,
+    PeriodTotals,
+    ProfitTotals,
+    TotalsDoubt,
+    TotalsWarning,
+    VatReturnTotals,
+)
 from gatewayd.errors import Problem
 from gatewayd.ledger import profit_and_loss, report_rendering, results, vat_figures, vat_return, vat_standing
 from gatewayd.ledger.allocated_money import Account
+from gatewayd.ledger.capital_goods import Doubt
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.invoices_of_business import of_business
 from gatewayd.ledger.periods import PeriodRow
@@ -36,6 +44,18 @@ _FLAT_RATE_PURCHASES = (
     "Purchases whose VAT the customer accounts for are left out under the flat rate. Of goods from abroad, and under"
     " the domestic reverse charge, look up what is due beside it."
 )
+
+
+_CAPITAL_GOODS = {
+    "unmarked": "Purchases of 2,000 or more that may be capital goods, and are not marked (`capitalGoods`): {}. The VAT"
+    " of those that are is reclaimed under the flat rate too.",
+    "small": "Purchases marked as capital goods that come to less than 2,000: {}. Their VAT is reclaimed only where"
+    " each is a part of one purchase of as much.",
+}
+_IN_DOUBT: dict[Doubt, TotalsDoubt] = {
+    "unmarked": "flat_rate_capital_goods_unmarked",
+    "small": "flat_rate_capital_goods_small",
+}
 
 
 class Counted(NamedTuple):
@@ -80,6 +100,9 @@ def _vat_return(
         return None
     if vat_figures.leaves_purchases_out(tx, legal_entity_id, whole):
         warnings.append(TotalsWarning(code="flat_rate_purchases", message=_FLAT_RATE_PURCHASES))
+    for doubt, count in vat_figures.capital_goods_in_doubt(tx, legal_entity_id, whole).items():
+        message = _CAPITAL_GOODS[doubt].format(count)
+        warnings.append(TotalsWarning(code=_IN_DOUBT[doubt], message=message))
     return VatReturnTotals(currency=currency, **_amounts(found._asdict(), currency))
 
 

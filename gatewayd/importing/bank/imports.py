@@ -7,14 +7,15 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.banking import coverage
-from gatewayd.areas.banking.accounts.rows import ACCOUNTS
+from gatewayd.areas.banking import kept_statements
+from gatewayd.areas.banking.accounts.rows import ACCOUNTS, others_open
 from gatewayd.areas.banking.imports.rows import STAGED
-from gatewayd.errors import invalid_state
+from gatewayd.errors import Problem, invalid_state
 from gatewayd.importing import runs, staged
-from gatewayd.importing.bank import allocating, comparing, moves
+from gatewayd.importing.bank import allocating, comparing, moves, taking
 from gatewayd.importing.bank.staging import StatementRows
-from gatewayd.importing.kinds import OpenAccount
+from gatewayd.importing.bank.whose import OTHERS_SHOWN, NamedLater, Whose
+from gatewayd.importing.kinds import NotTaken, OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import About, FileReader, Source, Steps, remember
@@ -54,8 +55,24 @@ class BankImports:
     # -- reading
 
     async def read(self, org_id: str, run: ImportRunRow, source: Source) -> ImportRunRow:
+        try:
+            found, mapping = await self._read(org_id, run, source)
+        except NamedLater:
+            await self.forget_all(org_id, run.id)
+            found, mapping = await self._read(org_id, run, source, is_settled=True)
+        if mapping is None and source.answers and found.first is not None:
+            mapping = found.first.mapping
+        return await self._store.write(partial(_keep, run=run, found=found, mapping=mapping), org_id)
+
+    async def _read(
+        self, org_id: str, run: ImportRunRow, source: Source, *, is_settled: bool = False
+    ) -> tuple[StatementRows, Mapping | None]:
+        """See `FileReader.read`. Raises `NotTaken` and `NamedLater` besides."""
+
         def begin(tx: ReadTx) -> StatementRows:
-            return StatementRows(run.id, ACCOUNTS.get(tx, run.account_id), tx.today)
+            account = ACCOUNTS.get(tx, run.account_id)
+            whose = Whose(account, others_open(tx, account.id), source.of_account, is_settled=is_settled)
+            return StatementRows(run.id, account, tx.today, whose)
 
         steps = Steps(
             begin=begin,
@@ -64,9 +81,12 @@ class BankImports:
             forget=lambda: self.forget_all(org_id, run.id),
         )
         found, mapping = await FileReader(self._parts, org_id, run, steps).read(source)
-        if mapping is None and source.answers and found.first is not None:
-            mapping = found.first.mapping
-        return await self._store.write(partial(_keep, run=run, found=found, mapping=mapping), org_id)
+        found.whose.check(makes_account=run.makes_account)
+        try:
+            found.statements = kept_statements.widened(found.statements, source.covers, found.today)
+        except Problem as error:
+            raise NotTaken(error) from None
+        return found, mapping
 
     async def compare(self, org_id: str, run: ImportRunRow) -> ImportRunRow:
         return await comparing.compare(self._store, org_id, run)
@@ -74,6 +94,11 @@ class BankImports:
     # -- in
 
     async def apply(self, org_id: str, run: ImportRunRow) -> None:
+        try:
+            run = await self._store.write(partial(taking.take, run=run), org_id)
+        except Problem as error:
+            await self._store.write(partial(runs.fail, import_id=run.id, reason=error.message), org_id)
+            raise
         for _ in range(TRIES):
             run = await self.compare(org_id, run)
             try:
@@ -179,7 +204,7 @@ def _has_columns(headings: Sequence[str], mapping: Mapping) -> bool:
 def _keep(tx: WriteTx, *, run: ImportRunRow, found: StatementRows, mapping: Mapping | None) -> ImportRunRow:
     """What the file said of itself, and how it was read."""
     account = ACCOUNTS.get(tx, run.account_id)
-    coverage.add(tx, account.id, run.id, found.statements)
+    kept_statements.add(tx, account.id, run.id, found.statements)
     if mapping is not None:
         remember(tx, run, mapping)
         ACCOUNTS.save(tx, replace(account, csv_mapping=msgspec.json.encode(mapping).decode()))
@@ -200,6 +225,8 @@ def _keep(tx: WriteTx, *, run: ImportRunRow, found: StatementRows, mapping: Mapp
             refused=found.counts.refused,
             ignored_rows=found.counts.ignored_rows,
             ignored=found.counts.ignored,
+            other_accounts=[one.shown() for one in found.whose.theirs[:OTHERS_SHOWN]],
+            file_account=taking.said_by(found.whose.ours),
             from_date=from_date,
             to_date=to_date,
             opening_balance=opening,

@@ -16,6 +16,7 @@ from gatewayd.areas.banking.imports import rows
 from gatewayd.areas.banking.transactions import rows as transactions
 from gatewayd.areas.banking.transactions.shapes import TransactionRow
 from gatewayd.errors import invalid_state
+from gatewayd.importing.bank import taking
 from gatewayd.importing.parts import Sizes
 from gatewayd.ledger import allocation_rules, hidden_imports, import_runs, period_locks
 from gatewayd.ledger.import_runs import RUNS
@@ -53,9 +54,8 @@ def apply_chunk(tx: WriteTx, run: ImportRunRow, after: int, count: int) -> int:
 
 def end_hidden(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
     """Show all that has come in. Raises `PeriodsChanged`, and then it stays hidden."""
-    applied = _end_applying(tx, run)
-    hidden_imports.show(tx, run.id)
-    return applied
+    hidden_imports.show(tx, run.id)  # so that its lines are counted between the balances
+    return _end_applying(tx, run)
 
 
 def begin_taking_back(tx: WriteTx, run: ImportRunRow) -> None:
@@ -99,6 +99,7 @@ def begin_undoing(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
         is_closed = period_locks.is_closed(tx, account.legal_entity_id, closed)
         raise period_locks.refusal(closed, "closed" if is_closed else "closing")
     statement_gaps.note(tx, account.id, run.id)
+    taking.give_back(tx, run)
     _put_back(tx, run)
     if run.added + run.replaced <= sizes.whole:
         transactions.move_out(tx, run.id, sizes.whole)

@@ -1,17 +1,17 @@
 """What is read of a statement file becomes rows of an account: whose they are, and how they are kept."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final
 
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
-from gatewayd.areas.banking.coverage import Statement
 from gatewayd.areas.banking.imports import rows
 from gatewayd.areas.banking.imports.rows import Staged
+from gatewayd.areas.banking.kept_statements import Statement
 from gatewayd.areas.banking.transactions.rows import FROM_FILE
 from gatewayd.areas.banking.transactions.texts import fingerprint, match_key, normalised, search_text
+from gatewayd.importing.bank.whose import Theirs, Whose
 from gatewayd.importing.file_counts import FileCounts
 from gatewayd.money import canonical, is_decimal
 from gatewayd.statements.shapes import Closed, Ignored, Line, Opened, Part, Refused, Unreadable
@@ -20,15 +20,14 @@ from gatewayd.store import WriteTx
 STATEMENTS_MAX: Final = 10_000  # Chosen: of one file; MT940 has one for each day
 _IN_ORDER: Final = itemgetter(*FROM_FILE.split(", "))
 _SAME_NAMES: Final = tuple(name for name in FROM_FILE.split(", ") if name in Line.__struct_fields__)
-_SIGNS: Final = re.compile(r"[^0-9A-Z]")
 
 
 @dataclass(slots=True)
 class _Found:
-    """One statement of the file. `foreign` is why its lines are not the account's; None: they are."""
+    """One statement of the file. `theirs` is the other account that its lines are of; None: they are the account's."""
 
     opened: Opened
-    foreign: str | None
+    theirs: Theirs | None
 
 
 @dataclass(slots=True)
@@ -38,12 +37,13 @@ class StatementRows:
     import_id: str
     account: BankAccountRow
     today: str
+    whose: Whose
     counts: FileCounts = field(default_factory=FileCounts)
     statements: list[Statement] = field(default_factory=list)
     first: Opened | None = None
     _position: int = 0
+    _all_theirs: bool = True
     _found: dict[int, _Found] = field(default_factory=dict)
-    _accounts: set[str] = field(default_factory=set)
 
     @property
     def is_empty(self) -> bool:
@@ -55,7 +55,7 @@ class StatementRows:
         rows.stage(tx, self.import_id, self.take(parts))
 
     def take(self, parts: Iterable[Part]) -> Iterator[Staged]:
-        """The rows of some more parts. Raises `Unreadable` for a file that is of several accounts, ours unnamed."""
+        """The rows of some more parts that are the account's. Raises `Unreadable` for more statements than are read."""
         for part in parts:
             if isinstance(part, Line):
                 yield from self._line(part)
@@ -64,8 +64,7 @@ class StatementRows:
             elif isinstance(part, Closed):
                 self._close(part)
             elif isinstance(part, Refused):
-                self.counts.rows += 1
-                self.counts.refuse(part.line, part.reason)
+                self._refuse(part)
             elif isinstance(part, Ignored):
                 self.counts.ignore(part)
 
@@ -95,27 +94,35 @@ class StatementRows:
     def _open(self, opened: Opened) -> None:
         if len(self._found) >= STATEMENTS_MAX:
             raise Unreadable(None, f"The file has more than {STATEMENTS_MAX} statements.")
-        if self.first is None:
+        theirs = self.whose.of(opened)
+        if self.first is None or (self._all_theirs and theirs is None):
             self.first = opened
-        number = opened.iban or opened.account_number
-        if number is not None:
-            self._accounts.add(f"{opened.sort_code or ''}{number}")
-        if len(self._accounts) > 1 and not (self.account.iban or self.account.account_number):
-            reason = "The file is of several accounts: give this one its sort code and number, or its IBAN."
-            raise Unreadable(None, reason)
-        self._found[opened.statement] = _Found(opened, foreign_reason(self.account, opened))
+        self._all_theirs = self._all_theirs and theirs is not None
+        self._found[opened.statement] = _Found(opened, theirs)
 
     def _line(self, line: Line) -> Iterator[Staged]:
+        if self._is_theirs(line.line, line.statement):
+            return
         self.counts.rows += 1
-        found = self._found.get(line.statement)
-        reason = None if found is None else found.foreign
-        if reason is None and line.currency != self.account.currency:
-            reason = f"It is in {line.currency}, and the account in {self.account.currency}."
-        if reason is not None:
-            self.counts.refuse(line.line, reason)
+        if line.currency != self.account.currency:
+            self.counts.refuse(line.line, f"It is in {line.currency}, and the account in {self.account.currency}.")
             return
         self._position += 1
         yield Staged(self._position, line.line, line.statement, _IN_ORDER(self._values(line)))
+
+    def _refuse(self, refused: Refused) -> None:
+        if refused.statement is None or not self._is_theirs(refused.line, refused.statement):
+            self.counts.rows += 1
+            self.counts.refuse(refused.line, refused.reason)
+
+    def _is_theirs(self, line: int, statement: int) -> bool:
+        """Whether a row is another account's, and then counted as that."""
+        found = self._found.get(statement)
+        if found is None or found.theirs is None:
+            return False
+        found.theirs.rows += 1
+        self.counts.ignore(Ignored(line=line, kind="other_account", statement=statement))
+        return True
 
     def _values(self, line: Line) -> dict[str, object]:
         date = line.booking_date or line.value_date or self.today
@@ -131,7 +138,7 @@ class StatementRows:
 
     def _close(self, closed: Closed) -> None:
         found = self._found.get(closed.statement)
-        if found is None or found.foreign is not None or closed.is_interim:  # which covers no day, and has no balance
+        if found is None or found.theirs is not None or closed.is_interim:  # which covers no day, and has no balance
             return
         opened = found.opened
         opening = closed.opening_balance if closed.opening_balance is not None else opened.opening_balance
@@ -154,37 +161,3 @@ def _balanced(opening: int | None, closed: Closed) -> bool | None:
     if opening is None or closed.closing_balance is None:
         return None
     return opening + closed.sum == closed.closing_balance and closed.adds_up is not False
-
-
-def foreign_reason(account: BankAccountRow, opened: Opened) -> str | None:
-    """Why a statement is not the account's; None where nothing says that it is another's."""
-    if opened.currency is not None and opened.currency != account.currency:
-        return f"Its statement is in {opened.currency}, and the account in {account.currency}."
-    for ours, theirs in _numbers(account, opened):
-        if ours is not None and theirs is not None and not _same_number(ours, theirs):
-            return f"Its statement is of another account, which ends in {_bare(theirs)[-4:]}."
-    return None
-
-
-def _numbers(account: BankAccountRow, opened: Opened) -> Iterator[tuple[str | None, str | None]]:
-    yield account.iban, opened.iban
-    yield account.sort_code, opened.sort_code
-    yield account.account_number, opened.account_number
-    if account.iban is None or opened.iban is None:  # a British IBAN ends in sort code and number
-        yield _number_in(account.iban), opened.account_number
-        yield account.account_number, _number_in(opened.iban)
-
-
-def _number_in(iban: str | None) -> str | None:
-    return iban[-8:] if iban is not None and iban.startswith("GB") else None
-
-
-def _same_number(ours: str, theirs: str) -> bool:
-    """Equal, or equal at the end where one of them is masked or shortened."""
-    ours, theirs = _bare(ours), _bare(theirs)
-    shorter, longer = sorted((ours.lstrip("0X"), theirs.lstrip("0X")), key=len)
-    return longer == shorter or (4 <= len(shorter) <= 8 and longer.endswith(shorter))
-
-
-def _bare(number: str) -> str:
-    return _SIGNS.sub("", number.upper())

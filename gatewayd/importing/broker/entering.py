@@ -6,7 +6,8 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.imports import rows
+from gatewayd.areas.assets.imports import conversions, records, rows
+from gatewayd.areas.assets.imports.conversions import Conversion
 from gatewayd.areas.assets.imports.requests import request_of
 from gatewayd.areas.assets.imports.rows import STAGED, Decision, Waiting
 from gatewayd.areas.assets.pools import recording
@@ -23,11 +24,14 @@ from gatewayd.store import ReadTx, WriteTx
 
 
 class Tried(Exception):
-    """What would become of rows: raised, so that nothing of it stays."""
+    """What would become of rows: raised, so that nothing of it stays. `conversions` has, by position, by what they
+    would be converted.
+    """
 
-    def __init__(self, decisions: list[Decision]) -> None:
+    def __init__(self, decisions: list[Decision], converted: dict[int, Conversion]) -> None:
         super().__init__()
         self.decisions = decisions
+        self.conversions = converted
 
 
 class Unfit(Exception):
@@ -42,13 +46,16 @@ def try_out(tx: WriteTx, *, run: ImportRunRow, waiting: Sequence[Waiting]) -> No
     """Check rows as if they were entered, and raise `Tried` with those that were refused."""
     override(tx, run)
     base_currency = base_currency_of(tx, run.account_id)
-    refused = []
+    refused, converted = [], {}
     for row in waiting:
         try:
-            entering.check(tx, _request(run, row, base_currency), Origin("import", run.id))
+            made, *_ = entering.check(tx, _request(run, row, base_currency), Origin("import", run.id))
         except Problem as problem:
             refused.append(_refusal(row.position, problem))
-    raise Tried(refused)
+            continue
+        if (conversion := conversions.conversion_of(made)) is not None:
+            converted[row.position] = conversion
+    raise Tried(refused, converted)
 
 
 def enter(tx: WriteTx, *, run: ImportRunRow, count: int) -> int:
@@ -95,6 +102,7 @@ def _note(tx: WriteTx, run: ImportRunRow, count: int, *, is_last: bool) -> None:
     moved_to = (now.moved_to or 0) + count
     if is_last:
         now = staged.counted(tx, STAGED, now)  # anew: rows may have been refused on the way
+        now = replace(now, supposed=[*conversions.of_import(tx, run.id), *records.of_import(tx, run.id)])
         RUNS.update(tx, replace(now, status="applied", stage=None, applied_at=tx.now, moved_to=moved_to))
     else:
         import_runs.note_moved(tx, run.id, moved_to)

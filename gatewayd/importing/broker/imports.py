@@ -4,20 +4,22 @@ A small file comes in at once. Of a large one each piece is seen as soon as it i
 the last: what is held is computed with every piece, and there is nothing to hide it behind (decision 0021).
 """
 
+import dataclasses
 from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.imports import quantities, rows
+from gatewayd.areas.assets.imports import conversions, quantities, records, rows
+from gatewayd.areas.assets.imports.conversions import Conversion
 from gatewayd.areas.assets.imports.duplicates import Finder
 from gatewayd.areas.assets.imports.rows import STAGED, Decision
 from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
 from gatewayd.areas.assets.transactions import rows as transactions
 from gatewayd.errors import Problem, invalid_state
 from gatewayd.importing import staged
-from gatewayd.importing.broker import entering, leaving
+from gatewayd.importing.broker import entering, known_words, leaving
 from gatewayd.importing.broker.staging import TradeRows
 from gatewayd.importing.kinds import OpenAccount
 from gatewayd.importing.pace import Pace
@@ -56,7 +58,13 @@ class BrokerImports:
             known=lambda tx, headings: None,
             forget=lambda: self.forget_all(org_id, run.id),
         )
-        found, mapping = await FileReader(self._parts, org_id, run, steps).read(source)
+        reader = FileReader(self._parts, org_id, run, steps)
+        found, mapping = await reader.read(source)
+        profile = None if found.first is None else found.first.profile
+        more = await self._store.read_later(lambda tx: known_words.more(tx, profile, mapping), org_id)
+        if more is not None:
+            await self.forget_all(org_id, run.id)
+            found, mapping = await reader.read(dataclasses.replace(source, mapping=more))
         return await self._store.write(partial(_keep, run=run, found=found, mapping=mapping), org_id)
 
     def may_bring_more(self, tx: ReadTx, run: ImportRunRow, overrides_closing: bool) -> bool:
@@ -68,31 +76,43 @@ class BrokerImports:
 
     async def _compare(self, org_id: str, run: ImportRunRow, untried: frozenset[int] | None) -> ImportRunRow:
         """Compare anew; of rows that are to come in, those at these positions are tried, or all."""
-        pace, finder = Pace(self._store, org_id), Finder(run)
+        pace = Pace(self._store, org_id)
         await staged.reset(pace, STAGED, run.id)
+        repeated = await self._store.read_later(lambda tx: records.repeated(tx, run.id), org_id)
+        await self._decide(pace, run, repeated.decisions)
+        finder = Finder(run, repeated)
         days = await self._store.read_later(lambda tx: rows.days(tx, run.id), org_id)
         for first, last in staged.spans(days, pace):
             found = await pace.read(partial(finder.of_days, first=first, last=last))
             await self._decide(pace, run, found)
-        await self._try_out(pace, run, untried)
+        converted = await self._try_out(pace, run, untried)
         short = await self._store.read_later(partial(quantities.short, run=run, finder=finder), org_id)
-        for start in range(0, len(short), staged.AT_ONCE):
-            await self._decide(pace, run, short[start : start + staged.AT_ONCE])
+        await self._decide(pace, run, short)
+        if untried is None:
+            for decision in short:
+                converted.pop(decision.position, None)
+            differing = await self._store.read_later(lambda tx: records.of_import(tx, run.id), org_id)
+            run = replace(run, supposed=[*conversions.of_rows(converted.values()), *differing])
         counted = await self._store.read_later(lambda tx: staged.counted(tx, STAGED, run), org_id)
         return await self._store.write(lambda tx: RUNS.save(tx, counted), org_id)
 
     async def _decide(self, pace: Pace, run: ImportRunRow, decisions: list[Decision]) -> None:
-        if decisions:
-            await pace.write(partial(rows.decide, import_id=run.id, decisions=decisions))
+        for start in range(0, len(decisions), staged.AT_ONCE):
+            few = decisions[start : start + staged.AT_ONCE]
+            await pace.write(partial(rows.decide, import_id=run.id, decisions=few))
 
-    async def _try_out(self, pace: Pace, run: ImportRunRow, untried: frozenset[int] | None) -> None:
-        """Enter every row for a moment: what is refused then is refused with the words of the API."""
+    async def _try_out(self, pace: Pace, run: ImportRunRow, untried: frozenset[int] | None) -> dict[int, Conversion]:
+        """Enter every row for a moment: what is refused then is refused with the words of the API.
+
+        Answers by what others would be converted, by position.
+        """
         after = 0
+        converted: dict[int, Conversion] = {}
         while True:
             count = pace.rows(self._sizes.chunk)
             waiting = await pace.read(partial(rows.to_add, import_id=run.id, after=after, count=count))
             if not waiting:
-                return
+                return converted
             after = waiting[-1].position
             if untried is not None:
                 waiting = [row for row in waiting if row.position in untried]
@@ -101,6 +121,7 @@ class BrokerImports:
             try:
                 await pace.write(partial(entering.try_out, run=run, waiting=waiting))
             except entering.Tried as tried:
+                converted |= tried.conversions
                 await self._decide(pace, run, tried.decisions)
 
     # -- in
@@ -171,6 +192,7 @@ def _keep(tx: WriteTx, *, run: ImportRunRow, found: TradeRows, mapping: Mapping 
     if mapping is not None:
         remember(tx, run, mapping)
     opened = found.first
+    known_words.keep(tx, None if opened is None else opened.profile, mapping)
     used = mapping if opened is None or opened.mapping is None else opened.mapping
     return RUNS.save(
         tx,

@@ -123,28 +123,40 @@ def _grant_months(tx: WriteTx) -> None:
     begun = subscription.begun(tx.now)
     for month in range(subscription.months, begun):
         if subscription.lasts(month, plan, tx.now):
-            _grant_month(tx, plan, subscription, month)
+            _grant_month(tx, plan, subscription, month, plan.included_credits)
+        plans.allot(tx, subscription, month, plan.included_credits)
     plans.advance(tx, subscription, begun)
 
 
-def _grant_month(tx: WriteTx, plan: PlanRow, subscription: plans.Subscription, month: int) -> None:
+def _grant_month(tx: WriteTx, plan: PlanRow, subscription: plans.Subscription, month: int, amount: int) -> None:
     description = f"{plan.name}: included credits"
     grant = NewGrant(
         source="plan",
-        amount=plan.included_credits,
+        amount=amount,
         description=description,
         expires_at=subscription.end_of(month, plan),
     )
-    occurred_at = subscription.start_of(month) if month else None  # the first begins in the midst of a day
+    goes_on = month < subscription.months  # it was granted before, and is granted more
+    occurred_at = None if goes_on or not month else subscription.start_of(month)  # the first begins in a day's midst
     _give(tx, grant, NewEntry(type="grant", amount=grant.amount, description=description, occurred_at=occurred_at))
 
 
 def change_plan(tx: WriteTx, plan: PlanRow | None) -> None:
-    """Give the organization another plan, or none. What the one before has granted stays until it expires."""
+    """Give the organization another plan, or none. What the one before has granted stays until it expires.
+
+    A month is granted once: in one that was granted already, another plan grants what it includes more, and a smaller
+    one nothing before the next month. So no month is granted more than the largest of its plans includes, however often
+    they change.
+    """
     book_due(tx)
     let_go_all(tx)
     if plan is None:
         plans.unsubscribe(tx)
-    else:
-        plans.subscribe(tx, plan)
+        return
+    within = plans.allotted(tx)
+    subscription = plans.subscribe(tx, plan, within)
+    if within is None:
         _grant_months(tx)
+    elif plan.included_credits > within.granted:
+        _grant_month(tx, plan, subscription, within.month, plan.included_credits - within.granted)
+        plans.allot(tx, subscription, within.month, plan.included_credits)

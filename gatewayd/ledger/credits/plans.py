@@ -1,4 +1,6 @@
-"""Plans, and which one an organization has. Owns the tables `credit_plans` and `credit_subscriptions`.
+"""Plans, and which one an organization has.
+
+Owns the tables `credit_plans`, `credit_subscriptions` and `credit_allotments`.
 
 Plans are of the instance. Once made, a plan only ever retires, so that nobody's terms change unnoticed; who has a
 retired plan keeps it.
@@ -42,9 +44,15 @@ SELECT org_id FROM credit_subscriptions WHERE next_at IS NOT NULL AND next_at <=
 """
 _SUBSCRIBE = """
 INSERT INTO credit_subscriptions (org_id, plan_id, since_at, anchor_date, months, next_at)
-VALUES (:org_id, :plan_id, :now, :anchor_date, 0, :next_at)
+VALUES (:org_id, :plan_id, :now, :anchor_date, :months, :next_at)
 ON CONFLICT (org_id) DO UPDATE SET plan_id = excluded.plan_id, since_at = excluded.since_at,
   anchor_date = excluded.anchor_date, months = excluded.months, next_at = excluded.next_at
+"""
+_SELECT_ALLOTTED = "SELECT anchor_date, month, granted FROM credit_allotments WHERE org_id = :org_id"
+_ALLOT = """
+INSERT INTO credit_allotments (org_id, anchor_date, month, granted) VALUES (:org_id, :anchor_date, :month, :granted)
+ON CONFLICT (org_id) DO UPDATE SET anchor_date = excluded.anchor_date, month = excluded.month,
+  granted = excluded.granted
 """
 _UNSUBSCRIBE = "DELETE FROM credit_subscriptions WHERE org_id = :org_id"
 _ADVANCE = "UPDATE credit_subscriptions SET months = :months, next_at = :next_at WHERE org_id = :org_id"
@@ -80,6 +88,19 @@ class Subscription(NamedTuple):
         while self.start_of(months) <= at:
             months += 1
         return months
+
+
+class Allotment(NamedTuple):
+    """What a month has been granted so far, in millionths, whichever plans it had. `month` is counted from 0."""
+
+    anchor_date: str
+    month: int
+    granted: int
+
+    def holds(self, at: Instant) -> bool:
+        """Whether an instant is in the month."""
+        months = Subscription("", self.anchor_date, 0, None)
+        return months.start_of(self.month) <= at < months.start_of(self.month + 1)
 
 
 def create(tx: WriteTx, plan: PlanRow) -> PlanRow:
@@ -158,10 +179,29 @@ def organization_with_due(tx: ReadTx, at: Instant) -> str | None:
     return org_id
 
 
-def subscribe(tx: WriteTx, plan: PlanRow) -> None:
-    """Give the organization a plan, whose first month begins today."""
-    next_at = tx.now if plan.included_credits else None
-    tx.run(_SUBSCRIBE, plan_id=plan.id, anchor_date=tx.today, next_at=next_at)
+def subscribe(tx: WriteTx, plan: PlanRow, within: Allotment | None) -> Subscription:
+    """Give the organization a plan, whose first month begins today, or go on `within` a month that was granted."""
+    if within is None:
+        made = Subscription(plan.id, tx.today, 0, tx.now)
+    else:
+        made = Subscription(plan.id, within.anchor_date, within.month + 1, None)
+        made = made._replace(next_at=made.start_of(made.months))
+    if not plan.included_credits:
+        made = made._replace(next_at=None)
+    tx.run(_SUBSCRIBE, **made._asdict())
+    return made
+
+
+def allotted(tx: ReadTx) -> Allotment | None:
+    """What the month of now has been granted; None: it is no month of any plan that was granted."""
+    values = tx.row(_SELECT_ALLOTTED)
+    found = None if values is None else Allotment(*values)
+    return found if found is not None and found.holds(tx.now) else None
+
+
+def allot(tx: WriteTx, subscription: Subscription, month: int, granted: int) -> None:
+    """Note what a month of a subscription has been granted in all, in millionths."""
+    tx.run(_ALLOT, anchor_date=subscription.anchor_date, month=month, granted=granted)
 
 
 def unsubscribe(tx: WriteTx) -> None:

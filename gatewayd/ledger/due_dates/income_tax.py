@@ -43,6 +43,8 @@ _ENDS: dict[QuarterType, tuple[tuple[int, int], ...]] = {  # month and day [MTD 
 }
 _STARTS: dict[QuarterType, tuple[int, int]] = {"standard": (4, 6), "calendar": (4, 1)}
 _DUE_MONTHS = (8, 11, 2, 5)  # [obligations]
+ON_ACCOUNT_FROM = 1_000_00  # pence: less makes no payments on account (SI 1996/1654 reg 3)
+MOST_DEDUCTED_PERCENT = 80  # of the tax: who had more deducted at source makes none (SI 1996/1654 reg 4)
 _YEAR_START = (4, 6)  # ITA 2007 s4
 
 
@@ -92,6 +94,18 @@ def declaration_due(year: int) -> datetime.date:
 def balancing_payment_due(year: int) -> datetime.date:
     """When what is left of the tax is due: the 31 January after the year (TMA 1970 s59B(4))."""
     return datetime.date(year + 2, 1, 31)
+
+
+def payment_on_account(assessed: int, deducted: int) -> int:
+    """What each of the two payments on account of the next year is, pence, by the tax of a year; 0: none is made.
+
+    Half of what was not deducted at source, unless that is under 1,000 pounds, or more than 80 % was deducted
+    (TMA 1970 s59A, SI 1996/1654). Chosen: half a penny is dropped.
+    """
+    left = assessed - deducted
+    if left < ON_ACCOUNT_FROM or deducted * 100 > assessed * MOST_DEDUCTED_PERCENT:
+        return 0
+    return left // 2
 
 
 def payments_on_account_due(year: int) -> tuple[datetime.date, datetime.date]:

@@ -7,24 +7,29 @@ from gatewayd.ledger.rents.schedule import Due
 
 
 class Payment(NamedTuple):
-    """An allocation of rent: its ISO date and its amount in minor units, + in and - given back."""
+    """An allocation of rent: its ISO date and its amount in minor units, + in and - given back.
+
+    `written_off`: it is no money, but says that none will come.
+    """
 
     allocation_id: str
     date: str
     amount: int
+    written_off: int = 0
 
 
 class Rung(NamedTuple):
-    """A rent with what has come for it, in minor units, and the allocations that it came by."""
+    """A rent with what has come for it and what of it was written off, minor units, and the allocations of both."""
 
     due: Due
     received: int
     allocation_ids: list[str]
+    written_off: int = 0
 
     @property
     def outstanding(self) -> int:
         """What is still to come."""
-        return self.due.amount - self.received
+        return self.due.amount - self.received - self.written_off
 
 
 def settle(dues: Iterable[Due], payments: Sequence[Payment], before: int = 0) -> Iterator[Rung]:
@@ -36,30 +41,37 @@ def settle(dues: Iterable[Due], payments: Sequence[Payment], before: int = 0) ->
     kept.reverse()  # the first is at the end
     _take(kept, before)
     for due in dues:
-        ids, left = _take(kept, due.amount)
-        yield Rung(due, due.amount - left, ids)
+        ids, left, lost = _take(kept, due.amount)
+        yield Rung(due, due.amount - left - lost, ids, lost)
 
 
-def _kept(payments: Sequence[Payment]) -> list[tuple[str, int]]:
+class _Kept(NamedTuple):
+    id: str
+    amount: int
+    written_off: int
+
+
+def _kept(payments: Sequence[Payment]) -> list[_Kept]:
     """What is left of each payment after what was given back."""
-    kept: list[tuple[str, int]] = []
+    kept: list[_Kept] = []
     given_back = 0
-    for id_, _, amount in payments:
-        kept.append((id_, max(amount, 0)))
+    for id_, _, amount, written_off in payments:
+        kept.append(_Kept(id_, max(amount, 0), written_off))
         given_back += max(-amount, 0)
-        _, given_back = _take(kept, given_back)
+        _, given_back, _ = _take(kept, given_back)
     return kept
 
 
-def _take(kept: list[tuple[str, int]], amount: int) -> tuple[list[str], int]:
-    """Take an amount from the end of what is kept: whose it was, and how much of it was not there."""
-    ids = []
+def _take(kept: list[_Kept], amount: int) -> tuple[list[str], int, int]:
+    """Take an amount from the end of what is kept: whose it was, how much was not there, and what was written off."""
+    ids, lost = [], 0
     while amount and kept:
-        id_, there = kept.pop()
-        taken = min(there, amount)
+        last = kept.pop()
+        taken = min(last.amount, amount)
         amount -= taken
+        lost += taken if last.written_off else 0
         if taken:
-            ids.append(id_)
-        if taken < there:
-            kept.append((id_, there - taken))
-    return ids, amount
+            ids.append(last.id)
+        if taken < last.amount:
+            kept.append(last._replace(amount=last.amount - taken))
+    return ids, amount, lost

@@ -1,6 +1,7 @@
 """Rent that came: what is allocated to a tenancy as rent (Domain B4, C3). Owns the table `rents_received`.
 
-What was given back counts against it. Chosen: only money of the tenancy's own currency.
+What was given back counts against it, and what was written off with it: it is owed no more. Chosen: only money of the
+tenancy's own currency.
 
     amount       of all dates, so that who looks at many tenancies reads one row of each
     unpaid_from  when the first rent falls due that this does not pay whole, be it in years; NULL: it pays all there
@@ -23,6 +24,9 @@ _TERMS: Final = 4  # how many columns go before those of the terms, the first of
 _RENT: Final[frozenset[Category]] = frozenset({"periodAmount", "rentARoomRentsReceived", "turnover"})
 IS_RENT = "(category = 'periodAmount' OR category = 'rentARoomRentsReceived' OR category = 'turnover')"
 """In statements on allocations with a tenancy: those that are rent. A company that trades counts it as turnover."""
+WRITTEN_OFF = "(category = 'not_pnl' AND purpose = 'rent_written_off')"
+"""And those that say it will never come: they settle what is owed, and no money is in them."""
+_SETTLES = f"({IS_RENT} OR {WRITTEN_OFF})"
 _SIGNED = "CASE WHEN direction = 'in' THEN amount ELSE -amount END"
 _AMOUNT = f"coalesce(sum({_SIGNED}), 0)"
 _ADD = """
@@ -31,7 +35,7 @@ ON CONFLICT (org_id, tenancy_id, currency) DO UPDATE SET amount = rents_received
 """
 LATER: Final = f"""
 SELECT tenancy_id, currency, sum({_SIGNED}) AS came FROM allocations
-WHERE org_id = :org_id AND property_id IS NOT NULL AND date > :day AND tenancy_id IS NOT NULL AND {IS_RENT}
+WHERE org_id = :org_id AND property_id IS NOT NULL AND date > :day AND tenancy_id IS NOT NULL AND {_SETTLES}
 GROUP BY tenancy_id, currency
 """.strip()
 """What came for tenancies after the ISO date `:day`, less what was given back: a statement to select from."""
@@ -51,11 +55,11 @@ ON CONFLICT (org_id, tenancy_id, currency) DO UPDATE SET unpaid_from = excluded.
 """
 _SUM = f"""
 SELECT {_AMOUNT} FROM allocations
-WHERE org_id = :org_id AND tenancy_id = :tenancy_id AND date <= :day AND currency = :currency AND {IS_RENT}
+WHERE org_id = :org_id AND tenancy_id = :tenancy_id AND date <= :day AND currency = :currency AND {_SETTLES}
 """
 _SELECT = f"""
-SELECT id, date, {_SIGNED} FROM allocations
-WHERE org_id = :org_id AND tenancy_id = :tenancy_id AND currency = :currency AND {IS_RENT} ORDER BY date, id
+SELECT id, date, {_SIGNED}, CASE WHEN {WRITTEN_OFF} THEN 1 ELSE 0 END FROM allocations
+WHERE org_id = :org_id AND tenancy_id = :tenancy_id AND currency = :currency AND {_SETTLES} ORDER BY date, id
 """
 
 
@@ -88,8 +92,9 @@ def _unpaid_from(row: Row) -> str | None:
 
 
 def _counted(row: Allocation) -> tuple[str, str, int] | None:
-    """Tenancy, currency, and signed minor units of what is rent; None: it is none."""
-    return None if row.tenancy_id is None or row.category not in _RENT else (row.tenancy_id, row.currency, row.signed)
+    """Tenancy, currency, and signed minor units of what settles rent; None: it does not."""
+    settles = row.category in _RENT or row.purpose == "rent_written_off"
+    return None if row.tenancy_id is None or not settles else (row.tenancy_id, row.currency, row.signed)
 
 
 def stale(tx: ReadTx, after: str, count: int) -> list[tuple[str, bool]]:

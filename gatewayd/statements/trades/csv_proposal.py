@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
-from gatewayd.statements.amounts import has_decimal_comma
+from gatewayd.statements.amounts import show_decimal_comma
 from gatewayd.statements.csv_headings import folded
 from gatewayd.statements.csv_proposal import ORDER_QUESTION, Table
 from gatewayd.statements.dates import DateOrder, is_date
@@ -54,8 +54,11 @@ _PENCE = ("(p)", "(pence)", "(gbx)")
 _SAMPLE_ROWS = 20
 
 
-def proposal_of(table: Table, formats: Sequence[str] | None = None) -> Proposal:
-    """The proposal; `formats` are those that the dates of the whole file leave, where it was looked through."""
+def proposal_of(table: Table, formats: Sequence[str] | None = None, said: Mapping | None = None) -> Proposal:
+    """The proposal; `formats` are those that the dates of the whole file leave, where it was looked through.
+
+    `said` is what a person said of some columns, or a profile that the file nearly has: it goes before what is found.
+    """
     at = _heading_row(table)
     headings = [cell.strip() for cell in table.rows[at]] if at is not None else []
     while headings and not headings[-1]:
@@ -64,28 +67,56 @@ def proposal_of(table: Table, formats: Sequence[str] | None = None) -> Proposal:
     mapping = Mapping(
         delimiter=table.delimiter, header_row=None if at is None else table.lines[at], **_columns(headings)
     )
+    mapping = mapping if said is None else overlaid(mapping, said)
+    supposed = _column_of_dates(headings, body) if mapping.date is None else None
+    mapping = mapping if supposed is None else structs.replace(mapping, date=supposed)
     numbers = _cells(body, headings, mapping.amount, mapping.price, mapping.paid_in, mapping.paid_out)
     price = mapping.price if isinstance(mapping.price, str) else ""
     mapping = structs.replace(
         mapping,
-        decimal_comma=any(map(has_decimal_comma, numbers)),
-        pence=folded(price).endswith(_PENCE),
+        decimal_comma=mapping.decimal_comma or show_decimal_comma(numbers),
+        pence=mapping.pence or folded(price).endswith(_PENCE),
     )
     mapping, doubts = _settled(mapping, _cells(body, headings, mapping.date), formats)
+    if supposed is not None:
+        question = f"Is {supposed!r} the date of the trade? It is the only column of dates."
+        doubts.insert(0, Doubt(field="date", question=question, choices=(supposed,)))
     rows = tuple(tuple(row) for row in body[:_SAMPLE_ROWS])
     return Proposal(headings=tuple(headings), rows=rows, mapping=mapping, doubts=tuple(doubts))
 
 
+def overlaid(mapping: Mapping, said: Mapping) -> Mapping:
+    """The mapping with whatever was said."""
+    plain = Mapping()
+    changed = {name: value for name, value in structs.asdict(said).items() if value != getattr(plain, name)}
+    return structs.replace(mapping, **changed)
+
+
 def _heading_row(table: Table) -> int | None:
-    """The first row that names a date and something else that we know; None where the file has no headings."""
+    """The last row before the first with a date that names two columns that we know; None: there are no headings.
+
+    One that names a column of dates goes before.
+    """
+    last = None
     for at, row in enumerate(table.rows[:30]):
-        found = {folded(cell) for cell in row}
-        known = sum(not found.isdisjoint(names) for names in _NAMES.values())
-        if known > 1 and not found.isdisjoint(_NAMES["date"]):
-            return at
         if any(is_date(cell) for cell in row):
-            return None
-    return None
+            return last
+        found = {folded(cell) for cell in row}
+        if sum(not found.isdisjoint(names) for names in _NAMES.values()) > 1:
+            last = at
+            if not found.isdisjoint(_NAMES["date"]):
+                return at
+    return last
+
+
+def _column_of_dates(headings: Sequence[str], body: Sequence[Sequence[str]]) -> str | None:
+    """The only column with a heading in which nothing but dates stand."""
+    found = []
+    for at, heading in enumerate(headings):
+        cells = [row[at].strip() for row in body[:_SAMPLE_ROWS] if at < len(row) and row[at].strip()]
+        if heading and cells and all(map(is_date, cells)):
+            found.append(heading)
+    return found[0] if len(found) == 1 else None
 
 
 def _columns(headings: Sequence[str]) -> dict[str, Any]:

@@ -1,15 +1,19 @@
 """A broker's CSV, row by row; the two rows by which Trading 212 tells of a split are one."""
 
+from collections import deque
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import BinaryIO, NamedTuple
 
 from gatewayd.statements.csv_rows import Row
 from gatewayd.statements.csv_sample import body_rows
-from gatewayd.statements.shapes import Hints, Instrument, Opened, Part, Refused, Trade, Unreadable
+from gatewayd.statements.shapes import Hints, Ignored, Instrument, Opened, Part, Refused, Trade, Unreadable
 from gatewayd.statements.text import TextLines
+from gatewayd.statements.trades.columns import TradeRow
 from gatewayd.statements.trades.csv_plan import Plan, plan_of
 from gatewayd.statements.trades.csv_rows import RowReader
+from gatewayd.statements.trades.flex_csv import delimiter_of_flex, read_flex_csv
+from gatewayd.statements.trades.reasons import reason_of, sentence
 
 _HALVES = {"stock split open": True, "stock split close": False}
 _HALVES_MAX = 10_000  # Chosen: splits of one file whose other half has not come yet
@@ -23,10 +27,17 @@ class _Half(NamedTuple):
     date: str
     instrument: Instrument
     quantity: Fraction
+    record_id: str | None
 
 
 def read_csv_trades(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
     """The parts of a broker's CSV. Raises `Unreadable`, with a proposal where its mapping has to be settled first."""
+    delimiter = (
+        None if hints.mapping is not None and hints.mapping.date is not None else delimiter_of_flex(stream, hints)
+    )
+    if delimiter is not None:
+        yield from read_flex_csv(stream, hints, delimiter)
+        return
     plan = plan_of(stream, hints)
     lines = TextLines(stream, plan.encoding, hints.limits)
     yield Opened(
@@ -37,8 +48,9 @@ def read_csv_trades(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
         currency=plan.currency,
         bank_name=plan.profile.broker if plan.profile else None,
     )
+    width = len(plan.headings) or None
     try:
-        yield from _Reader(plan).parts(body_rows(lines, plan.mapping))
+        yield from _Reader(plan).parts(body_rows(lines, plan.mapping, width))
     finally:
         lines.detach()
 
@@ -48,37 +60,58 @@ class _Reader:
 
     def __init__(self, plan: Plan) -> None:
         self._rows = RowReader(plan)
-        self._halves: dict[tuple[str, bool], _Half] = {}
+        self._halves: dict[tuple[str, bool], deque[_Half]] = {}
+        self._waiting = 0
 
     def parts(self, rows: Iterator[Row]) -> Iterator[Part]:
-        for row in rows:
-            if row.fault is not None:
-                yield Refused(line=row.line, reason=row.fault)
-            elif not self._rows.is_no_transaction(row.cells):
-                try:
-                    yield from self._taken(row)
-                except ValueError as error:
-                    yield Refused(line=row.line, reason=_sentence(str(error)))
-        for half in self._halves.values():
-            yield Refused(line=half.line, reason="It is one half of a split, and the file has not the other.")
+        """A part for each row that is not blank, halves of splits without the other at the end."""
+        for found in rows:
+            if found.fault is not None:
+                yield Refused(line=found.line, reason=sentence(found.fault))
+                continue
+            row = self._rows.row(found.cells)
+            if row.is_blank:
+                continue
+            kind = row.no_transaction()
+            if kind is not None:
+                yield Ignored(line=found.line, kind=kind)
+                continue
+            try:
+                row.check_width()
+                yield from self._taken(found.line, row)
+            except (ValueError, ArithmeticError) as error:
+                yield Refused(line=found.line, reason=reason_of(error))
+        for halves in self._halves.values():
+            for half in halves:
+                yield Refused(line=half.line, reason="It is one half of a split, and the file has not the other.")
 
-    def _taken(self, row: Row) -> Iterator[Part]:
-        is_open = _HALVES.get(self._rows.word(row.cells).casefold())
+    def _taken(self, line: int, row: TradeRow) -> Iterator[Part]:
+        is_open = _HALVES.get(row.cell("type").casefold())
         if is_open is None:
-            yield self._rows.trade(row.line, row.cells)
+            yield self._rows.trade(line, row)
             return
-        instrument, date, quantity = self._rows.split_half(row.cells)
-        if instrument is None:
-            raise ValueError("it names no share or fund")
-        half = _Half(row.line, date, instrument, Fraction(quantity))
+        instrument, date, quantity = self._rows.split_half(row)
+        half = _Half(line, date, instrument, Fraction(quantity), row.cell("transaction_id") or None)
         key = instrument.isin or instrument.symbol or instrument.name or ""
-        other = self._halves.pop((key, not is_open), None)
-        if other is not None:
-            yield _split(half, other) if is_open else _split(other, half)
+        others = self._halves.get((key, not is_open))
+        if others:
+            self._waiting -= 1
+            yield from _whole(half, others.popleft(), is_open=is_open)
             return
-        if len(self._halves) >= _HALVES_MAX:
-            raise Unreadable(row.line, f"the file has more than {_HALVES_MAX} splits without their other half")
-        self._halves[key, is_open] = half
+        self._waiting += 1
+        if self._waiting > _HALVES_MAX:
+            raise Unreadable(line, f"the file has more than {_HALVES_MAX} splits without their other half")
+        self._halves.setdefault((key, is_open), deque()).append(half)
+
+
+def _whole(half: _Half, other: _Half, *, is_open: bool) -> Iterator[Part]:
+    """What two halves come to: a split and a row that is told by it, or two that are refused."""
+    try:
+        yield _split(half, other) if is_open else _split(other, half)
+    except ValueError as error:
+        yield from (Refused(line=one.line, reason=reason_of(error)) for one in (other, half))
+        return
+    yield Ignored(line=other.line if is_open else half.line, kind="split_half")
 
 
 def _split(after: _Half, before: _Half) -> Trade:
@@ -95,9 +128,5 @@ def _split(after: _Half, before: _Half) -> Trade:
         description=f"Split {ratio.numerator} for {ratio.denominator}",
         instrument=after.instrument,
         split=(ratio.numerator, ratio.denominator),
+        record_id=after.record_id,
     )
-
-
-def _sentence(reason: str) -> str:
-    """The reason as people read it."""
-    return f"{reason[0].upper()}{reason[1:]}{'' if reason.endswith('?') else '.'}" if reason else reason

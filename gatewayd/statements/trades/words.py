@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from gatewayd.money import CURRENCIES
 from gatewayd.statements.shapes import TradeType
 
 TYPES: Mapping[str, TradeType] = {
@@ -34,6 +35,49 @@ TYPES: Mapping[str, TradeType] = {
     "foreign tax withholding": "tax",
     "other fee": "fee",
     "sales tax": "tax",
+    # Charles Schwab
+    "reinvest shares": "buy",
+    "cash dividend": "dividend",
+    "qualified dividend": "dividend",
+    "non-qualified div": "dividend",
+    "special dividend": "dividend",
+    "special qual div": "dividend",
+    "special non qual div": "dividend",
+    "pr yr cash div": "dividend",
+    "reinvest dividend": "dividend",
+    "qual div reinvest": "dividend",
+    "pr yr div reinvest": "dividend",
+    "long term cap gain": "distribution",
+    "short term cap gain": "distribution",
+    "long term cap gain reinvest": "distribution",
+    "short term cap gain reinvest": "distribution",
+    "bank interest": "interest",
+    "bond interest": "interest",
+    "margin interest": "fee",
+    "nra tax adj": "tax",
+    "nra withholding": "tax",
+    "foreign tax paid": "tax",
+    "service fee": "fee",
+    "adr mgmt fee": "fee",
+    "advisor fee": "fee",
+    "moneylink transfer": "deposit",
+    "moneylink deposit": "deposit",
+    "internal transfer": "deposit",
+    "funds received": "deposit",
+    "wire received": "deposit",
+    "wire funds received": "deposit",
+    "wire sent": "withdrawal",
+    "wire funds": "withdrawal",
+    # eToro
+    "open position": "buy",
+    "position closed": "sell",
+    "interest payment": "interest",
+    "withdraw request": "withdrawal",
+    "withdraw fee": "fee",
+    "withdrawal conversion fee": "fee",
+    "overnight fee": "fee",
+    "rollover fee": "fee",
+    "sdrt": "tax",
     # Hargreaves Lansdown's references
     "manage fee": "fee",
     "fpc": "deposit",
@@ -70,6 +114,7 @@ TYPES: Mapping[str, TradeType] = {
     "stock dividend": "stock_dividend",
 }
 
+_ORDERS = re.compile(r"(?P<side>buy|sell)\s*-\s*(market|limit|stop)\b.*|advanced? trade (?P<advanced>buy|sell)", re.I)
 _STARTS: tuple[tuple[str, TradeType], ...] = (
     (r"dividend \(return of capital\)", "return_of_capital"),
     (r"(div\b|dividend|property income)", "dividend"),
@@ -93,6 +138,10 @@ _TAKEN_BACK = re.compile(r"(reversal of|cancel(led|lation)?\b)", re.IGNORECASE)
 _HL_ORDER = re.compile(r"(?P<side>[BS])[0-9]{4,}")
 
 
+_NAMED_ISIN = re.compile(r"(?P<name>\S.*?)\s*/\s*ISIN\s+(?P<isin>[A-Z]{2}[A-Z0-9]{9}[0-9])")  # InvestEngine's
+_PAIRED = re.compile(r"(?P<symbol>[^/\s]+)/(?P<currency>[A-Z]{3})")  # eToro's
+
+
 class Details(NamedTuple):
     """What a description tells. None: it does not."""
 
@@ -112,6 +161,9 @@ def type_of(word: str) -> TradeType | None:
     order = _HL_ORDER.fullmatch(text)
     if order is not None:
         return "buy" if order["side"] == "B" else "sell"
+    traded = _ORDERS.fullmatch(text)
+    if traded is not None:
+        return TYPES[(traded["side"] or traded["advanced"]).casefold()]
     return next((type_ for pattern, type_ in _STARTS if re.match(pattern, text, re.IGNORECASE)), None)
 
 
@@ -127,6 +179,18 @@ def details_of(description: str) -> Details:
     named, numbered = _BEFORE_AT.fullmatch(text), _ISIN.fullmatch(text)
     name = named["name"].rstrip(" :") if named else None
     return Details(type_of(text), name=name, isin=numbered["isin"] if numbered else None)
+
+
+def name_of(text: str) -> tuple[str, str | None]:
+    """The name and the ISIN of `Foo ETF / ISIN IE00BK5BQT80`; None: it is a name alone."""
+    found = _NAMED_ISIN.fullmatch(text)
+    return (text, None) if found is None else (found["name"], found["isin"])
+
+
+def symbol_of(text: str) -> str:
+    """The symbol of `NKE/USD`, which names the currency too."""
+    found = _PAIRED.fullmatch(text)
+    return found["symbol"] if found is not None and found["currency"] in CURRENCIES else text
 
 
 def takes_back(description: str) -> bool:

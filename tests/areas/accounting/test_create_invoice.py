@@ -246,12 +246,15 @@ def test_an_invoice_has_lines(registered: Books) -> None:
     assert fields_of(refused(registered, lines=None)) == [("lines", "required")]
 
 
-def test_foreign_currency_with_vat_needs_a_rate_when_issued(registered: Books) -> None:
-    assert fields_of(refused(registered, currency="EUR")) == [("fxRate", "required")]
+def test_foreign_currency_needs_a_rate_when_issued(registered: Books) -> None:
+    """HMRC publishes none for the ngultrum of Bhutan; of the euro it has 1.193 for a pound in November 2026."""
+    unknown = refused(registered, currency="BTN", lines=lines({"vatCode": "outside_scope"}))
+    assert fields_of(unknown) == [("fxRate", "required")]
+    assert registered.invoice(currency="EUR")["vatTotalBase"] == "16.76"
     assert registered.invoice(currency="EUR", status="draft")["fxRate"] is None
     invoice = registered.invoice(currency="EUR", fxRate="0.8500")
     assert (invoice["fxRate"], invoice["vatTotal"], invoice["vatTotalBase"]) == ("0.85", "20.00", "17.00")
-    assert registered.invoice(currency="EUR", lines=lines({"vatCode": "zero"}))["vatTotalBase"] is None
+    assert registered.invoice(currency="EUR", lines=lines({"vatCode": "zero"}))["vatTotalBase"] == "0.00"
 
 
 def test_the_sellers_own_currency_has_no_rate(registered: Books) -> None:

@@ -163,7 +163,7 @@ def register(books: Books, entity: str) -> None:
 
 
 def test_issue_needs_a_rate_of_exchange_for_foreign_vat(registered: Books) -> None:
-    draft = registered.invoice(status="draft", currency="EUR")
+    draft = registered.invoice(status="draft", currency="BTN")
     assert fields_of(refused(registered, moves.issue, draft["id"])) == [("fxRate", "required")]
 
 

@@ -20,6 +20,10 @@ ALLOWED = {
     ("settle", "paid"),
     ("unsettle", "paid"),
     ("unsettle", "part_paid"),
+    ("rate", "issued"),
+    ("rate", "sent"),
+    ("rate", "part_paid"),
+    ("rate", "paid"),
     ("void", "issued"),
     ("void", "sent"),
 }

@@ -30,9 +30,11 @@ def test_get_shows_the_whole_invoice(registered: Books) -> None:
 
 
 def test_issue(registered: Books) -> None:
-    draft = registered.invoice(status="draft", currency="EUR")
+    draft = registered.invoice(status="draft", currency="BTN")
     assert fields_of(refused(registered, "issueInvoice", invoiceId=draft["id"])) == [("fxRate", "required")]
-    issued = registered.post("issueInvoice", invoiceId=draft["id"], fxRate="0.85", expectedVersion=1)
+    registered.post("updateInvoice", invoiceId=draft["id"], currency="EUR")
+    draft = get(registered, draft["id"])
+    issued = registered.post("issueInvoice", invoiceId=draft["id"], fxRate="0.85", expectedVersion=2)
     assert (issued["status"], issued["number"], issued["vatTotalBase"]) == ("issued", "INV-000001", "17.00")
     assert issued["lines"] == draft["lines"]
     problem = refused(registered, "issueInvoice", invoiceId=draft["id"])

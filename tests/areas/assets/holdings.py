@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.gains import operations
+from gatewayd.areas.assets.gains import loss_operations, operations
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.instruments.shapes import Ratio
 from gatewayd.areas.assets.pools import recording
@@ -29,7 +29,7 @@ from tests.support.store import MemoryStore, make_caller
 from tests.support.wire import expect_form
 
 T = TypeVar("T")
-_OPERATIONS = {row.id.partition(".")[2]: row for row in operations.OPERATIONS}
+_OPERATIONS = {row.id.partition(".")[2]: row for row in (*operations.OPERATIONS, *loss_operations.OPERATIONS)}
 _DECODERS = {name: RequestDecoder(row) for name, row in _OPERATIONS.items()}
 
 _TABLES = {
@@ -54,7 +54,8 @@ class Holdings:
         self.share = self.instrument()
 
     def entity(self, type_: str, **values: object) -> str:
-        request = msgspec.convert({"name": "Ash Brown", "type": type_, **values}, CreateLegalEntity)
+        told = {"taxResidency": "england_ni"} if type_ == "individual" else {}
+        request = msgspec.convert({"name": "Ash Brown", "type": type_, **told, **values}, CreateLegalEntity)
         return self.write(lambda tx: create_legal_entity(tx, self.caller, request).id)
 
     def new_portfolio(self, entity_id: str, currency: str = "GBP", method: str = "section_104") -> str:
@@ -95,6 +96,7 @@ class Holdings:
             "asset_class": "equity",
             "currency": "GBP",
             "cgt_exempt": False,
+            "listed": True,
             "splits": [],
             "is_active": True,
             **values,
@@ -194,6 +196,14 @@ class Holdings:
         row = _OPERATIONS[operation]
         request = _DECODERS[operation].query(urlencode(query))
         return self.store.read(lambda tx: row.handler(tx, self.caller, request), self.org_id)
+
+    def post(self, operation: str, **body: object) -> Any:
+        """What a write of gains answers to a body."""
+        row = _OPERATIONS[operation]
+        request = _DECODERS[operation].body(msgspec.json.encode(body))
+        answer = msgspec.json.decode(encoded(self.write(lambda tx: row.handler(tx, self.caller, request))))
+        expect_form(answer, row.response)
+        return answer
 
     def pool(self, instrument: str | None = None, scope: str | None = None) -> tuple[Any, Any]:
         """Quantity and cost of the pool, or of an account on average, after the last day."""

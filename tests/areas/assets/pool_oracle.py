@@ -92,6 +92,7 @@ class _Evening:
     left: dict[str, tuple[Fraction, Event]] = field(default_factory=dict)
     paid: list[tuple[Fraction, Event]] = field(default_factory=list)
     spun: dict[str, tuple[Fraction, Fraction]] = field(default_factory=dict)
+    original: Fraction = ZERO  # what is held in the evening before, and what is added (TCGA 1992 s126)
     out: Fraction = ZERO
     short: Fraction = ZERO
     cost: Fraction = ZERO
@@ -156,6 +157,7 @@ def section_104(events: list[Event], cuts: list[Cut], window: int = 30) -> Resul
     days = dict(sorted(days.items()))
     held, at_start = ZERO, {}
     for date, day in days.items():
+        day.original = max(held, ZERO) + day.added.quantity
         at_start[date] = held + day.bought.quantity + day.added.quantity
         held += day.moved()
     for least, most in [(0, 0), (1, window)] if window >= 0 else []:
@@ -188,17 +190,24 @@ def _enter(pool: _Heap, day: _Evening, days: list[_Evening]) -> None:
             earlier.cost += coming.draw(covered)
             earlier.short -= covered
     off = sum((event.money for _, event in day.paid if day.is_small(event)), ZERO)
-    pool.quantity, pool.money = pool.quantity + coming.quantity, pool.money + coming.money + day.adjusted - off
+    pool.quantity, pool.money = pool.quantity + coming.quantity, pool.money + coming.money
+    day.bought.money = min(day.bought.money, coming.money) / (pool.money or 1)
+    pool.money += day.adjusted - off
     if pool.money < 0:
         day.extra, pool.money = -pool.money, ZERO
+    day.bought.money *= pool.money
 
 
 def _leave(pool: _Heap, day: _Evening, whole: Fraction, carried: dict[str, Fraction]) -> None:
     """Spin-offs, and then distributions, each of the cost before any of its kind; what goes elsewhere at the average,
     less what was paid for it; what is disposed of."""
-    cost = pool.money
+    cost, among = pool.money, whole
+    if day.spun and sum(quantity for quantity, _ in day.spun.values()) <= day.original:
+        cost, among = cost - day.bought.money, day.original
+    kept = pool.money - cost
     for ref, (quantity, share) in day.spun.items():
-        carried[ref] = min(pool.money, cost * share * min(Fraction(1), quantity / whole if whole else ZERO))
+        part = cost * share * min(Fraction(1), quantity / among if among > 0 else ZERO)
+        carried[ref] = min(pool.money - kept, part)
         pool.money -= carried[ref]
     cost = pool.money
     for quantity, event in day.paid:

@@ -111,7 +111,7 @@ def test_a_year_adds_up_as_a_return_asks(trader: Holdings) -> None:
     assert report["offshoreIncome"]["net"] == "300.00"
     assert (report["exemptAmount"], report["aboveExemptAmount"]) == ("3000.00", "0.00")
     assert report["exemptAmountSource"] == "Finance Act 2023 s8(5)"
-    assert report["warnings"] == []
+    assert [one["code"] for one in report["warnings"]] == ["loss_not_claimed"]
 
 
 def test_a_loss_on_a_fund_that_does_not_report_is_a_capital_loss(holdings: Holdings) -> None:

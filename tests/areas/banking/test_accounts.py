@@ -98,6 +98,13 @@ def test_a_new_account_is_answered_whole(accounts: Accounts) -> None:
     assert (whole["accountNumber"], whole["iban"]) == ("31926819", "GB29NWBK60161331926819")
 
 
+def test_an_account_is_at_the_bank_of_its_numbers_where_it_names_none(accounts: Accounts) -> None:
+    made = accounts.make(sort_code="20-45-00", account_number="31926819")
+    assert shown(made)["institutionName"] == "Barclays"
+    assert shown(accounts.make())["institutionId"] == "inst_other"
+    assert shown(accounts.make(institution_id="inst_tide", sort_code="20-45-00"))["institutionName"] == "Tide"
+
+
 def test_lists_show_no_whole_number(accounts: Accounts) -> None:
     made = accounts.make(sort_code="040004", account_number="31926819")
     (listed,) = accounts.listed()
@@ -232,7 +239,7 @@ def test_banks_come_page_by_page_in_the_same_order(accounts: Accounts) -> None:
         if page.next_cursor is None:
             break
         request = ListInstitutions(limit=4, cursor=page.next_cursor)
-    assert [len(ids) for ids in seen] == [4, 4, 4, 4, 4, 2]
+    assert [len(ids) for ids in seen] == [4, 4, 4, 4, 4, 4, 1]
     assert [id_ for ids in seen for id_ in ids] == [bank.id for bank in BANKS]
     other = ListInstitutions(
         limit=4, cursor=institutions_page(accounts, ListInstitutions(limit=4)).next_cursor, q="bank"

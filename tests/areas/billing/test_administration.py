@@ -70,6 +70,14 @@ async def test_values_that_are_refused(
         assert [(one["path"], one["code"]) for one in reply.json()["errors"]] == [(field, code)]
 
 
+async def test_an_adjustment_of_nothing_is_told_what_is_asked(open_billing: OpenBilling) -> None:
+    """It may be below 0 as well."""
+    async with open_billing() as billing:
+        reply = await billing.post("ledger/adjust", {"amount": "0", "description": "x"})
+        (error,) = reply.json()["errors"]
+        assert "less than 0 to take" in error["message"]
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -1,9 +1,10 @@
 """Plans as they are made, listed, set and retired, field by field."""
 
 import pytest
+import trio
 
 from gatewayd.clock import DAY
-from tests.areas.billing.conftest import OpenBilling
+from tests.areas.billing.conftest import Billing, OpenBilling
 
 _WHOLE: dict[str, object] = {
     "code": "studio",
@@ -61,3 +62,64 @@ async def test_a_plan_that_is_set_again_begins_no_month_anew(open_billing: OpenB
         await billing.do("plans/current", code=code)
         assert (await billing.get("ledger"))["data"] == before
         assert len(before) == (0 if code == "none" else 1)
+
+
+async def _granted(billing: Billing) -> list[str]:
+    """What was given so far, the oldest first."""
+    entries = (await billing.get("ledger", "order=asc&limit=500"))["data"]
+    return [entry["amount"] for entry in entries if entry["type"] == "grant"]
+
+
+async def _two_plans(billing: Billing) -> None:
+    await billing.do("plans", code="small", name="Small", includedCredits="100")
+    await billing.do("plans", code="large", name="Large", includedCredits="400")
+
+
+async def test_a_month_is_granted_once_however_often_the_plan_changes(open_billing: OpenBilling) -> None:
+    """100 of the smaller plan, and the 300 more of the larger: never more than the larger includes."""
+    async with open_billing() as billing:
+        await _two_plans(billing)
+        for code in ("small", "large", "small", "none", "large", "none", "small", "large"):
+            await billing.do("plans/current", code=code)
+        assert await _granted(billing) == ["100", "300"]
+        assert (await billing.get("balance"))["available"] == "400"
+
+
+async def test_a_smaller_plan_grants_from_the_next_month_on(open_billing: OpenBilling) -> None:
+    """The months stay those of the day on which the first plan was set, 20 November."""
+    async with open_billing() as billing:
+        await _two_plans(billing)
+        await billing.do("plans/current", code="large")
+        billing.api.clock.advance(10 * DAY)
+        await billing.do("plans/current", code="small")
+        assert await _granted(billing) == ["400"]
+        billing.api.clock.advance(19 * DAY)
+        assert (await billing.get("balance"))["available"] == "400"
+        billing.api.clock.advance(DAY)
+        assert (await billing.get("balance"))["available"] == "100"
+
+
+async def test_who_comes_back_after_the_month_begins_a_new_one(open_billing: OpenBilling) -> None:
+    async with open_billing() as billing:
+        await _two_plans(billing)
+        await billing.do("plans/current", code="small")
+        await billing.do("plans/current", code="none")
+        billing.api.clock.advance(29 * DAY)
+        await billing.do("plans/current", code="small")
+        assert await _granted(billing) == ["100"]
+        await billing.do("plans/current", code="none")
+        billing.api.clock.advance(5 * DAY)
+        await billing.do("plans/current", code="small")
+        assert await _granted(billing) == ["100", "100"]
+
+
+async def test_two_changes_at_once_grant_one_month(open_billing: OpenBilling) -> None:
+    async with open_billing() as billing, trio.open_nursery() as nursery:
+        await _two_plans(billing)
+        for code in ("small", "large") * 10:
+            nursery.start_soon(billing.post, "plans/current", {"code": code})
+        with trio.fail_after(30):
+            while nursery.child_tasks:
+                await trio.sleep(0.01)
+        given = await _granted(billing)
+        assert sum(map(int, given)) == 400

@@ -45,6 +45,7 @@ def test_an_allocation_shows_bank_line_rule_and_document(books: LedgerBooks) -> 
         "disallowable": "10.00",
         "source": "allocation",
         "propertyId": None,
+        "tenancyId": None,
         "allocationId": made.id,
         "bankTransactionId": line,
         "importId": "imp_1",

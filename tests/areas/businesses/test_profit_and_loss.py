@@ -350,18 +350,21 @@ def test_another_basis_than_the_one_kept_is_told(books: LedgerBooks) -> None:
 
 
 def test_foreign_money_counts_at_its_rate(books: LedgerBooks) -> None:
+    """The payment of October came at HMRC's 1.3456 USD for a pound: 74.32, and the invoice was worth 75.00."""
     owner = books.unregistered_entity()
     trade = books.trade(owner)
     books.enter(trade, "adminCosts", 10_01, currency="USD", fx_rate="0.755")
     sold = invoice(books, trade, "200.00", currency="USD", fxRate="0.75", legalEntityId=owner)
     pay(books, sold, "100.00", "2026-10-02")
-    assert lines(books.pnl(trade)) == {"turnover": "75.00", "adminCosts": "7.56"}
+    assert lines(books.pnl(trade)) == {"turnover": "75.00", "exchangeDifferences": "-0.68", "adminCosts": "7.56"}
 
 
 def test_foreign_money_without_a_rate_is_refused(books: LedgerBooks) -> None:
     owner = books.unregistered_entity()
     trade = books.trade(owner)
-    sold = invoice(books, trade, "200.00", currency="USD", legalEntityId=owner)
+    sold = invoice(books, trade, "200.00", currency="USD", fxRate="0.75", legalEntityId=owner)
+    sql = "UPDATE invoices SET fx_rate = NULL WHERE org_id = :org_id AND id = :id"
+    books.write(lambda tx: tx.run(sql, id=sold))  # as earlier programs issued it
     assert lines(books.pnl(trade)) == {}
     with pytest.raises(Problem) as refused:
         books.pnl(trade, basis="accruals")

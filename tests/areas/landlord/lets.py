@@ -17,6 +17,7 @@ def tenancy(*history: RentStep, **values: object) -> TenancyRow:
         "id": "tcy_1",
         "property_id": "prop_1",
         "tenant_ids": [],
+        "tenant_spans": [],
         "type": "assured_periodic",
         "start_date": history[0].from_date,
         "rent_frequency": "monthly",

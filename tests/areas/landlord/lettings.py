@@ -18,6 +18,7 @@ from tests.areas.accounting.books import Books, Json
 OPERATIONS: dict[str, Operation] = {operation.id.partition(".")[2]: operation for operation in AREA.operations}
 TENANCY: dict[str, Any] = {
     "tenant_ids": [],
+    "tenant_spans": [],
     "type": "assured_periodic",
     "start_date": "2026-01-01",
     "rent_frequency": "monthly",

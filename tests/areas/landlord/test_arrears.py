@@ -220,7 +220,7 @@ def test_one_and_all_owe_what_a_walk_over_the_days_says(
     lets = new_books()
     expected = []
     for its, payments in tenancies:
-        values = {"rent_frequency": its.frequency, "rent_due_day": its.due_day, "end_date": its.end, "type": "other"}
+        values = {"rent_frequency": its.frequency, "rent_due_day": its.due_day, "end_date": its.end}
         ((first, amount, _),) = its.steps
         let = lets.let(step(first, f"{amount // 100}.{amount % 100:02}"), **values)
         for date, paid in payments:

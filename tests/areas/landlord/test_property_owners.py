@@ -57,8 +57,8 @@ def test_owners_are_kept_as_they_were_given(lettings: Lettings) -> None:
     owners = [of(entity, "050.50"), named("49.500000000000")]
     made = lettings.property(lettings.lets(entity), owners=owners)
     assert made["owners"] == [
-        {"legalEntityId": entity, "name": None, "sharePercent": "50.5"},
-        {"legalEntityId": None, "name": "Ann Birch", "sharePercent": "49.5"},
+        {"legalEntityId": entity, "name": None, "sharePercent": "50.5", "fromDate": None},
+        {"legalEntityId": None, "name": "Ann Birch", "sharePercent": "49.5", "fromDate": None},
     ]
     cleared = lettings.post("updateProperty", id=made["id"], owners=[])
     assert (cleared["owners"], cleared["ownerSharePercent"]) == ([], "100")

@@ -34,13 +34,14 @@ def test_a_new_tenancy_is_answered_whole(landlord: Landlord) -> None:
     assert (made["rentAmount"], made["rentFrequency"], made["rentDueDay"], made["currency"]) == (
         *("950.00", "monthly", 15, "GBP"),
     )
-    first = {"fromDate": "2026-06-15", "amount": "950.00", "notice": None, "frequency": "monthly"}
-    assert made["rentHistory"] == [first]
-    assert (made["agreedRent"], made["monthlySinceDate"]) == (None, None)
+    assert made["rentHistory"] == [
+        {"fromDate": "2026-06-15", "amount": "950.00", "notice": None, "frequency": "monthly"}
+    ]
     assert made["deposit"] == {
         "amount": "1095.00",
         "scheme": "dps",
         "reference": "D-1",
+        "receivedDate": None,
         "protectedDate": "2026-06-20",
         "returnedAmount": None,
         "returnedDate": None,
@@ -186,6 +187,7 @@ def test_the_deposit_may_be_given_by_its_parts(landlord: Landlord) -> None:
         "amount": "1095.00",
         "scheme": "tds",
         "reference": "T-1",
+        "receivedDate": None,
         "protectedDate": "2026-06-08",
         "returnedAmount": None,
         "returnedDate": None,
@@ -345,7 +347,8 @@ def test_what_was_called_off_is_not_in_the_way(landlord: Landlord) -> None:
         ("2026-07-02", {}, ["deposit_unprotected"]),
         ("2026-07-02", {"scheme": "dps"}, ["deposit_unprotected"]),
         ("2026-07-02", {"scheme": "none"}, ["deposit_unprotected"]),
-        ("2026-07-02", {"scheme": "dps", "protectedDate": "2026-07-02"}, []),
+        ("2026-07-02", {"scheme": "dps", "protectedDate": "2026-07-01"}, []),
+        ("2026-07-02", {"scheme": "dps", "protectedDate": "2026-07-02"}, ["deposit_protected_late"]),
         ("2026-07-02", {"returnedAmount": "900.00", "returnedDate": "2026-07-02"}, []),
     ],
 )
@@ -388,7 +391,7 @@ def test_a_deposit_is_five_weeks_of_rent_at_most_and_six_from_fifty_thousand_a_y
 
 
 def test_the_cap_is_of_assured_tenancies_since_june_2019(landlord: Landlord) -> None:
-    deposit = {"amount": "5000.00", "scheme": "tds", "protectedDate": "2020-01-01"}
+    deposit = {"amount": "5000.00", "scheme": "tds", "protectedDate": "2019-06-10"}
     assert codes(landlord.let(startDate="2019-05-31", deposit=deposit)) == []
     assert codes(landlord.let(startDate="2019-06-01", deposit=deposit)) == ["deposit_cap"]
     assert codes(landlord.let(landlord.house(jurisdiction="wales"), deposit=deposit)) == []

@@ -313,12 +313,14 @@ def test_what_was_entered_wrongly_is_corrected(landlord: Landlord) -> None:
         externalId="l-1",
     )
     assert (changed["tenantIds"], changed["startDate"], changed["billsIncluded"]) == ([tom, rosa], "2026-06-15", False)
-    first = {"fromDate": "2026-06-15", "amount": "950.00", "notice": None, "frequency": "weekly"}
-    assert changed["rentHistory"] == [first]
+    assert changed["rentHistory"] == [
+        {"fromDate": "2026-06-15", "amount": "950.00", "notice": None, "frequency": "weekly"}
+    ]
     assert (changed["rentFrequency"], changed["rentDueDay"]) == ("weekly", 1)  # 15 June 2026 is a Monday
     assert (changed["notes"], changed["externalId"]) == (None, "l-1")
     assert [one["id"] for one in landlord.walk("listTenancies", f"tenantId={tom}")] == [tenancy["id"]]
-    assert landlord.change(tenancy, tenantIds=[tom])["tenantIds"] == [tom]
+    alone = landlord.change(tenancy, tenantIds=[tom], tenantsFromDate="2026-06-15")
+    assert alone["tenantIds"] == [tom]
     assert landlord.walk("listTenancies", f"tenantId={rosa}") == []
     assert landlord.change(tenancy, rentFrequency="four_weekly", rentDueDay=5)["rentDueDay"] == 5
     monthly = landlord.change(tenancy, rentFrequency="monthly")

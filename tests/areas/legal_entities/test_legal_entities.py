@@ -167,19 +167,23 @@ def test_tax_identifiers_are_whole_alone_and_masked_in_lists(firm: Firm) -> None
 
 
 def test_a_nino_is_encrypted_at_rest(firm: Firm) -> None:
-    made = firm.create(**PERSON, nino=NINO)
+    made = firm.create(**PERSON, nino=NINO, utr=UTR)
     firm.update(made["id"], name="Other")
     image = firm.store.connection.serialize("main")
     assert b"Ash Brown" in image or b"Other" in image  # the row is in what is looked through
     assert NINO.encode() not in image
     assert NINO[:8].encode() not in image
+    assert UTR.encode() not in image
+    assert UTR[:9].encode() not in image
 
 
-def test_a_nino_opens_in_its_own_row_only(firm: Firm) -> None:
+@pytest.mark.parametrize("column", ["nino_sealed", "utr_sealed"])
+def test_a_sealed_identifier_opens_in_its_own_row_only(firm: Firm, column: str) -> None:
     """Bytes moved to another row do not show there."""
-    one, two = firm.create(**PERSON, nino=NINO), firm.create(**PERSON, nino="AB654321A")
-    sealed = firm.store.read(lambda tx: tx.value("SELECT nino_sealed FROM legal_entities WHERE id = :id", id=one["id"]))
-    move = "UPDATE legal_entities SET nino_sealed = :sealed WHERE id = :id"
+    one = firm.create(**PERSON, nino=NINO, utr=UTR)
+    two = firm.create(**PERSON, nino="AB654321A", utr="2234567890")
+    sealed = firm.store.read(lambda tx: tx.value(f"SELECT {column} FROM legal_entities WHERE id = :id", id=one["id"]))
+    move = f"UPDATE legal_entities SET {column} = :sealed WHERE id = :id"
     firm.store.write(lambda tx: tx.run(move, sealed=sealed, id=two["id"]))
     with pytest.raises(StoreFailure, match="does not open"):
         firm.get(two["id"])

@@ -10,7 +10,9 @@ from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES
 from tests.areas.legal_entities.entities import NINO, UTR, VRN, Firm
 from tests.support.store import MemoryStore
 
-TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40)
+TEXT = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=("Cf",)), min_size=1, max_size=40
+)
 DATES = st.dates(datetime.date(1970, 1, 1), datetime.date(2100, 1, 1)).map(str)
 
 

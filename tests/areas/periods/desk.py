@@ -12,8 +12,9 @@ from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import Problem
 from gatewayd.http.render import success
-from gatewayd.ledger import confirmations, schedule
+from gatewayd.ledger import confirmations, schedule, tax_year_figures
 from gatewayd.ledger.confirmations import Confirmed
+from gatewayd.ledger.tax_year_figures import TaxYearFigures
 from gatewayd.store import ReadTx, WriteTx
 from tests.areas.businesses.trades import Firm
 from tests.support.store import MemoryStore, make_caller
@@ -32,6 +33,13 @@ class Desk(Firm):
         super().__init__(store)
         self.role: Role = "owner"
         self.numbers = itertools.count(1)
+
+    def know_incomes(self, entity_id: str | None = None) -> None:
+        """Say that each year's qualifying income was so large that updates are due."""
+        for year in range(2020, 2030):
+            figures = TaxYearFigures(year, 90_000_00)
+            who = entity_id or self.person
+            self.store.write(lambda tx, of=who, said=figures: tax_year_figures.put(tx, of, said), self.org_id)
 
     def ask(self, operation: str, query: str = "") -> Json:
         request, handler = _DECODERS[operation].query(query), _ROWS[operation].handler

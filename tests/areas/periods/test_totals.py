@@ -145,3 +145,21 @@ def test_purchases_that_the_flat_rate_leaves_out_are_told(books: LedgerBooks) ->
     found = totals(books, query)
     assert [warning["code"] for warning in found["warnings"]] == ["flat_rate_purchases"]
     assert (found["vatReturn"]["vatDueSales"], found["vatReturn"]["vatReclaimedCurrPeriod"]) == ("12.00", "0.00")
+
+
+def test_purchases_that_may_be_capital_goods_are_told(books: LedgerBooks) -> None:
+    """On the flat rate the VAT of a computer of 2,200.00 is reclaimed once it is marked: 366.67 of it."""
+    vat = {"status": "registered", "effectiveDate": "2000-01-01", "scheme": "flat_rate", "flatRatePercent": "10"}
+    trade = books.trade(books.entity(vat={**vat, "staggerGroup": 1}))
+    query = "type=vat_period&fromDate=2026-07-01&toDate=2026-09-30"
+    computer = books.enter(trade, "adminCosts", 2_200_00, "2026-08-01", vat_code="standard")
+    (warning,) = totals(books, query)["warnings"]
+    assert (warning["code"], "not marked (`capitalGoods`): 1." in warning["message"]) == (
+        "flat_rate_capital_goods_unmarked",
+        True,
+    )
+    books.set(computer.id, capital_goods=1)
+    found = totals(books, query)
+    assert found["warnings"] == []
+    boxes = found["vatReturn"]
+    assert (boxes["vatReclaimedCurrPeriod"], boxes["totalValuePurchasesExVAT"]) == ("366.67", "1833.00")

@@ -116,10 +116,12 @@ def test_what_a_plan_allows_at_most(store: MemoryStore) -> None:
     assert store.read(plans.limits, store.org()) == PlanLimits()
 
 
-def test_another_plan_begins_with_a_month_of_its_own(store: MemoryStore) -> None:
+def test_another_plan_goes_on_within_the_month(store: MemoryStore) -> None:
     purse = Purse(store, included_credits=HUNDRED)
     store.clock.advance(DAY)
     purse.subscribe(included_credits=Credits(7 * MICRO))
+    assert purse.balance == 100
+    purse.subscribe(included_credits=Credits(107 * MICRO))
     assert purse.balance == 107
     store.write(lambda tx: booking.change_plan(tx, None), purse.org_id)
     purse.use(5, "op_1")

@@ -11,7 +11,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from gatewayd.areas.accounting.invoices.drafts import COPIED
-from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow, LineRequest, LineRow, UpdateInvoice
+from gatewayd.areas.accounting.invoices.line_shapes import LineRequest, LineRow
+from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow, UpdateInvoice
 from gatewayd.contract.wire import project
 
 _FIGURES = ("amounts_are", "vat_rounding", "discount_amount")

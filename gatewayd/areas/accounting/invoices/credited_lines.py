@@ -13,7 +13,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from gatewayd.areas.accounting.invoices import rows
-from gatewayd.areas.accounting.invoices.shapes import InvoiceRow, LineRequest, LineRow
+from gatewayd.areas.accounting.invoices.line_shapes import LineRequest, LineRow
+from gatewayd.areas.accounting.invoices.shapes import InvoiceRow
 from gatewayd.areas.accounting.invoices.totals import LineInput, LineTotals, Totals, summarise
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.vat_rates import DOMESTIC_REVERSE_CHARGES

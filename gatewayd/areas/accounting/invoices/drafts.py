@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 from gatewayd.areas.accounting import client_checks
 from gatewayd.areas.accounting.invoices import credited_lines, lines, totals
+from gatewayd.areas.accounting.invoices.line_shapes import LineRow
 from gatewayd.areas.accounting.invoices.lines import TaxContext
 from gatewayd.areas.accounting.invoices.parties import Parties
 from gatewayd.areas.accounting.invoices.rows import INVOICES, lines_of
-from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow, LineRow
+from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow
 from gatewayd.areas.accounting.invoices.totals import Terms, Totals
 from gatewayd.clock import days_after
 from gatewayd.errors import FieldError, invalid, invalid_field
@@ -125,6 +126,8 @@ def draft(tx: WriteTx, request: CreateInvoice, parties: Parties) -> Draft:
         currency=currency,
         base_currency=seller.base_currency,
         fx_rate=fx_rate,
+        fx_rate_source=None,
+        fx_rate_date=None,
         vat_total_base=vat_in_base(figures["vat_total"], fx_rate, seller.base_currency),
         paid_total=nothing,
         credited_total=nothing,

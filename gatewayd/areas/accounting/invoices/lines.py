@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from gatewayd.areas.accounting.invoices.shapes import LineRequest, LineRow, VatSummary
+from gatewayd.areas.accounting.invoices.line_shapes import LineRequest, LineRow, VatSummary
 from gatewayd.areas.accounting.invoices.totals import AmountsAre, LineInput, LineTotals, VatGroup
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.vat_rates import DOMESTIC_REVERSE_CHARGES, NEEDS_REGISTRATION, VatCode, VatRate, rate_on
@@ -67,7 +67,7 @@ def form_mistakes(lines: Sequence[LineRequest], *, of_credit: bool, by_lines: bo
 def _foreign_to_credit(line: LineRequest, path: str) -> Iterator[FieldError]:
     given = [name for name in _OF_THE_INVOICE if getattr(line, name) is not None]
     given += ["discount_percent"] if line.discount_percent != "0" else []
-    given += ["cis_labour"] if line.cis_labour else []
+    given += [name for name in ("cis_labour", "capital_goods") if getattr(line, name)]
     for name in given:
         head, *tail = name.split("_")
         camel = head + "".join(map(str.capitalize, tail))
@@ -177,6 +177,7 @@ def _row(position: int, line: TaxedLine, total: LineTotals, currency: str) -> Li
         cis_labour=request.cis_labour,
         vat_code_defaulted=request.vat_code is None,
         credits_line=None,
+        capital_goods=request.capital_goods,
     )
 
 

@@ -13,6 +13,7 @@ from gatewayd.areas.accounting.invoices import (
     amendments,
     crediting,
     drafts,
+    exchange,
     numbers,
     parties,
     rows,
@@ -31,7 +32,7 @@ from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.invoice_payments import Taking
 from gatewayd.ledger.period_locks import LockState
 from gatewayd.ledger.sellers import Seller
-from gatewayd.money import Money, exponent, is_decimal
+from gatewayd.money import Money, exponent
 from gatewayd.store import ReadTx, WriteTx
 
 MAX_REASON_CHARACTERS = 500  # Chosen
@@ -41,7 +42,8 @@ class Payment(NamedTuple):
     """Money received. `amount` is decimal text, None for all that is due; `date` is ISO, None for today.
 
     With `bank_transaction_id` None is no more than what is left of that, and its day. `charges` were kept of the amount
-    before it came to the bank.
+    before it came to the bank. `fx_rate` is decimal text, units of the seller's currency for one of the invoice's; None
+    is what the bank transaction brought, else what is known of the day.
     """
 
     amount: str | None = None
@@ -50,6 +52,7 @@ class Payment(NamedTuple):
     reference: str | None = None
     bank_transaction_id: str | None = None
     charges: str | None = None
+    fx_rate: str | None = None
 
 
 def as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) -> InvoiceRow:
@@ -57,11 +60,11 @@ def as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) 
 
     `number` is what an imported invoice brings; None allots the next of the seller's sequence. Raises `Problem`:
     `period_closed`, `number_taken`, `invalid_state` (the numbers are used up), `validation_failed` (a foreign invoice
-    with VAT and no rate of exchange, a VAT invoice without the seller's address unless it was issued elsewhere).
+    without a rate of exchange, where none is known, a VAT invoice without the seller's address unless it was issued
+    elsewhere).
     """
     _refuse_closed(tx, row, row.issue_date, row.supply_date)
-    if row.vat_total and row.fx_rate is None and row.currency != row.base_currency:
-        raise invalid_field("fxRate", "required", f"The VAT is printed in {row.base_currency} too: at what rate?")
+    row = exchange.rated(tx, row)
     if found.original is not None:
         crediting.refuse_excess(tx, row, found.original)
     issued = replace(
@@ -100,7 +103,7 @@ def issue(tx: WriteTx, invoice_id: str, fx_rate: str | None = None) -> InvoiceRo
     found = parties.of_row(tx, row)
     row = _anew(tx, row, found)
     if fx_rate is not None:
-        row = _at_rate(row, fx_rate)
+        row = exchange.at_rate(row, fx_rate)
     row = rows.update(tx, as_issued(tx, row, found, None))
     if row.credits_invoice_id is not None:
         update_credited(tx, row.credits_invoice_id)
@@ -125,9 +128,8 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
         raise invalid_state("A credit note takes no payment.", row.status, ())
     states.check_payment(row.status)
     line = None if payment.bank_transaction_id is None else _bank_line(tx, row, payment.bank_transaction_id)
-    charges = _charges(row, payment)
-    due = row.balance_due
-    amount = _paid_amount(row, payment.amount, due if line is None else min(due, line.rest + charges))
+    charges = _charges(row, payment, line)
+    amount = _paid_amount(row, payment.amount, _due(row, line, charges))
     date = payment.date or (tx.today if line is None else line.date)
     if date > tx.today:
         raise invalid_field("date", "out_of_range", "The payment is in the future.")
@@ -135,8 +137,13 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
     paid_total = row.paid_total + amount
     if not fits(paid_total.minor, exponent(row.currency)):
         raise invalid_field("amount", "out_of_range", "The payments come to more than 13 whole digits.")
+    if line is not None and line.currency != row.currency:
+        rate, part = exchange.brought(row, amount, line, payment.fx_rate)
+    else:
+        rate, part = exchange.of_payment(tx, row, payment.fx_rate, date), amount
     if line is not None:
-        invoice_payments.take(tx, line, Taking(row.id, row.business_id, row.legal_entity_id, amount, charges, date))
+        kept = charges if charges else Money(0, line.currency)
+        invoice_payments.take(tx, line, Taking(row.id, row.business_id, row.legal_entity_id, part, kept, date))
     position = max((paid.position for paid in rows.payments_of(tx, row.id, row.currency)), default=0) + 1
     paid = InvoicePayment(
         position=position,
@@ -145,6 +152,8 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
         bank_transaction_id=payment.bank_transaction_id,
         method=payment.method,
         reference=payment.reference,
+        fx_rate=rate.text,
+        fx_rate_source=rate.source,
     )
     rows.insert_payment(tx, row.id, paid)
     return _settle(tx, replace(row, paid_total=paid_total), date, grows=True)
@@ -186,6 +195,30 @@ def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
     if row.credits_invoice_id is not None:
         update_credited(tx, row.credits_invoice_id)
     return row
+
+
+def set_rate(tx: WriteTx, invoice_id: str, text: str | None) -> InvoiceRow:
+    """Give an issued invoice the rate of exchange that it lacks, and credit notes against it that lack one too.
+
+    `text` None takes what is known of the supply date. Where there is a rate, another takes its place unless VAT was
+    printed at it. Raises `Problem`: `not_found`, `invalid_state`, `period_closed` (a day of it, of its payments or
+    credit notes), `validation_failed`.
+    """
+    row = INVOICES.get(tx, invoice_id)
+    states.check("rate", row.status)
+    if not exchange.is_foreign(row):
+        raise invalid_field("fxRate", "conflict", f"{row.currency} is the seller's own currency.")
+    if row.fx_rate is not None and row.vat_total:
+        raise invalid_field("fxRate", "conflict", f"Its VAT was printed at {row.fx_rate}: credit it instead.")
+    _refuse_closed(tx, row, row.issue_date, row.supply_date, *(paid.date for paid in row.payments))
+    rated = exchange.rated(tx, replace(row, fx_rate=None)) if text is None else exchange.at_rate(row, text)
+    for note_id in rows.credit_notes(tx, row):
+        note = INVOICES.get(tx, note_id)
+        _refuse_closed(tx, note, note.issue_date, note.supply_date)
+        follows = note.fx_rate in (None, row.fx_rate) or (note.fx_rate_source and not note.vat_total)
+        if follows and rated.fx_rate is not None:
+            rows.update(tx, exchange.at_rate(note, rated.fx_rate))
+    return rows.update(tx, rated)
 
 
 def delete_draft(tx: WriteTx, invoice_id: str) -> None:
@@ -235,14 +268,6 @@ def _anew(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:
     return INVOICES.get(tx, row.id)
 
 
-def _at_rate(row: InvoiceRow, text: str) -> InvoiceRow:
-    if not is_decimal(text):
-        raise invalid_field("fxRate", "invalid_decimal", "A rate of exchange is a decimal such as 0.8412.")
-    fx_rate = drafts.rate_of_exchange(text, row.currency, row.base_currency)
-    vat = drafts.vat_in_base(row.vat_total, fx_rate, row.base_currency)
-    return replace(row, fx_rate=fx_rate, vat_total_base=vat)
-
-
 def _settle(tx: WriteTx, row: InvoiceRow, date: str, *, grows: bool) -> InvoiceRow:
     """Keep new totals of what was paid and credited, with the state and balance that follow from them."""
     settlement = Settlement(row.gross_total - row.cis_deduction, row.paid_total + row.credited_total)
@@ -253,23 +278,35 @@ def _settle(tx: WriteTx, row: InvoiceRow, date: str, *, grows: bool) -> InvoiceR
 
 
 def _bank_line(tx: WriteTx, row: InvoiceRow, line_id: str) -> BankLine:
-    return invoice_payments.paying(tx, line_id, row.currency, row.legal_entity_id)
+    return invoice_payments.paying(tx, line_id, (row.currency, row.base_currency), row.legal_entity_id)
 
 
-def _charges(row: InvoiceRow, payment: Payment) -> Money:
+def _due(row: InvoiceRow, line: BankLine | None, charges: Money) -> Money | None:
+    """What a payment is by default; None: a bank transaction in another currency doesn't tell."""
+    if line is None:
+        return row.balance_due
+    return min(row.balance_due, line.rest + charges) if line.currency == row.currency else None
+
+
+def _charges(row: InvoiceRow, payment: Payment, line: BankLine | None) -> Money:
     if payment.charges is None:
         return Money(0, row.currency)
     if payment.bank_transaction_id is None:
         raise invalid_field("bankTransactionId", "required", "Charges are what is missing of a bank transaction.")
+    if line is not None and line.currency != row.currency:
+        raise invalid_field("charges", "conflict", f"The bank transaction is in {line.currency}: enter them apart.")
     try:
         return Money.of(payment.charges, row.currency)
     except ValueError as error:
         raise invalid_field("charges", "invalid_decimal", f"{error}.") from None
 
 
-def _paid_amount(row: InvoiceRow, text: str | None, default: Money) -> Money:
+def _paid_amount(row: InvoiceRow, text: str | None, default: Money | None) -> Money:
+    if text is None and default is None:
+        message = f"How much of the invoice's {row.currency} did the {row.base_currency} of the bank transaction pay?"
+        raise invalid_field("amount", "required", message)
     try:
-        amount = default if text is None else Money.of(text, row.currency)
+        amount = default if text is None and default is not None else Money.of(text or "", row.currency)
     except ValueError as error:
         raise invalid_field("amount", "invalid_decimal", f"{error}.") from None
     if amount.minor <= 0:

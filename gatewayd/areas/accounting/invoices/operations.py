@@ -16,7 +16,7 @@ A draft that changes goes the same way: `amendments` makes the request of it.
 operations over them, `numbering` those over the sequences, `pages` the list.
 """
 
-from gatewayd.areas.accounting.invoices import crediting, drafts, moves, pages, parties, rows, vat_invoices
+from gatewayd.areas.accounting.invoices import crediting, drafts, exchange, moves, pages, parties, rows, vat_invoices
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, Invoice, ListInvoices
 from gatewayd.contract.caller import Caller
@@ -45,7 +45,9 @@ def create_invoice(tx: WriteTx, caller: Caller, request: CreateInvoice) -> Rende
     seller is registered for VAT on the supply date. The number is allotted without gaps at issue: see
     accounting.setNumbering.
 
-    A VAT invoice is issued once the seller has an address; without one of the client there are `warnings`.
+    A VAT invoice is issued once the seller has an address; without one of the client there are `warnings`. One in
+    another currency than the seller's takes the rate that is known of the supply date where there is no `fxRate`, and
+    tells it; where none is known it is asked for.
 
     A credit note names the invoice in `creditsInvoiceId`; without lines it credits all of it. An administrator may
     bring in invoices that have a number already, with `origin` imported; what is issued then is numbered after it.
@@ -60,7 +62,7 @@ def create_invoice(tx: WriteTx, caller: Caller, request: CreateInvoice) -> Rende
         row = moves.as_issued(tx, row, found, request.number)
     elif found.original is not None:
         crediting.refuse_excess(tx, row, found.original)
-    wire = rows.insert(tx, row, lines, vat_invoices.warnings(row))
+    wire = rows.insert(tx, row, lines, [*vat_invoices.warnings(row), *exchange.warnings(row)])
     if found.original is not None and row.status == "issued":
         moves.update_credited(tx, found.original.id)
     return Rendered(wire)

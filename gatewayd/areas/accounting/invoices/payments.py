@@ -16,12 +16,13 @@ def record_payment(tx: WriteTx, caller: Caller, request: RecordPayment) -> Rende
     It becomes part_paid or paid; more than is due leaves a negative balance, what the client overpaid. A credit note
     and an invoice that is paid take none. With `bankTransactionId` the payment is a part of that bank transaction,
     which is allocated to the invoice; removing the payment gives it back. `charges` are what a payment provider kept
-    of the amount: an expense of the business.
+    of the amount: an expense of the business. Money in another currency than the seller's has an `fxRate`; what it
+    brings more or less than the invoice was worth is a difference of exchange in profit and loss.
     """
     INVOICES.get(tx, request.invoice_id, request.expected_version)
     date = None if request.date is None else request.date.isoformat()
     more = (request.method, request.reference, request.bank_transaction_id, request.charges)
-    payment = Payment(request.amount, date, *more)
+    payment = Payment(request.amount, date, *more, request.fx_rate)
     moves.pay(tx, request.invoice_id, payment)
     return Rendered(rows.wire_of(tx, request.invoice_id))
 

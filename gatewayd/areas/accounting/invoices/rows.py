@@ -12,14 +12,8 @@ from collections.abc import Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.accounting.invoices.shapes import (
-    InvoiceHead,
-    InvoiceLine,
-    InvoicePayment,
-    InvoiceRow,
-    InvoiceWarning,
-    LineRow,
-)
+from gatewayd.areas.accounting.invoices.line_shapes import InvoiceLine, LineRow
+from gatewayd.areas.accounting.invoices.shapes import InvoiceHead, InvoicePayment, InvoiceRow, InvoiceWarning
 from gatewayd.areas.accounting.invoices.states import OPEN
 from gatewayd.contract.wire import encode, open_wire
 from gatewayd.errors import not_found
@@ -37,7 +31,8 @@ _ID = b'{"id":"'
 
 def payments_of(tx: ReadTx, invoice_id: str, currency: str) -> list[InvoicePayment]:
     """The payments of an invoice, in the order they were entered."""
-    return [_PAYMENTS.load(row, currency) for row in tx.rows(_SELECT_PAYMENTS, id=invoice_id)]
+    found = (_PAYMENTS.load(row, currency) for row in tx.rows(_SELECT_PAYMENTS, id=invoice_id))
+    return [replace(one, fx_rate=one.fx_rate or UNSET, fx_rate_source=one.fx_rate_source or UNSET) for one in found]
 
 
 def _own_payments(tx: ReadTx, row: InvoiceRow) -> list[InvoicePayment]:
@@ -47,9 +42,9 @@ def _own_payments(tx: ReadTx, row: InvoiceRow) -> list[InvoicePayment]:
 INVOICES = Table("invoices", InvoiceRow, kind="invoice", prefix="inv", derived={"payments": _own_payments})
 _WRITTEN = ("search_text", "open_due_date", "head_length", "wire")
 _CHANGING = (
-    *("status", "number", "client_snapshot", "seller_snapshot", "fx_rate", "vat_total_base", "paid_total"),
-    *("credited_total", "balance_due", "sent_at", "viewed_at", "paid_date", "voided_at", "void_reason"),
-    *("pdf_document_id", "updated_at", "version"),
+    *("status", "number", "client_snapshot", "seller_snapshot", "fx_rate", "fx_rate_source", "fx_rate_date"),
+    *("vat_total_base", "paid_total", "credited_total", "balance_due", "sent_at", "viewed_at", "paid_date"),
+    *("voided_at", "void_reason", "pdf_document_id", "updated_at", "version"),
 )
 """What moves change: an update of all columns would write every index anew."""
 _KEPT = ("id", "origin", "created_at")
@@ -104,6 +99,10 @@ SELECT {", ".join(f"credited.{name}" for name in _LINE_ROWS.names)}
 FROM invoices JOIN invoice_lines AS credited ON credited.org_id = invoices.org_id AND invoice_id = invoices.id
 WHERE invoices.org_id = :org_id AND credits_invoice_id = :id AND status NOT IN ('draft', 'void')
 """
+_SELECT_CREDIT_NOTES = """
+SELECT id FROM invoices
+WHERE org_id = :org_id AND credits_invoice_id = :id AND status NOT IN ('draft', 'void') ORDER BY id
+"""
 _DELETE_LINES = "DELETE FROM invoice_lines WHERE org_id = :org_id AND invoice_id = :id"
 _DELETE = "DELETE FROM invoices WHERE org_id = :org_id AND id = :id"
 _DELETE_PAYMENT = """
@@ -129,6 +128,11 @@ def credited(tx: ReadTx, row: InvoiceRow) -> tuple[Money, Money]:
     found = tx.row(_SELECT_CREDITED, id=row.id)
     assert found is not None
     return Money(found[0], row.currency), Money(found[1], row.currency)
+
+
+def credit_notes(tx: ReadTx, row: InvoiceRow) -> list[str]:
+    """The ids of the credit notes in force against an invoice."""
+    return [note_id for (note_id,) in tx.rows(_SELECT_CREDIT_NOTES, id=row.id)]
 
 
 def credited_groups(tx: ReadTx, row: InvoiceRow) -> dict[Group, tuple[int, int]]:
@@ -179,7 +183,8 @@ def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
 
 def insert_payment(tx: WriteTx, invoice_id: str, payment: InvoicePayment) -> None:
     """Store a payment; the invoice is updated after it."""
-    tx.run_each(_INSERT_PAYMENT, [(tx.org_id, invoice_id, tx.now, *_PAYMENTS.dump(payment))])
+    stored = replace(payment, fx_rate=payment.fx_rate or None, fx_rate_source=payment.fx_rate_source or None)
+    tx.run_each(_INSERT_PAYMENT, [(tx.org_id, invoice_id, tx.now, *_PAYMENTS.dump(stored))])
 
 
 def delete_payment(tx: WriteTx, invoice_id: str, position: int) -> None:
@@ -220,14 +225,21 @@ def open_due_date(row: InvoiceRow) -> str | None:
 
 def _head(row: InvoiceRow) -> bytes:
     """`wire` without its lines."""
-    return open_wire(row, InvoiceHead)
+    shown = replace(row, fx_rate_source=row.fx_rate_source or UNSET, fx_rate_date=row.fx_rate_date or UNSET)
+    return open_wire(shown, InvoiceHead)
 
 
 def _lines(rows: Sequence[LineRow], currency: str) -> bytes:
     """The rest of `wire`."""
     digits = exponent(currency)
     shown = [
-        replace(row, unit_price=_padded(row.unit_price, digits), credits_line=row.credits_line or UNSET) for row in rows
+        replace(
+            row,
+            unit_price=_padded(row.unit_price, digits),
+            credits_line=row.credits_line or UNSET,
+            capital_goods=row.capital_goods or UNSET,
+        )
+        for row in rows
     ]
     return b"%b[%b]" % (_LINES, b",".join([open_wire(row, InvoiceLine) + b"}" for row in shown]))
 

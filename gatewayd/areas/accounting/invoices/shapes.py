@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.areas.accounting.clients.shapes import CreateClient
+from gatewayd.areas.accounting.invoices.line_shapes import InvoiceLine, Lines, VatSummary
 from gatewayd.areas.accounting.invoices.numbers import InvoiceKind
 from gatewayd.areas.accounting.invoices.states import Status
 from gatewayd.areas.accounting.invoices.totals import AmountsAre, VatRounding
@@ -26,48 +27,16 @@ from gatewayd.contract.wire import (
     Version,
 )
 from gatewayd.ledger.sellers import CisRate
-from gatewayd.ledger.vat_rates import VatCode
 
 Origin = Literal["system", "imported", "extracted"]
+TakenRateSource = Literal["recorded", "hmrc"]
 StatusFilter = Literal["draft", "issued", "sent", "part_paid", "paid", "void", "overdue"]
 
-Description = Annotated[str, Meta(min_length=1, max_length=2000)]
-Unit = Annotated[str, Meta(min_length=1, max_length=32, examples=["hours"])]
 Number = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[!-~]([ -~]*[!-~])?$", examples=["INV-000001"])]
-_CATEGORY = "Income line of the business: by default turnover, and of property rent (`periodAmount`)."
-Category = Annotated[
-    str, Meta(max_length=64, pattern="^[a-z][A-Za-z0-9_]*$", description=_CATEGORY, examples=["turnover"])
-]
 Reference = Annotated[str, Meta(max_length=128)]
 LongText = Annotated[str, Meta(max_length=4000)]
 BaseAmount = Annotated[Amount, Meta(extra={"currency": "base_currency"})]
 TermsDays = Annotated[int, Meta(ge=0, le=365)]
-
-
-class LineRequest(Request, frozen=True, kw_only=True):
-    """One line, with `description`, `unitPrice` and a `quantity`, by default 1.
-
-    `unitPrice` has at most 4 fraction digits, is net or gross as `amountsAre` says, and may be negative. Without
-    `vatCode` it is the client's default treatment, else standard; a seller who is not registered for VAT on the supply
-    date sells outside its scope.
-
-    A line of a credit note may name the `position` of the line that it takes back, in `creditsLine`: price, code and
-    rate are those of the invoice, and `quantity` by default what is left of it.
-    """
-
-    description: Description | None = None
-    unit_price: AmountText | None = None
-    quantity: DecimalText | None = None
-    credits_line: Annotated[int, Meta(ge=1, le=200)] | None = None
-    unit: Unit | None = None
-    discount_percent: DecimalText = "0"
-    vat_code: VatCode | None = None
-    category: Category | None = None
-    property_id: Id | None = None
-    cis_labour: bool = False
-
-
-Lines = Annotated[list[LineRequest], Meta(min_length=1, max_length=200)]
 
 
 class CreateInvoice(Request, frozen=True, kw_only=True):
@@ -150,6 +119,12 @@ class IssueInvoice(ChangeInvoice, frozen=True, kw_only=True):
     fx_rate: DecimalText | None = None
 
 
+class SetInvoiceRate(ChangeInvoice, frozen=True, kw_only=True):
+    """`fxRate` is in units of the seller's currency for one of the invoice's: by default what is known of its day."""
+
+    fx_rate: DecimalText | None = None
+
+
 class VoidInvoice(ChangeInvoice, frozen=True, kw_only=True):
     """Why the invoice is void."""
 
@@ -157,7 +132,11 @@ class VoidInvoice(ChangeInvoice, frozen=True, kw_only=True):
 
 
 class RecordPayment(ChangeInvoice, frozen=True, kw_only=True):
-    """Money received: by default all that is due, today; of a bank transaction at most what is left, on its day."""
+    """Money received: by default all that is due, today; of a bank transaction at most what is left, on its day.
+
+    `fxRate` is in units of the seller's currency for one of the invoice's, where these differ: by default what a bank
+    transaction in the seller's currency brought for `amount`, else the rate that is known of the day.
+    """
 
     amount: AmountText | None = None
     date: Date | None = None
@@ -165,6 +144,7 @@ class RecordPayment(ChangeInvoice, frozen=True, kw_only=True):
     reference: Reference | None = None
     bank_transaction_id: Id | None = None
     charges: AmountText | None = None
+    fx_rate: DecimalText | None = None
 
 
 class RemovePayment(ChangeInvoice, frozen=True, kw_only=True):
@@ -216,18 +196,11 @@ class SellerSnapshot(Response, frozen=True, kw_only=True):
     company_number: str | None
 
 
-class VatSummary(Response, frozen=True, kw_only=True):
-    """One VAT code and rate. With `reverseCharge` the VAT is the customer's to account for."""
-
-    vat_code: VatCode
-    rate_percent: DecimalText
-    net: AmountText
-    vat: AmountText
-    reverse_charge: bool
-
-
 class InvoicePayment(Response, frozen=True, kw_only=True):
-    """Money that was received. `position` tells the payments of an invoice apart, from 1."""
+    """Money that was received. `position` tells the payments of an invoice apart, from 1.
+
+    One in another currency than the seller's has an `fxRate` of its own, and an `fxRateSource` where nobody gave it.
+    """
 
     position: int
     date: DateText
@@ -235,26 +208,8 @@ class InvoicePayment(Response, frozen=True, kw_only=True):
     bank_transaction_id: str | None
     method: str | None
     reference: str | None
-
-
-class InvoiceLine(Response, frozen=True, kw_only=True):
-    """One line with its totals. `creditsLine`, where it is there, is the position of the line that it takes back."""
-
-    position: int
-    description: str
-    quantity: DecimalText
-    unit: str | None
-    unit_price: DecimalText
-    discount_percent: DecimalText
-    vat_code: VatCode
-    vat_rate_percent: DecimalText
-    category: str | None
-    net: Amount
-    vat: Amount
-    gross: Amount
-    property_id: str | None
-    cis_labour: bool
-    credits_line: int | UnsetType | None = UNSET
+    fx_rate: DecimalText | UnsetType | None = UNSET
+    fx_rate_source: TakenRateSource | UnsetType | None = UNSET
 
 
 class InvoiceHead(Response, frozen=True, kw_only=True):
@@ -308,13 +263,15 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     created_at: Timestamp
     updated_at: Timestamp
     version: int
+    fx_rate_source: TakenRateSource | UnsetType | None = UNSET
+    fx_rate_date: DateText | UnsetType | None = UNSET
 
 
 class InvoiceWarning(Response, frozen=True, kw_only=True):
     """What is not as it should be, and was done all the same. `path` is dotted from the root of the answer."""
 
     path: str
-    code: Literal["client_address_missing"]
+    code: Literal["client_address_missing", "fx_rate_taken"]
     message: str
 
 
@@ -323,7 +280,8 @@ class Invoice(InvoiceHead, frozen=True, kw_only=True):
 
     `balanceDue` is gross less CIS deduction, paid and credited; negative is an overpayment. A credit note has no
     balance of its own: it lowers that of the invoice it credits. `lines` are absent with `summaryOnly`. `warnings` are
-    in the answer to what issued it, where there are any.
+    in the answer to what issued it, where there are any. `fxRateSource` and `fxRateDate` are there where nobody gave
+    the rate: it was recorded for that day, or is HMRC's of the month that begins with it.
     """
 
     lines: list[InvoiceLine] | UnsetType = UNSET
@@ -336,13 +294,3 @@ class InvoiceRow(InvoiceHead, frozen=True, kw_only=True):
 
     seller_key: str
     base_currency: str
-
-
-class LineRow(InvoiceLine, frozen=True, kw_only=True):
-    """A line as it is stored: its `unit_price` is canonical, and not yet padded to the currency.
-
-    `vat_code_defaulted`: no code was asked for, so that it follows the facts until the invoice is issued.
-    """
-
-    reverse_charge_vat: Amount
-    vat_code_defaulted: bool

@@ -5,6 +5,8 @@
       `--delete--> (gone)                             issued, sent, part_paid --settle--> part_paid or paid
                                                       paid, part_paid --unsettle--> part_paid or sent
 
+A rate of exchange is given to whatever is issued and not void (`rate`), which stays in its state.
+
 Whether an invoice is overdue is no state: it follows from its due date and from what is still due.
 """
 
@@ -14,7 +16,7 @@ from gatewayd.errors import Problem, invalid_state
 from gatewayd.money import Money
 
 Status = Literal["draft", "issued", "sent", "part_paid", "paid", "void"]
-Move = Literal["change", "issue", "delete", "send", "settle", "unsettle", "void"]
+Move = Literal["change", "issue", "delete", "send", "settle", "unsettle", "rate", "void"]
 
 STATUSES: tuple[Status, ...] = ("draft", "issued", "sent", "part_paid", "paid", "void")
 OPEN: tuple[Status, ...] = ("issued", "sent", "part_paid")
@@ -34,6 +36,7 @@ TRANSITIONS: dict[Move, dict[Status, tuple[Status, ...]]] = {
         "paid": ("paid",),
     },
     "unsettle": {"paid": ("paid", "part_paid", "sent"), "part_paid": ("part_paid", "sent")},
+    "rate": {"issued": ("issued",), "sent": ("sent",), "part_paid": ("part_paid",), "paid": ("paid",)},
     "void": {"issued": ("void",), "sent": ("void",)},
 }
 """For each move: from which state, to which states. An invoice that is paid can be settled further by a credit note
@@ -100,5 +103,6 @@ _VERBS: dict[Move, str] = {
     "send": "be marked as sent",
     "settle": "be settled",
     "unsettle": "lose a payment",
+    "rate": "take a rate of exchange",
     "void": "be voided",
 }

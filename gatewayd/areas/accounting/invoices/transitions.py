@@ -3,7 +3,17 @@
 The moves themselves are `moves`; these are the operations over them.
 """
 
-from gatewayd.areas.accounting.invoices import amendments, crediting, drafts, moves, parties, rows, states, vat_invoices
+from gatewayd.areas.accounting.invoices import (
+    amendments,
+    crediting,
+    drafts,
+    exchange,
+    moves,
+    parties,
+    rows,
+    states,
+    vat_invoices,
+)
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import (
     ChangeInvoice,
@@ -13,6 +23,7 @@ from gatewayd.areas.accounting.invoices.shapes import (
     Invoice,
     InvoiceRow,
     IssueInvoice,
+    SetInvoiceRate,
     UpdateInvoice,
     VoidInvoice,
 )
@@ -61,11 +72,24 @@ def issue_invoice(tx: WriteTx, caller: Caller, request: IssueInvoice) -> Rendere
 
     Registration for VAT, reverse charge, period and credit are checked again, as they are today: lines without
     `vatCode` bear what holds now, the CIS deduction is of the rate that holds now, and the totals follow. A VAT invoice
-    is issued once the seller has an address; without one of the client there are `warnings`.
+    is issued once the seller has an address; without one of the client there are `warnings`. In another currency than
+    the seller's it takes the rate that is known of the supply date where there is no `fxRate`, and tells it.
     """
     INVOICES.get(tx, request.invoice_id, request.expected_version)
     issued = moves.issue(tx, request.invoice_id, request.fx_rate)
-    return Rendered(rows.wire_of(tx, request.invoice_id, vat_invoices.warnings(issued)))
+    warnings = [*vat_invoices.warnings(issued), *exchange.warnings(issued)]
+    return Rendered(rows.wire_of(tx, request.invoice_id, warnings))
+
+
+def set_invoice_rate(tx: WriteTx, caller: Caller, request: SetInvoiceRate) -> Rendered[Invoice]:
+    """Give an invoice that was issued in another currency than its seller's the rate of exchange that it lacks.
+
+    Without `fxRate` it takes the one that is known of its supply date, and says so in `warnings`. A rate takes the
+    place of another where no VAT was printed at it, and no closed period holds the invoice, a payment or a credit note.
+    """
+    INVOICES.get(tx, request.invoice_id, request.expected_version)
+    row = moves.set_rate(tx, request.invoice_id, request.fx_rate)
+    return Rendered(rows.wire_of(tx, request.invoice_id, exchange.warnings(row)))
 
 
 def void_invoice(tx: WriteTx, caller: Caller, request: VoidInvoice) -> Rendered[Invoice]:
@@ -127,6 +151,19 @@ OPERATIONS = (
         errors=("invalid_state", "period_closed", "version_conflict"),
         extension=True,
         example={"invoiceId": "inv_01k0000000000000000000000a", "expectedVersion": 1},
+    ),
+    Operation(
+        id="accounting.setInvoiceRate",
+        kind="write",
+        method="POST",
+        path="/invoices/:invoiceId/exchangeRate",
+        scopes=("accounting:write",),
+        request=SetInvoiceRate,
+        response=Invoice,
+        handler=set_invoice_rate,
+        errors=("invalid_state", "period_closed", "version_conflict"),
+        extension=True,
+        example={"invoiceId": "inv_01k0000000000000000000000d", "fxRate": "0.7871"},
     ),
     Operation(
         id="accounting.voidInvoice",

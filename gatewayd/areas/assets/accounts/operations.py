@@ -45,7 +45,7 @@ def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAc
     """Get one account with assets, and what is in it on a day, today by default."""
     row = ACCOUNTS.get(tx, request.id)
     day = choosing.day_of(tx, request.as_of_date)
-    value, unpriced, balances = totals.of_account(tx, row, day)
+    found, balances = totals.of_account(tx, row, day)
     own = next((one for one in balances if one.currency == row.currency), Money(0, row.currency))
     return project(
         row,
@@ -54,9 +54,10 @@ def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAc
         as_of_date=day,
         cash_balance=own,
         cash_balances=totals.shown(balances),
-        base_currency=value.currency,
-        value=value,
-        unpriced_positions=unpriced,
+        base_currency=found.currency,
+        value=found.value,
+        unpriced_positions=found.unpriced_positions,
+        totals=found,
     )
 
 

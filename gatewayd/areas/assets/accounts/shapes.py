@@ -79,19 +79,47 @@ class CashBalance(Response, frozen=True, kw_only=True):
     balance: Amount
 
 
+class PricedTotals(Response, frozen=True, kw_only=True):
+    """The positions that have a price and a rate of exchange, alone: both what they are worth and what they cost."""
+
+    positions: int
+    value: Amount
+    cost: Amount
+    unrealised_gain: Amount
+    currency: str
+
+
+class ValueTotals(Response, frozen=True, kw_only=True):
+    """What positions come to, in `currency`. `cost` is that of all.
+
+    `value` and `unrealisedGain` are of all too, and null where any has no price or no rate of exchange, of which
+    `unpricedPositions` counts how many; `priced` is of the others alone. `stalePositions` counts those among the others
+    whose price or rate is older than a week.
+    """
+
+    value: Amount | None
+    cost: Amount
+    unrealised_gain: Amount | None
+    currency: str
+    unpriced_positions: int
+    stale_positions: int
+    priced: PricedTotals
+
+
 class AssetAccountWithValue(AssetAccount, frozen=True, kw_only=True):
     """An account and what is in it on a day.
 
-    `cashBalance` is of the account's currency, `cashBalances` of each. `value` is of positions with a price, in
-    `baseCurrency`; `unpricedPositions` counts the others.
+    `cashBalance` is of the account's currency, `cashBalances` of each. `totals` are of its positions, in
+    `baseCurrency`, with `value` and `unpricedPositions` among them.
     """
 
     as_of_date: DateText
     cash_balance: Amount
     cash_balances: list[CashBalance]
     base_currency: str
-    value: Annotated[Amount, Meta(extra={"currency": "base_currency"})]
+    value: Annotated[Amount | None, Meta(extra={"currency": "base_currency"}, description="Null: not all has a price.")]
     unpriced_positions: int
+    totals: ValueTotals
 
 
 class AssetAccountRow(_Shared, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
+from gatewayd.areas.assets.gains.sections import section_of
 from gatewayd.areas.assets.gains.shapes import Disposal, DisposalMatch, Treatment
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.instruments.shapes import Instrument
@@ -72,6 +73,8 @@ def disposal(legal_entity_id: str, instrument: Instrument, stored: StoredDay, to
         covered = 1 - short / (day.disposed + day.passed)
         proceeds += minor_of(int(day.proceeds * covered), POOL_CURRENCY)
     gain = stored.gain or 0
+    treatment = _treatment(instrument, gain)
+    section, known = section_of(instrument) if treatment == "chargeable" else (None, True)
     return Disposal(
         legal_entity_id=legal_entity_id,
         instrument_id=instrument.id,
@@ -85,7 +88,9 @@ def disposal(legal_entity_id: str, instrument: Instrument, stored: StoredDay, to
         cost=_pounds(proceeds - gain),
         gain=_pounds(gain),
         currency=POOL_CURRENCY,
-        treatment=_treatment(instrument, gain),
+        treatment=treatment,
+        section=section,
+        section_known=known,
         provisional=bool(short) or (bool(day.disposed) and today <= days_after(stored.date, WINDOW_DAYS)),
         final_after_date=days_after(stored.date, WINDOW_DAYS),
         matches=matches(outcome.matches, POOL_CURRENCY),

@@ -55,7 +55,7 @@ def _of_instrument(tx: ReadTx, key: Key, first: str, bought: Purchase | None) ->
     imagined: dict[str, int | None] = {}
     if bought is not None and bought.instrument_id == key.instrument_id:
         more = Day(tx.today, acquired=quantity_of(bought.quantity), acquired_cost=bought.cost)
-        imagined = {day.date: one.gain for day, one in reading.replayed(tx, key, tx.today, tx.today, more)}
+        imagined = {day.date: one.gain for day, one in reading.replayed(tx, key, tx.today, tx.today, [more])}
     for day, one in now:
         if day.date < first or not day.disposed or one.gain is None:
             continue

@@ -4,11 +4,20 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from gatewayd.areas.assets.gains.return_shapes import (
+    GainTotals,
+    LossYear,
+    RateAdjustment,
+    RatePeriod,
+    ReturnBox,
+    ReturnSection,
+    Section,
+    TaxYear,
+)
 from gatewayd.areas.assets.pools.shapes import Rule
 from gatewayd.contract.pages import LongLimit, PageRequest
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, DecimalText, Id, Request, Response
 
-TaxYear = Annotated[str, Meta(pattern=r"^[12][0-9]{3}-[0-9]{2}$", examples=["2026-27"])]
 Treatment = Literal["chargeable", "exempt", "offshore_income"]
 Quantity = Annotated[str, Meta(description="Exact: a decimal, or a fraction such as 100/3.", examples=["100"])]
 WarningCode = Literal[
@@ -19,6 +28,12 @@ WarningCode = Literal[
     "offshore_status_unknown",
     "distribution_value_unknown",
     "stock_dividend_unknown",
+    "listing_unknown",
+    "eis_seis",
+    "residence_unknown",
+    "not_resident",
+    "loss_not_claimed",
+    "loss_claim_late",
 ]
 
 
@@ -54,6 +69,7 @@ class Disposal(Response, frozen=True, kw_only=True):
     """All that was disposed of on a day, of one instrument (TCGA 1992 s105). `gain` is `proceeds` less `cost`.
 
     Money that was paid for no shares and is not small is in it: a return of capital, a takeover's cash (s122).
+    `section` is where the return asks for it, null: nowhere; not known where nobody told whether shares are listed.
     It is provisional until `finalAfterDate` is past, or as long as some of it is short.
     """
 
@@ -70,21 +86,11 @@ class Disposal(Response, frozen=True, kw_only=True):
     gain: Amount
     currency: str
     treatment: Treatment
+    section: Section | None
+    section_known: bool
     provisional: bool
     final_after_date: DateText
     matches: list[DisposalMatch]
-
-
-class GainTotals(Response, frozen=True, kw_only=True):
-    """Disposals together. `losses` has no sign; `net` is gains less losses."""
-
-    disposals: int
-    proceeds: Amount
-    costs: Amount
-    gains: Amount
-    losses: Amount
-    net: Amount
-    currency: str
 
 
 class GainWarning(Response, frozen=True, kw_only=True):
@@ -99,7 +105,9 @@ class CapitalGains(Response, frozen=True, kw_only=True):
 
     `chargeable` counts for Capital Gains Tax. `exempt` are gilts and the like; `offshoreIncome` gains of offshore funds
     that do not report, which are income; their losses lower no income, and are among the `chargeable` ones.
-    `exemptAmount` null: it is not known, or depends on more than we know.
+    `exemptAmount` null: it is not known, or depends on more than we know. `aboveExemptAmount` is before losses of other
+    years; `taxable` after all `losses`. `ratePeriods` are the days with the same rates; `rateAdjustment` is null but
+    where a year has two. `boxes` are those of the return that are known here, and none before 2019-20.
     """
 
     legal_entity_id: Id
@@ -112,6 +120,12 @@ class CapitalGains(Response, frozen=True, kw_only=True):
     exempt_amount_source: str | None
     above_exempt_amount: Amount | None
     provisional_disposals: int
+    sections: list[ReturnSection]
+    boxes: list[ReturnBox]
+    losses: LossYear
+    taxable: Amount | None
+    rate_periods: list[RatePeriod]
+    rate_adjustment: RateAdjustment | None
     warnings: list[GainWarning]
 
 

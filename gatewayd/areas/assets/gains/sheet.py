@@ -5,7 +5,19 @@ from collections.abc import Iterable, Iterator
 from gatewayd.areas.assets.gains.shapes import Disposal, DisposalMatch
 from gatewayd.ledger.csv_text import Cell
 
-COLUMNS = ("date", "instrument", "isin", "quantity", "proceeds", "cost", "gain", "treatment", "provisional", "matches")
+COLUMNS = (
+    "date",
+    "instrument",
+    "isin",
+    "quantity",
+    "proceeds",
+    "cost",
+    "gain",
+    "treatment",
+    "section",
+    "provisional",
+    "matches",
+)
 
 
 def rows(disposals: Iterable[Disposal]) -> Iterator[tuple[Cell, ...]]:
@@ -15,7 +27,7 @@ def rows(disposals: Iterable[Disposal]) -> Iterator[tuple[Cell, ...]]:
         amounts = (str(one.proceeds), str(one.cost), str(one.gain))
         provisional = "yes" if one.provisional else "no"
         matches = "; ".join(map(_told, one.matches))
-        yield one.date, one.name, one.isin, one.quantity, *amounts, one.treatment, provisional, matches
+        yield one.date, one.name, one.isin, one.quantity, *amounts, one.treatment, one.section, provisional, matches
 
 
 def _told(match: DisposalMatch) -> str:

@@ -1,6 +1,6 @@
 """Which rows of a broker's file are there already (domain model E). Reads only.
 
-    1  by the broker's own id
+    1  by the broker's own id; where it tells something else, that is named
     2  by day, type, instrument, quantity and effect on cash, where either has no id of the broker
 
 Each stored transaction is paired once, so that two equal rows of a day stay two, the same file again adds nothing, and
@@ -10,9 +10,10 @@ files that overlap add what is new. A transaction that was reversed is still the
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.imports import rows
+from gatewayd.areas.assets.imports import records, rows
+from gatewayd.areas.assets.imports.records import Repeated
 from gatewayd.areas.assets.imports.requests import inline, net_of
-from gatewayd.areas.assets.imports.rows import Decision, Waiting
+from gatewayd.areas.assets.imports.rows import Decision, Known, Waiting
 from gatewayd.areas.assets.instruments import finding
 from gatewayd.errors import Problem
 from gatewayd.ledger.import_shapes import ImportRunRow
@@ -49,15 +50,18 @@ class _Key(NamedTuple):
 class Finder:
     """Finds the rows of one file that its account has already, some days at a time."""
 
-    def __init__(self, run: ImportRunRow) -> None:
+    def __init__(self, run: ImportRunRow, repeated: Repeated) -> None:
+        """`repeated` is what is decided already of rows with an id that others have."""
         self._run = run
+        self._settled = repeated.positions
+        self._shared = repeated.ids
         self._instruments: dict[Instrument, str | None] = {}
 
     def of_days(self, tx: ReadTx, first: str, last: str) -> list[Decision]:
         """The rows of some days that are there."""
-        candidates = rows.of_days(tx, self._run.id, first, last)
+        candidates = [row for row in rows.of_days(tx, self._run.id, first, last) if row.position not in self._settled]
         by_record = rows.records(tx, self._run.account_id, self._run.id, first, last)
-        decisions, waiting = _by_record(candidates, by_record)
+        decisions, waiting = self._by_record(candidates, by_record)
         taken = {one.existing_id for one in decisions}
         stored: dict[_Key, list[tuple[str, bool]]] = {}
         found = tx.rows(_SELECT_STORED, account_id=self._run.account_id, first=first, last=last)
@@ -67,6 +71,29 @@ class Finder:
                 key = _Key(date, type_, instrument_id, quantity, *money)
                 stored.setdefault(key, []).append((id_, known > 0))
         return decisions + [one for row in waiting if (one := self._by_content(tx, row, stored)) is not None]
+
+    def _by_record(
+        self, candidates: Sequence[Waiting], by_record: dict[str, list[Known]]
+    ) -> tuple[list[Decision], list[Waiting]]:
+        """The rows whose record is there, each paired with another transaction, and the others.
+
+        What is equal goes before what is of the same type, and that before what has the id alone: of an id that rows
+        of several types share, another type is another transaction.
+        """
+        decisions: list[Decision] = []
+        for rank in range(3):
+            waiting = []
+            for row in candidates:
+                left = by_record.get(row.record_id, []) if row.record_id is not None else []
+                most = rank if row.record_id not in self._shared else min(rank, 1)
+                known = next((one for one in left if _rank(row.trade, one) <= most), None)
+                if known is None:
+                    waiting.append(row)
+                    continue
+                left.remove(known)
+                decisions.append(_there(row, known))
+            candidates = waiting
+        return decisions, list(candidates)
 
     def instrument_id(self, tx: ReadTx, instrument: Instrument) -> str | None:
         """The instrument of that name; None: there is none yet, or it is not certain which."""
@@ -94,17 +121,17 @@ class Finder:
         return None
 
 
-def _by_record(candidates: Sequence[Waiting], by_record: dict[str, list[str]]) -> tuple[list[Decision], list[Waiting]]:
-    """The rows whose record is there, each paired with another transaction, and the others."""
-    decisions: list[Decision] = []
-    waiting: list[Waiting] = []
-    for row in candidates:
-        left = by_record.get(row.record_id) if row.record_id is not None else None
-        if left:
-            decisions.append(Decision(row.position, "duplicate", "It is there, with the same id.", left.pop(0)))
-        else:
-            waiting.append(row)
-    return decisions, waiting
+def _rank(trade: Trade, known: Known) -> int:
+    """How near a row is to a transaction of its id: 0, it is equal; 1, it is of the same type; 2, it is not."""
+    if not records.differing(records.told(trade), records.RowFacts(*known[1:])):
+        return 0
+    return 1 if trade.type == known.type else 2
+
+
+def _there(row: Waiting, known: Known) -> Decision:
+    fields = records.differing(records.told(row.trade), records.RowFacts(*known[1:]))
+    said = f", and differs in {', '.join(fields)}: what is there stays" if fields else ""
+    return Decision(row.position, "duplicate", f"It is there, with the same id{said}.", known.id, fields)
 
 
 def _key(trade: Trade, instrument_id: str | None) -> _Key:

@@ -23,7 +23,7 @@ INSERT INTO import_trades (org_id, import_id, position, line, action, date, hold
 VALUES (:org_id, :import_id, :position, :line, 'add', :date, :holding, :rank, :record_id, :trade)
 """
 _DECIDE = """
-UPDATE import_trades SET action = :action, reason = :reason, existing_transaction_id = :existing_id
+UPDATE import_trades SET action = :action, reason = :reason, existing_transaction_id = :existing_id, differs = :differs
 WHERE org_id = :org_id AND import_id = :import_id AND position = :position
 """
 _MARK = """
@@ -61,7 +61,7 @@ SELECT count(position) FROM import_trades
 WHERE org_id = :org_id AND import_id = :import_id AND action = 'add' AND transaction_id IS NOT NULL
 """
 SELECT_ROWS: Final = """
-SELECT position, line, action, reason, transaction_id, existing_transaction_id, trade FROM import_trades
+SELECT position, line, action, reason, transaction_id, existing_transaction_id, differs, trade FROM import_trades
 WHERE org_id = :org_id AND import_id = :import_id AND position > :after
 """
 _KEEP_RECORD = """
@@ -69,12 +69,15 @@ INSERT INTO broker_records (org_id, account_id, record_id, transaction_id)
 VALUES (:org_id, :account_id, :record_id, :transaction_id)
 """
 _SELECT_RECORDS = """
-SELECT record_id, transaction_id FROM broker_records
-WHERE org_id = :org_id AND account_id = :account_id AND record_id IN (
+SELECT known.record_id, stored.id, stored.trade_date, stored.type, stored.quantity, stored.gross_amount, stored.fees,
+    stored.taxes, stored.currency
+FROM broker_records AS known JOIN asset_transactions AS stored ON stored.id = known.transaction_id
+    AND stored.org_id = :org_id
+WHERE known.org_id = :org_id AND known.account_id = :account_id AND known.record_id IN (
     SELECT record_id FROM import_trades
     WHERE org_id = :org_id AND import_id = :import_id AND date >= :first AND date <= :last AND record_id IS NOT NULL
 )
-ORDER BY transaction_id
+ORDER BY stored.id
 """
 _FORGET_RECORD = "DELETE FROM broker_records WHERE org_id = :org_id AND transaction_id = :transaction_id"
 
@@ -98,12 +101,26 @@ class Waiting(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What becomes of a row. `existing_id` is the transaction that it is."""
+    """What becomes of a row. `existing_id` is the transaction that it is, from which it `differs`."""
 
     position: int
     action: str
     reason: str | None
     existing_id: str | None = None
+    differs: tuple[str, ...] = ()
+
+
+class Known(NamedTuple):
+    """A transaction that is there by an id of the broker. Amounts are in minor units of the currency."""
+
+    id: str
+    trade_date: str
+    type: str
+    quantity: str | None
+    gross_amount: int | None
+    fees: int
+    taxes: int
+    currency: str
 
 
 # -- staged rows
@@ -123,7 +140,10 @@ def stage(tx: WriteTx, import_id: str, staged: Iterable[Staged]) -> None:
 
 def decide(tx: WriteTx, import_id: str, decisions: Sequence[Decision]) -> None:
     """Write down what becomes of rows."""
-    tx.run_each(_DECIDE, [(d.action, d.reason, d.existing_id, tx.org_id, import_id, d.position) for d in decisions])
+    values = [
+        (d.action, d.reason, d.existing_id, _json(d.differs), tx.org_id, import_id, d.position) for d in decisions
+    ]
+    tx.run_each(_DECIDE, values)
 
 
 def waiting(tx: ReadTx, import_id: str, count: int) -> list[Waiting]:
@@ -169,7 +189,7 @@ def moved(tx: ReadTx, import_id: str) -> int:
 
 def row_item(row: Row) -> bytes:
     """The JSON of a staged row that was selected with `SELECT_ROWS`."""
-    position, line, action, reason, transaction_id, existing_id, text = row
+    position, line, action, reason, transaction_id, existing_id, differs, text = row
     trade = _decode(text)
     instrument, currency = trade.instrument, trade.currency
     wire: bytes = encode(
@@ -180,6 +200,7 @@ def row_item(row: Row) -> bytes:
             reason=reason,
             transaction_id=transaction_id,
             existing_transaction_id=existing_id,
+            differs=msgspec.json.decode(differs, type=list[str]) if action == "duplicate" else [],
             type=trade.type,
             trade_date=trade.date,
             isin=None if instrument is None else instrument.isin,
@@ -198,6 +219,10 @@ def row_item(row: Row) -> bytes:
     return wire
 
 
+def _json(names: Sequence[str]) -> str:
+    return msgspec.json.encode(names).decode()
+
+
 def _waiting(rows: Iterable[Row]) -> list[Waiting]:
     return [Waiting(position, _decode(trade), record_id) for position, trade, record_id in rows]
 
@@ -210,11 +235,13 @@ def keep_records(tx: WriteTx, account_id: str, records: Sequence[tuple[str, str]
     tx.run_each(_KEEP_RECORD, [(tx.org_id, account_id, record_id, id_) for record_id, id_ in records])
 
 
-def records(tx: ReadTx, account_id: str, import_id: str, first: str, last: str) -> dict[str, list[str]]:
+def records(tx: ReadTx, account_id: str, import_id: str, first: str, last: str) -> dict[str, list[Known]]:
     """The transactions that the account has of the records of some days of a file."""
-    found: dict[str, list[str]] = {}
-    for record_id, id_ in tx.rows(_SELECT_RECORDS, account_id=account_id, import_id=import_id, first=first, last=last):
-        found.setdefault(record_id, []).append(id_)
+    found: dict[str, list[Known]] = {}
+    for record_id, *known in tx.rows(
+        _SELECT_RECORDS, account_id=account_id, import_id=import_id, first=first, last=last
+    ):
+        found.setdefault(record_id, []).append(Known(*known))
     return found
 
 

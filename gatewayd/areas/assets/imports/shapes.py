@@ -9,7 +9,8 @@ class ImportedTrade(Response, frozen=True, kw_only=True):
     """A row of a broker's file.
 
     `transactionId` is the transaction that it became, `existingTransactionId` that which it is. `grossAmount`, `fees`
-    and `taxes` are of `currency`; `fxRate` is null where the file tells none.
+    and `taxes` are of `currency`; `fxRate` is null where the file tells none. `differs` names the fields in which a row
+    is not as the transaction that is there with the same id of the broker, which stays as it is.
     """
 
     position: int
@@ -18,6 +19,7 @@ class ImportedTrade(Response, frozen=True, kw_only=True):
     reason: str | None
     transaction_id: Id | None
     existing_transaction_id: Id | None
+    differs: list[str]
     type: TransactionType
     trade_date: DateText
     isin: str | None

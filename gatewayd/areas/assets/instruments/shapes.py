@@ -60,7 +60,10 @@ class InstrumentSplit(Response, frozen=True, kw_only=True):
 
 
 class Instrument(Response, frozen=True, kw_only=True):
-    """Something that can be held. `reportingFund` null: no offshore fund, or not known."""
+    """Something that can be held. `reportingFund` null: no offshore fund, or not known.
+
+    `listed`: on a recognised stock exchange; null: nobody told.
+    """
 
     id: Id
     name: str
@@ -76,6 +79,7 @@ class Instrument(Response, frozen=True, kw_only=True):
     domicile_country: str | None
     reporting_fund: bool | None
     cgt_exempt: bool
+    listed: bool | None
     splits: list[InstrumentSplit]
     last_price: CanonicalDecimal | None
     last_price_date: DateText | None
@@ -106,6 +110,7 @@ class InlineInstrument(Request, frozen=True, kw_only=True):
     domicile_country: CountryCode | None = None
     reporting_fund: bool | None = None
     cgt_exempt: bool | None = None
+    listed: bool | None = None
 
 
 class ListInstruments(SyncRequest, frozen=True, kw_only=True):
@@ -169,4 +174,5 @@ class UpdateInstrument(Request, frozen=True, kw_only=True):
     domicile_country: CountryCode | UnsetType | None = UNSET
     reporting_fund: bool | UnsetType | None = UNSET
     cgt_exempt: bool | UnsetType = UNSET
+    listed: bool | UnsetType | None = UNSET
     is_active: bool | UnsetType = UNSET

@@ -11,7 +11,7 @@ from gatewayd.errors import FieldError, invalid
 from gatewayd.store import WriteTx
 
 _NAMED_BY: Final = ("isin", "sedol", "figi", "cusip", "symbol")
-_FILLED: Final = (*rules.IDENTIFIERS, "symbol", "asset_sub_class", "domicile_country", "reporting_fund")
+_FILLED: Final = (*rules.IDENTIFIERS, "symbol", "asset_sub_class", "domicile_country", "reporting_fund", "listed")
 
 
 def find_or_create(tx: WriteTx, given: InlineInstrument, path: str, currency: str) -> Instrument:

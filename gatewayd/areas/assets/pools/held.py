@@ -11,14 +11,13 @@ from typing import NamedTuple
 import msgspec
 
 from gatewayd.areas.assets.instruments.shapes import InstrumentSplit
-from gatewayd.areas.assets.pools import reading
+from gatewayd.areas.assets.pools import past, reading
 from gatewayd.areas.assets.pools.computing import Computed
 from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.days import Day
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
-from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
 from gatewayd.areas.assets.pools.shapes import Outcome
-from gatewayd.clock import LAST_DATE, days_after
+from gatewayd.clock import LAST_DATE
 from gatewayd.contract.pages import MAX_KEY
 from gatewayd.store import ReadTx, Row
 
@@ -54,7 +53,6 @@ FROM asset_days WHERE org_id = :org_id AND scope_id = :scope_id AND disposes = 1
     AND instrument_id > :after AND instrument_id <= :last
 """
 _SELECT_GAINS = f"SELECT instrument_id, sum(gain), sum(fifo_gain) {_OF_DISPOSALS} GROUP BY instrument_id"
-_SELECT_OUTCOMES = f"SELECT instrument_id, outcome {_OF_DISPOSALS}"
 _SELECT_GAINS_BEFORE = """
 SELECT sum(gain), sum(fifo_gain) FROM asset_days
 WHERE org_id = :org_id AND scope_id = :scope_id AND instrument_id = :instrument_id AND disposes = 1
@@ -166,17 +164,13 @@ class HeldOn:
 
 
 class _PastPools:
-    """The pools of a legal entity as they were seen at the end of a past day.
-
-    A pool was seen otherwise than it is stored where a disposal of the 30 days before has taken what was acquired after
-    the day, and where a short position was open, for something may have covered it since: those are computed again.
-    """
+    """The pools of a legal entity as they were seen at the end of a past day (`past`)."""
 
     def __init__(self, tx: ReadTx, legal_entity_id: str, date: str, ids: Mapping[str, str]) -> None:
         self._tx, self._date = tx, date
         self._of: dict[str, object] = {"scope_id": legal_entity_id, "date": date, **ids}
         self._rows = {Key(*row[:2]): row for row in tx.rows(_SELECT_PAST_SCOPE, open=0, **self._of)}
-        self._anew = {key: reading.replayed(tx, key, date, date) for key in sorted(self._otherwise())}
+        self._anew = past.seen_otherwise(tx, legal_entity_id, date)
 
     def held(self) -> dict[str, Held]:
         """What each held, by instrument."""
@@ -193,26 +187,12 @@ class _PastPools:
         """The gains since an ISO date of those that were seen otherwise."""
         return {key: _gains(self._tx, key, days, first) for key, days in self._anew.items()}
 
-    def _otherwise(self) -> set[Key]:
-        later = {key: row for key, row in self._rows.items() if _last_date(row) > self._date}
-        found = {key for key, row in later.items() if row[-1] is not None and _is_short(_outcome(row[-1]))}
-        first = days_after(self._date, 1 - WINDOW_DAYS)
-        for instrument_id, text in self._tx.rows(_SELECT_OUTCOMES, first=first, **self._of):
-            key = Key(str(self._of["scope_id"]), instrument_id)
-            if key in later and any((match.date or "") > self._date for match in _outcome(text).matches):
-                found.add(key)
-        return found
-
 
 def _gains(tx: ReadTx, key: Key, days: list[tuple[Day, Computed]], first: str) -> tuple[int, int]:
     """The gains since an ISO date, where these days, the last ones, are other than stored."""
     gain, lots = tx.row(_SELECT_GAINS_BEFORE, first=first, until=days[0][0].date, **key._asdict()) or (0, 0)
     since = [one for day, one in days if day.date >= first]
     return (gain or 0) + sum(one.gain or 0 for one in since), (lots or 0) + sum(one.lot_gain or 0 for one in since)
-
-
-def _is_short(outcome: Outcome) -> bool:
-    return outcome.pool_quantity.startswith("-")
 
 
 def _last_date(row: Row) -> str:

@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.pools import distributions
+from gatewayd.areas.assets.pools import distributions, spin_offs
 from gatewayd.areas.assets.pools.days import ZERO
 from gatewayd.areas.assets.pools.exact import cost_of, cost_text, part, quantity_of, quantity_text
 from gatewayd.areas.assets.pools.matching import ONE
 from gatewayd.areas.assets.pools.shapes import Lots
-from gatewayd.areas.assets.pools.walking import Walked, portion, spun_off
+from gatewayd.areas.assets.pools.spin_offs import Costs
+from gatewayd.areas.assets.pools.walking import Walked, portion
+from gatewayd.clock import days_after
 
 SCALE: Final = 10**40
 
@@ -58,35 +60,37 @@ class LotWalk:
         self._new: deque[Lot] = deque()
         self._current: Lot | None = None
         self._carried: list[int] = []
-        self._excess = self._distributed_cost = 0
+        self._excess = self._distributed_cost = self._base = 0
 
     def day(self, walked: Walked) -> LotDay:
         """One day more, in the order of its walk."""
         entered = Fraction(walked.entered, self._unit)
-        base = self._enter(walked, entered)
+        self._enter(walked, entered)
+        before = Costs(self._cost, min(walked.step.cost, walked.cost_entered) if entered else 0)
         adjustment = walked.step.day.adjustment - walked.judged.small
         self._excess, self._distributed_cost = max(0, -(self._cost + adjustment)), 0
         self._adjust(walked.step.day.date, adjustment)
         self._carried = [0] * len(walked.carried)
-        self._spin_off(walked)
+        self._spin_off(walked, before.adjusted(self._cost))
         self._distribute(walked)
         held = self._depart(walked, walked.units + walked.pooled + sum(walked.left))
         cost = self._take(walked.pooled, held) if walked.pooled else 0
         cost += sum(take.cost for take in walked.step.takes if take.rule == "later")
         cost = self._pass_on(walked, cost)
-        return LotDay(self._lots(entered, base, cost), self._carried, cost, self._excess, self._distributed_cost)
+        return LotDay(self._lots(entered, cost), self._carried, cost, self._excess, self._distributed_cost)
 
-    def _enter(self, walked: Walked, quantity: Fraction) -> int:
+    def _enter(self, walked: Walked, quantity: Fraction) -> None:
         cost = walked.cost_entered + walked.step.day.lot_difference
         self._cost += cost
+        self._base = 0
         if not quantity:
             self._loose += cost
-            return 0
+            return
         lot = Lot(walked.step.day.date, quantity, cost * SCALE // self._scale)
         self._new.append(lot)
+        self._base = lot.base
         if self._first is None:
             self._first, self._taken = lot.date, ZERO
-        return lot.base
 
     def _adjust(self, date: str, adjustment: int) -> None:
         """Chosen: an adjustment of what has no cost left is spread over all that is held, in equal parts."""
@@ -105,13 +109,32 @@ class LotWalk:
             self._scale, self._loose, self._worthless = SCALE, 0, date
         self._cost = cost
 
-    def _spin_off(self, walked: Walked) -> None:
-        cost = self._cost
-        for index, one in enumerate(walked.step.day.leaving):
-            if one.kind == "spun_off" and self._cost:
-                of = portion(walked.step, walked.step.departures[index])
-                self._carried[index] = gone = min(self._cost, spun_off(one, cost, of))
-                self._rescale(self._cost - gone, walked.step.day.date)
+    def _spin_off(self, walked: Walked, costs: Costs) -> None:
+        """As of the pool: of the lots together, in proportion to what they cost."""
+        left = costs
+        for report in spin_offs.reports(walked.step):
+            before = left
+            self._carried[report.place], left = spin_offs.take(report, costs, left)
+            if report.original and before.bought:
+                self._rescale_original(before, left.cost, walked.step.day.date)
+            else:
+                self._rescale(left.cost, walked.step.day.date)
+
+    def _rescale_original(self, before: Costs, cost: int, date: str) -> None:
+        """Let all cost so much that was not bought on the day, whose lot keeps its part of the cost."""
+        original, left = before.cost - before.bought, cost - before.bought
+        if left == original:
+            return
+        others = self._base * self._scale // SCALE - before.bought  # what else is in the lot of the day
+        if left:
+            self._scale = part(self._scale, left, original)
+            self._loose = part(self._loose, left, original)
+            others = part(others, left, original)
+        else:
+            self._scale, self._loose, self._worthless, others = SCALE, 0, days_after(date, -1), 0
+        self._base = (before.bought + max(others, 0)) * SCALE // self._scale
+        self._new[-1] = self._new[-1]._replace(base=self._base)
+        self._cost = cost
 
     def _distribute(self, walked: Walked) -> None:
         """As of the pool: the parts are of all lots, in proportion to what they cost."""
@@ -183,10 +206,10 @@ class LotWalk:
                 cost, units = cost - gone, units - passed
         return cost
 
-    def _lots(self, lot: Fraction, base: int, disposal_cost: int) -> Lots:
+    def _lots(self, lot: Fraction, disposal_cost: int) -> Lots:
         return Lots(
             lot=quantity_text(lot),
-            base=cost_text(base),
+            base=cost_text(self._base),
             first=self._first,
             taken=quantity_text(self._taken),
             cost=cost_text(self._cost),

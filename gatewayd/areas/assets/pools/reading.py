@@ -1,6 +1,6 @@
 """What others read of single holdings: whether one is open, days with disposals, a pool as it was seen. Reads only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ from gatewayd.areas.assets.pools.days import Day, read_day
 from gatewayd.areas.assets.pools.exact import quantity_of
 from gatewayd.areas.assets.pools.lots import Lot
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS, Split
-from gatewayd.areas.assets.pools.shapes import Outcome
 from gatewayd.clock import days_after
 from gatewayd.store import ReadTx
 
@@ -34,11 +33,6 @@ _SELECT_DISPOSAL_DAYS = """
 SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days
 WHERE org_id = :org_id AND scope_id = :scope_id AND instrument_id = :instrument_id AND disposes = 1 ORDER BY date
 """
-_SELECT_DAYS = """
-SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days
-WHERE org_id = :org_id AND scope_id = :scope_id AND instrument_id = :instrument_id AND date > :after AND date <= :until
-ORDER BY date LIMIT :count
-"""
 
 
 class Range(NamedTuple):
@@ -46,13 +40,6 @@ class Range(NamedTuple):
 
     first: str
     last: str
-
-
-class Days(NamedTuple):
-    """Days of a holding, oldest first, and what was left the day before them; None: nothing was."""
-
-    days: list[StoredDay]
-    before: Outcome | None
 
 
 def open_position(tx: ReadTx, account_id: str) -> str | None:
@@ -98,27 +85,25 @@ def quantity_held(tx: ReadTx, account_id: str, instrument_id: str, date: str) ->
     return quantity_of(holding_rows.quantity_after(last[1], last[0], facts, date))
 
 
+def traded(tx: ReadTx, key: Key, date: str) -> Fraction:
+    """By how much the trades and gifts of a day changed a holding."""
+    found = next((day for day in day_rows.between(tx, key, date, date) if day.date == date), None)
+    if found is None:
+        return Fraction(0)
+    day = read_day(date, found.inputs)
+    return day.acquired - day.disposed - day.passed
+
+
 def is_restated(tx: ReadTx, key: Key, date: str) -> bool:
     """Whether a split of an ISO date changes a holding: what was held then, or sold so late that it may be matched."""
     last = next(day_rows.backwards(tx, key, date), None)
     return last is not None and (last[1].quantity != "0" or last[0] >= days_after(date, -WINDOW_DAYS))
 
 
-def days_of(tx: ReadTx, key: Key, until: str, after: str, count: int, *, matched: bool) -> Days:
-    """At most `count` days of a holding after an ISO date, up to another; of a pool, as if nothing came after that."""
-    rows = tx.rows(_SELECT_DAYS, after=after, until=until, count=count, **key._asdict())
-    days = [day_rows.stored_day(row) for row in rows]
-    before = next(day_rows.backwards(tx, key, days[0].date), None) if days else None
-    if matched and days and days[-1].date >= days_after(until, -WINDOW_DAYS):
-        anew = {day.date: one for day, one in replayed(tx, key, until, until)}
-        days = [_replaced(day, anew.get(day.date)) for day in days]
-    return Days(days, None if before is None else before[1])
-
-
-def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Day | None = None) -> list[tuple[Day, Computed]]:
+def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Iterable[Day] = ()) -> list[tuple[Day, Computed]]:
     """The days of a pool as if nothing had happened after `last`, those from 30 days before `first` on.
 
-    `more` is what is imagined besides, on one of those days.
+    `more` is what is imagined besides, from `first` on.
     """
     start = days_after(first, -WINDOW_DAYS)
     found, before = _until(tx, key, start, last)
@@ -126,8 +111,8 @@ def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Day | None = Non
         start = day_rows.short_since(tx, key, before.date)
         found, before = _until(tx, key, start, last)
     days = {day.date: read_day(day.date, day.inputs) for day in found if day.date >= start}
-    if more is not None:
-        days.setdefault(more.date, Day(more.date)).add(more)
+    for one in more:
+        days.setdefault(one.date, Day(one.date)).add(one)
     kept = computing.kept_of([(day.date, day.outcome) for day in found if day.date < start], start)
     kept = [one for one in kept if one.date in days]
     ordered = [days[date] for date in sorted(days)]
@@ -154,10 +139,6 @@ def _until(tx: ReadTx, key: Key, start: str, last: str) -> tuple[list[StoredDay]
     found = day_rows.between(tx, key, days_after(start, -WINDOW_DAYS), last)
     before = next((day for day in reversed(found) if day.date < start), None)
     return found, NOTHING if before is None else Before(before.date, before.outcome)
-
-
-def _replaced(day: StoredDay, anew: Computed | None) -> StoredDay:
-    return day if anew is None else day._replace(outcome=anew.outcome, gain=anew.gain)
 
 
 def _facts(tx: ReadTx, key: Key, last: str) -> list[Split]:

@@ -62,7 +62,7 @@ def recompute(tx: WriteTx, scope: Scope, instrument_id: str, changes: Mapping[st
     last = Before(days[-1].date, computed[-1].outcome) if days else window.before
     _put_holding(tx, scope, key, last, facts)
     pairs = list(zip(days, computed, strict=True))
-    return Recomputed(pairs, list(_shifts(stored, pairs, gone)))
+    return Recomputed(pairs, list(shifts(stored, pairs, gone)))
 
 
 def _window(tx: WriteTx, key: Key, changed: str, *, matched: bool) -> Window:
@@ -124,7 +124,7 @@ def _put_holding(tx: WriteTx, scope: Scope, key: Key, last: Before, facts: list[
     holding_rows.put(tx, scope, key.instrument_id, last, quantity)
 
 
-def _shifts(stored: Mapping[str, StoredDay], computed: list[tuple[Day, Computed]], gone: list[str]) -> Iterator[Shift]:
+def shifts(stored: Mapping[str, StoredDay], computed: list[tuple[Day, Computed]], gone: list[str]) -> Iterator[Shift]:
     """What is carried into other holdings now, less what was carried before."""
     for date in gone:
         if date in stored:

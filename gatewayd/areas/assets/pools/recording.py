@@ -82,9 +82,16 @@ def enter_anew(tx: WriteTx, faults: Faults) -> None:
 
 
 def _held(tx: WriteTx, row: AssetTransaction) -> str:
-    """All that the account holds at the end of the day of what the row is about: of two instruments, of the old one."""
+    """All that the account holds at the end of the day of what the row is about: of two instruments, of the old one.
+
+    A spin-off is about the original shares (TCGA 1992 s126): what the day sold is of them, and what it bought is not,
+    unless there are no others.
+    """
     instrument_id = row.from_instrument_id or row.instrument_id or ""
     held = reading.quantity_held(tx, row.account_id, instrument_id, row.trade_date)
+    if row.type == "spin_off":
+        original = held - reading.traded(tx, Key(row.account_id, instrument_id), row.trade_date)
+        held = original if original > 0 else held
     return quantity_text(held)
 
 

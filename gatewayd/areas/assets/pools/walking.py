@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
-from gatewayd.areas.assets.pools import distributions
+from gatewayd.areas.assets.pools import distributions, spin_offs
 from gatewayd.areas.assets.pools.distributions import Judged, Taken
-from gatewayd.areas.assets.pools.exact import cost_of, part, quantity_of
+from gatewayd.areas.assets.pools.exact import part
 from gatewayd.areas.assets.pools.matching import ONE, Step, Take
-from gatewayd.areas.assets.pools.shapes import Departure, Leaving
+from gatewayd.areas.assets.pools.shapes import Departure
 
 _DEPARTING: Final[tuple[Departure, ...]] = ("moved", "removed")
 
@@ -39,7 +39,7 @@ class Short:
 class Walked:
     """A day after its walk. Units are those of its `step`.
 
-    `entered` is what joins the pool, `cost_entered` what it cost; `cost_adjusted` is the pool's after adjustment;
+    `entered` is what joins the pool, `cost_entered` what it cost; `costs` are the pool's after adjustment;
     `carried` are the costs of `day.leaving`, `pooled` the units of disposals that the pool gave, `left` those of each
     of `day.leaving` that it gave. `distributed` is what distributions gave for a part, and `distributed_cost` what
     that part cost.
@@ -48,7 +48,7 @@ class Walked:
     step: Step
     entered: int = 0
     cost_entered: int = 0
-    cost_adjusted: int = 0
+    costs: spin_offs.Costs = spin_offs.NO_COSTS
     pooled: int = 0
     left: list[int] = field(default_factory=list)
     carried: list[int] = field(default_factory=list)
@@ -113,20 +113,19 @@ class Pool:
         self._cost += cost
 
     def _adjust(self, day: Walked) -> None:
+        entered = spin_offs.Costs(self._cost, min(day.step.cost, day.cost_entered))
         self._cost += day.step.day.adjustment - day.judged.small
         if self._cost < 0:
             day.capital_gain, self._cost = -self._cost, 0
-        day.cost_adjusted = self._cost
+        day.costs = entered.adjusted(self._cost)
 
     def _spin_off(self, day: Walked) -> None:
         """Costs of spin-offs go first."""
-        named = list(zip(day.step.day.leaving, day.step.departures, strict=True))
-        day.left, day.carried = [0] * len(named), [0] * len(named)
-        for index, (one, units) in enumerate(named):
-            if one.kind == "spun_off":
-                share = spun_off(one, day.cost_adjusted, portion(day.step, units))
-                day.carried[index] = min(self._cost, share)
-                self._cost -= day.carried[index]
+        day.left, day.carried = [0] * len(day.step.day.leaving), [0] * len(day.step.day.leaving)
+        left = day.costs
+        for report in spin_offs.reports(day.step):
+            day.carried[report.place], left = spin_offs.take(report, day.costs, left)
+        self._cost = left.cost
 
     def _distribute(self, day: Walked) -> None:
         """Each takes its part of the cost before any of them, so that two brokers' reports of one add up."""
@@ -170,18 +169,6 @@ def portion(step: Step, units: int) -> Fraction:
     """How much of all that is held that day a report of so many units is about."""
     whole = max(step.held, 0) + step.brought
     return min(Fraction(units, whole), ONE) if whole else Fraction(0)
-
-
-def spun_off(leaving: Leaving, cost: int, portion: Fraction) -> int:
-    """The part of `cost` that a spin-off takes along; its report is about a `portion` of all that is held.
-
-    Chosen: every spin-off of a day is reckoned on the cost before any of them, as their market values would be (TCGA
-    1992 s130).
-    """
-    if leaving.amount is not None:
-        return cost_of(leaving.amount)
-    share = quantity_of(leaving.share or "0") * portion
-    return part(cost, share.numerator, share.denominator)
 
 
 def _count(day: Walked, taken: Taken) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.areas.assets.accounts.shapes import CashBalance
+from gatewayd.areas.assets.accounts.shapes import CashBalance, ValueTotals
 from gatewayd.areas.assets.instruments.shapes import AssetClass
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
@@ -44,29 +44,22 @@ class Portfolio(Response, frozen=True, kw_only=True):
     version: int
 
 
-class AssetClassTotals(Response, frozen=True, kw_only=True):
+class AssetClassTotals(ValueTotals, frozen=True, kw_only=True):
     """What the positions of one class of assets come to."""
 
     asset_class: AssetClass
-    currency: str
-    value: Amount
-    cost: Amount
 
 
-class PortfolioTotals(Response, frozen=True, kw_only=True):
+class PortfolioTotals(ValueTotals, frozen=True, kw_only=True):
     """What a portfolio comes to on a day, all in `currency`.
 
-    `value` and `unrealisedGain` are of positions with a price; `unpricedPositions` counts the others. `cash` is null
-    where a currency has no rate of exchange.
+    `cash` is null where a currency has no rate of exchange; `staleCashBalances` counts those whose rate is older than a
+    week.
     """
 
     as_of_date: DateText
-    currency: str
-    value: Amount
-    cost: Amount
-    unrealised_gain: Amount
-    unpriced_positions: int
     cash: Amount | None
+    stale_cash_balances: int
     cash_balances: list[CashBalance]
     income_tax_year_to_date: Amount
     by_asset_class: list[AssetClassTotals]

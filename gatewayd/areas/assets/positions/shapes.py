@@ -7,9 +7,9 @@ from msgspec import Meta
 from gatewayd.areas.assets.accounts.shapes import TaxWrapper
 from gatewayd.areas.assets.gains.shapes import ExplainedDay
 from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod
-from gatewayd.areas.assets.prices.shapes import FxRateSource
 from gatewayd.contract.pages import LongLimit, PageRequest
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, Id, Response
+from gatewayd.ledger.known_rates import FxRateSource
 
 PoolScope = Literal["account", "entity"]
 _BASE = Meta(extra={"currency": "base_currency"}, description="Of `baseCurrency`.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from gatewayd.areas.assets.accounts.shapes import AssetAccountRow, CashBalance
+from gatewayd.areas.assets.accounts.shapes import AssetAccountRow, CashBalance, PricedTotals, ValueTotals
 from gatewayd.areas.assets.instruments.shapes import AssetClass
 from gatewayd.areas.assets.pools import cash_on
 from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
@@ -10,7 +10,9 @@ from gatewayd.areas.assets.portfolios.shapes import AssetClassTotals, Portfolio,
 from gatewayd.areas.assets.positions import building, choosing
 from gatewayd.areas.assets.positions.building import Built
 from gatewayd.areas.assets.positions.shapes import Position
-from gatewayd.areas.assets.positions.valuing import Valuing, money_of
+from gatewayd.areas.assets.positions.valuing import money_of
+from gatewayd.contract.wire import project
+from gatewayd.ledger.known_rates import KnownRate
 from gatewayd.money import Money, exponent
 from gatewayd.store import ReadTx
 
@@ -20,28 +22,48 @@ def of_portfolio(tx: ReadTx, portfolio: Portfolio, date: str) -> PortfolioTotals
     base = portfolio.base_currency
     choice = choosing.of_portfolio(tx, portfolio, date)
     built = building.build(tx, choice)
-    positions = built.positions
     balances = cash_on.balances(tx, choice.whose, date)
-    return PortfolioTotals(
+    rates = [built.valuing.rate(one.currency, base) for one in balances]
+    return project(
+        of_positions(built.positions, base),
+        PortfolioTotals,
         as_of_date=date,
-        currency=base,
-        value=_sum(base, (one.market_value_base for one in positions)),
-        cost=_sum(base, (one.cost_basis_base for one in positions)),
-        unrealised_gain=_sum(base, (one.unrealised_gain for one in positions)),
-        unpriced_positions=sum(one.market_value_base is None for one in positions),
-        cash=_converted(built.valuing, balances, base),
+        cash=_converted(balances, rates, base),
+        stale_cash_balances=sum(one is not None and one.is_stale(date) for one in rates),
         cash_balances=shown(balances),
         income_tax_year_to_date=Money(built.earned.total(), base),
         by_asset_class=_by_class(built, base),
     )
 
 
-def of_account(tx: ReadTx, account: AssetAccountRow, date: str) -> tuple[Money, int, list[Money]]:
-    """What an account's positions are worth in its portfolio's base currency, how many have no price, and its cash."""
+def of_account(tx: ReadTx, account: AssetAccountRow, date: str) -> tuple[ValueTotals, list[Money]]:
+    """What an account's positions come to in its portfolio's base currency, and its cash."""
     choice = choosing.of_account(tx, account, date)
     base = PORTFOLIOS.get(tx, account.portfolio_id).base_currency
-    values = [one.market_value_base for one in building.build(tx, choice).positions]
-    return _sum(base, values), values.count(None), cash_on.balances(tx, choice.whose, date)
+    return of_positions(building.build(tx, choice).positions, base), cash_on.balances(tx, choice.whose, date)
+
+
+def of_positions(positions: Sequence[Position], base: str) -> ValueTotals:
+    """What positions come to, which are all in one base currency: no figure has a part of what another leaves out."""
+    priced = [one for one in positions if one.market_value_base is not None]
+    value = _sum(base, (one.market_value_base for one in priced))
+    gain = _sum(base, (one.unrealised_gain for one in priced))
+    whole = len(priced) == len(positions)
+    return ValueTotals(
+        value=value if whole else None,
+        cost=_sum(base, (one.cost_basis_base for one in positions)),
+        unrealised_gain=gain if whole else None,
+        currency=base,
+        unpriced_positions=len(positions) - len(priced),
+        stale_positions=sum(one.price_stale or one.fx_rate_stale for one in priced),
+        priced=PricedTotals(
+            positions=len(priced),
+            value=value,
+            cost=_sum(base, (one.cost_basis_base for one in priced)),
+            unrealised_gain=gain,
+            currency=base,
+        ),
+    )
 
 
 def shown(balances: Iterable[Money]) -> list[CashBalance]:
@@ -53,11 +75,10 @@ def _sum(currency: str, amounts: Iterable[Money | None]) -> Money:
     return Money(sum(one.minor for one in amounts if one is not None), currency)
 
 
-def _converted(valuing: Valuing, balances: Sequence[Money], base: str) -> Money | None:
+def _converted(balances: Sequence[Money], rates: Sequence[KnownRate | None], base: str) -> Money | None:
     """The balances in the base currency; None where a currency has no rate."""
     total = Money(0, base)
-    for one in balances:
-        rate = valuing.rate(one.currency, base)
+    for one, rate in zip(balances, rates, strict=True):
         if rate is None:
             return None
         minor, one_major = one.minor * rate.rate.numerator, 10 ** exponent(one.currency) * rate.rate.denominator
@@ -70,11 +91,6 @@ def _by_class(built: Built, base: str) -> list[AssetClassTotals]:
     for position in built.positions:
         found.setdefault(built.quoted[position.instrument_id].asset_class, []).append(position)
     return [
-        AssetClassTotals(
-            asset_class=name,
-            currency=base,
-            value=_sum(base, (one.market_value_base for one in of_class)),
-            cost=_sum(base, (one.cost_basis_base for one in of_class)),
-        )
+        project(of_positions(of_class, base), AssetClassTotals, asset_class=name)
         for name, of_class in sorted(found.items())
     ]

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from gatewayd.areas.assets.instruments.shapes import AssetClass
 from gatewayd.areas.assets.pools.held import ratio_between
 from gatewayd.areas.assets.prices import known_rates
-from gatewayd.areas.assets.prices.known_rates import KnownRate, Pair
+from gatewayd.ledger.known_rates import KnownRate, Pair
 from gatewayd.ledger.rounding import half_up
 from gatewayd.money import Money, exponent
 from gatewayd.store import ReadTx, Row

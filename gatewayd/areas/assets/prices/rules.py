@@ -10,9 +10,6 @@ HUNDREDTHS: Final[Mapping[str, str]] = {"GBX": "GBP", "GBp": "GBP", "ZAC": "ZAR"
 """What exchanges quote in hundredths of a currency: London, Johannesburg, Tel Aviv."""
 
 
-STALE_DAYS: Final = 7  # Domain B3: a price or rate of more days before is told to be old
-
-
 class Quote(NamedTuple):
     """A price in major units of a currency of ISO 4217."""
 

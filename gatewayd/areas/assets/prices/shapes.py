@@ -7,6 +7,7 @@ from msgspec import Meta
 from gatewayd.areas.assets.instruments.shapes import PriceSource
 from gatewayd.contract.pages import LongLimit, PageRequest
 from gatewayd.contract.wire import CanonicalDecimal, Currency, Date, DateText, DecimalText, Id, Request, Response
+from gatewayd.ledger.import_shapes import IgnoredRows
 
 QuoteCurrency = Annotated[
     str,
@@ -19,10 +20,6 @@ QuoteCurrency = Annotated[
 
 RateSource = Literal["manual", "import", "feed", "hmrc"]
 """Where a recorded rate is from. `hmrc`: a file of HMRC's, which holds from the first day of a month to its last."""
-
-FxRateSource = Literal["given", "recorded", "transaction", "hmrc"]
-"""Where the rate is from at which something was converted: it came with it, was recorded, is that of another
-transaction, or was published by HMRC."""
 
 
 class AssetPrice(Response, frozen=True, kw_only=True):
@@ -99,7 +96,10 @@ class RefusedPrice(Response, frozen=True, kw_only=True):
 
 
 class PriceImport(Response, frozen=True, kw_only=True):
-    """What became of the rows of a file. `refused` lists the first 500 of `refusedRows`."""
+    """What became of the rows of a file: each is added, a duplicate, replaced, ignored or refused.
+
+    `refused` lists the first 500 of `refusedRows`, `ignored` those that are no prices, by kind.
+    """
 
     file_name: str
     sha256: str
@@ -109,3 +109,5 @@ class PriceImport(Response, frozen=True, kw_only=True):
     replaced: int
     refused_rows: int
     refused: list[RefusedPrice]
+    ignored_rows: int
+    ignored: list[IgnoredRows]

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from gatewayd.areas.assets.prices.shapes import FxRateSource
 from gatewayd.areas.assets.transactions.rules import TAKES
 from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.errors import FieldError, Problem
-from gatewayd.ledger import published_rates
+from gatewayd.ledger import known_rates
+from gatewayd.ledger.known_rates import FxRateSource, Pair
 from gatewayd.ledger.rounding import half_up
 from gatewayd.money import Money, canonical, exponent, to_minor
 
@@ -48,19 +48,11 @@ def rate_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:
     """What is wrong with the rate that was given, or that was not."""
     currency, base_currency = rate.currency, rate.base_currency
     if currency != base_currency and rate.source is None:
-        yield FieldError("fxRate", "required", _unknown_rate(currency, base_currency))
+        what = f"The amounts are in {currency} and the portfolio is in {base_currency}"
+        yield FieldError("fxRate", "required", known_rates.unknown(what, Pair(currency, base_currency)))
     if currency == base_currency and request.fx_rate is not None and canonical(request.fx_rate) != "1":
         message = f"The amounts and the portfolio are in {currency}: the rate is 1, or left out."
         yield FieldError("fxRate", "conflict", message)
-
-
-def _unknown_rate(currency: str, base_currency: str) -> str:
-    asked = f"The amounts are in {currency} and the portfolio is in {base_currency}: what is 1 {currency} in it?"
-    if published_rates.POUND not in (currency, base_currency):
-        return f"{asked} No rate is recorded for the day or the week before."
-    first, last = published_rates.coverage()
-    known = f"HMRC's rates are known here from {first} to {last}, and not of every currency and month"
-    return f"{asked} No rate is recorded for the day or the week before; {known}."
 
 
 def amount_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:

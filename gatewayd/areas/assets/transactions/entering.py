@@ -13,15 +13,14 @@ from gatewayd.areas.assets.instruments.rules import is_british
 from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.instruments.upserting import find_or_create
 from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
-from gatewayd.areas.assets.prices import known_rates
-from gatewayd.areas.assets.prices.known_rates import Pair
 from gatewayd.areas.assets.transactions import amounts, rules, transfers
 from gatewayd.areas.assets.transactions.amounts import Rate
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction, TransactionSource
 from gatewayd.areas.assets.transactions.transfers import Place
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state
-from gatewayd.ledger import owners, period_locks
+from gatewayd.ledger import known_rates, owners, period_locks
+from gatewayd.ledger.known_rates import Pair
 from gatewayd.money import canonical
 from gatewayd.store import ReadTx, WriteTx
 
@@ -142,7 +141,7 @@ def _rate(tx: ReadTx, request: CreateTransaction, subject: _Subject) -> Rate | N
         return Rate(*pair, "1")
     if request.fx_rate is not None:
         return Rate(*pair, request.fx_rate, "given")
-    known = known_rates.for_transaction(tx, pair, request.trade_date.isoformat())
+    known = known_rates.for_day(tx, pair, request.trade_date.isoformat())
     return Rate(*pair, "1") if known is None else Rate(*pair, known.text, known.source, known.date)
 
 

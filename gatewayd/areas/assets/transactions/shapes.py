@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from gatewayd.areas.assets.instruments.shapes import InlineInstrument, Ratio
-from gatewayd.areas.assets.prices.shapes import FxRateSource
 from gatewayd.contract.pages import LongLimit, SyncRequest
 from gatewayd.contract.wire import (
     Amount,
@@ -21,6 +20,7 @@ from gatewayd.contract.wire import (
     Response,
     Timestamp,
 )
+from gatewayd.ledger.known_rates import FxRateSource
 
 TransactionType = Literal[
     "buy",

@@ -17,6 +17,7 @@ SELECT 1 FROM bank_transactions WHERE org_id = :org_id AND account_id = :account
 _SELECT_ANY_ALLOCATED = """
 SELECT 1 FROM bank_transactions WHERE org_id = :org_id AND account_id = :account_id AND allocated <> 0 LIMIT 1
 """
+_SELECT_OPEN = f"{ACCOUNTS.select} AND status = 'active' AND id <> :except_id ORDER BY id"
 _DELETE = "DELETE FROM bank_accounts WHERE org_id = :org_id AND id = :id"
 _SELECT_AT_WORK = "SELECT 1 FROM import_runs WHERE org_id = :org_id AND account_id = :account_id AND stage IS NOT NULL"
 
@@ -25,6 +26,11 @@ def has_transactions(tx: ReadTx, account_id: str) -> bool:
     """True where the account has any transaction, or an import is about to bring one."""
     found = tx.row(_SELECT_ANY_TRANSACTION, account_id=account_id) or tx.row(_SELECT_AT_WORK, account_id=account_id)
     return found is not None
+
+
+def others_open(tx: ReadTx, except_id: str) -> list[BankAccountRow]:
+    """The open accounts of the organization but for one."""
+    return [ACCOUNTS.read(tx, row) for row in tx.rows(_SELECT_OPEN, except_id=except_id)]
 
 
 def is_untouched(tx: ReadTx, account_id: str) -> bool:

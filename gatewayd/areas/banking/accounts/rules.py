@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 from stdnum import bic, iban
 
-from gatewayd.areas.banking import institutions
+from gatewayd.areas.banking import institutions, sort_codes
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger import owners
@@ -23,7 +23,7 @@ _SPACING = str.maketrans("", "", " -")
 
 
 def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> BankAccountRow:
-    """The account with identifiers in one form, and the legal entity of its businesses where it has none.
+    """The account with identifiers in one form, its bank, and the legal entity of its businesses where it has none.
 
     What it keeps of `before` is not asked again. Raises `Problem` `validation_failed` naming every field that is wrong.
     """
@@ -38,12 +38,32 @@ def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> B
     ]
     if errors:
         raise invalid(*errors)
-    return replace(
-        row,
-        sort_code=row.sort_code and row.sort_code.translate(_SPACING),
-        account_number=row.account_number and row.account_number.translate(_SPACING),
-        iban=row.iban and iban.compact(row.iban),
+    return with_bank(
+        replace(
+            row,
+            sort_code=row.sort_code and row.sort_code.translate(_SPACING),
+            account_number=row.account_number and row.account_number.translate(_SPACING),
+            iban=row.iban and iban.compact(row.iban),
+        )
     )
+
+
+def with_bank(row: BankAccountRow) -> BankAccountRow:
+    """The account at the bank that its numbers tell, where it names none: so that the list of banks has it."""
+    if row.institution_id not in (None, institutions.OTHER):
+        return row
+    found = sort_codes.bank_of(sort_code=row.sort_code, iban=row.iban, bic=row.bic)
+    return replace(row, institution_id=found or institutions.OTHER)
+
+
+def is_iban(text: str) -> bool:
+    """Whether the check digits are right."""
+    return bool(iban.is_valid(text))
+
+
+def is_bic(text: str) -> bool:
+    """Whether it has the form of one."""
+    return bool(bic.is_valid(text))
 
 
 def same_account(tx: ReadTx, row: BankAccountRow) -> str | None:
@@ -55,9 +75,9 @@ def same_account(tx: ReadTx, row: BankAccountRow) -> str | None:
 
 
 def _identifier_mistakes(row: BankAccountRow) -> Iterator[FieldError]:
-    if row.iban is not None and not iban.is_valid(row.iban):
+    if row.iban is not None and not is_iban(row.iban):
         yield FieldError("iban", "invalid_format", "This is not an IBAN: check its digits.")
-    if row.bic is not None and not bic.is_valid(row.bic):
+    if row.bic is not None and not is_bic(row.bic):
         yield FieldError("bic", "invalid_format", "This is not a BIC.")
     if row.account_number is not None and len(row.account_number.translate(_SPACING)) < 4:
         yield FieldError("accountNumber", "invalid_format", "Expected four characters or more.")

@@ -106,12 +106,16 @@ class BankAccount(_Shared, frozen=True, kw_only=True):
 
 
 class BankAccountRow(_Shared, frozen=True, kw_only=True):
-    """An account as it is stored. `csv_mapping` is how its files were read last."""
+    """An account as it is stored. `csv_mapping` is how its files were read last.
+
+    `statement_name` is what its files call it, where they give no number: a product, or a list of a QIF.
+    """
 
     sort_code: str | None
     account_number: str | None
     iban: str | None
     bic: str | None
+    statement_name: str | None
     csv_mapping: str | None
 
 

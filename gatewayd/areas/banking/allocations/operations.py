@@ -25,7 +25,15 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import allocation_pages, allocations, bank_lines, businesses, loan_payments, transfers
+from gatewayd.ledger import (
+    allocation_pages,
+    allocations,
+    bank_lines,
+    businesses,
+    capital_goods,
+    loan_payments,
+    transfers,
+)
 from gatewayd.ledger.allocation_pages import Filters
 from gatewayd.ledger.allocation_shapes import Allocation, Entry
 from gatewayd.ledger.allocations import ALLOCATIONS
@@ -66,7 +74,7 @@ def allocate(tx: WriteTx, caller: Caller, request: Allocate) -> Allocated:
         currency=line.currency,
         unallocated_amount=Money(line.unallocated, line.currency),
         allocations=rows,
-        warnings=_warnings(rows),
+        warnings=_warnings(tx, rows),
     )
 
 
@@ -166,16 +174,21 @@ def _enter(tx: WriteTx, request: Allocate) -> Allocated:
         currency=currency,
         unallocated_amount=None,
         allocations=rows,
-        warnings=_warnings(rows),
+        warnings=_warnings(tx, rows),
     )
 
 
-def _warnings(rows: Sequence[Allocation]) -> list[AllocationWarning]:
-    return [
+def _warnings(tx: ReadTx, rows: Sequence[Allocation]) -> list[AllocationWarning]:
+    loans = [
         AllocationWarning(code=code, message=message, allocation_id=row.id)
         for row in rows
         for code, message in loan_payments.told(row)
     ]
+    goods = [
+        AllocationWarning(code=code, message=message, allocation_id=id_)
+        for id_, code, message in capital_goods.told(tx, rows)
+    ]
+    return loans + goods
 
 
 def _refuse_entry_fields(request: Allocate) -> None:

@@ -46,6 +46,7 @@ def _part(part: AllocationPart, currency: str, path: str, errors: list[FieldErro
         amount=amounts["amount"],
         vat_code=part.vat_code,
         vat_amount=amounts["vat_amount"],
+        capital_goods=part.capital_goods,
         disallowable_amount=0 if part.allowable else amounts["disallowable_amount"],
         wholly_disallowable=part.allowable is False,
         property_id=part.property_id,

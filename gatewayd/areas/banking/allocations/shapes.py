@@ -37,9 +37,11 @@ class AllocationPart(Part, frozen=True, kw_only=True):
     depreciation are disallowable; `allowable` false says that the whole amount is. Money back for an expense is `in`.
     `vatCode` says what `vatAmount` is, at the rate of `documentDate`, else of the money's date: a bill may differ from
     it by a penny, and one more for each pound of VAT. Reverse charges, postponed import VAT and acquisitions hold none:
-    it is accounted for in the VAT return. `propertyId` and `businessId` follow from a unit, a tenancy or a mortgage. A
-    `loan_payment` of a `mortgageId` becomes two allocations, interest as it is computed and `loan_capital`: it takes
-    the oldest instalment that is not met. What is more than was due is a third one, and told in `warnings`.
+    it is accounted for in the VAT return. `capitalGoods` marks what is to be used for years, bought in one purchase of
+    2,000 or more with its VAT, and the sale of it: its VAT is outside a flat rate. `propertyId` and `businessId` follow
+    from a unit, a tenancy or a mortgage. A `loan_payment` of a `mortgageId` becomes two allocations, interest as it is
+    computed and `loan_capital`: it takes the oldest instalment that is not met. What is more than was due is a third
+    one, and told in `warnings`.
     """
 
     category: Category
@@ -50,6 +52,7 @@ class AllocationPart(Part, frozen=True, kw_only=True):
     amount: AmountText | None = None
     vat_code: AllocationVatCode | None = None
     vat_amount: VatAmount | None = None
+    capital_goods: bool = False
     disallowable_amount: Disallowable | None = None
     allowable: bool | None = None
     property_id: Id | None = None
@@ -78,7 +81,7 @@ class Allocate(Request, frozen=True, kw_only=True):
 
 
 class AllocationWarning(Response, frozen=True, kw_only=True):
-    """What an allocation leaves open: `loan_overpaid`, `loan_payment_over`."""
+    """What an allocation leaves open: of mortgages `loan_overpaid`, `loan_payment_over`, and what `Allocated` says."""
 
     code: str
     message: str
@@ -89,7 +92,9 @@ class Allocated(Response, frozen=True, kw_only=True):
     """All allocations of a bank transaction and what is left of it; of entries without one, those that were made.
 
     `warnings` are of payments of mortgages that are more than was due: `loan_overpaid` where the rest was taken for
-    capital, `loan_payment_over` where it is `other` until somebody says what it was.
+    capital, `loan_payment_over` where it is `other` until somebody says what it was. On the flat rate of VAT they tell
+    of purchases of 2,000 or more that may be capital goods (`capital_goods_unmarked`), and of marked ones that come to
+    less (`capital_goods_small`).
     """
 
     bank_transaction_id: str | None
@@ -121,6 +126,7 @@ class UpdateAllocation(Request, frozen=True, kw_only=True):
     amount: AmountText | UnsetType = UNSET
     vat_code: AllocationVatCode | UnsetType | None = UNSET
     vat_amount: VatAmount | UnsetType = UNSET
+    capital_goods: bool | UnsetType = UNSET
     disallowable_amount: Disallowable | UnsetType = UNSET
     allowable: bool | UnsetType = UNSET
     property_id: Id | UnsetType | None = UNSET

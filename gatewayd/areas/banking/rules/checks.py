@@ -58,6 +58,8 @@ def _purpose_mistakes(outcome: RuleOutcome) -> Iterator[FieldError]:
         yield FieldError("outcome.purpose", "required", "It is neither income nor an expense: what is it?")
     elif outcome.purpose == "invoice_payment":
         yield FieldError("outcome.purpose", "conflict", "Payments are recorded with their invoice.")
+    elif outcome.purpose == "rent_written_off":
+        yield FieldError("outcome.purpose", "conflict", "No money moves where rent is written off.")
     elif loan_payments.is_payment(outcome.category, outcome.purpose) and outcome.mortgage_id is None:
         yield FieldError("outcome.mortgageId", "required", "Of which mortgage is it a payment?")
     if outcome.vat_code is not None and outcome.purpose not in (None, "other"):

@@ -23,7 +23,8 @@ from gatewayd.ledger import (
 from gatewayd.ledger.categories import PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.ledger.owner_shares import OwnerShares
-from gatewayd.ledger.report_shapes import Compare
+from gatewayd.ledger.rents import accrued
+from gatewayd.ledger.report_shapes import Compare, RentDebtors
 from gatewayd.ledger.results import Result
 from gatewayd.store import ReadTx
 
@@ -32,9 +33,10 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
     """Get the profit and loss account of a business.
 
     Over a tax year, a period, or from one day to another, of 24 months at most. It is made of what was allocated to the
-    business and of its invoices: on cash basis by what was paid, on accruals by supply date and date of the bill.
-    `basis` is by default the business's own. Where VAT is registered, figures are net of it. `groupBy` adds the months,
-    or the quarters of the type that the business has in each tax year, and `compare` the period or the year before.
+    business and of its invoices: on cash basis by what was paid, on accruals by supply date and date of the bill, and
+    by the day on which rents of tenancies fall due. `basis` is by default the business's own. Where VAT is registered,
+    figures are net of it. `groupBy` adds the months, or the quarters of the type that the business has in each tax
+    year, and `compare` the period or the year before.
 
     With `explain` the rows behind the figures come with it, in pages of `limit` and for one `category` where that is
     given: they add up to the lines.
@@ -57,6 +59,7 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
         currency=account.currency,
         **shown,
         owner_share=rendering.owner_share(result, form),
+        rent_debtors=_rent_debtors(tx, result),
         unallocated=rendering.unallocated(left, account.currency),
         evidence=report_rendering.evidence(result.evidence, account.currency),
         buckets=[rendering.statement(result, form, part) for part in buckets if request.group_by != "total"],
@@ -90,11 +93,18 @@ def owned_by(tx: ReadTx, row: BusinessRow) -> Owned:
 def form_of(tx: ReadTx, row: BusinessRow, result: Result, owned: Owned) -> tuple[Form, str | None]:
     """How a result is shown, and the tax year whose turnover forbids the one figure that the business uses."""
     whole = result.whole
-    parts = results.compute_parts(tx, result.account, whole, owned.joint, owned.spans(whole), result.invoiced)
+    parts = results.compute_parts(tx, result.account, whole, owned.joint, owned.spans(whole), result.beside)
     joint = [Joint(shares, part) for shares, part in zip(owned.joint.values(), parts, strict=True)]
     forbidding_year = results.above_consolidated_limit(result) if row.uses_consolidated_expenses else None
     consolidated = row.uses_consolidated_expenses and forbidding_year is None
     return Form(consolidated, owned.shares, joint), forbidding_year
+
+
+def _rent_debtors(tx: ReadTx, result: Result) -> RentDebtors | None:
+    account = result.account
+    if account.basis != "accruals":
+        return None
+    return report_rendering.rent_debtors(accrued.debtors(tx, account, result.whole), account.currency)
 
 
 def _previous(tx: ReadTx, row: BusinessRow, form: Form, result: Result, compare: Compare) -> PnlStatement | None:

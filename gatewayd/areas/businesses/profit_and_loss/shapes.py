@@ -14,6 +14,7 @@ from gatewayd.ledger.report_shapes import (
     PnlEvidence,
     PnlLine,
     PnlWarning,
+    RentDebtors,
     ReportRequest,
 )
 
@@ -97,7 +98,8 @@ class BusinessPnl(Response, frozen=True, kw_only=True):
     """The profit and loss account of a business.
 
     `buckets` are empty with `groupBy` total; `previous` and `explanation` are null where they were not asked for, and
-    `ownerShare` is null for a business that is no property.
+    `ownerShare` is null for a business that is no property, and `rentDebtors` on cash basis: it is what tenants owe, by
+    rents that count when they are due.
     """
 
     business_id: Id
@@ -110,6 +112,7 @@ class BusinessPnl(Response, frozen=True, kw_only=True):
     memoranda: list[PnlLine]
     totals: PnlTotals
     owner_share: OwnerShare | None
+    rent_debtors: RentDebtors | None
     unallocated: UnallocatedLines
     evidence: PnlEvidence
     buckets: list[PnlStatement]

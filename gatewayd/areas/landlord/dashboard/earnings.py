@@ -1,17 +1,24 @@
 """What businesses with property earned up to a day (Domain C1 and C3). Reads only."""
 
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from gatewayd.areas.landlord.dashboard.properties_held import Scope
+from gatewayd.areas.landlord.results import counting, figures
+from gatewayd.areas.landlord.results.figures import Part
 from gatewayd.errors import Problem
-from gatewayd.ledger import results, tax_calendar, vat_standing
+from gatewayd.ledger import lets, owner_shares, results, tax_calendar, vat_standing
 from gatewayd.ledger.allocated_money import Account
 from gatewayd.ledger.categories import FINANCE_COSTS, PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange, after, cut, later
+from gatewayd.ledger.owner_shares import OwnerShares
+from gatewayd.ledger.profit_and_loss import Statement
+from gatewayd.ledger.results import Result
 from gatewayd.store import ReadTx
 
 _SELECT_BUSINESSES = """
-SELECT id, legal_entity_id, type, currency, accounting_basis, CASE WHEN EXISTS (
+SELECT id, legal_entity_id, type, currency, accounting_basis, owner_share_percent, CASE WHEN EXISTS (
         SELECT 1 FROM properties WHERE properties.org_id = :org_id AND properties.business_id = businesses.id
     ) THEN 1 ELSE 0 END
 FROM businesses
@@ -22,10 +29,18 @@ ORDER BY id
 """
 
 
+class Counting(NamedTuple):
+    """What counts: the owner's share of each property, or all of it; and which properties have a value."""
+
+    by_share: bool
+    valued: Collection[str]
+
+
 class Earned(NamedTuple):
     """Of the tax year up to a day: income and expenses; of the twelve months up to it: income less operating costs.
 
-    Minor units of one currency. `left_out`: businesses whose money cannot be added up for want of a rate of exchange.
+    Minor units of one currency. The operating income is of the properties with a value, and of what names no property.
+    `left_out`: businesses whose money cannot be added up for want of a rate of exchange.
     """
 
     income: int
@@ -34,31 +49,72 @@ class Earned(NamedTuple):
     left_out: int
 
 
-def up_to(tx: ReadTx, scope: Scope, currency: str) -> Earned:
-    """What the businesses of a scope earned that let and count in a currency, each on its own basis.
+class _Parts(NamedTuple):
+    """The result of a business, and beside it those of properties that count otherwise than the rest of it."""
 
-    Chosen: a company's trade that has a property lets, and counts whole, as its own profit and loss does.
+    result: Result
+    shares: OwnerShares
+    apart: dict[str | None, tuple[OwnerShares, Result]]
+
+    def statement(self, days: DateRange, counting_: Counting, ids: Collection[str | None]) -> Statement:
+        """What counts of the business in some days, of the properties apart those of `ids`."""
+
+        def rest(span: DateRange) -> Part:
+            others = figures.together(_full(result, span) for _, result in self.apart.values())
+            return figures.less(_full(self.result, span), others)
+
+        each: list[tuple[OwnerShares, Callable[[DateRange], Part]]] = [(self.shares, rest)]
+        each += [(its, partial(_full, one)) for id_, (its, one) in self.apart.items() if id_ in ids]
+        if counting_.by_share:
+            return figures.together(counting.own_part(its, days, full) for its, full in each).statement
+        return figures.together(full(days) for _, full in each).statement
+
+
+def up_to(tx: ReadTx, scope: Scope, currency: str, what: Counting) -> Earned:
+    """What counts of what the businesses of a scope earned that let and count in a currency, each on its own basis.
+
+    Chosen: a company's trade that has a property lets, and counts with all it does, as its own profit and loss does.
     """
     year = DateRange(tax_calendar.bounds(tax_calendar.tax_year_of(scope.day))[0], scope.day)
     twelve = DateRange(after(later(scope.day, -12)), scope.day)
     whole = DateRange(min(year.first, twelve.first), scope.day)
     parts = cut(whole, [year.first, twelve.first])
     income = expenses = operating = left_out = 0
-    for id_, entity_id, type_, of, basis, has_property in tx.rows(_SELECT_BUSINESSES, **_whose(scope)):
+    for id_, entity_id, type_, of, basis, percent, has_property in tx.rows(_SELECT_BUSINESSES, **_whose(scope)):
         if of != currency or not (has_property or type_ in PROPERTY_TYPES):
             continue
         account = Account(id_, type_, of, basis, vat_standing.of_entity(tx, entity_id))
         try:
-            result = results.compute(tx, account, whole, parts)
+            found = _parts_of(tx, account, percent, parts, what)
         except Problem:
             left_out += 1
             continue
-        of_year, of_twelve = result.statement(year), result.statement(twelve)
+        of_year = found.statement(year, what, found.apart)
+        of_twelve = found.statement(twelve, what, what.valued)
         income += of_year.totals.income
         expenses += of_year.totals.expenses
         finance = sum(line.amount for line in of_twelve.expenses if line.category in FINANCE_COSTS)
         operating += of_twelve.totals.net_profit + finance
     return Earned(income, expenses, operating, left_out)
+
+
+def _parts_of(tx: ReadTx, account: Account, percent: str, parts: Sequence[DateRange], what: Counting) -> _Parts:
+    """Raises `Problem` `currency_mismatch`."""
+    whole = DateRange(parts[0].first, parts[-1].last)
+    shares = owner_shares.of_business(tx, account.business_id, percent)
+    ids = {let.id for let in lets.of_business(tx, account.business_id)}
+    alone = ids.difference(what.valued)
+    if what.by_share:
+        alone |= ids & owner_shares.of_properties(tx, account.business_id, percent).keys()
+    its = owner_shares.of_properties(tx, account.business_id, percent, sorted(alone))
+    spans = [*parts, *(span for one in (shares, *its.values()) for span in one.spans(whole))]
+    result = results.compute(tx, account, whole, spans)
+    each = results.compute_parts(tx, account, whole, its, spans, result.beside)
+    return _Parts(result, shares, {id_: (its[id_], one) for id_, one in zip(its, each, strict=True)})
+
+
+def _full(result: Result, days: DateRange) -> Part:
+    return Part(result.statement(days), 0)
 
 
 def _whose(scope: Scope) -> dict[str, object]:

@@ -1,14 +1,14 @@
 """The landlord's dashboard (Spec §4, Domain A4 and C3): its operation."""
 
 import heapq
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
 from gatewayd.areas.landlord.certificates import counting
 from gatewayd.areas.landlord.dashboard import earnings, properties_held, tenancies_live
-from gatewayd.areas.landlord.dashboard.earnings import Earned
-from gatewayd.areas.landlord.dashboard.properties_held import HeldProperty, Scope
+from gatewayd.areas.landlord.dashboard.earnings import Counting, Earned
+from gatewayd.areas.landlord.dashboard.properties_held import HeldProperty, Scope, share_of
 from gatewayd.areas.landlord.dashboard.shapes import (
     ArrearsSummary,
     CertificateSummary,
@@ -19,6 +19,7 @@ from gatewayd.areas.landlord.dashboard.shapes import (
     TenancyArrears,
 )
 from gatewayd.areas.landlord.rents import arrears
+from gatewayd.areas.landlord.tenancies import efficiency
 from gatewayd.clock import days_after
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -50,29 +51,33 @@ ORDER BY due_date, id LIMIT :count"""
 def get_dashboard_summary(tx: ReadTx, caller: Caller, request: GetDashboardSummary) -> LandlordDashboard:
     """Get what is let on a day, what it brings and owes, and what has to be done.
 
-    Of the properties of a business, of a legal entity, or of the whole organization. Amounts are in the currency of
-    that business or entity, and in GBP for the organization; what is in another currency is left out of them and told
-    in `warnings`. The result of the tax year is the businesses' own, with what they spent on no property.
+    Of the properties of a business, of a legal entity, or of the whole organization, by the owner's share of each, or
+    whole. Amounts are in the currency of that business or entity, and in GBP for the organization; what is in another
+    currency is left out, and told in `warnings`. The result of the tax year is with what was spent on no property.
     """
     scope, currency = _scope_of(tx, request)
-    day, until = scope.day, days_after(scope.day, request.window_days)
-    every = properties_held.read(tx, scope)
-    ids = {one.id for one in every}
+    day, until, by_share = scope.day, days_after(scope.day, request.window_days), request.basis == "share"
+    every = properties_held.read(tx, scope, by_share=by_share)
+    percents = {one.id: one.share_percent for one in every}
     held = [one for one in every if one.currency == currency]
-    live = tenancies_live.read(tx, day, ids)
-    let = tenancies_live.occupancy(tx, live, ids)
-    month = tenancies_live.monthly_rent(tenancies_live.of_currency(live, currency))
-    year = _rounded(month * 12)
-    deposits = tenancies_live.deposits(tx, day, currency, ids)
+    valued = {one.id for one in held if one.value is not None}
+    live = tenancies_live.read(tx, day, percents)
+    let = tenancies_live.occupancy(tx, live, percents)
+    paying = tenancies_live.of_currency(live, currency)
+    month = tenancies_live.monthly_rent(paying, percents)
+    of_valued = tenancies_live.monthly_rent([one for one in paying if one.property_id in valued], percents)
+    deposits = tenancies_live.deposits(tx, day, currency, percents)
     worth = properties_held.worth(held)
-    owed = _owed(tx, {one.id for one in held}, day)
-    earned = earnings.up_to(tx, scope, currency)
+    owed = _owed(tx, held, day)
+    owed_on_valued = sum(balance for id_, balance in owed.items() if id_ in valued)
+    earned = earnings.up_to(tx, scope, currency, Counting(by_share, valued))
 
     def money(amount: int) -> Money:
         return Money(amount, currency)
 
     return LandlordDashboard(
         as_of_date=day,
+        basis=request.basis,
         currency=currency,
         property_count=len(every),
         unit_count=let.units,
@@ -82,25 +87,26 @@ def get_dashboard_summary(tx: ReadTx, caller: Caller, request: GetDashboardSumma
         active_tenancies=len(live),
         tenancies_under_notice=sum(tenancy.under_notice for tenancy in live),
         monthly_rent_roll=money(_rounded(month)),
-        annual_rent_roll=money(year),
-        arrears=_arrears(tx, day, currency, ids),
+        annual_rent_roll=money(_rounded(month * 12)),
+        arrears=_arrears(tx, day, currency, percents),
         deposits_held=money(deposits.held),
         unprotected_deposits=deposits.unprotected,
         portfolio_value=money(worth.value),
         valued_at_cost=worth.at_cost,
         unvalued=worth.unvalued,
-        mortgage_balance=money(owed),
-        equity=money(worth.value - owed),
-        ltv_percent=_tenths(100 * owed, worth.value),
-        gross_yield_percent=_tenths(100 * year, worth.value),
+        mortgage_balance=money(sum(owed.values())),
+        mortgage_balance_unvalued=money(sum(owed.values()) - owed_on_valued),
+        equity=money(worth.value - owed_on_valued),
+        ltv_percent=_tenths(100 * owed_on_valued, worth.value),
+        gross_yield_percent=_tenths(100 * _rounded(of_valued * 12), worth.value),
         net_yield_percent=_tenths(100 * earned.operating_income, worth.value),
         income_tax_year_to_date=money(earned.income),
         expenses_tax_year_to_date=money(earned.expenses),
         net_tax_year_to_date=money(earned.income - earned.expenses),
         certificates=_certificates(tx, scope, request.window_days),
-        mortgages_rate_ending=_rates_ending(tx, ids, day, until),
+        mortgages_rate_ending=_rates_ending(tx, percents, day, until),
         next_obligations=_next_obligations(tx, scope),
-        warnings=[*_warnings(every, held, earned, currency)],
+        warnings=[*_warnings(every, held, earned, currency), *_poor_homes(tx, percents, day)],
     )
 
 
@@ -122,13 +128,25 @@ def _scope_of(tx: ReadTx, request: GetDashboardSummary) -> tuple[Scope, str]:
     return scope, currency
 
 
-def _owed(tx: ReadTx, property_ids: Collection[str], day: str) -> int:
-    """What is owed on the mortgages of properties of one currency: what lenders said last, else what is computed."""
-    return sum(balance for property_id, balance in loans.balances_on(tx, day) if property_id in property_ids)
+def _owed(tx: ReadTx, held: Sequence[HeldProperty], day: str) -> dict[str, int]:
+    """What counts of the mortgages of properties of one currency, by property: what lenders said last, else computed.
+
+    Chosen: whoever borrowed, a loan is shared as its property is.
+    """
+    percents = {one.id: one.share_percent for one in held}
+    owed: dict[str, int] = {}
+    for property_id, balance in loans.balances_on(tx, day):
+        if property_id in percents:
+            owed[property_id] = owed.get(property_id, 0) + share_of(balance, percents[property_id])
+    return owed
 
 
-def _arrears(tx: ReadTx, day: str, currency: str, property_ids: Collection[str]) -> ArrearsSummary:
-    owing = [one for one in arrears.of_all(tx, day) if one.property_id in property_ids and one.currency == currency]
+def _arrears(tx: ReadTx, day: str, currency: str, percents: Mapping[str, str]) -> ArrearsSummary:
+    owing = [
+        one._replace(arrears=share_of(one.arrears, percents[one.property_id]))
+        for one in arrears.of_all(tx, day)
+        if one.property_id in percents and one.currency == currency
+    ]
     shown = [
         TenancyArrears(
             tenancy_id=one.tenancy_id,
@@ -175,9 +193,22 @@ def _warnings(
     if others:
         message = f"Of the properties, {others} count in another currency than {currency}: their money is left out."
         yield DashboardWarning(code="other_currency", message=message)
+    unvalued = sum(one.value is None for one in held)
+    if unvalued:
+        message = (
+            f"Of the properties, {unvalued} have neither a valuation nor a price: yields, equity and ltvPercent are"
+        )
+        yield DashboardWarning(code="unvalued", message=f"{message} of the others, with their rents and loans alone.")
     if earned.left_out:
         message = "Money without a rate of exchange keeps a business's result out of the figures."
         yield DashboardWarning(code="no_exchange_rate", message=message)
+
+
+def _poor_homes(tx: ReadTx, property_ids: Collection[str], day: str) -> Iterator[DashboardWarning]:
+    count = efficiency.count_below(tx, property_ids, day)
+    if count:
+        message = f"Of the homes that are let, {count} have an EPC of F or G and no exemption: they may not be let."
+        yield DashboardWarning(code="epc_below_minimum", message=message)
 
 
 def _rounded(amount: Fraction) -> int:
@@ -205,6 +236,6 @@ OPERATIONS = (
         handler=get_dashboard_summary,
         errors=("out_of_range",),
         long=True,
-        example={"businessId": "biz_01k0000000000000000000000a", "windowDays": 90},
+        example={"businessId": "biz_01k0000000000000000000000a", "basis": "share", "windowDays": 90},
     ),
 )

@@ -3,15 +3,17 @@
 Selected are the columns that count, of all properties at once: a portfolio may have thousands.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from gatewayd.ledger import owner_shares
 from gatewayd.ledger.rounding import half_up
 from gatewayd.store import ReadTx
 
 _SELECT_PROPERTIES = """
-SELECT p.id, p.business_id, p.currency, coalesce(p.owner_share_percent, b.owner_share_percent), p.purchase_price,
+SELECT p.id, p.business_id, p.currency, b.owner_share_percent, p.purchase_price,
     (SELECT v.amount FROM property_valuations v
         WHERE v.org_id = p.org_id AND v.property_id = p.id AND v.valuation_date <= :day
         ORDER BY v.valuation_date DESC, v.id DESC LIMIT 1)
@@ -36,7 +38,7 @@ class Scope(NamedTuple):
 
 
 class HeldProperty(NamedTuple):
-    """A property that is held on a day. Amounts are minor units of `currency`; None: nobody said."""
+    """A property that is held on a day, and what of it counts: minor units of `currency`; None: nobody said."""
 
     id: str
     business_id: str
@@ -60,9 +62,23 @@ class Worth(NamedTuple):
     unvalued: int
 
 
-def read(tx: ReadTx, scope: Scope) -> list[HeldProperty]:
-    """The properties of a scope that were acquired by its day, are not sold by it, and are not archived."""
-    return [HeldProperty(*row) for row in tx.rows(_SELECT_PROPERTIES, **scope._asdict())]
+def read(tx: ReadTx, scope: Scope, *, by_share: bool) -> list[HeldProperty]:
+    """The properties of a scope that were acquired by its day, are not sold by it, and are not archived.
+
+    `by_share`: of each counts what the legal entity of its business owns that day; else all of it.
+    """
+    found = [HeldProperty(*row) for row in tx.rows(_SELECT_PROPERTIES, **scope._asdict())]
+    if not by_share:
+        return [one._replace(share_percent=_WHOLE) for one in found]
+    of_business: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in found:
+        of_business[one.business_id, one.share_percent].append(one.id)
+    shares = {
+        id_: its.on(scope.day)
+        for (business_id, percent), ids in of_business.items()
+        for id_, its in owner_shares.of_properties(tx, business_id, percent, ids).items()
+    }
+    return [one._replace(share_percent=shares[one.id]) for one in found]
 
 
 def worth(held: Sequence[HeldProperty]) -> Worth:

@@ -1,6 +1,6 @@
 """What the landlord's dashboard looks like (Domain C3): request and response."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -11,17 +11,24 @@ from gatewayd.ledger.obligations import Obligation
 Tenth = Annotated[str, Meta(description="Percent, to one place; null: of nothing.", examples=["66.7"])]
 
 
+DashboardBasis = Literal["share", "whole"]
+
+
 class GetDashboardSummary(Request, frozen=True, kw_only=True):
-    """Whose properties, on which day; all of the organization's, and today, where nothing is given."""
+    """Whose properties, on which day; all of the organization's, and today, where nothing is given.
+
+    `basis` share: of everything counts what the legal entity of the business owns of its property; whole: all of it.
+    """
 
     business_id: Id | None = None
     legal_entity_id: Id | None = None
     as_of_date: Date | None = None
+    basis: DashboardBasis = "share"
     window_days: Annotated[int, Meta(ge=0, le=730, description="How many days ahead something expires or ends.")] = 60
 
 
 class TenancyArrears(Response, frozen=True, kw_only=True):
-    """What a tenancy owes; `daysOldest` is how long the oldest rent is due."""
+    """What a tenancy owes, or the owner's part of it; `daysOldest` is how long the oldest rent is due."""
 
     tenancy_id: Id
     property_id: Id
@@ -68,12 +75,16 @@ class DashboardWarning(Response, frozen=True, kw_only=True):
 class LandlordDashboard(Response, frozen=True, kw_only=True):
     """What is let on a day, what it brings and owes, and what has to be done. Amounts are in `currency`.
 
-    `portfolioValue` is the owner's share of the latest valuations, or of the price paid where there is none:
-    `valuedAtCost` properties, and `unvalued` ones have neither. Yields, `equity` and `ltvPercent` are of that value.
+    With `basis` share every amount is the owner's part: of values, loans, rents, arrears, deposits and results alike;
+    with whole, all of it. Counts are of whole properties, tenancies and deposits. `portfolioValue` is of the latest
+    valuations, or of the price paid where there is none: `valuedAtCost` properties, and `unvalued` ones have neither.
+    Yields, `equity` and `ltvPercent` leave out the rents, results and loans of those: they are of the value's own
+    properties. `mortgageBalanceUnvalued` is the part of `mortgageBalance` that is owed on properties without a value.
     `unprotectedDeposits` counts the deposits that are held in no scheme and would have to be.
     """
 
     as_of_date: DateText
+    basis: DashboardBasis
     currency: str
     property_count: int
     unit_count: int
@@ -91,6 +102,7 @@ class LandlordDashboard(Response, frozen=True, kw_only=True):
     valued_at_cost: int
     unvalued: int
     mortgage_balance: Amount
+    mortgage_balance_unvalued: Amount
     equity: Amount
     ltv_percent: Tenth | None
     gross_yield_percent: Tenth | None

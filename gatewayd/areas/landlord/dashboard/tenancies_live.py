@@ -1,11 +1,13 @@
 """The tenancies that run on a day: what they occupy, bring in and secure (Domain C3). Reads only."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from gatewayd.areas.landlord.tenancies.compliance import PROTECTED
+from gatewayd.areas.landlord.dashboard.properties_held import share_of
+from gatewayd.areas.landlord.tenancies.deposit_law import PROTECTED
 from gatewayd.ledger.rents import schedule, stored_terms
 from gatewayd.ledger.rents.schedule import Frequency
 from gatewayd.ledger.rounding import half_up
@@ -99,24 +101,29 @@ def occupancy(tx: ReadTx, live: Iterable[LiveTenancy], property_ids: Collection[
     return Occupancy(count, let)
 
 
-def monthly_rent(live: Iterable[LiveTenancy]) -> Fraction:
-    """The rent of a month, minor units, not rounded."""
-    by_frequency: dict[Frequency, int] = defaultdict(int)
+def monthly_rent(live: Iterable[LiveTenancy], percents: Mapping[str, str]) -> Fraction:
+    """What counts of the rent of a month, minor units, not rounded. `percents` says what counts of each property."""
+    found: dict[tuple[Frequency, str], int] = defaultdict(int)
     for tenancy in live:
-        by_frequency[tenancy.frequency] += tenancy.rent
-    return sum((schedule.monthly_rent(rent, frequency) for frequency, rent in by_frequency.items()), Fraction())
+        found[tenancy.frequency, percents[tenancy.property_id]] += tenancy.rent
+    months = (
+        schedule.monthly_rent(rent, frequency) * Fraction(Decimal(percent)) / 100
+        for (frequency, percent), rent in found.items()
+    )
+    return sum(months, Fraction())
 
 
-def deposits(tx: ReadTx, day: str, currency: str, property_ids: Collection[str]) -> Deposits:
+def deposits(tx: ReadTx, day: str, currency: str, percents: Mapping[str, str]) -> Deposits:
     """What is held for tenancies of properties that have begun by a day, also where they have ended since.
 
+    `percents` says what counts of each property; a deposit without a scheme is one, whoever has a part in it.
     Chosen: from the day on which a deposit is given back, nothing of it is held: what was kept is income (Domain C2).
     """
     held = unprotected = 0
     for property_id, of, type_, scheme, protected, amount in tx.rows(_SELECT_DEPOSITS, day=day):
-        if property_id not in property_ids or of != currency:
+        if property_id not in percents or of != currency:
             continue
-        held += amount
+        held += share_of(amount, percents[property_id])
         if type_ in PROTECTED:
             unprotected += scheme in (None, "none") or protected is None or protected > day
     return Deposits(held, unprotected)

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from gatewayd.areas.landlord.results import counting, figures, subjects
 from gatewayd.areas.landlord.results.figures import Part
 from gatewayd.areas.landlord.results.subjects import Source
-from gatewayd.ledger import businesses, lets, owner_shares, report_notices, results
+from gatewayd.ledger import businesses, lets, owner_shares, profit_and_loss, report_notices, results
 from gatewayd.ledger.allocated_money import currency_mismatch
 from gatewayd.ledger.categories import PROPERTY_TYPES
 from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.profit_and_loss import Statement
 from gatewayd.ledger.report_shapes import PnlWarning
 from gatewayd.ledger.results import Result
 from gatewayd.store import ReadTx
@@ -21,11 +22,16 @@ CURRENCY = "GBP"
 
 
 class FromBooks(NamedTuple):
-    """Minor units of GBP; a loss is a profit below zero."""
+    """Minor units of GBP; a loss is a profit below zero. `statement` is the person's own account, line by line.
+
+    Profits are after what replaced domestic items, which is deducted of the year (ITTOIA 2005 s311A).
+    """
 
     costs: int
     profits: int
     warnings: list[PnlWarning]
+    statement: Statement = Statement((), (), ())
+    on_accruals: bool = False
 
 
 def of_person(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> dict[str, FromBooks]:
@@ -38,8 +44,13 @@ def of_person(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> dict[str, F
         if business.type in PROPERTY_TYPES:
             more = _of_source(tx, subjects.source_of(tx, business.id, None), whole)
             of_type = found.get(business.type, FromBooks(0, 0, []))
-            costs, profits = of_type.costs + more.costs, of_type.profits + more.profits
-            found[business.type] = FromBooks(costs, profits, [*of_type.warnings, *more.warnings])
+            found[business.type] = FromBooks(
+                costs=of_type.costs + more.costs,
+                profits=of_type.profits + more.profits,
+                warnings=[*of_type.warnings, *more.warnings],
+                statement=profit_and_loss.combined([of_type.statement, more.statement]),
+                on_accruals=of_type.on_accruals or more.on_accruals,
+            )
     return found
 
 
@@ -50,18 +61,25 @@ def _of_source(tx: ReadTx, source: Source, whole: DateRange) -> FromBooks:
     ids = [let.id for let in lets.of_business(tx, business.id)]
     shares = owner_shares.of_properties(tx, business.id, business.owner_share_percent, ids)
     shares[None] = owner_shares.of_business(tx, business.id, business.owner_share_percent)
-    costs = profits = 0
+    each: list[Part] = []
     warnings: list[PnlWarning] = []
     spans = [span for one in shares.values() for span in one.spans(whole)]
     parts = results.compute_parts(tx, source.account, whole, shares, spans)
     for share, result in zip(shares.values(), parts, strict=True):
-        own = figures.of_part(counting.own_part(share, whole, partial(_full, result)))
-        costs, profits = costs + own.residential_financial_cost, profits + own.taxable_profit
+        each.append(counting.own_part(share, whole, partial(_full, result)))
         warnings = warnings or [
             *report_notices.of_choices(result, business.accounting_basis),
             *report_notices.of_invoices(tx, result),
         ]
-    return FromBooks(costs, profits, warnings)
+    together = figures.together(each)
+    own = figures.of_part(together)
+    return FromBooks(
+        costs=own.residential_financial_cost,
+        profits=own.taxable_profit - figures.replaced_items(together),
+        warnings=warnings,
+        statement=together.statement,
+        on_accruals=source.account.basis == "accruals",
+    )
 
 
 def _full(result: Result, days: DateRange) -> Part:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from gatewayd.areas.landlord import following
 from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.mortgages import rows as mortgages
-from gatewayd.areas.landlord.properties import rows, rules
+from gatewayd.areas.landlord.properties import ownership, rows, rules
 from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.areas.landlord.properties.shapes import (
     CreateProperty,
@@ -32,6 +32,7 @@ from gatewayd.errors import FieldError, invalid, invalid_state
 from gatewayd.ledger import businesses, owner_shares, period_locks, references
 from gatewayd.ledger.businesses import Business
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
+from gatewayd.ledger.owner_shares import Of
 from gatewayd.ledger.references import Reference
 from gatewayd.store import ReadTx, WriteTx
 
@@ -74,12 +75,12 @@ def get_property(tx: ReadTx, caller: Caller, request: GetProperty) -> PropertyDe
 def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Property:
     """Create a property of a business that lets, or of a company's trade.
 
-    Its currency is that of the business by default. The shares of its owners come to 100 at most; who names none owns
-    what the business says.
+    Its currency is that of the business by default. The shares of its owners come to 100 at most on each day; who names
+    none owns what the business says.
     """
     business = businesses.find(tx, request.business_id)
     path = "owners" if request.ownership is None else "ownership"
-    owners = request.owners or request.ownership or []
+    owners = ownership.merged([], request.owners or request.ownership or [])
     errors = [*_naming_mistakes(request), *rules.business_mistakes(business)]
     errors += _owner_mistakes(tx, owners, business, path)
     if errors or business is None:
@@ -89,8 +90,8 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
         request,
         name=_name(request),
         jurisdiction=request.jurisdiction or rules.default_jurisdiction(business, request.address),
-        owners=rules.with_canonical_shares(owners),
-        owner_share_percent=rules.own_share(owners, business.legal_entity_id),
+        owners=owners,
+        owner_share_percent=ownership.steps(owners, business.legal_entity_id)[-1].percent,
         currency=request.currency or business.currency,
         status="active",
     )
@@ -98,6 +99,8 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
     if errors:
         raise invalid(*errors)
     row = PROPERTIES.insert(tx, row)
+    its = ownership.steps(owners, business.legal_entity_id)
+    owner_shares.keep_steps(tx, Of(business.id, row.id), None, its, None)  # closed days have nothing of it yet
     rows.note_certificates(tx, row.id)
     return rows.get_shown(tx, row.id)
 
@@ -107,7 +110,8 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
 
     What is sold has a `disposalDate` that has come. A tenancy that goes on refuses both sale and archive, unless
     `keepTenancies` is true. A property that is no longer `sold` keeps what was said of its disposal until that is
-    cleared. Its `jurisdiction` agrees with the types of the tenancies that have not ended.
+    cleared. Owners that all have a `fromDate` follow those of the days before, who stay; without one they are the
+    owners of all days but closed ones. Its `jurisdiction` agrees with the types of the tenancies that have not ended.
     """
     before = PROPERTIES.get(tx, request.id, request.expected_version)
     business = businesses.find(tx, before.business_id)
@@ -119,6 +123,7 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     if request.owners is not UNSET and request.ownership is not UNSET:
         errors.append(_NAMED_TWICE)
     if owners is not UNSET:
+        owners = ownership.merged(before.owners, owners)
         errors += _owner_mistakes(tx, owners, business, path)
     if request.foreign_property_id is not UNSET:
         errors += rules.foreign_id_mistakes(after, business)
@@ -127,11 +132,10 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     if errors:
         raise invalid(*errors)
     if owners is not UNSET:
-        share = rules.own_share(owners, business.legal_entity_id)
-        after = replace(after, owners=rules.with_canonical_shares(owners), owner_share_percent=share)
-    if after.owner_share_percent != before.owner_share_percent:
-        last_closed = period_locks.last_closed(tx, business.legal_entity_id, business.id)
-        owner_shares.keep(tx, business.id, before.id, before.owner_share_percent, last_closed)
+        share = ownership.steps(owners, business.legal_entity_id)[-1].percent
+        after = replace(after, owners=owners, owner_share_percent=share)
+        if owners != before.owners:
+            _keep_shares(tx, before, after, business)
     after = _moved(tx, before, after, business)
     if not request.keep_tenancies:
         _refuse_tenancies(tx, before, after)
@@ -162,7 +166,7 @@ def _owner_mistakes(
 ) -> Iterator[FieldError]:
     yield from rules.owner_mistakes(owners, path)
     if business is not None:
-        yield from rules.share_mistakes(owners, business.legal_entity_id, path)
+        yield from ownership.mistakes(owners, business.legal_entity_id, path, tx.today)
     yield from references.unknown(
         tx,
         (
@@ -170,6 +174,13 @@ def _owner_mistakes(
             for index, owner in enumerate(owners)
         ),
     )
+
+
+def _keep_shares(tx: WriteTx, before: StoredProperty, after: StoredProperty, business: Business) -> None:
+    """Keep true which shares hold when. Raises `Problem` `period_closed`."""
+    last_closed = period_locks.last_closed(tx, business.legal_entity_id, business.id)
+    its = ownership.steps(after.owners, business.legal_entity_id)
+    owner_shares.keep_steps(tx, Of(business.id, after.id), before.owner_share_percent, its, last_closed)
 
 
 def _jurisdiction_mistakes(tx: ReadTx, before: StoredProperty, after: StoredProperty) -> Iterator[FieldError]:
@@ -264,7 +275,7 @@ OPERATIONS = (
         request=UpdateProperty,
         response=Property,
         handler=update_property,
-        errors=("already_exists", "invalid_state", "share_total", "version_conflict"),
+        errors=("already_exists", "invalid_state", "period_closed", "share_total", "version_conflict"),
         example={"id": "prop_01k0000000000000000000000a", "furnished": "part_furnished", "expectedVersion": 1},
     ),
 )

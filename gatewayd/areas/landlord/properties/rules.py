@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
-from msgspec.structs import replace
-
 from gatewayd.areas.landlord.properties.shapes import (
     Jurisdiction,
     PropertyAddressRequest,
@@ -84,11 +82,6 @@ def own_share(owners: Sequence[PropertyOwner], legal_entity_id: str) -> str | No
     own = [owner for owner in owners if owner.legal_entity_id == legal_entity_id]
     share = _sum(own) if own else _WHOLE - _sum(owners)
     return canonical(f"{share:f}")
-
-
-def with_canonical_shares(owners: Sequence[PropertyOwner]) -> list[PropertyOwner]:
-    """The owners as they are kept."""
-    return [replace(owner, share_percent=canonical(owner.share_percent)) for owner in owners]
 
 
 def mistakes(row: StoredProperty, today: str) -> Iterator[FieldError]:

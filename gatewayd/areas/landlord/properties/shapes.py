@@ -73,12 +73,25 @@ class PropertyAddressRequest(AddressRequest, frozen=True, kw_only=True):
     uprn: Uprn | None = None
 
 
+OwnerFromDate = Annotated[
+    Date,
+    Meta(
+        description="The first day of this share. Of spouses whose income is not split in half that of the declaration "
+        "on Form 17, which has to reach HMRC within 60 days."
+    ),
+]
+
+
 class PropertyOwner(Part, frozen=True, kw_only=True):
-    """Who owns a part: a legal entity of yours, or somebody else by name."""
+    """Who owns a part: a legal entity of yours, or somebody else by name.
+
+    `fromDate`: owners with the same one own it from that day on, in the place of all before; null: from the first on.
+    """
 
     legal_entity_id: Id | None = None
     name: Annotated[str, Meta(min_length=1, max_length=160)] | None = None
     share_percent: Percent
+    from_date: OwnerFromDate | None = None
 
 
 Owners = Annotated[list[PropertyOwner], Meta(max_length=20)]

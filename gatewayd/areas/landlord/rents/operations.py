@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 
-from gatewayd.areas.landlord.rents import arrears, pages
+from gatewayd.areas.landlord.rents import arrears, pages, writing_off
 from gatewayd.areas.landlord.rents.shapes import (
     ListRentsDue,
     RecordedRent,
     RecordRent,
     RentDue,
     RentMethod,
+    WriteOffRent,
+    WrittenOffRent,
 )
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
@@ -128,6 +130,23 @@ OPERATIONS = (
             "date": "2026-11-01",
             "amount": "950.00",
             "description": "November, in cash",
+        },
+    ),
+    Operation(
+        id="landlord.writeOffRent",
+        kind="write",
+        method="POST",
+        path="/landlord/writeOffRent",
+        scopes=("accounting:write",),
+        request=WriteOffRent,
+        response=WrittenOffRent,
+        handler=writing_off.write_off_rent,
+        errors=("already_exists", "invalid_state", "period_closed"),
+        extension=True,
+        example={
+            "tenancyId": "tcy_01k0000000000000000000000a",
+            "amount": "450.00",
+            "reason": "The tenant left and cannot be found",
         },
     ),
 )

@@ -96,10 +96,10 @@ def page(tx: ReadTx, request: ListRentsDue) -> Listing[RentDue]:
 def status_of(rung: Rung, today: str) -> RentStatus:
     """What has become of a rent by an ISO date."""
     if rung.outstanding == 0:
-        return "paid"
+        return "written_off" if rung.written_off else "paid"
     if today < rung.due.first:
         return "upcoming"
-    if rung.received:
+    if rung.received or rung.written_off:
         return "part_paid"
     return "due" if today == rung.due.first else "late"
 
@@ -179,6 +179,7 @@ def _shown(let: _Let, rung: Rung, today: str) -> RentDue:
         period_end_date=due.last,
         amount=Money(due.amount, let.currency),
         received=Money(rung.received, let.currency),
+        written_off=Money(rung.written_off, let.currency),
         outstanding=Money(rung.outstanding, let.currency),
         currency=let.currency,
         status=status_of(rung, today),

@@ -8,12 +8,12 @@ from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Amount, AmountText, Date, DateText, DecimalText, ExternalId, Id, Request, Response
 from gatewayd.ledger.allocation_shapes import Allocation
 
-RentStatus = Literal["paid", "part_paid", "due", "late", "upcoming"]
+RentStatus = Literal["paid", "part_paid", "due", "late", "upcoming", "written_off"]
 RentMethod = Literal["cash", "cheque", "card", "bank_transfer", "other"]
 
 RentDescription = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
 RentFxRate = Annotated[DecimalText, Meta(description="Units of the business's currency for one of the tenancy's.")]
-RentStatuses = Annotated[list[RentStatus], Meta(max_length=5)]
+RentStatuses = Annotated[list[RentStatus], Meta(max_length=6)]
 
 
 class ListRentsDue(PageRequest, frozen=True, kw_only=True):
@@ -33,9 +33,9 @@ class ListRentsDue(PageRequest, frozen=True, kw_only=True):
 class RentDue(Response, frozen=True, kw_only=True):
     """A rent of a tenancy, which is due on the first day of its period, and what has come for it.
 
-    Whatever is allocated to the tenancy as rent pays its oldest rents first, and `allocationIds` is what paid this one.
-    `status`: `paid`; else `upcoming` before its day; `part_paid` where a part of it came; `due` on its day, and `late`
-    after it. `daysLate` is 0 for what is paid.
+    Whatever is allocated to the tenancy as rent pays its oldest rents first, and `allocationIds` is what paid this one,
+    or wrote it off. `status`: `paid`; `written_off` where the rest of it was; else `upcoming` before its day;
+    `part_paid` where a part of it came; `due` on its day, and `late` after it. `daysLate` is 0 for what is paid.
     """
 
     tenancy_id: Id
@@ -46,6 +46,7 @@ class RentDue(Response, frozen=True, kw_only=True):
     period_end_date: DateText
     amount: Amount
     received: Amount
+    written_off: Amount
     outstanding: Amount
     currency: str
     status: RentStatus
@@ -75,4 +76,22 @@ class RecordedRent(Response, frozen=True, kw_only=True):
     allocation: Allocation
     arrears: Amount
     credit: Amount
+    currency: str
+
+
+class WriteOffRent(Request, frozen=True, kw_only=True):
+    """Rent that will not come. `amount` is by default all that is owed on `date`, which is today by default."""
+
+    tenancy_id: Id
+    amount: AmountText | None = None
+    date: Date | None = None
+    reason: RentDescription
+    external_id: ExternalId | None = None
+
+
+class WrittenOffRent(Response, frozen=True, kw_only=True):
+    """The entry that was made, and what the tenancy owes today after it."""
+
+    allocation: Allocation
+    arrears: Amount
     currency: str

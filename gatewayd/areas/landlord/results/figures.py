@@ -1,7 +1,7 @@
 """The figures of a property's account (Domain C2). Pure; minor units.
 
     netOperatingIncome = grossIncome - operatingExpenses
-    cashFlow           = netOperatingIncome - financeCosts - capitalRepaid
+    cashFlow           = netOperatingIncome - financeCosts - capitalRepaid - what replaced domestic items
     taxableProfit      = netOperatingIncome - finance costs that are deducted + disallowable
 
 An owner's share is taken of every line, and the figures are made of the shares: they add up as those of the whole do.
@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from gatewayd.ledger import profit_and_loss
-from gatewayd.ledger.categories import FINANCE_COSTS, RESTRICTED
+from gatewayd.ledger.categories import FINANCE_COSTS, REPLACED_ITEMS, RESTRICTED
 from gatewayd.ledger.profit_and_loss import Statement
 from gatewayd.ledger.rounding import half_up
 
@@ -54,11 +54,16 @@ def of_part(part: Part) -> Figures:
         net_operating_income=net,
         finance_costs=deducted + relieved,
         capital_repaid=part.capital,
-        cash_flow=net - deducted - relieved - part.capital,
+        cash_flow=net - deducted - relieved - part.capital - replaced_items(part),
         disallowable=totals.disallowable,
         taxable_profit=totals.taxable_profit,
         residential_financial_cost=relieved,
     )
+
+
+def replaced_items(part: Part) -> int:
+    """What replaced domestic items, which is in no total of the account."""
+    return sum(line.amount for line in part.statement.memoranda if line.category == REPLACED_ITEMS)
 
 
 def share_of(part: Part, percent: str) -> Part:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from gatewayd.ledger.allocated_money import (
     BY_BILL,
     BY_MONEY,
+    FIGURE_COUNT,
     FIGURES,
     OF_PROPERTY,
     WITHOUT_BILL,
@@ -22,7 +23,6 @@ from gatewayd.ledger.allocation_shapes import InterestSource
 from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.store import ReadTx
 
-_FIGURE_COUNT = 12
 _SELECT_CAPITAL = """
 SELECT date, mortgage_id, direction, amount, currency, fx_rate FROM allocations
 WHERE org_id = :org_id AND property_id = :property_id AND date BETWEEN :first AND :last AND purpose = 'loan_capital'
@@ -77,8 +77,8 @@ def of_property(tx: ReadTx, account: Account, whole: DateRange) -> Financing:
     interest: dict[tuple[str, InterestSource], int] = {}
     for sql in _SELECT_INTEREST[account.basis]:
         for row in tx.rows(sql, **asked):
-            mortgage_id, source = row[_FIGURE_COUNT:]
-            posting = posting_of(account, money_of(row[:_FIGURE_COUNT], account.basis))
+            mortgage_id, source = row[FIGURE_COUNT:]
+            posting = posting_of(account, money_of(row[:FIGURE_COUNT], account.basis))
             key = (mortgage_id, source)
             interest[key] = interest.get(key, 0) + posting.amount
     return Financing(repaid, interest, without_rate, dict(tx.rows(_SELECT_UNEXPLAINED, **asked)))

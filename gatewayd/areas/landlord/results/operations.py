@@ -7,6 +7,8 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.ledger import date_ranges, quarter_choices, report_ranges, report_rendering, report_rows
 from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.rents import accrued
+from gatewayd.ledger.report_shapes import RentDebtors
 from gatewayd.store import ReadTx
 
 
@@ -39,6 +41,7 @@ def get_property_pnl(tx: ReadTx, caller: Caller, request: GetPropertyPnl) -> Pro
         share=share,
         **rendering.members(together, account.currency),
         mortgage_interest=rendering.mortgage_interest(counted),
+        rent_debtors=_rent_debtors(tx, found, whole),
         properties=[rendering.account(one, share) for one in counted if several],
         not_of_any_property=[
             rendering.rest(source.business.id, counting.rest_of(tx, source, whole, share), account.currency)
@@ -55,6 +58,17 @@ def get_property_pnl(tx: ReadTx, caller: Caller, request: GetPropertyPnl) -> Pro
         explanation=report_rows.explain(tx, request, *(one.result for one in counted)) if request.explain else None,
         warnings=[*notices.of_accounts(tx, found, counted, rest=several)],
     )
+
+
+def _rent_debtors(tx: ReadTx, found: Subjects, whole: DateRange) -> RentDebtors | None:
+    if found.first.basis != "accruals":
+        return None
+    each = [
+        accrued.debtors(tx, source.account, whole, {let.id for let in found.of(source)})
+        for source in found.sources.values()
+    ]
+    together = accrued.RentDebtors(*map(sum, zip(*each, strict=True)))
+    return report_rendering.rent_debtors(together, found.first.currency)
 
 
 def _previous(tx: ReadTx, request: GetPropertyPnl, found: Subjects, whole: DateRange) -> PropertyStatement | None:

@@ -7,7 +7,15 @@ from msgspec import Meta
 from gatewayd.contract.wire import Amount, DateText, DecimalText, Id, Response
 from gatewayd.ledger.allocated_money import Basis
 from gatewayd.ledger.allocation_shapes import InterestSource
-from gatewayd.ledger.report_shapes import ExpenseLine, Explanation, PnlEvidence, PnlLine, PnlWarning, ReportRequest
+from gatewayd.ledger.report_shapes import (
+    ExpenseLine,
+    Explanation,
+    PnlEvidence,
+    PnlLine,
+    PnlWarning,
+    RentDebtors,
+    ReportRequest,
+)
 
 Share = Literal["full", "owner"]
 PropertyIds = Annotated[list[Id], Meta(min_length=1, max_length=100, description="Several properties of one currency.")]
@@ -90,8 +98,8 @@ class PropertyPnl(Response, frozen=True, kw_only=True):
     `properties` are the accounts of several, and `notOfAnyProperty` what their businesses have beside all properties:
     all properties of a business and this are its own account. Both are empty for a single property. `share` says
     whether figures are whole or the owner's; rows of the `explanation`, `evidence` and `mortgageInterest` are of the
-    whole. `buckets` are empty with `groupBy` total; `previous` and `explanation` are null where they were not asked
-    for.
+    whole, and so are `rentDebtors`, what tenants owe, which is null on cash basis. `buckets` are empty with `groupBy`
+    total; `previous` and `explanation` are null where they were not asked for.
     """
 
     property_ids: list[Id]
@@ -105,6 +113,7 @@ class PropertyPnl(Response, frozen=True, kw_only=True):
     memoranda: list[PnlLine]
     totals: PropertyTotals
     mortgage_interest: list[MortgageInterest]
+    rent_debtors: RentDebtors | None
     properties: list[PropertyAccount]
     not_of_any_property: list[RestOfBusiness]
     evidence: PnlEvidence

@@ -6,7 +6,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from gatewayd.areas.landlord.rents import terms
-from gatewayd.areas.landlord.tenancies import deposits, rent_steps, rules, states
+from gatewayd.areas.landlord.tenancies import deposits, rent_steps, rules, spans, states
 from gatewayd.areas.landlord.tenancies.amounts import amount_of
 from gatewayd.areas.landlord.tenancies.rent_steps import MAX_STEPS
 from gatewayd.areas.landlord.tenancies.shapes import (
@@ -21,7 +21,8 @@ from gatewayd.errors import FieldError, Problem, invalid, invalid_field
 
 TERMS = (
     *("end_date", "ended_date", "term_end_date", "notice_served_date", "notice_by", "notice_expiry_date"),
-    *("rent", "tenant_ids", "type", "start_date", "rent_frequency", "rent_due_day", "bills_included"),
+    *("rent", "tenant_ids", "tenants_from_date", "type", "start_date", "rent_frequency", "rent_due_day"),
+    "bills_included",
 )
 """What is fixed once a tenancy was called off: all but its deposit, `notes` and `external_id`."""
 
@@ -31,13 +32,14 @@ def changes_terms(request: UpdateTenancy) -> bool:
     return any(getattr(request, name) is not UNSET for name in TERMS)
 
 
-def with_start(row: TenancyRow, request: UpdateTenancy) -> TenancyRow:
-    """The tenancy from the day that it begins on after all, with its first rent from that day on."""
+def with_start(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> TenancyRow:
+    """The tenancy from the day that it begins on after all, with its first rent and tenants from that day on."""
     if request.start_date is UNSET:
         return row
     start = request.start_date.isoformat()
     first, *others = row.rent_history
-    return replace(row, start_date=start, rent_history=[replace(first, from_date=start), *others])
+    rents = [replace(first, from_date=start), *others]
+    return replace(row, start_date=start, rent_history=rents, tenant_spans=spans.from_start(before, start))
 
 
 def with_due_day(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> TenancyRow:

@@ -1,60 +1,19 @@
 """What a tenancy does not keep of the law, told in `warnings` (Domain B4). Pure; nothing is refused for it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from gatewayd.areas.landlord.rents import section_13, terms
 from gatewayd.areas.landlord.rents.section_13 import FindingCode
-from gatewayd.areas.landlord.tenancies import rent_steps, states
+from gatewayd.areas.landlord.tenancies import deposit_law, rent_steps, states
 from gatewayd.areas.landlord.tenancies.shapes import (
-    RentFrequency,
     RentStep,
     TenancyRow,
-    TenancyType,
     TenancyWarning,
     TenancyWarningCode,
 )
-from gatewayd.clock import days_after
 from gatewayd.ledger.rents import monthly_periods, schedule
-from gatewayd.money import Money, to_minor
-
-_PROTECTION_DAYS: Final = 30  # of receipt [padlord]
-PROTECTED: Final = frozenset[TenancyType](
-    {
-        "assured_periodic",
-        "assured_shorthold",
-        "occupation_contract",
-        "private_residential_tenancy",
-        "private_tenancy_ni",
-    }
-)
-"""Types whose deposits belong into a scheme. Chosen: the 30 days of England and Wales stand for the others' too."""
-
-_ASSURED: Final = frozenset[TenancyType]({"assured_periodic", "assured_shorthold"})
-_IN_A_YEAR: Final[Mapping[RentFrequency, int]] = {
-    "weekly": 52,
-    "fortnightly": 26,
-    "four_weekly": 13,
-    "monthly": 12,
-    "quarterly": 4,
-    "annually": 1,
-}
-_WEEKS_IN_A_YEAR: Final = 52
-
-
-class _Cap(NamedTuple):
-    """The most weeks of rent that a deposit may be, of tenancies that begin from an ISO date on.
-
-    `many_weeks` hold where the rent of a year is `limit`, in minor units, or more.
-    """
-
-    first: str
-    weeks: int
-    limit: int
-    many_weeks: int
-
-
-_CAPS: Final = (_Cap("2019-06-01", 5, 50_000_00, 6),)  # [deposit cap]
+from gatewayd.money import Money
 
 _OF_FINDINGS: Final[Mapping[FindingCode, TenancyWarningCode]] = {
     "notice_missing": "rent_notice_missing",
@@ -90,7 +49,7 @@ def warnings(row: TenancyRow, today: str) -> list[TenancyWarning]:
     return [
         *_of_term(row, today),
         *_of_period(row, today),
-        *_of_deposit(row, today),
+        *deposit_law.warnings(row, today),
         *(warning for step in rents for warning in of_rent(row, step)),
     ]
 
@@ -126,35 +85,3 @@ def _of_period(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
         " that day on, or what else was agreed, to say that it is known."
     )
     yield TenancyWarning(code="rent_period_ended", message=message)
-
-
-def _of_deposit(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
-    held = row.deposit_amount
-    if not held or row.type not in PROTECTED or row.deposit_returned_date is not None:
-        return
-    due = days_after(row.start_date, _PROTECTION_DAYS)  # Chosen: it is received when the tenancy begins
-    if row.deposit_protected_date is None and due < today:
-        message = f"Nothing says that the deposit is protected; it was to be by {due}."
-        yield TenancyWarning(code="deposit_unprotected", message=message)
-    cap = most_deposit(row)
-    if cap is not None and cap < held:
-        message = f"The deposit may be {cap} at most, {_weeks(row)} weeks of rent."
-        yield TenancyWarning(code="deposit_cap", message=message)
-
-
-def most_deposit(row: TenancyRow) -> Money | None:
-    """The most that the deposit of an assured tenancy in England may be, in whole pennies; None: there is no cap."""
-    weeks = _weeks(row)
-    return None if weeks is None else Money(_rent_of_a_year(row) * weeks // _WEEKS_IN_A_YEAR, row.currency)
-
-
-def _weeks(row: TenancyRow) -> int | None:
-    caps = [cap for cap in _CAPS if cap.first <= row.start_date]
-    if not caps or row.type not in _ASSURED or row.currency != "GBP":
-        return None
-    return caps[-1].many_weeks if _rent_of_a_year(row) >= caps[-1].limit else caps[-1].weeks
-
-
-def _rent_of_a_year(row: TenancyRow) -> int:
-    """Of the first rent, which the deposit was taken by."""
-    return to_minor(row.rent_history[0].amount, row.currency) * _IN_A_YEAR[row.rent_frequency]

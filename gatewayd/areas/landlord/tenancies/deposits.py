@@ -10,6 +10,7 @@ _NONE: Mapping[str, object] = {
     "deposit_amount": None,
     "deposit_scheme": None,
     "deposit_reference": None,
+    "deposit_received_date": None,
     "deposit_protected_date": None,
     "deposit_returned_amount": None,
     "deposit_returned_date": None,
@@ -28,6 +29,7 @@ def columns_of(part: DepositPart | None, currency: str, *, by_name: bool = False
         "deposit_amount": amount_of(_path("amount", by_name), part.amount, currency),
         "deposit_scheme": part.scheme,
         "deposit_reference": part.reference,
+        "deposit_received_date": _text(part.received_date),
         "deposit_protected_date": _text(part.protected_date),
         "deposit_returned_amount": None
         if returned is None
@@ -42,6 +44,7 @@ def part_of(request: CreateTenancy) -> DepositPart | None:
         "depositAmount": request.deposit_amount,
         "depositScheme": request.deposit_scheme,
         "depositReference": request.deposit_reference,
+        "depositReceivedDate": request.deposit_received_date,
         "depositProtectedDate": request.deposit_protected_date,
     }
     given = [path for path, value in named.items() if value is not None]
@@ -55,6 +58,7 @@ def part_of(request: CreateTenancy) -> DepositPart | None:
         amount=request.deposit_amount,
         scheme=request.deposit_scheme,
         reference=request.deposit_reference,
+        received_date=request.deposit_received_date,
         protected_date=request.deposit_protected_date,
     )
 
@@ -64,6 +68,8 @@ def mistakes(row: TenancyRow, today: str, *, by_name: bool = False) -> Iterator[
     protected, returned = row.deposit_protected_date, row.deposit_returned_date
     if protected is not None and row.deposit_scheme in (None, "none"):
         yield FieldError(_path("scheme", by_name), "required", "The deposit is protected: by which scheme?")
+    if row.deposit_received_date is not None and row.deposit_received_date > today:
+        yield FieldError(_path("receivedDate", by_name), "out_of_range", "The day is still to come.")
     if protected is not None and protected > today:
         yield FieldError(_path("protectedDate", by_name), "out_of_range", "The day is still to come.")
     if returned is not None and returned > today:
@@ -84,6 +90,7 @@ def shown(row: TenancyRow) -> Deposit | None:
         amount=row.deposit_amount,
         scheme=row.deposit_scheme,
         reference=row.deposit_reference,
+        received_date=row.deposit_received_date,
         protected_date=row.deposit_protected_date,
         returned_amount=row.deposit_returned_amount,
         returned_date=row.deposit_returned_date,

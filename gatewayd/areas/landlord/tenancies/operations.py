@@ -5,7 +5,17 @@ from msgspec.structs import replace
 
 from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.areas.landlord.properties.shapes import Jurisdiction, StoredProperty
-from gatewayd.areas.landlord.tenancies import changing, compliance, deposits, premises, rent_steps, rows, rules, states
+from gatewayd.areas.landlord.tenancies import (
+    changing,
+    compliance,
+    deposits,
+    premises,
+    rent_steps,
+    rows,
+    rules,
+    spans,
+    states,
+)
 from gatewayd.areas.landlord.tenancies.amounts import amount_of
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import (
@@ -74,7 +84,7 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
 
 
 def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenancy:
-    """Change how a tenancy ends, its rent, its deposit or what was entered wrongly of it.
+    """Change how a tenancy ends, its tenants, its rent, its deposit or what was entered wrongly of it.
 
     A notice ends the tenancy on the day it expires, unless `endedDate` says another one. An end holds whatever the law
     made of the agreement, and what the law continues past its term goes on until there is one. A rise of rent that
@@ -85,23 +95,24 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     if before.cancelled_at is not None and changing.changes_terms(request):
         raise invalid_state("The tenancy was called off.", "cancelled", ())
     after = TENANCIES.changed(before, request, end_date=before.end_date)
-    after = changing.with_start(changing.with_due_day(after, before, request), request)
+    after = changing.with_start(changing.with_due_day(after, before, request), before, request)
     after = changing.with_notice(after, before, request)
     after = changing.with_end(after, request, tx.today)
-    after = changing.with_deposit(after, request)
+    after, told = spans.with_tenants(changing.with_deposit(after, request), before, request, tx.today)
     errors: list[FieldError] = []
     if request.tenant_ids is not UNSET and after.tenant_ids != before.tenant_ids:
         errors += premises.tenant_mistakes(tx, after.tenant_ids)
     if (after.type, after.start_date) != (before.type, before.start_date):
         errors += rules.type_mistakes(after, _jurisdiction(tx, before))
-    errors += [*rules.mistakes(after, tx.today, changing.ends_of(after, request)), *deposits.mistakes(after, tx.today)]
+    ends = changing.ends_of(after, request)
+    errors += [*rules.mistakes(after, tx.today, ends), *spans.mistakes(after), *deposits.mistakes(after, tx.today)]
     _refuse(errors)
     if request.rent is not UNSET:
         after = changing.with_rent(after, request.rent, tx.today)
     if request.cancelled:
         after = _called_off(tx, after)
     same = (after.type, after.term_end_date) == (before.type, before.term_end_date)
-    warnings = [] if same or not rules.takes_no_term(after) else [compliance.no_term(after)]
+    warnings = [*told, *([] if same or not rules.takes_no_term(after) else [compliance.no_term(after)])]
     after = rows.change(tx, before, rules.without_term(after))
     if request.rent is not UNSET:
         warnings += compliance.of_rent(after, rent_steps.step_on(after, request.rent.from_date.isoformat()))
@@ -117,6 +128,7 @@ def _new(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow
         tx,
         request,
         type=type_,
+        tenant_spans=[],
         term_end_date=None if request.end_date is None else request.end_date.isoformat(),
         end_date=None if request.ended_date is None else request.ended_date.isoformat(),
         rent_due_day=request.rent_due_day or rules.default_due_day(start, request.rent_frequency),
@@ -167,7 +179,7 @@ OPERATIONS = (
         request=CreateTenancy,
         response=Tenancy,
         handler=create_tenancy,
-        errors=("already_exists", "overlapping_tenancy"),
+        errors=("already_exists", "overlapping_tenancy", "period_closed"),
         example={
             "propertyId": "prop_01k0000000000000000000000a",
             "tenantIds": ["tnt_01k0000000000000000000000a"],
@@ -186,7 +198,14 @@ OPERATIONS = (
         request=UpdateTenancy,
         response=Tenancy,
         handler=update_tenancy,
-        errors=("already_exists", "invalid_state", "limit_reached", "overlapping_tenancy", "version_conflict"),
+        errors=(
+            "already_exists",
+            "invalid_state",
+            "limit_reached",
+            "overlapping_tenancy",
+            "period_closed",
+            "version_conflict",
+        ),
         extension=True,
         example={
             "id": "tcy_01k0000000000000000000000a",

@@ -16,7 +16,15 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.areas.landlord.rents import arrears, terms
-from gatewayd.areas.landlord.tenancies import compliance, deposits, rent_steps, states
+from gatewayd.areas.landlord.tenancies import (
+    closed_days,
+    compliance,
+    deposits,
+    efficiency,
+    rent_steps,
+    spans,
+    states,
+)
 from gatewayd.areas.landlord.tenancies.shapes import Tenancy, TenancyRow, TenancyStatus, TenancyWarning
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.areas.landlord.units import rows as units
@@ -59,7 +67,8 @@ UPDATE tenancies SET rent_looked_at_on = :today, rent_told_for = :told_for WHERE
 """
 _DELETE_LINKS = "DELETE FROM tenancy_tenants WHERE org_id = :org_id AND tenancy_id = :tenancy_id"
 _INSERT_LINK = """
-INSERT INTO tenancy_tenants (org_id, tenancy_id, tenant_id) VALUES (:org_id, :tenancy_id, :tenant_id)
+INSERT INTO tenancy_tenants (org_id, tenancy_id, tenant_id, to_date)
+VALUES (:org_id, :tenancy_id, :tenant_id, :to_date)
 """
 
 _BEGUN = "cancelled_at IS NULL AND start_date <= :today"
@@ -91,16 +100,17 @@ def of_property(tx: ReadTx, property_id: str) -> list[Tenancy]:
 
 
 def add(tx: WriteTx, row: TenancyRow) -> TenancyRow:
-    """Store a new tenancy. Raises `Problem`: `already_exists`, `overlapping_tenancy`."""
+    """Store a new tenancy. Raises `Problem`: `already_exists`, `overlapping_tenancy`, `period_closed`."""
     TENANCIES.refuse_taken(tx, row.external_id)
     _refuse_overlapping(tx, row)
+    closed_days.refuse_moved_rents(tx, None, row)
     return insert(tx, row)
 
 
 def insert(tx: WriteTx, row: TenancyRow) -> TenancyRow:
     """Store a new tenancy that fits, with what follows from it."""
     row = TENANCIES.insert(tx, row)
-    _link(tx, row.id, row.tenant_ids)
+    _link(tx, row)
     _note(tx, row, row.tenant_ids)
     return row
 
@@ -110,11 +120,13 @@ def change(tx: WriteTx, before: TenancyRow, after: TenancyRow) -> TenancyRow:
     TENANCIES.refuse_taken(tx, after.external_id, after.id)
     if after.cancelled_at is None:
         _refuse_overlapping(tx, after)
+    closed_days.refuse_moved_rents(tx, before, after)
     after = TENANCIES.update(tx, after)
-    if after.tenant_ids != before.tenant_ids:
+    were, are = spans.last_days(before), spans.last_days(after)
+    if were != are:
         tx.run(_DELETE_LINKS, tenancy_id=after.id)
-        _link(tx, after.id, after.tenant_ids)
-    _note(tx, after, {*before.tenant_ids, *after.tenant_ids})
+        _link(tx, after)
+    _note(tx, after, {*were, *are})
     return after
 
 
@@ -125,9 +137,11 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
     type_, converted_from = states.type_of(row, today)
     rent = schedule.rent_on(terms.of_row(row), today)
     monthly_since = terms.monthly_since(row)
+    standing = [*compliance.warnings(row, today), *efficiency.warnings(tx, row)]
     return project(
         row,
         Tenancy,
+        tenants=spans.of_row(row),
         type=type_,
         converted_from=converted_from,
         status=states.status_of(row, today),
@@ -142,7 +156,7 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         deposit=deposits.shown(row),
         arrears=Money(owed.arrears, row.currency),
         credit=Money(owed.credit, row.currency),
-        warnings=[*warnings, *(found for found in compliance.warnings(row, today) if found not in warnings)],
+        warnings=[*warnings, *(found for found in standing if found not in warnings)],
     )
 
 
@@ -163,8 +177,8 @@ def _note(tx: WriteTx, row: TenancyRow, tenant_ids: Iterable[str]) -> None:
     tenants.note_tenancies(tx, tenant_ids)
 
 
-def _link(tx: WriteTx, tenancy_id: str, tenant_ids: Sequence[str]) -> None:
-    tx.run_each(_INSERT_LINK, [(tx.org_id, tenancy_id, tenant_id) for tenant_id in tenant_ids])
+def _link(tx: WriteTx, row: TenancyRow) -> None:
+    tx.run_each(_INSERT_LINK, [(tx.org_id, row.id, id_, last) for id_, last in spans.last_days(row).items()])
 
 
 def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:

@@ -40,9 +40,13 @@ TenancyStatus = Literal["upcoming", "active", "notice", "ended", "cancelled"]
 TenancyWarningCode = Literal[
     "fixed_term_not_allowed",
     "term_over",
+    "tenants_day_supposed",
     "rent_period_ended",
     "deposit_unprotected",
+    "deposit_protected_late",
+    "deposit_scheme_elsewhere",
     "deposit_cap",
+    "epc_below_minimum",
     "rent_notice_missing",
     "rent_notice_form",
     "rent_notice_too_short",
@@ -52,6 +56,13 @@ TenancyWarningCode = Literal[
 ]
 
 TenantIds = Annotated[list[Id], Meta(min_length=1, max_length=10, description="The lead tenant first.")]
+TenantsFromDate = Annotated[
+    Date,
+    Meta(
+        description="The first day of the tenants that `tenantIds` names; the tenancy's first day puts right who was "
+        "entered wrongly."
+    ),
+]
 RentDueDay = Annotated[
     int,
     Meta(
@@ -103,12 +114,21 @@ class AgreedRent(Response, frozen=True, kw_only=True):
     due_day: int
 
 
+class TenantSpan(Response, frozen=True, kw_only=True):
+    """A tenant of the tenancy, from a day to a day, both inclusive. `toDate` null: as long as the tenancy goes on."""
+
+    tenant_id: Id
+    from_date: DateText
+    to_date: DateText | None
+
+
 class Deposit(Response, frozen=True, kw_only=True):
     """What the landlord holds, where it is protected, and what was given back."""
 
     amount: Amount
     scheme: DepositScheme | None
     reference: str | None
+    received_date: DateText | None
     protected_date: DateText | None
     returned_amount: Amount | None
     returned_date: DateText | None
@@ -118,7 +138,8 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     """A tenancy as it is stored. `type` is that of its agreement, whatever the law has made of it since.
 
     `term_end_date` is the last day of the term that was agreed, `end_date` the last day after all; when a tenancy ends
-    is what `states.last_day` says. `rent_due_day` is as `RentDueDay` says. `deposit_amount` None: there is no deposit.
+    is what `states.last_day` says. `tenant_spans` is empty where the tenants are those of all days. `rent_due_day` is
+    as `RentDueDay` says. `deposit_amount` None: there is no deposit.
     """
 
     id: Id
@@ -126,6 +147,7 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     property_id: Id
     unit_id: str | None
     tenant_ids: list[Id]
+    tenant_spans: list[TenantSpan]
     type: TenancyType
     start_date: DateText
     term_end_date: DateText | None
@@ -138,6 +160,7 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     deposit_amount: Amount | None
     deposit_scheme: DepositScheme | None
     deposit_reference: str | None
+    deposit_received_date: DateText | None
     deposit_protected_date: DateText | None
     deposit_returned_amount: Amount | None
     deposit_returned_date: DateText | None
@@ -161,15 +184,16 @@ class TenancyWarning(Response, frozen=True, kw_only=True):
 class Tenancy(Response, frozen=True, kw_only=True):
     """Who lives in a property, or a unit of it, and for what rent.
 
-    `unitId` null: the whole property. `rentAmount` is that of today, or of the start of a tenancy to come. `type` is
-    what the law makes of the agreement today, and `convertedFrom` what it was before, null where nothing changed it.
-    `endDate` is its last day: `endedDate`, when somebody said that it ended or will, else the expiry of the notice,
-    else the end of the term where the law lets it end the tenancy; null: it goes on. `termEndDate` is the end of the
-    term that was agreed; past it a home, or business premises, stay let until somebody leaves. From `monthlySinceDate`
-    on, which may be to come, the law has rent by the month in the place of the longer period that was agreed: then
-    `rentAmount`, `rentFrequency` and `rentDueDay` are those of the law, and `agreedRent` what they were. `arrears` is
-    rent due until today less rent received; `credit` is what was paid ahead. `warnings` are of the deposit, the rent in
-    force, the next one, and of what the call asked for that they answer.
+    `unitId` null: the whole property. `tenantIds` are the tenants of now, `tenants` all that ever were. `rentAmount` is
+    that of today, or of the start of a tenancy to come. `type` is what the law makes of the agreement today, and
+    `convertedFrom` what it was before, null where nothing changed it. `endDate` is its last day: `endedDate`, when
+    somebody said that it ended or will, else the expiry of the notice, else the end of the term where the law lets it
+    end the tenancy; null: it goes on. `termEndDate` is the end of the term that was agreed; past it a home, or business
+    premises, stay let until somebody leaves. From `monthlySinceDate` on, which may be to come, the law has rent by the
+    month in the place of the longer period that was agreed: then `rentAmount`, `rentFrequency` and `rentDueDay` are
+    those of the law, and `agreedRent` what they were. `arrears` is rent due until today less rent received; `credit` is
+    what was paid ahead. `warnings` are of the deposit, the rent in force, the next one, and of what the call asked for
+    that they answer.
     """
 
     id: Id
@@ -177,6 +201,7 @@ class Tenancy(Response, frozen=True, kw_only=True):
     property_id: Id
     unit_id: str | None
     tenant_ids: list[Id]
+    tenants: list[TenantSpan]
     type: TenancyType
     converted_from: TenancyType | None
     status: TenancyStatus
@@ -217,11 +242,12 @@ class ListTenancies(SyncRequest, frozen=True, kw_only=True):
 
 
 class DepositPart(Part, frozen=True, kw_only=True):
-    """A deposit, whole: what it does not say is not so."""
+    """A deposit, whole: what it does not say is not so. `receivedDate` null: it came when the tenancy began."""
 
     amount: AmountText
     scheme: DepositScheme | None = None
     reference: Reference | None = None
+    received_date: Date | None = None
     protected_date: Date | None = None
     returned_amount: AmountText | None = None
     returned_date: Date | None = None
@@ -248,6 +274,7 @@ class CreateTenancy(Request, frozen=True, kw_only=True):
     deposit_amount: AmountText | None = None
     deposit_scheme: DepositScheme | None = None
     deposit_reference: Reference | None = None
+    deposit_received_date: Date | None = None
     deposit_protected_date: Date | None = None
     notes: Notes | None = None
     external_id: ExternalId | None = None
@@ -268,7 +295,8 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
     `endDate` takes the term back as well: the tenancy goes on, whatever was agreed. `termEndDate` is the term that is
     agreed, the first or a later one. A notice has `noticeServedDate` and `noticeExpiryDate`, on which the tenancy ends
     unless an end beside it says otherwise; null for the first takes the whole notice back. `rent` is a new rent from a
-    day on, in the place of one from that day. `cancelled` calls off a tenancy that has not begun. `tenantIds`, `type`,
+    day on, in the place of one from that day. `cancelled` calls off a tenancy that has not begun. `tenantIds` are the
+    tenants from `tenantsFromDate` on, today by default: who is replaced stays a tenant up to the day before. `type`,
     `startDate`, `rentFrequency` and `rentDueDay` correct what was entered, of the whole tenancy.
     """
 
@@ -284,6 +312,7 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
     deposit: DepositPart | UnsetType | None = UNSET
     cancelled: bool = False
     tenant_ids: TenantIds | UnsetType = UNSET
+    tenants_from_date: TenantsFromDate | UnsetType = UNSET
     type: TenancyType | UnsetType = UNSET
     start_date: Date | UnsetType = UNSET
     rent_frequency: RentFrequency | UnsetType = UNSET

@@ -16,11 +16,13 @@ from gatewayd.store import ReadTx, WriteTx
 def list_tenants(tx: ReadTx, caller: Caller, request: ListTenants) -> Listing[Tenant]:
     """List tenants, newest first, or in the order of change with `updatedSince`.
 
-    `propertyId` and `tenancyId` answer those of any tenancy, whatever became of it.
+    `propertyId` and `tenancyId` answer those of any tenancy, whatever became of it, and who was replaced too unless
+    `includeFormer` is false.
     """
+    former = request.include_former
     filters: dict[str, object] = {
-        rows.IN_PROPERTY: request.property_id,
-        rows.IN_TENANCY: request.tenancy_id,
+        rows.IN_PROPERTY if former else rows.NOW_IN_PROPERTY: request.property_id,
+        rows.IN_TENANCY if former else rows.NOW_IN_TENANCY: request.tenancy_id,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
         "external_id = :external_id": request.external_id,
     }
@@ -49,8 +51,9 @@ def erase_tenant(tx: WriteTx, caller: Caller, request: EraseTenant) -> Tenant:
     """Erase what tells who a tenant was, for good: names, addresses, numbers, checks, guarantor, notes.
 
     The tenant stays under its id, so that tenancies and books do, and so does `externalId`. It is refused while a
-    tenancy has not ended, and for six years after the last one, unless an administrator has a `reason` and sets
-    `force`. What the notes of tenancies say of a tenant is not looked at. To erase again changes nothing.
+    tenancy has not ended, and for six years after the last day as a tenant of any, unless an administrator has a
+    `reason` and sets `force`. What the notes of tenancies say of a tenant is not looked at. To erase again changes
+    nothing.
     """
     before = TENANTS.get(tx, request.id, request.expected_version)
     if before.anonymised_at is not None:
@@ -61,7 +64,7 @@ def erase_tenant(tx: WriteTx, caller: Caller, request: EraseTenant) -> Tenant:
     kept_until = None if last_day is None else rules.kept_until(last_day)
     forced = kept_until is not None and kept_until >= tx.today
     if forced:
-        _refuse_early(caller, request, f"Records of the tenancy that ended on {last_day} are kept until {kept_until}.")
+        _refuse_early(caller, request, f"Records of a tenancy, theirs until {last_day}, are kept until {kept_until}.")
     reason = request.reason if forced else None
     return TENANTS.update(tx, replace(rules.erased(before), anonymised_at=tx.now, anonymised_reason=reason))
 

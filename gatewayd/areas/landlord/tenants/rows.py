@@ -1,8 +1,8 @@
 """Tenants as they are stored. Owns the table `tenants`.
 
 What a tenant is follows from tenancies and today: `_STATES` counts for one tenant what `OF_STATUS` asks of many.
-`lets_until` is the last day of all their tenancies, to the end of time where one goes on, NULL where there is none: by
-it a list passes over the many who are something else.
+`lets_until` is the last day as one, of all tenancies; to the end of time where that goes on, NULL where there is none:
+by it a list passes over the many who are something else.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,13 +18,16 @@ FROM tenancy_tenants CROSS JOIN tenancies
 WHERE tenancy_tenants.org_id = :org_id AND tenancies.org_id = tenancy_tenants.org_id AND tenancies.id = tenancy_id
     AND cancelled_at IS NULL
 """
-_RUNS = "start_date <= :today AND (last_day IS NULL OR last_day >= :today)"
+_RUNS = "to_date IS NULL AND start_date <= :today AND (last_day IS NULL OR last_day >= :today)"
+# theirs of a tenancy: who was replaced was a tenant of it up to a day
+_LAST = "CASE WHEN last_day IS NULL OR to_date < last_day THEN coalesce(to_date, last_day) ELSE last_day END"
 _SELECT_STATES = f"""
-SELECT sum(CASE WHEN {_RUNS} THEN 1 ELSE 0 END), sum(CASE WHEN start_date > :today THEN 1 ELSE 0 END), count(id)
+SELECT sum(CASE WHEN {_RUNS} THEN 1 ELSE 0 END),
+    sum(CASE WHEN to_date IS NULL AND start_date > :today THEN 1 ELSE 0 END), count(id)
 {_JOIN} AND tenant_id = :tenant_id
 """
 _SELECT_ENDS = f"""
-SELECT max(last_day), sum(CASE WHEN last_day IS NULL OR last_day >= :today THEN 1 ELSE 0 END)
+SELECT max({_LAST}), sum(CASE WHEN to_date IS NULL AND (last_day IS NULL OR last_day >= :today) THEN 1 ELSE 0 END)
 {_JOIN} AND tenant_id = :tenant_id
 """
 _SELECT_STANDING = "SELECT kind, anonymised_at IS NOT NULL FROM tenants WHERE org_id = :org_id AND id = :id"
@@ -58,7 +61,7 @@ OF_STATUS: Final[Mapping[TenantStatus, tuple[str, ...]]] = {
 """The conditions of each state, on the day `:today`, of which a tenant meets one at most."""
 _KEEP_UNTIL = f"""
 UPDATE tenants SET lets_until = (
-    SELECT max(coalesce(last_day, '{LAST_DATE}')) {_JOIN} AND tenant_id = tenants.id
+    SELECT max(coalesce({_LAST}, '{LAST_DATE}')) {_JOIN} AND tenant_id = tenants.id
 )
 WHERE org_id = :org_id AND id = :tenant_id
 """
@@ -72,6 +75,9 @@ id IN (
 IN_TENANCY: Final = """
 id IN (SELECT tenant_id FROM tenancy_tenants WHERE org_id = :org_id AND tenancy_id = :tenancy_id)
 """
+NOW_IN_TENANCY: Final = f"{IN_TENANCY.rstrip().removesuffix(')')} AND to_date IS NULL)"
+NOW_IN_PROPERTY: Final = f"{IN_PROPERTY.rstrip().removesuffix(')')} AND to_date IS NULL)"
+"""Without those who were replaced."""
 
 
 def note_tenancies(tx: WriteTx, tenant_ids: Iterable[str]) -> None:
@@ -104,14 +110,14 @@ TENANTS = Table(
 
 
 class Ends(NamedTuple):
-    """How many tenancies of a tenant have not ended, and the last day of those that have one; None: none does."""
+    """How many tenancies somebody is a tenant of that have not ended, and the last day as one; None: none has one."""
 
     last_day: str | None
     going_on: int
 
 
 def ends_of(tx: ReadTx, tenant_id: str) -> Ends:
-    """When the tenancies of a tenant end. Those that were called off are not looked at."""
+    """When somebody ceases to be a tenant. Tenancies that were called off are not looked at."""
     last_day, going_on = tx.rows(_SELECT_ENDS, tenant_id=tenant_id, today=tx.today)[0]
     return Ends(last_day, going_on or 0)
 

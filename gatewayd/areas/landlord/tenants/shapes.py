@@ -89,10 +89,15 @@ class Tenant(Response, frozen=True, kw_only=True):
 
 
 class ListTenants(SyncRequest, frozen=True, kw_only=True):
-    """Filters of the list. `q` looks in names, email address and phone number."""
+    """Filters of the list. `q` looks in names, email address and phone number.
+
+    `propertyId` and `tenancyId` answer all who ever were tenants there; without those who were replaced while their
+    tenancy went on where `includeFormer` is false.
+    """
 
     property_id: Id | None = None
     tenancy_id: Id | None = None
+    include_former: bool = True
     status: TenantStatus | None = None
     q: Search | None = None
     external_id: ExternalId | None = None

@@ -1,0 +1,122 @@
+"""Losses of persons by tax year, and what of them lowers a later year's gains (Domain C5). Owns `capital_losses`.
+
+A year's losses come off its own gains first, all of them (CG18201). What is brought forward comes off what is left,
+down to the annual exempt amount and no further (TCGA 1992 s2, s1K; CG18202). A loss that nobody claimed within 4 years
+of the end of its year is none (s16(2A); TMA 1970 s43).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from gatewayd.areas.assets.gains import exempt_amounts
+from gatewayd.areas.assets.gains.return_shapes import Claim, LossYear
+from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
+from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.tax_calendar import bounds, first_year_of, tax_year
+from gatewayd.money import Money
+from gatewayd.store import ReadTx, WriteTx
+
+_CLAIM_YEARS = 4
+_SELECT = """
+SELECT tax_year, elsewhere, claimed_date, notes FROM capital_losses
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id ORDER BY tax_year
+"""
+_DELETE = """
+DELETE FROM capital_losses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND tax_year = :tax_year
+"""
+_INSERT = """
+INSERT INTO capital_losses (org_id, legal_entity_id, tax_year, elsewhere, claimed_date, notes)
+VALUES (:org_id, :legal_entity_id, :tax_year, :elsewhere, :claimed_date, :notes)
+"""
+_SELECT_GAINS = """
+SELECT d.date, d.gain FROM asset_days AS d
+JOIN instruments AS i ON i.org_id = :org_id AND i.id = d.instrument_id AND i.cgt_exempt = 0
+WHERE d.org_id = :org_id AND d.scope_id = :legal_entity_id AND d.disposes = 1 AND d.date <= :last
+    AND d.gain IS NOT NULL AND (d.gain < 0 OR coalesce(i.reporting_fund, 1) = 1)
+"""
+
+
+class Recorded(NamedTuple):
+    """What somebody told of a year's losses: pence of assets that are not kept here, and when they were claimed."""
+
+    elsewhere: int = 0
+    claimed_date: str | None = None
+    notes: str | None = None
+
+
+def record(tx: WriteTx, legal_entity_id: str, year: str, told: Recorded) -> None:
+    """Let this be all that was told of a year; nothing, where there is nothing to tell."""
+    tx.run(_DELETE, legal_entity_id=legal_entity_id, tax_year=year)
+    if told != Recorded():
+        tx.run(_INSERT, legal_entity_id=legal_entity_id, tax_year=year, **told._asdict())
+
+
+def recorded(tx: ReadTx, legal_entity_id: str) -> dict[str, Recorded]:
+    """What was told, by tax year."""
+    return {year: Recorded(*told) for year, *told in tx.rows(_SELECT, legal_entity_id=legal_entity_id)}
+
+
+def years(tx: ReadTx, owner: Owner, until: str) -> list[LossYear]:
+    """Every tax year up to one, from the first that has a gain or a loss or of which something was told."""
+    nets = _nets(tx, owner, until)
+    told = {year: one for year, one in recorded(tx, owner.id).items() if year[:4] <= until[:4]}
+    for year, one in told.items():
+        nets[year] = nets.get(year, 0) - one.elsewhere
+    first = min(int(year[:4]) for year in (*nets, until))
+    every = [tax_year(start) for start in range(first, int(until[:4]) + 1)]
+    return list(_walked(tx.today, owner, [(year, nets.get(year, 0)) for year in every], told))
+
+
+def _nets(tx: ReadTx, owner: Owner, until: str) -> dict[str, int]:
+    """The chargeable gains less the losses of each year, in pence."""
+    nets: dict[str, int] = {}
+    for date, gain in tx.rows(_SELECT_GAINS, legal_entity_id=owner.id, last=bounds(until)[1]):
+        year = tax_year(first_year_of(date))
+        nets[year] = nets.get(year, 0) + gain
+    return nets
+
+
+def _walked(today: str, owner: Owner, nets: list[tuple[str, int]], told: Mapping[str, Recorded]) -> Iterator[LossYear]:
+    brought: int | None = 0
+    for year, net in nets:
+        one = told.get(year, Recorded())
+        claim_by = bounds(tax_year(int(year[:4]) + _CLAIM_YEARS))[1]
+        claim = None if net >= 0 else _claim(one, today, claim_by)
+        used = _used(owner, year, net, brought)
+        left = None if brought is None or used is None else brought - used
+        if left is not None and net < 0 and claim != "lapsed":
+            left -= net
+        yield LossYear(
+            tax_year=year,
+            net=Money(net, POOL_CURRENCY),
+            elsewhere=Money(one.elsewhere, POOL_CURRENCY),
+            brought_forward=_money(brought),
+            used=_money(used),
+            carried_forward=_money(left),
+            claim=claim,
+            claimed_date=one.claimed_date,
+            claim_by=claim_by,
+            notes=one.notes,
+            currency=POOL_CURRENCY,
+        )
+        brought = left
+
+
+def _claim(told: Recorded, today: str, claim_by: str) -> Claim:
+    if told.claimed_date is not None:
+        return "claimed"
+    return "open" if today <= claim_by else "lapsed"
+
+
+def _used(owner: Owner, year: str, net: int, brought: int | None) -> int | None:
+    """What of the losses brought forward a year takes; None: that depends on an exempt amount that is not known."""
+    if brought is None:
+        return None
+    if brought == 0 or net <= 0:
+        return 0
+    exempt = exempt_amounts.of_individuals(year) if owner.is_person else None
+    return None if exempt is None else min(brought, max(net - exempt.amount, 0))
+
+
+def _money(minor: int | None) -> Money | None:
+    return None if minor is None else Money(minor, POOL_CURRENCY)

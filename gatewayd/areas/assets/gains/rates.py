@@ -1,0 +1,86 @@
+"""The rates of Capital Gains Tax on what is no residential property, a dated table, and what is taxed at them. Pure."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from gatewayd.areas.assets.gains.return_shapes import RateAdjustment, RatePeriod
+from gatewayd.clock import days_after
+from gatewayd.ledger.rounding import half_up
+from gatewayd.ledger.tax_calendar import bounds
+from gatewayd.money import Money
+
+POUND: Final = "GBP"
+
+
+class Rates(NamedTuple):
+    """Percent, from a day on, and where that stands."""
+
+    first_day: str
+    basic: int
+    higher: int
+    source: str
+
+
+_TABLE: Final = (
+    Rates("2016-04-06", 10, 20, "Finance Act 2016 s83"),
+    Rates("2024-10-30", 18, 24, "Finance Act 2025 s7"),
+)
+
+
+class Gain(NamedTuple):
+    """The gain of a disposal, in pence; a loss is below 0."""
+
+    date: str
+    minor: int
+
+
+def periods(year: str, gains: Sequence[Gain], deductions: int) -> list[RatePeriod]:
+    """The periods of a tax year, oldest first; none where its rates are not in the table.
+
+    `deductions`, in pence, are losses and the exempt amount. They come off the latest gains first, whose rates are the
+    highest: a person may have them where they save most (TCGA 1992 s1E, s1K; CG14561).
+    """
+    first, last = bounds(year)
+    if first < _TABLE[0].first_day:
+        return []
+    found: list[RatePeriod] = []
+    until = last
+    for row in reversed(_TABLE):
+        if until < first or row.first_day > until:
+            continue
+        since = max(row.first_day, first)
+        of_days = [one.minor for one in gains if since <= one.date <= until]
+        gained = sum(minor for minor in of_days if minor > 0)
+        deducted = min(gained, deductions)
+        deductions -= deducted
+        found.append(
+            RatePeriod(
+                first_day=since,
+                last_day=until,
+                gains=Money(gained, POUND),
+                losses=Money(-sum(minor for minor in of_days if minor < 0), POUND),
+                deducted=Money(deducted, POUND),
+                taxable=Money(gained - deducted, POUND),
+                basic_rate=row.basic,
+                higher_rate=row.higher,
+                currency=POUND,
+                source=row.source,
+            )
+        )
+        until = days_after(since, -1)
+    return found[::-1]
+
+
+def adjustment(found: Sequence[RatePeriod]) -> RateAdjustment | None:
+    """What the return of a year with two rates leaves out; None: it has one, or nothing is taxed at the later."""
+    if len(found) < 2 or not found[-1].taxable.minor:
+        return None
+    before, late = found
+    basic, higher = late.basic_rate - before.basic_rate, late.higher_rate - before.higher_rate
+    return RateAdjustment(
+        box="51",
+        at_basic_rate=Money(half_up(late.taxable.minor * basic, 100), POUND),
+        at_higher_rate=Money(half_up(late.taxable.minor * higher, 100), POUND),
+        currency=POUND,
+        source="SA108 2024-25, Adjustments to Capital Gains Tax",
+    )

@@ -1,0 +1,79 @@
+"""What of a broker's file has no rate of exchange of its own, and by which it is converted: told by currency."""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from gatewayd.areas.assets.transactions.shapes import AssetTransaction
+from gatewayd.ledger.import_shapes import SupposedReading
+from gatewayd.ledger.known_rates import FxRateSource
+from gatewayd.store import ReadTx
+
+_SELECT_CONVERTED: Final = """
+SELECT currency, base_currency, fx_rate_source, min(fx_rate_date), max(fx_rate_date), count(id)
+FROM asset_transactions
+WHERE org_id = :org_id AND import_id = :import_id AND fx_rate_source <> 'given'
+GROUP BY currency, base_currency, fx_rate_source ORDER BY currency, base_currency, fx_rate_source
+"""
+
+
+class Conversion(NamedTuple):
+    """By what one row is converted: a rate of this ISO date."""
+
+    currency: str
+    base_currency: str
+    source: FxRateSource
+    date: str
+
+
+class Converted(NamedTuple):
+    """Rows of one currency that were converted by rates of one source, between these ISO dates."""
+
+    currency: str
+    base_currency: str
+    source: FxRateSource
+    first: str
+    last: str
+    rows: int
+
+
+def of_import(tx: ReadTx, import_id: str) -> list[SupposedReading]:
+    """What an import brought that was converted."""
+    return _told(Converted(*row) for row in tx.rows(_SELECT_CONVERTED, import_id=import_id))
+
+
+def conversion_of(made: AssetTransaction) -> Conversion | None:
+    """By what a transaction was converted that had no rate of its own; None: it had one, or needs none."""
+    source, date = made.fx_rate_source, made.fx_rate_date
+    if source is None or source == "given" or date is None:
+        return None
+    return Conversion(made.currency, made.base_currency, source, date)
+
+
+def of_rows(conversions: Iterable[Conversion]) -> list[SupposedReading]:
+    """What would be converted of a preview."""
+    found: dict[tuple[str, str, FxRateSource], Converted] = {}
+    for currency, base_currency, source, date in conversions:
+        key = (currency, base_currency, source)
+        before = found.get(key, Converted(*key, date, date, 0))
+        found[key] = Converted(*key, min(before.first, date), max(before.last, date), before.rows + 1)
+    return _told(found[key] for key in sorted(found))
+
+
+def _told(converted: Iterable[Converted]) -> list[SupposedReading]:
+    return [
+        SupposedReading(field="fxRate", value=f"{one.currency}/{one.base_currency}", reason=_reason(one))
+        for one in converted
+    ]
+
+
+def _reason(one: Converted) -> str:
+    rows = "1 row has" if one.rows == 1 else f"{one.rows} rows have"
+    if one.source == "hmrc":
+        span = _span(one.first[:7], one.last[:7])
+        return f"{rows} no rate from {one.currency} to {one.base_currency}: HMRC's of the month is taken, {span}."
+    span = _span(one.first, one.last)
+    return f"{rows} no rate from {one.currency} to {one.base_currency}: the recorded one is taken, {span}."
+
+
+def _span(first: str, last: str) -> str:
+    return f"of {first}" if first == last else f"of {first} to {last}"

@@ -1,0 +1,140 @@
+"""What was held and what was put in, day by day, and what that was worth (Domain C11). Reads only.
+
+Values at the ends of a range are by recorded prices alone, as of positions. Between them, where they only part the
+range into links, a trade is a price too.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from gatewayd.areas.assets.performance.records import Entry, Price, Records, Subject
+from gatewayd.areas.assets.pools.exact import quantity_of
+from gatewayd.areas.assets.pools.held import ratio_between
+from gatewayd.areas.assets.positions.valuing import Valuing
+from gatewayd.clock import days_after
+from gatewayd.ledger.known_rates import STALE_DAYS
+from gatewayd.money import exponent
+from gatewayd.store import ReadTx
+
+
+class Worth(NamedTuple):
+    """What is held at the end of a day, in major units, and how much of it has no price, an old one, or a trade's."""
+
+    value: Fraction
+    unpriced: int = 0
+    stale: int = 0
+    traded: int = 0
+
+
+class Move(NamedTuple):
+    """What is put in on an ISO date, or taken out where it is below 0; None: nobody knows what it is worth.
+
+    `at_amount`: it came or went in kind without a price of the day, and counts at the amount that was entered.
+    """
+
+    date: str
+    amount: Fraction | None
+    at_amount: bool = False
+
+
+class History:
+    """The past of a subject. `with_cash`: deposits put money in, and what lies in cash is held."""
+
+    def __init__(self, tx: ReadTx, subject: Subject, records: Records, *, with_cash: bool) -> None:
+        self._tx, self._subject, self._records, self._with_cash = tx, subject, records, with_cash
+        self._valuing = Valuing(tx, subject.last)
+
+    def worth(self, date: str, *, by_trades: bool = False) -> Worth:
+        """What is held at the end of an ISO date, with cash where that counts."""
+        self._valuing = Valuing(self._tx, date)
+        held: dict[str, Fraction] = defaultdict(Fraction)
+        for (_, instrument_id), days in self._records.held.items():
+            place = bisect_right(days, date, key=lambda one: one[0])
+            if place:
+                since, quantity = days[place - 1]
+                held[instrument_id] += quantity * ratio_between(self._records.listed[instrument_id].splits, since, date)
+        found = [self._valued(id_, units, date, by_trades=by_trades) for id_, units in held.items() if units]
+        if self._with_cash:
+            found += self._cash(date)
+        return Worth(
+            value=sum((one.value for one in found), Fraction(0)),
+            unpriced=sum(one.unpriced for one in found),
+            stale=sum(one.stale for one in found),
+            traded=sum(one.traded for one in found),
+        )
+
+    def _valued(self, instrument_id: str, units: Fraction, date: str, *, by_trades: bool) -> Worth:
+        of = self._records.listed[instrument_id]
+        price, trade = _latest(of.prices, date), _latest(of.trades, date) if by_trades else None
+        traded = trade is not None and (price is None or price.date < trade.date)
+        price = trade if traded else price
+        rate = None if price is None else self._valuing.rate(price.currency, self._subject.base)
+        if price is None or rate is None:
+            return Worth(Fraction(0), unpriced=1)
+        each = price.each / ratio_between(of.splits, price.date, date)
+        stale = price.date < days_after(date, -STALE_DAYS) or rate.is_stale(date)
+        return Worth(units * each * rate.rate, stale=int(stale), traded=int(traded))
+
+    def _cash(self, date: str) -> Iterator[Worth]:
+        balances: dict[str, int] = defaultdict(int)
+        for one in self._records.entries:
+            if one.date <= date:
+                balances[one.currency] += one.net
+        for currency, balance in balances.items():
+            rate = self._valuing.rate(currency, self._subject.base)
+            if rate is None:
+                yield Worth(Fraction(0), unpriced=int(balance != 0))
+            elif balance:
+                value = Fraction(balance, 10 ** exponent(currency)) * rate.rate
+                yield Worth(value, stale=int(rate.is_stale(date)))
+
+    def moves(self) -> Iterator[Move]:
+        """What was put in and taken out, oldest first."""
+        for one in self._records.entries:
+            yield from self._in_cash(one)
+            yield from self._in_kind(one)
+
+    def first_day(self) -> str | None:
+        """The day of the first entry of the subject; None: there is none."""
+        of = self._subject.instrument_id
+        for one in self._records.entries:
+            if of is None or of in (one.instrument_id, one.from_instrument_id):
+                return one.date
+        return None
+
+    def _in_cash(self, one: Entry) -> Iterator[Move]:
+        if self._with_cash:
+            if one.type in ("deposit", "withdrawal"):
+                yield Move(one.date, one.in_base(one.gross or 0) * (1 if one.type == "deposit" else -1))
+        elif one.instrument_id is not None and one.net:
+            # what a merger pays is paid for the old shares
+            paid_for = one.from_instrument_id or one.instrument_id
+            if self._subject.instrument_id in (None, paid_for):
+                yield Move(one.date, one.in_base(-one.net))
+
+    def _in_kind(self, one: Entry) -> Iterator[Move]:
+        of = self._subject.instrument_id
+        if one.type in ("transfer_in", "transfer_out", "opening_position"):
+            if one.counter not in self._subject.accounts and of in (None, one.instrument_id):
+                yield self._shares(one, came=one.type != "transfer_out")
+        elif one.type in ("spin_off", "merger") and of and of in (one.instrument_id, one.from_instrument_id):
+            yield self._shares(one, came=of == one.instrument_id)
+
+    def _shares(self, one: Entry, *, came: bool) -> Move:
+        """Shares at what they are worth on the day; without a price of it, at the amount that was entered."""
+        self._valuing = Valuing(self._tx, one.date)
+        worth = self._valued(one.instrument_id or "", quantity_of(one.quantity or "0"), one.date, by_trades=True)
+        sign = 1 if came else -1
+        if not worth.unpriced and not worth.stale:
+            return Move(one.date, sign * worth.value)
+        if one.type in ("spin_off", "merger") or not one.gross:
+            return Move(one.date, None)
+        return Move(one.date, sign * one.in_base(one.gross), at_amount=True)
+
+
+def _latest(prices: list[Price], date: str) -> Price | None:
+    place = bisect_right(prices, date, key=lambda one: one.date)
+    return prices[place - 1] if place else None

@@ -1,0 +1,123 @@
+"""What people say that an account held at the end of a day (Domain B6). Owns the table `stated_balances`.
+
+The operations that change it stand with the coverage, which rests on it.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from gatewayd.contract.wire import (
+    Amount,
+    AmountText,
+    Date,
+    DateText,
+    Id,
+    Request,
+    Response,
+    Timestamp,
+    Version,
+    project,
+)
+from gatewayd.errors import invalid_field
+from gatewayd.ledger import bank_statements
+from gatewayd.ledger.date_ranges import after
+from gatewayd.money import Money
+from gatewayd.store import ReadTx, Table, WriteTx
+
+_DELETE = "DELETE FROM stated_balances WHERE org_id = :org_id AND id = :id"
+Note = Annotated[str, Meta(min_length=1, max_length=500, description="Where it stands, for people.")]
+
+
+class BalanceCheck(Response, frozen=True, kw_only=True):
+    """What the lines make of the day, from the nearest known balance; the stated one differs by `difference`."""
+
+    counted_balance: Amount
+    difference: Amount
+
+
+class StatedBankBalance(Response, frozen=True, kw_only=True):
+    """A balance at the end of a day. `check` is null where no other balance is known to count from."""
+
+    id: Id
+    account_id: Id
+    date: DateText
+    balance: Amount
+    currency: str
+    note: str | None
+    check: BalanceCheck | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class StatedBankBalanceRow(StatedBankBalance, frozen=True, kw_only=True):
+    """One as it is stored. `opens_on` is the day after, which it is the opening balance of."""
+
+    opens_on: str
+
+
+class StateBalance(Request, frozen=True, kw_only=True):
+    """What an account held at the end of a day, what was booked on it included; an overdraft is negative."""
+
+    account_id: Id
+    date: Date
+    balance: AmountText
+    note: Note | None = None
+
+
+class RemoveStatedBalance(Request, frozen=True, kw_only=True):
+    """Which balance."""
+
+    balance_id: Id
+    expected_version: Version | None = None
+
+
+class RemovedBalance(Response, frozen=True, kw_only=True):
+    """A stated balance that is gone."""
+
+    id: Id
+    deleted: bool
+
+
+def _check(tx: ReadTx, row: StatedBankBalanceRow) -> BalanceCheck | None:
+    counted = bank_statements.counted_at(tx, row.account_id, row.date)
+    if counted is None:
+        return None
+    money = Money(counted, row.currency)
+    return BalanceCheck(counted_balance=money, difference=row.balance - money)
+
+
+BALANCES = Table(
+    "stated_balances", StatedBankBalanceRow, kind="stated balance", prefix="bsb", derived={"check": _check}
+)
+_SELECT_DAY = f"{BALANCES.select} AND account_id = :account_id AND date = :date"
+_SELECT_LATEST = f"{BALANCES.select} AND account_id = :account_id ORDER BY date DESC LIMIT 1000"
+
+
+def state(tx: WriteTx, currency: str, request: StateBalance) -> StatedBankBalance:
+    """Keep a balance, in the place of one of the same day. Raises `Problem` `validation_failed`."""
+    date = request.date.isoformat()
+    if date > tx.today:
+        raise invalid_field("date", "out_of_range", "This day is still to come.")
+    found = tx.row(_SELECT_DAY, account_id=request.account_id, date=date)
+    if found is None:
+        row = BALANCES.new(tx, request, currency=currency, opens_on=after(date))
+        return _shown(BALANCES.insert(tx, row))
+    return _shown(BALANCES.update(tx, BALANCES.changed(BALANCES.read(tx, found), request)))
+
+
+def remove(tx: WriteTx, request: RemoveStatedBalance) -> str:
+    """Delete one; answers its account. Raises `Problem`: `not_found`, `version_conflict`."""
+    row = BALANCES.get(tx, request.balance_id, request.expected_version)
+    tx.run(_DELETE, id=row.id)
+    return row.account_id
+
+
+def of_account(tx: ReadTx, account_id: str) -> list[StatedBankBalance]:
+    """Those of an account, latest first."""
+    return [_shown(BALANCES.read(tx, row)) for row in tx.rows(_SELECT_LATEST, account_id=account_id)]
+
+
+def _shown(row: StatedBankBalanceRow) -> StatedBankBalance:
+    return project(row, StatedBankBalance)

@@ -1,0 +1,1 @@
+"""The property pages of a tax return: shapes, boxes, operation."""

@@ -1,0 +1,78 @@
+"""What an undoing takes along: the allocations of an import's lines, and what keeps them."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gatewayd.errors import Problem, invalid_state
+from gatewayd.ledger import allocations, transfers
+from gatewayd.ledger.allocation_shapes import Allocation
+from gatewayd.ledger.allocations import ALLOCATIONS
+from gatewayd.ledger.import_shapes import ImportRunRow, KeptAllocation, Undoing
+from gatewayd.store import ReadTx, WriteTx
+
+REMOVED_AT_ONCE: Final = 2_000  # Chosen: allocations that go with one undoing, in one transaction
+KEPT_SHOWN: Final = 100
+
+_SELECT_OF_IMPORT = f"""
+{ALLOCATIONS.select} AND source_id IN (
+    SELECT id FROM bank_transactions WHERE org_id = :org_id AND import_id = :import_id AND allocated <> 0
+)
+ORDER BY id LIMIT :count
+"""
+_COUNT_LINES = "SELECT count(date) FROM bank_transactions WHERE org_id = :org_id AND import_id = :import_id"
+
+
+def planned(tx: ReadTx, run: ImportRunRow) -> Undoing:
+    """What an undoing would take out, and which allocations would not let it."""
+    rows = _of_import(tx, run.id)
+    kept = [(row, refusal.message) for row in rows if (refusal := _refusal(tx, row)) is not None]
+    return Undoing(
+        transactions=int(tx.value(_COUNT_LINES, import_id=run.id)) - run.replaced,
+        put_back=run.replaced,
+        allocations=len(rows),
+        kept=[
+            KeptAllocation(allocation_id=row.id, bank_transaction_id=row.source_id or "", reason=reason)
+            for row, reason in kept[:KEPT_SHOWN]
+        ],
+    )
+
+
+def remove_allocations(tx: WriteTx, run: ImportRunRow) -> None:
+    """Take back whatever the lines of an import are for; of a transfer the other half too.
+
+    Raises `Problem`: `invalid_state` for a payment of an invoice, and for too many; `period_closed`.
+    """
+    rows = _of_import(tx, run.id)
+    if len(rows) > REMOVED_AT_ONCE:
+        message = f"It has more than {REMOVED_AT_ONCE} allocations: remove some of them first."
+        raise invalid_state(message, run.status, ())
+    found: dict[str, Allocation] = {}
+    for row in rows:
+        for one in _together(tx, row):
+            found[one.id] = one
+    allocations.remove(tx, *found.values())
+
+
+def _of_import(tx: ReadTx, import_id: str) -> list[Allocation]:
+    found = tx.rows(_SELECT_OF_IMPORT, import_id=import_id, count=REMOVED_AT_ONCE + 1)
+    return [ALLOCATIONS.read(tx, row) for row in found]
+
+
+def _together(tx: ReadTx, row: Allocation) -> Iterator[Allocation]:
+    """An allocation with what goes with it. Raises `Problem` `invalid_state` where something else is bound to it."""
+    yield row
+    other = transfers.other_half(tx, row)
+    if other is None:
+        allocations.refuse_bound(row)
+    else:
+        yield other
+
+
+def _refusal(tx: ReadTx, row: Allocation) -> Problem | None:
+    """Why an allocation cannot be taken back; None: it can."""
+    try:
+        for one in _together(tx, row):
+            allocations.refuse_closed(tx, one)
+    except Problem as problem:
+        return problem
+    return None
