@@ -5,7 +5,7 @@ import pytest
 from gatewayd.errors import Problem
 from gatewayd.ledger import period_locks
 from tests.areas.accounting.books import Json, fields_of
-from tests.areas.landlord.landlords import Landlord
+from tests.areas.landlord.landlords import Landlord, codes
 from tests.areas.landlord.test_rents_on_accruals import Company
 from tests.support.store import MemoryStore
 
@@ -31,6 +31,15 @@ def test_a_rise_that_is_taken_out_has_no_warnings_any_more(landlord: Landlord) -
     tenancy = landlord.let()
     assert landlord.change(tenancy, rent={"fromDate": "2027-06-01", "amount": "1000.00"})["warnings"] != []
     assert landlord.change(tenancy, rent={"fromDate": "2027-06-01", "amount": None})["warnings"] == []
+
+
+def test_the_rent_by_law_is_due_again_where_the_monthly_one_is_taken_out(landlord: Landlord) -> None:
+    """1,650.00 for the 89 days from 1 February to 30 April is 1,650.00 / 89 x 30.42 = 563.97 a month from May on."""
+    tenancy = landlord.let(startDate="2026-02-01", rentAmount="1650.00", rentFrequency="quarterly")
+    entered = landlord.change(tenancy, rent={"fromDate": "2026-05-01", "amount": "560.00"})
+    assert (entered["rentAmount"], codes(entered)) == ("560.00", [])
+    changed = landlord.change(tenancy, rent={"fromDate": "2026-05-01", "amount": None})
+    assert (changed["rentAmount"], codes(changed)) == ("563.97", ["rent_period_ended"])
 
 
 @pytest.mark.parametrize(
