@@ -95,7 +95,12 @@ def ends_of(row: TenancyRow, request: UpdateTenancy) -> dict[str, str | None]:
 
 
 def with_rent(row: TenancyRow, change: RentChange, today: str) -> TenancyRow:
-    """The tenancy with a new rent from a day on. Raises `Problem`: `limit_reached`, `validation_failed`."""
+    """The tenancy with a new rent from a day on, or without the one that was entered for that day.
+
+    Raises `Problem`: `limit_reached`, `validation_failed`.
+    """
+    if change.amount is None:
+        return _without_rent(row, change)
     errors = [*_rent_mistakes(row, change, today)]
     if errors:
         raise invalid(*errors)
@@ -108,6 +113,19 @@ def with_rent(row: TenancyRow, change: RentChange, today: str) -> TenancyRow:
     if len(history) > MAX_STEPS:
         raise Problem("limit_reached", f"A tenancy has at most {MAX_STEPS} rents.", extra={"limit": MAX_STEPS})
     return replace(row, rent_history=history)
+
+
+def _without_rent(row: TenancyRow, change: RentChange) -> TenancyRow:
+    """The tenancy without the rent of a day: the one before it goes on."""
+    day, starts = change.from_date.isoformat(), [step.from_date for step in row.rent_history]
+    if change.notice is not None:
+        raise invalid_field("rent.notice", "conflict", "A rent that is taken out has no notice.")
+    if day == starts[0]:
+        message = "The first rent cannot be taken out: give another amount from that day on."
+        raise invalid_field("rent.fromDate", "conflict", message)
+    if day not in starts:
+        raise invalid_field("rent.fromDate", "unknown_reference", f"No rent begins on {day}.")
+    return replace(row, rent_history=rent_steps.without_step(row.rent_history, day))
 
 
 def _rent_mistakes(row: TenancyRow, change: RentChange, today: str) -> Iterator[FieldError]:

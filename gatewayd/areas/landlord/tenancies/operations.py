@@ -114,7 +114,7 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     same = (after.type, after.term_end_date) == (before.type, before.term_end_date)
     warnings = [*told, *([] if same or not rules.takes_no_term(after) else [compliance.no_term(after)])]
     after = rows.change(tx, before, rules.without_term(after))
-    if request.rent is not UNSET:
+    if request.rent is not UNSET and request.rent.amount is not None:
         warnings += compliance.of_rent(after, rent_steps.step_on(after, request.rent.from_date.isoformat()))
     return rows.shown(tx, after, warnings)
 

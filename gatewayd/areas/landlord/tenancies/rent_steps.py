@@ -22,7 +22,11 @@ def step_on(row: TenancyRow, day: str) -> RentStep:
     return begun[-1] if begun else row.rent_history[0]
 
 
+def without_step(history: Sequence[RentStep], day: str) -> list[RentStep]:
+    """The history without the step of a day; all of it where that day has none."""
+    return [one for one in history if one.from_date != day]
+
+
 def with_step(history: Sequence[RentStep], step: RentStep) -> list[RentStep]:
     """The history with one step more, in the place of one from the same day."""
-    others = [one for one in history if one.from_date != step.from_date]
-    return sorted([*others, step], key=lambda one: one.from_date)
+    return sorted([*without_step(history, step.from_date), step], key=lambda one: one.from_date)

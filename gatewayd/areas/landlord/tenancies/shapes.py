@@ -281,10 +281,13 @@ class CreateTenancy(Request, frozen=True, kw_only=True):
 
 
 class RentChange(Part, frozen=True, kw_only=True):
-    """A new rent, from a day on: of a month where the tenancy is monthly by law from that day or before."""
+    """A new rent, from a day on: of a month where the tenancy is monthly by law from that day or before.
+
+    `amount` null takes out the rent that was entered for that day, and the one before it goes on.
+    """
 
     from_date: Date
-    amount: AmountText
+    amount: AmountText | None
     notice: RentNotice | None = None
 
 
@@ -293,11 +296,12 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
 
     `endedDate`, and so `endDate`, is when the tenancy ends after all. Null for `endedDate` takes that back; null for
     `endDate` takes the term back as well: the tenancy goes on, whatever was agreed. `termEndDate` is the term that is
-    agreed, the first or a later one. A notice has `noticeServedDate` and `noticeExpiryDate`, on which the tenancy ends
-    unless an end beside it says otherwise; null for the first takes the whole notice back. `rent` is a new rent from a
-    day on, in the place of one from that day. `cancelled` calls off a tenancy that has not begun. `tenantIds` are the
-    tenants from `tenantsFromDate` on, today by default: who is replaced stays a tenant up to the day before. `type`,
-    `startDate`, `rentFrequency` and `rentDueDay` correct what was entered, of the whole tenancy.
+    agreed, the first or a later one. A notice has `noticeServedDate` and `noticeExpiryDate`, on which the tenancy
+    ends unless an end beside it says otherwise; null for the first takes the whole notice back. `rent` is a new rent
+    from a day on, in the place of one from that day; without an amount it takes that one out. `cancelled` calls off a
+    tenancy that has not begun. `tenantIds` are the tenants from `tenantsFromDate` on, today by default: who is
+    replaced stays a tenant up to the day before. `type`, `startDate`, `rentFrequency` and `rentDueDay` correct what
+    was entered, of the whole tenancy.
     """
 
     id: Id
