@@ -30,15 +30,15 @@ _DRAWN: Final = frozenset({"no_ocr", "empty"})
 async def read(parts: ParseParts, claim: Claim) -> Outcome:
     """Read a document, and draw its first page; what cannot be drawn has no picture. Nothing is stored but that."""
     with trio.move_on_after(ATTEMPT_SECONDS):
-        return await _read(parts, claim)
+        try:
+            return await _read(parts, claim)
+        except FileNotFoundError:  # before it was opened, or while it is read: its organization ends
+            return Outcome(_GONE, None)
     return Outcome(_TOO_SLOW, None)
 
 
 async def _read(parts: ParseParts, claim: Claim) -> Outcome:
-    try:
-        path = await trio.to_thread.run_sync(parts.blobs.path, claim.sha256, limiter=parts.threads)
-    except FileNotFoundError:
-        return Outcome(_GONE, None)
+    path = await trio.to_thread.run_sync(parts.blobs.path, claim.sha256, limiter=parts.threads)
     try:
         found = await parts.reader.read(path, claim.name, claim.mime_type)
     except ExtractionFailed as error:

@@ -172,7 +172,7 @@ class Reply(NamedTuple):
 
 def ask(running: Running, key: str, path: str, fields: Fields | None = None) -> Reply:
     """One GET over a connection of its own, with exactly these header fields beside the key."""
-    sent = [(b"Host", b"x"), (b"Authorization", b"Bearer " + key.encode()), (b"Connection", b"close")]
+    sent = [(b"Host", b"127.0.0.1"), (b"Authorization", b"Bearer " + key.encode()), (b"Connection", b"close")]
     lines = b"".join(b"%b: %b\r\n" % each for each in [*sent, *(list(HEADERS) if fields is None else fields)])
     with running.connect() as peer:
         peer.sendall(b"GET %b HTTP/1.1\r\n%b\r\n" % (path.encode(), lines))

@@ -287,10 +287,21 @@ def test_foreign_sales_and_purchases_count_at_their_rates(books: LedgerBooks) ->
     assert return_of(books, owner) == (17_00, 0, 17_00, 8_00, 9_00, 85_00, 40_00, 0, 0)
 
 
-def test_a_foreign_sale_without_a_rate_is_refused(books: LedgerBooks) -> None:
+ZERO = [{"description": "Books", "unitPrice": "1000.00", "vatCode": "zero"}]
+
+
+def test_a_foreign_sale_of_which_nobody_told_the_rate_counts_at_hmrcs(books: LedgerBooks) -> None:
+    """1.1681 euros were a pound in HMRC's table of September 2026: 1,000.00 are 856.09, in whole pounds 856."""
     owner = books.entity()
-    zero = [{"description": "Books", "unitPrice": "1.00", "vatCode": "zero"}]
-    books.invoice(legalEntityId=owner, currency="EUR", issueDate="2026-09-30", lines=zero)
+    books.invoice(legalEntityId=owner, currency="EUR", issueDate="2026-09-30", lines=ZERO)
+    assert return_of(books, owner) == (0, 0, 0, 0, 0, 856_00, 0, 0, 0)
+
+
+def test_a_foreign_sale_of_before_that_has_no_rate_is_refused(books: LedgerBooks) -> None:
+    owner = books.entity()
+    invoice = books.invoice(legalEntityId=owner, currency="EUR", issueDate="2026-09-30", lines=ZERO)
+    forget = "UPDATE invoices SET fx_rate = NULL, fx_rate_source = NULL, fx_rate_date = NULL WHERE id = :id"
+    books.store.write(lambda tx: tx.run(forget, id=invoice["id"]), books.org_id)
     with pytest.raises(Problem, match="currency_mismatch"):
         return_of(books, owner)
 
