@@ -1,7 +1,6 @@
 """From a file to settings: find it, read it, check every key, resolve every path."""
 
 import dataclasses
-import difflib
 import json
 import os
 import re
@@ -285,5 +284,7 @@ def _toml_key(name: str) -> str:
 
 
 def _suggestion(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name.lower().replace("-", "_"), known, n=1)
+    from difflib import get_close_matches  # for mistakes alone
+
+    close = get_close_matches(name.lower().replace("-", "_"), known, n=1)
     return f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}"

@@ -35,8 +35,7 @@ from gatewayd.importing.parts import ReadApart
 from gatewayd.importing.reading import closable
 from gatewayd.money import CURRENCIES, canonical
 from gatewayd.shares import Shares
-from gatewayd.statements.price_files import LIMITS
-from gatewayd.statements.shapes import Hints, Ignored, Part, PriceLine, Refused, Unreadable
+from gatewayd.statements.shapes import PRICE_LIMITS, Hints, Ignored, Part, PriceLine, Refused, Unreadable
 from gatewayd.store import Store, StoreFailure, WriteTx
 
 ROWS_AT_ONCE: Final = 200  # Chosen: in one transaction, some milliseconds of the writer
@@ -56,7 +55,7 @@ class PriceImporting:
     def __init__(self, store: Store, read_apart: ReadApart, max_bytes: int) -> None:
         self._store = store
         self._read_apart = read_apart
-        self._limits = replace(LIMITS, file_bytes=max_bytes)
+        self._limits = replace(PRICE_LIMITS, file_bytes=max_bytes)
         self.shares = Shares("files of prices", FILES_AT_ONCE)
 
     async def bring(self, org_id: str, file_name: str, file: ReceivedFile) -> PriceImport:

@@ -1,7 +1,6 @@
 """Responses: JSON that nobody keeps, errors in the shape of RFC 6749 §5.2, and redirects."""
 
 from collections.abc import Mapping
-from html import escape
 
 import msgspec
 
@@ -64,7 +63,7 @@ def error_response(failure: OAuthFailure | DirectFailure, *headers: Header) -> R
 
 def error_page(failure: OAuthFailure | DirectFailure, *headers: Header) -> Response:
     """The page for a person whose browser cannot be sent anywhere."""
-    text = _PAGE.format(description=escape(failure.description), code=escape(failure.code))
+    text = _PAGE.format(description=_escaped(failure.description), code=_escaped(failure.code))
     return _page(failure.status, text, *headers)
 
 
@@ -80,10 +79,10 @@ def redirect(address: str) -> Response:
 def leaving_page(target: Target, failure: OAuthFailure, issuer: str) -> Response:
     """The page from which a person may go back to the client with the error."""
     text = _LEAVING_PAGE.format(
-        host=escape(host_of(target.redirect_uri)),
-        description=escape(failure.description),
-        code=escape(failure.code),
-        location=escape(_error_location(target, failure, issuer)),
+        host=_escaped(host_of(target.redirect_uri)),
+        description=_escaped(failure.description),
+        code=_escaped(failure.code),
+        location=_escaped(_error_location(target, failure, issuer)),
     )
     return _page(failure.status, text)
 
@@ -106,3 +105,9 @@ def bearer_challenge(scheme: str, issuer: str, parameters: Mapping[str, str]) ->
     all_parameters = {"resource_metadata": f"{issuer}/.well-known/oauth-protected-resource", **parameters}
     listed = ", ".join(f'{name}="{value}"' for name, value in all_parameters.items())
     return b"www-authenticate", f"{scheme} {listed}".encode("ascii", "replace")
+
+
+def _escaped(text: str) -> str:
+    from html import escape  # its entities are memory that only a page of a failure needs
+
+    return escape(text)

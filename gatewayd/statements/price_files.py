@@ -17,7 +17,6 @@ from gatewayd.statements.dates import DateOrder, is_date, parse_date
 from gatewayd.statements.shapes import Hints, Ignored, Limits, PriceLine, Refused, Unreadable
 from gatewayd.statements.text import TextLines, encoding_of
 
-LIMITS: Final = Limits(lines=2_000_000, line_bytes=4096)
 SAMPLE_ROWS: Final = 5_000  # Chosen: that the order of dates and the decimal sign are found out from
 HEADING_ROWS: Final = 10  # Chosen: within which the headings are looked for
 

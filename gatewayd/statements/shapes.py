@@ -5,7 +5,7 @@ among them as `Refused`, and what is no transaction as `Ignored`, so that each r
 mix the lines of several accounts: a part says by `statement` which it belongs to.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct, field
 
@@ -136,6 +136,10 @@ class Limits(Struct, frozen=True, kw_only=True):
     lines: int = 5_000_000  # rows of all statements together, refused ones included
     line_bytes: int = 1024 * 1024  # of one line of text, or of one element
     memory_bytes: int = 512 * 1024 * 1024  # address space of the child
+
+
+PRICE_LIMITS: Final = Limits(lines=2_000_000, line_bytes=4096)
+"""Of files of prices."""
 
 
 class Hints(Struct, frozen=True, kw_only=True, omit_defaults=True):

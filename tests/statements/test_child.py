@@ -9,8 +9,7 @@ import pytest
 import trio
 
 from gatewayd.statements.child import read_apart, reader_of
-from gatewayd.statements.price_files import LIMITS
-from gatewayd.statements.shapes import Hints, Limits, Mapping, Part, PriceLine, Refused, Unreadable
+from gatewayd.statements.shapes import PRICE_LIMITS, Hints, Limits, Mapping, Part, PriceLine, Refused, Unreadable
 from tests.statements.parts import Parts, read_parts
 from tests.statements.test_camt053 import entry, message
 from tests.statements.test_csv_profiles import LLOYDS
@@ -48,13 +47,13 @@ async def test_what_is_read_apart_is_what_is_read_here(tmp_path: Path) -> None:
 
 async def test_prices_are_read_apart_too(tmp_path: Path) -> None:
     content = "date,isin,price,currency\n2026-10-01,GB00BH4HKS39,81.22,GBX\nyesterday,A,1,\n2026-10-01,USD/GBP,0.76,\n"
-    (batch,) = await batches_of(written(tmp_path, content.encode("utf-16")), hints(kind="prices", limits=LIMITS))
+    (batch,) = await batches_of(written(tmp_path, content.encode("utf-16")), hints(kind="prices", limits=PRICE_LIMITS))
     vodafone, refused, dollar = batch
     price = {"line": 2, "date": "2026-10-01", "identifier": "GB00BH4HKS39", "pair": None, "exchange": ""}
     assert vodafone == PriceLine(**price, price="81.22", currency="GBX")
     assert (isinstance(refused, Refused), getattr(dollar, "pair", None)) == (True, ("USD", "GBP"))
     with pytest.raises(Unreadable, match="the file is a ZIP archive"):
-        await batches_of(written(tmp_path, b"PK\x03\x04..."), hints(kind="prices", limits=LIMITS))
+        await batches_of(written(tmp_path, b"PK\x03\x04..."), hints(kind="prices", limits=PRICE_LIMITS))
 
 
 async def test_eight_bits_and_utf_16_are_read_where_no_file_can_be_opened_any_more(tmp_path: Path) -> None:

@@ -12,9 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.statements.price_files import LIMITS
 from gatewayd.statements.reading import read
-from gatewayd.statements.shapes import FileKind, Hints, Ignored, Limits, Mapping, PriceLine, Refused, Trade, Unreadable
+from gatewayd.statements.shapes import (
+    PRICE_LIMITS,
+    FileKind,
+    Hints,
+    Ignored,
+    Limits,
+    Mapping,
+    PriceLine,
+    Refused,
+    Trade,
+    Unreadable,
+)
 from tests.importing import broker_files as files
 from tests.importing import more_broker_files as more
 
@@ -77,7 +87,7 @@ BROKEN = ("", "n/a", "2024-13-45", "31/02/2024", "1O", "12,5", "-", '"', 'a"b', 
 
 def told(content: str, mapping: Mapping | None = None, kind: FileKind = "broker") -> list[int]:
     """The lines of all that is told of the file."""
-    limits = LIMITS if kind == "prices" else Limits()
+    limits = PRICE_LIMITS if kind == "prices" else Limits()
     hints = Hints(file_name="x.csv", kind=kind, mapping=mapping, currency="GBP", limits=limits)
     found = list(read(io.BytesIO(content.encode()), hints))
     for one in found:

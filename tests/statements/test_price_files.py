@@ -4,14 +4,13 @@ import io
 
 import pytest
 
-from gatewayd.statements.price_files import LIMITS
 from gatewayd.statements.reading import read
-from gatewayd.statements.shapes import Hints, Limits, PriceLine, Refused, Unreadable
+from gatewayd.statements.shapes import PRICE_LIMITS, Hints, Limits, PriceLine, Refused, Unreadable
 
 
 def found(content: str | bytes, limits: Limits | None = None) -> list[PriceLine | Refused]:
     raw = content.encode() if isinstance(content, str) else content
-    hints = Hints(kind="prices", file_name="prices.csv", limits=limits or LIMITS)
+    hints = Hints(kind="prices", file_name="prices.csv", limits=limits or PRICE_LIMITS)
     return [one for one in read(io.BytesIO(raw), hints) if isinstance(one, PriceLine | Refused)]
 
 
