@@ -181,3 +181,9 @@ def test_no_closed_period_gets_another_rate(exporter: Exporter) -> None:
     sold = exporter.without_rate()
     exporter.write(lambda tx: period_locks.close(tx, exporter.owner, "2026-09-01", "2026-09-30"))
     assert refused(exporter, "setInvoiceRate", invoiceId=sold["id"], fxRate="0.75").code == "period_closed"
+
+
+def test_a_rate_is_given_to_the_version_that_was_read(exporter: Exporter) -> None:
+    sold = exporter.without_rate()
+    body = {"invoiceId": sold["id"], "fxRate": "0.75", "expectedVersion": 9}
+    assert refused(exporter, "setInvoiceRate", **body).code == "version_conflict"

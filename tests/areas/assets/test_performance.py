@@ -237,6 +237,12 @@ def test_a_range_that_cannot_be_is_refused(investor: Investor, query: str, path:
     assert fields_of(caught.value) == [(path, code)]
 
 
+def test_an_allocation_is_of_something(investor: Investor) -> None:
+    with pytest.raises(Problem) as caught:
+        investor.one("allocation", "")
+    assert fields_of(caught.value) == [("portfolioId", "required")]
+
+
 def test_cash_is_of_no_instrument_and_of_one_currency(investor: Investor) -> None:
     with pytest.raises(Problem) as caught:
         investor.earned(f"&instrumentId={investor.share}&basis=with_cash")

@@ -172,3 +172,11 @@ def test_companies_and_strangers_have_no_such_pages(books: LetBooks) -> None:
         with pytest.raises(Problem) as caught:
             returned(books, owner=owner)
         assert fields_of(caught.value) == [("legalEntityId", code)]
+
+
+def test_foreign_money_without_a_rate_is_in_no_box(books: LetBooks) -> None:
+    row = books.enter(books.lets, "other", 10_00, DAY, property_id=books.property(), currency="EUR", fx_rate="0.9")
+    books.set(row.id, fx_rate=None)
+    with pytest.raises(Problem) as caught:
+        returned(books)
+    assert caught.value.code == "currency_mismatch"

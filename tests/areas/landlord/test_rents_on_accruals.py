@@ -115,6 +115,19 @@ def test_a_closed_period_keeps_the_rents_that_fell_due_in_it(company: Company) -
     with pytest.raises(Problem) as caught:
         company.post("writeOffRent", tenancyId=company.tenancy, date="2026-09-30", reason="Agreed")
     assert caught.value.code == "period_closed"
+    new = {"startDate": "2026-09-10", "rentAmount": "700.00", "rentFrequency": "monthly"}
+    other = str(company.property(company.business_id)["id"])
+    with pytest.raises(Problem) as caught:
+        company.post("createTenancy", propertyId=other, tenantIds=[company.tenant], **new)
+    assert caught.value.code == "period_closed"
+
+
+def test_what_was_written_off_is_told_once(company: Company) -> None:
+    body = {"tenancyId": company.tenancy, "reason": "Agreed", "amount": "10.00", "externalId": "w-1"}
+    company.post("writeOffRent", **body)
+    with pytest.raises(Problem) as caught:
+        company.post("writeOffRent", **body)
+    assert caught.value.code == "already_exists"
 
 
 def test_months_add_up_and_rows_add_up_to_their_line(company: Company) -> None:
