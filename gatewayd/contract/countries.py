@@ -16,6 +16,9 @@ SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM
 UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
 """
 COUNTRIES: Final = frozenset(_ASSIGNED.split())
+_MEMBERS = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
+EUROPEAN_UNION: Final = frozenset(_MEMBERS.split())
+"""The member states since 1 February 2020."""
 
 
 def pattern() -> str:

@@ -2,9 +2,8 @@
 
 import re
 
-import stdnum.eu.vat
-import stdnum.exceptions
-import stdnum.gb.vat
+from gatewayd import check_digits
+from gatewayd.contract.countries import EUROPEAN_UNION
 
 _COMPANY_NUMBER = re.compile(r"^(\d{8}|[A-Z]{2}\d{6})$", re.ASCII)  # Companies House
 _FOREIGN_NUMBER = re.compile(r"^[A-Z0-9]{2,20}$", re.ASCII)
@@ -12,7 +11,7 @@ _SEPARATORS = re.compile(r"[\s.\-/]+")
 _GREECE = "EL"  # its VAT numbers do not bear the ISO code
 _BRITISH = frozenset({"GB", "XI", "GD", "HA"})  # Northern Ireland, government departments, health authorities
 _UNITED_KINGDOM = frozenset({"GB", "IM"})  # for VAT the Isle of Man is part of it
-_MEMBERS = (stdnum.eu.vat.MEMBER_STATES - {"xi"}) | {_GREECE.lower()}
+_MEMBERS = EUROPEAN_UNION | {_GREECE}
 
 
 def vat_number(text: str, country_code: str) -> str | None:
@@ -28,10 +27,10 @@ def vat_number(text: str, country_code: str) -> str | None:
         foreign = number is not None and number.isdigit() and country_code not in _UNITED_KINGDOM
         return f"GB{number}" if foreign else number
     member = _GREECE if country_code == "GR" else country_code
-    if compact[:2].lower() not in _MEMBERS and member.lower() in _MEMBERS:
+    if compact[:2] not in _MEMBERS and member in _MEMBERS:
         compact = member + compact
-    if compact[:2].lower() in _MEMBERS:
-        return _european(compact)
+    if compact[:2] in _MEMBERS:
+        return check_digits.european_vat(compact)
     return compact if _FOREIGN_NUMBER.match(compact) else None
 
 
@@ -64,15 +63,5 @@ def folded(name: str) -> str:
 
 
 def _british(compact: str) -> str | None:
-    try:
-        digits = str(stdnum.gb.vat.validate(compact))
-    except stdnum.exceptions.ValidationError:
-        return None
-    return "XI" + digits if compact.startswith("XI") else digits
-
-
-def _european(compact: str) -> str | None:
-    try:
-        return str(stdnum.eu.vat.validate(compact))
-    except stdnum.exceptions.ValidationError:
-        return None
+    digits = check_digits.british_vat(compact)
+    return "XI" + digits if digits is not None and compact.startswith("XI") else digits

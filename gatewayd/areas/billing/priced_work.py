@@ -1,6 +1,5 @@
 """What can have a price: the names of work, and the units that each is charged by (Domain B8)."""
 
-import difflib
 from collections.abc import Mapping
 from typing import Final
 
@@ -32,8 +31,10 @@ def unit_fault(path: str, unit: Unit, name: str, priced: PricedWork) -> FieldErr
 
 def _nearest(name: str, priced: PricedWork) -> list[str]:
     """Names that are written alike, letter case apart; else those of the same last word."""
+    from difflib import get_close_matches  # for mistakes alone
+
     folded = {known.lower(): known for known in priced}
-    alike = difflib.get_close_matches(name.lower(), folded, _MOST_NAMED, cutoff=0.7)
+    alike = get_close_matches(name.lower(), folded, _MOST_NAMED, cutoff=0.7)
     last = name.rpartition(".")[2].lower()
     return [folded[one] for one in alike] or sorted(
         known for known in priced if known.lower().rpartition(".")[2] == last

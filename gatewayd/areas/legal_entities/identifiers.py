@@ -2,9 +2,7 @@
 
 import re
 
-import stdnum.exceptions
-from stdnum.gb import utr as stdnum_utr
-from stdnum.gb import vat as stdnum_vat
+from gatewayd import check_digits
 
 _COMPANY_NUMBER = re.compile(r"\d{8}|[A-Z]{2}\d{6}", re.ASCII)
 _NINO = re.compile(r"[A-Z]{2}\d{6}[A-D]", re.ASCII)
@@ -16,19 +14,8 @@ _NINO_NEVER_SECOND = frozenset("DFIQUVO")
 
 def vat_number(text: str) -> str | None:
     """The nine digits of a valid VAT registration number, without GB; None if it is not one."""
-    try:
-        digits = str(stdnum_vat.validate(text))
-    except stdnum.exceptions.ValidationError:
-        return None
-    return digits if len(digits) == VRN_DIGITS else None
-
-
-def utr(text: str) -> str | None:
-    """The ten digits of a valid Unique Taxpayer Reference; None if it is not one."""
-    try:
-        return str(stdnum_utr.validate(text))
-    except stdnum.exceptions.ValidationError:
-        return None
+    digits = check_digits.british_vat(text)
+    return digits if digits is not None and len(digits) == VRN_DIGITS else None
 
 
 def nino(text: str) -> str | None:

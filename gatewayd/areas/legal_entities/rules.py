@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from msgspec.structs import replace
 
+from gatewayd import check_digits
 from gatewayd.areas.legal_entities import identifiers
 from gatewayd.areas.legal_entities.shapes import EntityRow, EntityType, YearEnd
 from gatewayd.errors import FieldError, invalid
@@ -29,7 +30,7 @@ def checked(entity: EntityRow) -> EntityRow:
     return replace(
         entity,
         vat_number=entity.vat_number and identifiers.vat_number(entity.vat_number),
-        utr=entity.utr and identifiers.utr(entity.utr),
+        utr=entity.utr and check_digits.utr(entity.utr),
         nino=entity.nino and identifiers.nino(entity.nino),
         company_number=_company_number(entity),
     )
@@ -45,7 +46,7 @@ def _company_number(entity: EntityRow) -> str | None:
 def _identifier_errors(entity: EntityRow) -> Iterator[FieldError]:
     if entity.vat_number is not None and identifiers.vat_number(entity.vat_number) is None:
         yield FieldError("vatNumber", "invalid_vrn", "This is not a VAT registration number: check its digits.")
-    if entity.utr is not None and identifiers.utr(entity.utr) is None:
+    if entity.utr is not None and check_digits.utr(entity.utr) is None:
         yield FieldError("utr", "invalid_utr", "This is not a Unique Taxpayer Reference: check its digits.")
     if entity.nino is not None:
         if identifiers.nino(entity.nino) is None:

@@ -4,10 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from stdnum.eu import vat as eu_vat
-from stdnum.gb import utr as gb_utr
-from stdnum.gb import vat as gb_vat
-
+from gatewayd import check_digits
 from gatewayd.extraction.facts.labelled import Labels, Value, labelled
 from gatewayd.extraction.facts.lines import Line
 
@@ -62,20 +59,20 @@ def _read_vat(text: str) -> list[Value[str]]:
 def _british(text: str) -> Iterator[Value[str]]:
     for match in _GB_VAT.finditer(text):
         number = re.sub(r"[\s.-]", "", match["digits"]).translate(_CLEAN)
-        if gb_vat.is_valid(number):
+        if check_digits.british_vat(number) is not None:
             yield Value(match.start(), f"{match['country'] or 'GB'}{number}")
 
 
 def _european(text: str) -> Iterator[Value[str]]:
     for match in _EU_VAT.finditer(text):
         number = match.group().replace(" ", "").replace(".", "")
-        if any(c.isdigit() for c in number) and eu_vat.is_valid(number):
+        if any(c.isdigit() for c in number) and check_digits.european_vat(number) is not None:
             yield Value(match.start(), number)
 
 
 def _read_utr(text: str) -> list[Value[str]]:
     numbers = ((match.start(), re.sub(r"\s", "", match[1]).translate(_CLEAN)) for match in _UTR.finditer(text))
-    return [Value(start, number) for start, number in numbers if gb_utr.is_valid(number)]
+    return [Value(start, number) for start, number in numbers if check_digits.utr(number) is not None]
 
 
 def _postcode(match: re.Match[str]) -> str:

@@ -3,24 +3,16 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Protocol
 
-from stdnum import cusip, figi, isin
-from stdnum.gb import sedol
-
+from gatewayd import check_digits
 from gatewayd.areas.assets.instruments.shapes import AssetClass, AssetSubClass
 from gatewayd.contract.countries import COUNTRIES
 from gatewayd.errors import FieldError
 
-
-def _is_isin(text: str) -> bool:
-    """By the check digit alone: agencies number in `XS`, `EZ` or `XT` as well, where no country stands."""
-    return str(isin.calc_check_digit(text[:-1])) == text[-1]
-
-
 _CHECKS: Final[Mapping[str, tuple[Callable[[str], bool], str]]] = {
-    "isin": (_is_isin, "ISIN"),
-    "sedol": (sedol.is_valid, "SEDOL"),
-    "figi": (figi.is_valid, "FIGI"),
-    "cusip": (cusip.is_valid, "CUSIP"),
+    "isin": (check_digits.is_isin, "ISIN"),
+    "sedol": (check_digits.is_sedol, "SEDOL"),
+    "figi": (check_digits.is_figi, "FIGI"),
+    "cusip": (check_digits.is_cusip, "CUSIP"),
 }
 IDENTIFIERS: Final = tuple(_CHECKS)
 """Those that are nobody else's, the surest first."""

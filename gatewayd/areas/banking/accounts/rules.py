@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from msgspec.structs import replace
-from stdnum import bic, iban
 
+from gatewayd import check_digits
 from gatewayd.areas.banking import institutions, sort_codes
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.errors import FieldError, invalid
@@ -43,7 +43,7 @@ def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> B
             row,
             sort_code=row.sort_code and row.sort_code.translate(_SPACING),
             account_number=row.account_number and row.account_number.translate(_SPACING),
-            iban=row.iban and iban.compact(row.iban),
+            iban=row.iban and check_digits.iban(row.iban),
         )
     )
 
@@ -58,12 +58,12 @@ def with_bank(row: BankAccountRow) -> BankAccountRow:
 
 def is_iban(text: str) -> bool:
     """Whether the check digits are right."""
-    return bool(iban.is_valid(text))
+    return check_digits.iban(text) is not None
 
 
 def is_bic(text: str) -> bool:
     """Whether it has the form of one."""
-    return bool(bic.is_valid(text))
+    return check_digits.is_bic(text)
 
 
 def same_account(tx: ReadTx, row: BankAccountRow) -> str | None:
