@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import msgspec
 import trio
 
-from gatewayd.cli import demo_firm
+from gatewayd.cli.demo import firm as demo_firm
 from gatewayd.clock import SystemClock
 from gatewayd.identity import client_metadata, oauth_clients, sessions
 from gatewayd.identity.authorization_codes import Consent

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import trio
 
-from gatewayd.cli import demo_firm
+from gatewayd.cli.demo import firm as demo_firm
 from gatewayd.clock import SystemClock
 from gatewayd.identity import api_keys, audit, memberships
 from gatewayd.store import WriteTx

@@ -5,7 +5,7 @@ import ast
 import apsw
 import pytest
 
-from gatewayd.cli.lost_secrets import LOSSES
+from gatewayd.cli.instance.lost_secrets import LOSSES
 from gatewayd.store.sealed_columns import SEALED_COLUMNS
 from tests.structure.sources import Source, sources
 from tests.support.store import columns_of
