@@ -18,7 +18,7 @@ from gatewayd.bundles.sheets import ALLOCATIONS, INVOICES, LINES, Sheet
 from gatewayd.errors import Problem
 from gatewayd.ledger.csv_text import Cell
 from gatewayd.store import ReadTx
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 
 TABLE: Final = "documents.csv"
 FOLDER: Final = "documents/"

@@ -18,17 +18,17 @@ from gatewayd.bundles.manifest import FileEntry
 from gatewayd.clock import DAY, HOUR, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, invalid, invalid_field, invalid_state
-from gatewayd.identity import seal_keys
-from gatewayd.identity.seal_keys import SealKey
+from gatewayd.identity.signing import seal_keys
+from gatewayd.identity.signing.seal_keys import SealKey
 from gatewayd.ledger import named_files, period_seals
 from gatewayd.ledger.period_seals import SEALS, PeriodSeal, SealedFile
 from gatewayd.ledger.periods import PERIODS, PeriodRow
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
-from gatewayd.store.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
-from gatewayd.store.directory import free_bytes
-from gatewayd.store.incoming_files import RESERVE_BYTES
+from gatewayd.store.files.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
+from gatewayd.store.files.directory import free_bytes
+from gatewayd.store.files.incoming_files import RESERVE_BYTES
 
 MAX_BUNDLE_BYTES: Final = 1 << 30  # Chosen: a hundred times what a busy small firm has in a year
 MAX_WITH_DOCUMENTS_BYTES: Final = 4 << 30  # Chosen: some ten thousand scans

@@ -22,12 +22,12 @@ from gatewayd.bundles.sheets import Scope
 from gatewayd.clock import to_wire
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
-from gatewayd.identity.seal_keys import SealKey
+from gatewayd.identity.signing.seal_keys import SealKey
 from gatewayd.ledger import csv_text
 from gatewayd.ledger.business_accounts import accounts_of
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.store import ReadTx
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 
 MAX_ROWS: Final = 1_000_000  # Chosen: of all tables together, some years of a large firm
 _MOMENT: Final = (1980, 1, 1, 0, 0, 0)  # the first that a ZIP knows: the time is in the manifest alone

@@ -38,7 +38,7 @@ from gatewayd.http1.log import Log
 from gatewayd.http1.proxy_headers import TrustedProxies
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
-from gatewayd.identity.throttling import Limits
+from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.metrics.page import page as metrics_page
@@ -48,8 +48,8 @@ from gatewayd.outbound.transport import Policy
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.provider import Provider
 from gatewayd.shares import Shares
-from gatewayd.store.blobs import Blobs
-from gatewayd.store.incoming_files import incoming_folder, sweep
+from gatewayd.store.files.blobs import Blobs
+from gatewayd.store.files.incoming_files import incoming_folder, sweep
 from gatewayd.tax.headers import FROM_PAGES, TO_PAGES
 from gatewayd.tax.proxy import Proxy
 from gatewayd.vault_files.engine import DOWNLOADS, VaultFiles

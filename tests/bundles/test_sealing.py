@@ -23,7 +23,7 @@ from gatewayd.bundles.engine import SWEEP_EVERY, Bundles
 from gatewayd.bundles.manifest import Manifest
 from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 from tests.bundles.conftest import FORMULA, OpenFirm, SealedFirm, table
 from tests.ledger import bank_books
 

@@ -7,10 +7,11 @@ import pytest
 
 from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
-from gatewayd.identity import audit, one_time_links, sessions, throttling
-from gatewayd.identity.passwords import Hasher
-from gatewayd.identity.throttling import Limits
-from gatewayd.identity.users import credentials
+from gatewayd.identity import audit
+from gatewayd.identity.people.users import credentials
+from gatewayd.identity.sign_in import one_time_links, sessions, throttling
+from gatewayd.identity.sign_in.passwords import Hasher
+from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.store import ReadTx
 from tests.cli.conftest import Run
 from tests.cli.store_reading import read_store

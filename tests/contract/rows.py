@@ -16,10 +16,11 @@ from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows as proposals
 from gatewayd.contract.operation import Operation
 from gatewayd.extraction.shapes import CertificateFacts, Facts
-from gatewayd.identity import audit, organizations
+from gatewayd.identity import audit
+from gatewayd.identity.people import organizations
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.time_range import RETENTION_DAYS

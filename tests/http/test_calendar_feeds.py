@@ -15,7 +15,7 @@ from gatewayd.areas.periods.icalendar import Deadline
 from gatewayd.clock import DAY
 from gatewayd.http.calendar_feeds import COST, calendar_app
 from gatewayd.http1.asgi import App
-from gatewayd.identity.calendar_feeds import OpenFeed
+from gatewayd.identity.keys.calendar_feeds import OpenFeed
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import OverBudget, ReadTx, Store
 from tests.http.test_health import ask

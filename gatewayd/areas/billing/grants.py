@@ -11,7 +11,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import CreditsText, Id, Request, Since, encode, project
 from gatewayd.errors import invalid_field
-from gatewayd.identity.administrators import require_administrator
+from gatewayd.identity.people.administrators import require_administrator
 from gatewayd.ledger.credits import booking, corrections, grants
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import NewGrant

@@ -12,9 +12,9 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, PageRequest, listing_of
 from gatewayd.contract.wire import Id, Request
 from gatewayd.errors import invalid_field
-from gatewayd.identity import organizations, suspensions
-from gatewayd.identity.administrators import require_administrator
-from gatewayd.identity.organizations import NAME_LENGTH_MAX, Organization
+from gatewayd.identity.people import organizations, suspensions
+from gatewayd.identity.people.administrators import require_administrator
+from gatewayd.identity.people.organizations import NAME_LENGTH_MAX, Organization
 from gatewayd.store import ReadTx, WriteTx
 
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_LENGTH_MAX)]

@@ -10,7 +10,7 @@ from typing import Final
 
 from gatewayd.areas.periods.icalendar import Deadline
 from gatewayd.clock import Instant
-from gatewayd.identity.calendar_feeds import OpenFeed
+from gatewayd.identity.keys.calendar_feeds import OpenFeed
 from gatewayd.ledger import tenancy_ends
 from gatewayd.ledger.forecast import ObligationKind
 from gatewayd.ledger.tenancy_ends import TenancyEnd

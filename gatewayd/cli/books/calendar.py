@@ -46,7 +46,7 @@ def list_feeds(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def revoke(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity.calendar_feeds import CALENDAR_FEEDS
+    from gatewayd.identity.keys.calendar_feeds import CALENDAR_FEEDS
 
     org_id = context.read(lambda tx: CALENDAR_FEEDS.organization_of(tx, arguments.id))
     ended = run_operation(context, _operation(context, "revokeFeed"), org_id, {"id": arguments.id})

@@ -37,7 +37,7 @@ def add_command_to(group: Subparsers) -> None:
 
 def import_folder(arguments: argparse.Namespace, context: Context) -> int:
     """Beside a daemon or without one. Killed, it is run again: what was filed until then is known."""
-    from gatewayd.store.blobs import Blobs
+    from gatewayd.store.files.blobs import Blobs
     from gatewayd.vault_files.filing import Filing
 
     path, org_id = arguments.path, arguments.org
@@ -81,7 +81,7 @@ def _refuse_own_data(path: Path, data: Path) -> None:
 def _require_place(tx: "ReadTx", org_id: str, folder_id: str | None) -> None:
     """Raises `Problem` `not_found`."""
     from gatewayd.areas.vault.folders.rows import FOLDERS
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
 
     organizations.get(tx, org_id)
     if folder_id is not None:

@@ -121,7 +121,7 @@ def reparse(arguments: argparse.Namespace, context: Context) -> int:
 
 def reindex(arguments: argparse.Namespace, context: Context) -> int:
     """In pieces, beside a daemon that serves; what is found meanwhile is what the index had before."""
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
 
     if arguments.org is None:
         ids = [one.id for one in context.read(organizations.list_all)]
@@ -149,7 +149,7 @@ def _failed(context: Context, org_id: str, limit: int) -> list[Json]:
 
     from gatewayd.areas.vault.documents import pages
     from gatewayd.contract.wire import encode
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
 
     def read(tx: "ReadTx") -> list[Json]:
         organizations.get(tx, org_id)

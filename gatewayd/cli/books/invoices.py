@@ -126,7 +126,7 @@ def list_invoices(arguments: argparse.Namespace, context: Context) -> int:
 
     from gatewayd.areas.accounting.invoices import pages
     from gatewayd.areas.accounting.invoices.shapes import ListInvoices
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
 
     def work(tx: "ReadTx") -> list[Json]:
         organizations.get(tx, arguments.org)

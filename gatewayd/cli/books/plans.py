@@ -126,7 +126,7 @@ def _run(context: Context, operation: str, org_id: str | None, values: Json) -> 
 
 def _first(context: Context) -> str:
     """The first organization of the instance. Raises `CommandError` where there is none."""
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
 
     first = context.read(lambda tx: next(iter(organizations.list_all(tx)), None))
     if first is None:

@@ -128,7 +128,7 @@ def _deps(context: Context, store: "Store") -> _Deps:
 
 def _copy(context: Context, sha256: str, to: Path) -> None:
     """The file under another name, on disk before it is told of."""
-    from gatewayd.store.blobs import Blobs
+    from gatewayd.store.files.blobs import Blobs
 
     try:
         with Blobs(Path(context.config.store.directory)).path(sha256).open("rb") as source, to.open("xb") as file:

@@ -15,7 +15,9 @@ from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.scopes import FULL_ACCESS
 from gatewayd.contract.wire import encode
-from gatewayd.identity import api_keys, audit, memberships, organizations, users
+from gatewayd.identity import audit
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.people import memberships, organizations, users
 from gatewayd.store import WriteTx
 
 _ENTITY = {

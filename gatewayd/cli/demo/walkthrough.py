@@ -26,7 +26,7 @@ from gatewayd.config import Config, Log, Server, Tax, Webhooks
 from gatewayd.config import Store as StoreSection
 from gatewayd.console.addresses import ACCOUNT, APPS, SIGN_IN
 from gatewayd.daemon.daemon import STOP_SIGNALS, Daemon, Running, Surroundings
-from gatewayd.identity.passwords import Hasher
+from gatewayd.identity.sign_in.passwords import Hasher
 from gatewayd.logs import make_logger
 
 STEP_SECONDS = 20.0  # Chosen: longest time for one step of the play

@@ -73,7 +73,7 @@ def _permissions(context: Context) -> Iterator[Finding]:
 def _restored(directory: Path) -> Iterator[Finding]:
     """Whether somebody decided what holds of a backup that was restored. Nothing where none was."""
     from gatewayd.store import StoreFailure
-    from gatewayd.store.restored import find_restored
+    from gatewayd.store.files.restored import find_restored
 
     try:
         restored = find_restored(directory)
@@ -94,8 +94,8 @@ def _restored(directory: Path) -> Iterator[Finding]:
 def _sealed(context: Context) -> Iterator[Finding]:
     """Whether every sealed secret opens. Nothing where there are none, or the database cannot be read: see there."""
     from gatewayd.store import StoreFailure
-    from gatewayd.store.instance_key import closed_values
-    from gatewayd.store.sealing import Sealer, read_key
+    from gatewayd.store.sealing.instance_key import closed_values
+    from gatewayd.store.sealing.sealing import Sealer, read_key
 
     path, database = context.key_file, context.store_settings.path
     if not database.exists():
@@ -151,9 +151,9 @@ def _disk(context: Context) -> Iterator[Finding]:
 
 def _store(context: Context) -> Iterator[Finding]:
     from gatewayd.store import StoreFailure
+    from gatewayd.store.files.lost_database import lost, remains_in
+    from gatewayd.store.files.manifests import KEY_NAME
     from gatewayd.store.integrity import find_faults
-    from gatewayd.store.lost_database import lost, remains_in
-    from gatewayd.store.manifests import KEY_NAME
 
     path = context.store_settings.path
     found = list[str]()

@@ -19,8 +19,8 @@ ANSWER_BYTES_MAX: Final = 65_536  # Chosen: thirty times what is published
 
 def daemon(context: Context) -> Iterator[Finding]:
     """Nothing where no key set is to be had: another check tells whether anybody answers."""
-    from gatewayd.store.directory import is_worked_with
     from gatewayd.store.failures import MigrationError, StoreFailure
+    from gatewayd.store.files.directory import is_worked_with
 
     about, url, directory = "daemon", context.config.server.public_url, context.store_settings.directory
     served = _served(url)
@@ -84,6 +84,6 @@ def _opener() -> urllib.request.OpenerDirector:
 
 def _held(context: Context) -> set[str] | None:
     """The ids of the signing keys in our database; None where there is no database. Raises as `Context.read`."""
-    from gatewayd.identity import signing_keys
+    from gatewayd.identity.signing import signing_keys
 
     return set(context.read(signing_keys.published)) if context.has_database() else None

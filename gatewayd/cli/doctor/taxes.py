@@ -11,7 +11,7 @@ from gatewayd.config import missing_client, missing_credentials
 
 if TYPE_CHECKING:
     from gatewayd.clock import Instant
-    from gatewayd.identity.organizations import Organization
+    from gatewayd.identity.people.organizations import Organization
     from gatewayd.store import ReadTx
     from gatewayd.tax.connections import Standing
     from gatewayd.tax.settings import TaxSettings
@@ -86,9 +86,9 @@ def _secret(path: Path) -> Finding:
 
 def _connections(context: Context, settings: "TaxSettings") -> Iterator[Finding]:
     from gatewayd.clock import from_wire, to_wire
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
     from gatewayd.store.failures import MigrationError, StoreFailure
-    from gatewayd.store.restored import find_restored
+    from gatewayd.store.files.restored import find_restored
     from gatewayd.store.upgrade import is_current
 
     about = "tax connections"
@@ -117,7 +117,7 @@ def _connections(context: Context, settings: "TaxSettings") -> Iterator[Finding]
 
 def _last_not_known(tx: "ReadTx") -> "Instant | None":
     """When the authority was last found not to know this service, over connections that have not worked since."""
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
     from gatewayd.tax import call_log, connections
 
     found = []

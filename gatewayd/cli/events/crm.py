@@ -83,7 +83,7 @@ def emit_event(arguments: argparse.Namespace, context: Context) -> int:
     import msgspec
 
     from gatewayd import events
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
     from gatewayd.store import WriteTx
 
     try:

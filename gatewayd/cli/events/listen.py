@@ -92,7 +92,7 @@ def listen(arguments: argparse.Namespace, context: Context) -> int:
 async def _listen(options: ListenOptions) -> None:
     import trio
 
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
     from gatewayd.webhooks.relay import EventFeed
 
     context = options.context

@@ -57,7 +57,7 @@ def ask_engine(context: Context, org_id: str, ask: "Callable[[Store, Importing],
     import msgspec
 
     from gatewayd.contract.wire import encode
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
 
     async def asked(store: "Store") -> object:
         await store.read(lambda tx: organizations.get(tx, org_id), org_id)

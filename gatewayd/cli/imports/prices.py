@@ -39,7 +39,7 @@ def prices(arguments: argparse.Namespace, context: Context) -> int:
     import msgspec
 
     from gatewayd.contract.wire import encode
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
     from gatewayd.importing.prices import OPERATIONS, PriceImporting
     from gatewayd.performing.performer import Performer
     from gatewayd.performing.prepared import prepare

@@ -14,7 +14,7 @@ from gatewayd.cli.progress import Progress
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx
-    from gatewayd.store.manifests import Manifest
+    from gatewayd.store.files.manifests import Manifest
 
 CHUNK = 500  # rows that one read renders again
 SHOWN = 20  # lines of faults that are printed
@@ -51,8 +51,8 @@ def add_commands(subparsers: Subparsers) -> None:
 def backup(arguments: argparse.Namespace, context: Context) -> int:
     """A copy of what is damaged is no backup: it is told, and takes no other's place."""
     from gatewayd.ledger.named_files import NAMING
-    from gatewayd.store.backup import Looking, back_up
-    from gatewayd.store.dated_backups import back_up_into
+    from gatewayd.store.backups.backup import Looking, back_up
+    from gatewayd.store.backups.dated_backups import back_up_into
 
     if arguments.keep is not None and arguments.into is None:
         raise CommandError("--keep goes with --into", 2)
@@ -80,8 +80,9 @@ def backup(arguments: argparse.Namespace, context: Context) -> int:
 
 def restore(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.ledger.named_files import NAMING
-    from gatewayd.store import manifests, restoring
-    from gatewayd.store.backup import Looking
+    from gatewayd.store.backups import restoring
+    from gatewayd.store.backups.backup import Looking
+    from gatewayd.store.files import manifests
 
     directory, key_file = context.store_settings.directory, context.config.store.key_file
     decision = decision_of(arguments)
@@ -138,8 +139,8 @@ def verify(arguments: argparse.Namespace, context: Context) -> int:
 def _verify_backup(arguments: argparse.Namespace) -> int:
     """It needs no settings: on any machine, also where nothing can be written."""
     from gatewayd.ledger.named_files import NAMING
-    from gatewayd.store.backup import Looking
-    from gatewayd.store.restoring import verify_backup
+    from gatewayd.store.backups.backup import Looking
+    from gatewayd.store.backups.restoring import verify_backup
 
     if arguments.repair:
         raise CommandError("a backup is not repaired: --repair is for the store", 2)
@@ -173,7 +174,7 @@ def _stale_wires(context: Context) -> list[str]:
     """A sentence for each row whose stored JSON, or sum of rents, is not what it is made of."""
     import trio
 
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
 
     async def run() -> list[str]:
         found: list[str] = []
@@ -193,7 +194,7 @@ def _faults_of_credits(context: Context) -> list[str]:
     """A sentence for each invariant of the ledger of credits that doesn't hold (Domain C8)."""
     import trio
 
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
     from gatewayd.ledger.credits import invariants
 
     async def run() -> list[str]:

@@ -91,8 +91,8 @@ def _answers(arguments: argparse.Namespace) -> list[str]:
 
     Raises `CommandError` 2.
     """
-    from gatewayd.identity.organizations import validate_name
-    from gatewayd.identity.users import validate_email
+    from gatewayd.identity.people.organizations import validate_name
+    from gatewayd.identity.people.users import validate_email
 
     questions = (
         _Question(arguments.public_url, "Public URL", _checked_url, DEFAULT_URL),
@@ -187,7 +187,9 @@ def _write_draft(target: Path, text: str) -> Path:
 
 def _seed(context: Context, organization: str, owner: tuple[str, str]) -> tuple[str, str, str]:
     """Make the organization and its owner (address, name); returns their ids and the token of the owner's link."""
-    from gatewayd.identity import audit, memberships, one_time_links, organizations, users
+    from gatewayd.identity import audit
+    from gatewayd.identity.people import memberships, organizations, users
+    from gatewayd.identity.sign_in import one_time_links
 
     email, name = owner
 

@@ -9,8 +9,8 @@ from gatewayd.cli.parser import Subparsers, add_command, add_group
 
 if TYPE_CHECKING:
     from gatewayd.store import Store
-    from gatewayd.store.sealed_columns import SealedValue
-    from gatewayd.store.sealing import Sealer
+    from gatewayd.store.sealing.sealed_columns import SealedValue
+    from gatewayd.store.sealing.sealing import Sealer
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -25,8 +25,8 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def rotate(arguments: argparse.Namespace, context: Context) -> int:
     """The key of until then is kept beside the new one."""
-    from gatewayd.store import instance_key
-    from gatewayd.store.directory import locked
+    from gatewayd.store.files.directory import locked
+    from gatewayd.store.sealing import instance_key
 
     _require_database(context)
     with locked(context.store_settings.directory, "gatewayd instance-key rotate"):
@@ -39,7 +39,7 @@ def rotate(arguments: argparse.Namespace, context: Context) -> int:
 
 def abandon(arguments: argparse.Namespace, context: Context) -> int:
     """Beside no daemon. What opens with the key that is there stays; a key that is missing is made."""
-    from gatewayd.store.directory import locked
+    from gatewayd.store.files.directory import locked
 
     _require_database(context)
     with locked(context.store_settings.directory, "gatewayd instance-key abandon"):
@@ -77,8 +77,8 @@ def _lost(context: Context, *, makes_key: bool) -> "tuple[Sealer, list[SealedVal
     import secrets
 
     from gatewayd.store import StoreFailure
-    from gatewayd.store.instance_key import closed_values, open_key
-    from gatewayd.store.sealing import KEY_BYTES, Sealer, load_key, read_key
+    from gatewayd.store.sealing.instance_key import closed_values, open_key
+    from gatewayd.store.sealing.sealing import KEY_BYTES, Sealer, load_key, read_key
 
     database, path = context.store_settings.path, context.key_file
     try:

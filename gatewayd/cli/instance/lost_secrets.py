@@ -4,10 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES, forget_lost
-from gatewayd.identity import audit, refresh_tokens, seal_keys, second_factors, signing_keys, users
+from gatewayd.identity import audit
+from gatewayd.identity.people import users
+from gatewayd.identity.sign_in import second_factors
+from gatewayd.identity.signing import seal_keys, signing_keys
+from gatewayd.identity.tokens import refresh_tokens
 from gatewayd.performing import idempotency
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.store.sealed_columns import SealedValue
+from gatewayd.store.sealing.sealed_columns import SealedValue
 from gatewayd.tax import connections
 from gatewayd.webhooks import subscriptions
 

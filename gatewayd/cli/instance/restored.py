@@ -9,7 +9,7 @@ from gatewayd.cli.parser import Subparsers, add_command, whole_number
 
 if TYPE_CHECKING:
     from gatewayd.access.deprovisioning import CountedAccess
-    from gatewayd.store.restored import Decision
+    from gatewayd.store.files.restored import Decision
 
 NUMBERS_MAX = 999_999_999  # Chosen
 AS_THEY_WERE = "people, members, passwords and passkeys are those of the backup: see gatewayd user list and member list"
@@ -41,7 +41,7 @@ def add_decision(command: argparse.ArgumentParser, *, required: bool) -> None:
 
 def decision_of(arguments: argparse.Namespace) -> "Decision | None":
     """None: nothing was decided. Raises `CommandError` for half a decision."""
-    from gatewayd.store.restored import Decision
+    from gatewayd.store.files.restored import Decision
 
     if not arguments.end_everything and not arguments.keep_access:
         if arguments.numbers_after is not None:
@@ -55,8 +55,8 @@ def decide(arguments: argparse.Namespace, context: Context) -> int:
     import msgspec
     from msgspec.structs import replace
 
-    from gatewayd.store.directory import locked
-    from gatewayd.store.restored import find_restored, mark
+    from gatewayd.store.files.directory import locked
+    from gatewayd.store.files.restored import find_restored, mark
 
     directory, decision = context.store_settings.directory, decision_of(arguments)
     if find_restored(directory) is None:

@@ -17,7 +17,7 @@ def migrate(arguments: argparse.Namespace, context: Context) -> int:
     """What a daemon does when it starts. No other command does it, and this one not beside a daemon."""
     from gatewayd.store import connections, schema
     from gatewayd.store.database import prepare
-    from gatewayd.store.directory import locked
+    from gatewayd.store.files.directory import locked
     from gatewayd.store.upgrade import upgrade
 
     settings = context.store_settings
@@ -41,7 +41,7 @@ def shrink(arguments: argparse.Namespace, context: Context) -> int:
     """Not beside a daemon, which would wait for it."""
     from gatewayd.cli.progress import in_units
     from gatewayd.store.compacting import compact
-    from gatewayd.store.directory import locked
+    from gatewayd.store.files.directory import locked
 
     context.require_database()
     settings = context.store_settings

@@ -8,7 +8,7 @@ from gatewayd.cli.progress import Progress
 
 if TYPE_CHECKING:
     from gatewayd.store import Store
-    from gatewayd.store.named_blobs import NamedFile
+    from gatewayd.store.backups.named_blobs import NamedFile
 
 
 class VerifiedFiles(NamedTuple):
@@ -32,8 +32,8 @@ def verify_files(context: Context, *, repairs: bool) -> VerifiedFiles:
 
 
 def _look(store: "Store", named: "list[NamedFile]", *, repairs: bool) -> list[str]:
-    from gatewayd.store.blobs import Blobs
-    from gatewayd.store.checked_blobs import fault_of, set_aside
+    from gatewayd.store.files.blobs import Blobs
+    from gatewayd.store.files.checked_blobs import fault_of, set_aside
 
     blobs, faults = Blobs(store.directory), []
     with Progress(sys.stderr, len(named), sum(file.size_bytes for file in named)) as progress:
@@ -51,7 +51,7 @@ def _look(store: "Store", named: "list[NamedFile]", *, repairs: bool) -> list[st
 async def _miscounted(store: "Store", *, repairs: bool) -> list[str]:
     """Organizations of which it is known otherwise than it is how much they keep."""
     from gatewayd.areas.vault.documents import usage
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
 
     faults = []
     for org in await store.read(organizations.list_all):

@@ -18,7 +18,7 @@ def holdings_at_fault(context: Context, *, repairs: bool) -> list[str]:
 
     async def work(store: "Store") -> list[str]:
         from gatewayd.areas.assets.pools import recording
-        from gatewayd.identity import organizations
+        from gatewayd.identity.people import organizations
 
         faults = []
         for org in await store.read(organizations.list_all):

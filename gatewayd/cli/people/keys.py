@@ -12,7 +12,7 @@ from gatewayd.clock import DAY, HOUR, Instant, to_wire
 from gatewayd.contract.scopes import KEY_SCOPES, RESTRICTED, ordered
 
 if TYPE_CHECKING:
-    from gatewayd.identity.api_keys import ApiKey, CreatedKey
+    from gatewayd.identity.keys.api_keys import ApiKey, CreatedKey
     from gatewayd.store import WriteTx
 
 EXPIRES_DAYS_MAX = 3_650  # Chosen
@@ -57,8 +57,10 @@ def add_commands(subparsers: Subparsers) -> None:
 def create(arguments: argparse.Namespace, context: Context) -> int:
     import secrets
 
-    from gatewayd.identity import api_keys, audit, organizations
+    from gatewayd.identity import audit
     from gatewayd.identity.key_format import RANDOM_BYTES
+    from gatewayd.identity.keys import api_keys
+    from gatewayd.identity.people import organizations
 
     def work(tx: "WriteTx") -> "CreatedKey":
         organizations.get(tx, tx.org_id)
@@ -84,7 +86,8 @@ def create(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def list_all(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import api_keys, organizations
+    from gatewayd.identity.keys import api_keys
+    from gatewayd.identity.people import organizations
 
     if arguments.org is None:
         found = context.read(api_keys.list_all)
@@ -98,7 +101,8 @@ def list_all(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def revoke(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import api_keys, audit
+    from gatewayd.identity import audit
+    from gatewayd.identity.keys import api_keys
 
     org_id = context.read(lambda tx: api_keys.organization_of(tx, arguments.id))
     key = context.write(lambda tx: api_keys.revoke(tx, arguments.id, audit.OPERATOR), org_id)
@@ -110,8 +114,9 @@ def revoke(arguments: argparse.Namespace, context: Context) -> int:
 def rotate(arguments: argparse.Namespace, context: Context) -> int:
     import secrets
 
-    from gatewayd.identity import api_keys, audit
+    from gatewayd.identity import audit
     from gatewayd.identity.key_format import RANDOM_BYTES
+    from gatewayd.identity.keys import api_keys
 
     org_id = context.read(lambda tx: api_keys.organization_of(tx, arguments.id))
     random = secrets.token_bytes(RANDOM_BYTES)

@@ -11,8 +11,8 @@ from gatewayd.clock import to_wire
 
 if TYPE_CHECKING:
     from gatewayd.access.deprovisioning import EndedAccess
-    from gatewayd.identity.memberships import Membership
-    from gatewayd.identity.users import User
+    from gatewayd.identity.people.memberships import Membership
+    from gatewayd.identity.people.users import User
     from gatewayd.store import ReadTx, WriteTx
 
 
@@ -42,7 +42,8 @@ def list_all(arguments: argparse.Namespace, context: Context) -> int:
 
 def set_role(arguments: argparse.Namespace, context: Context) -> int:
     """A member who has that role already keeps it. The last owner stays one."""
-    from gatewayd.identity import audit, memberships
+    from gatewayd.identity import audit
+    from gatewayd.identity.people import memberships
 
     def work(tx: "WriteTx") -> "User":
         user = _find_member(tx, arguments.user)
@@ -83,14 +84,14 @@ def _add_member(command: argparse.ArgumentParser) -> None:
 
 def _find_member(tx: "ReadTx", email: str) -> "User":
     """The user, in an organization that is there; that they are its member is for others to check."""
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
 
     organizations.get(tx, tx.org_id)
     return find_user(tx, email)
 
 
 def _listed(tx: "ReadTx") -> "list[tuple[User, Membership]]":
-    from gatewayd.identity import memberships, organizations, users
+    from gatewayd.identity.people import memberships, organizations, users
 
     organizations.get(tx, tx.org_id)
     return [(users.get(tx, each.user_id), each) for each in memberships.list_members(tx)]

@@ -9,8 +9,8 @@ from gatewayd.cli.parser import Subparsers, add_command, add_group
 from gatewayd.clock import to_wire
 
 if TYPE_CHECKING:
-    from gatewayd.identity.grant_lists import GrantSummary
-    from gatewayd.identity.oauth_clients import Client
+    from gatewayd.identity.clients.grant_lists import GrantSummary
+    from gatewayd.identity.clients.oauth_clients import Client
     from gatewayd.store import ReadTx, WriteTx
 
 
@@ -25,7 +25,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def list_all(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import grant_lists, oauth_clients
+    from gatewayd.identity.clients import grant_lists, oauth_clients
 
     def work(tx: "ReadTx") -> "list[tuple[Client, list[GrantSummary]]]":
         return [(client, grant_lists.of_client(tx, client.id)) for client in oauth_clients.list_clients(tx)]
@@ -38,7 +38,8 @@ def list_all(arguments: argparse.Namespace, context: Context) -> int:
 
 def revoke(arguments: argparse.Namespace, context: Context) -> int:
     """Its people see it under their connected apps. A client that registers anew is another one."""
-    from gatewayd.identity import audit, grant_lists, oauth_clients
+    from gatewayd.identity import audit
+    from gatewayd.identity.clients import grant_lists, oauth_clients
 
     def work(tx: "WriteTx") -> "tuple[Client, int]":
         before = len([grant for grant in grant_lists.of_client(tx, arguments.id) if grant.revoked_at is None])

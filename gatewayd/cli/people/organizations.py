@@ -11,7 +11,7 @@ from gatewayd.clock import to_wire
 
 if TYPE_CHECKING:
     from gatewayd.daemon.organization_end import Erased
-    from gatewayd.identity.organizations import Organization
+    from gatewayd.identity.people.organizations import Organization
     from gatewayd.store import Store
 
 
@@ -38,7 +38,8 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def create(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import audit, organizations
+    from gatewayd.identity import audit
+    from gatewayd.identity.people import organizations
 
     made = context.write(lambda tx: organizations.create(tx, arguments.name, audit.OPERATOR), makes_store=True)
     print_result(arguments, made, [f"Made the organization {made.name}: {made.id}"])
@@ -46,7 +47,7 @@ def create(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def list_all(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
 
     found = context.read(organizations.list_all)
     rows = [(each.id, each.name, to_wire(each.created_at)[:10], _state(each)) for each in found]
@@ -61,7 +62,8 @@ def _state(found: "Organization") -> str:
 
 
 def rename(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import audit, organizations
+    from gatewayd.identity import audit
+    from gatewayd.identity.people import organizations
 
     made = context.write(lambda tx: organizations.rename(tx, arguments.id, arguments.name, audit.OPERATOR))
     print_result(arguments, made, [f"{made.id} is called {made.name}."])
@@ -69,7 +71,8 @@ def rename(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def suspend(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import audit, suspensions
+    from gatewayd.identity import audit
+    from gatewayd.identity.people import suspensions
 
     made = context.write(lambda tx: suspensions.suspend(tx, arguments.id, arguments.reason, audit.OPERATOR))
     print_result(arguments, made, [f"{made.name} is suspended: nobody acts for it until gatewayd org resume {made.id}"])
@@ -77,7 +80,8 @@ def suspend(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def resume(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import audit, suspensions
+    from gatewayd.identity import audit
+    from gatewayd.identity.people import suspensions
 
     made = context.write(lambda tx: suspensions.resume(tx, arguments.id, audit.OPERATOR))
     print_result(arguments, made, [f"{made.name} is let in again."])
@@ -89,7 +93,8 @@ def delete(arguments: argparse.Namespace, context: Context) -> int:
 
     Its people stay, and are members of nothing or of others. A backup from before has it still.
     """
-    from gatewayd.identity import audit, organizations, suspensions
+    from gatewayd.identity import audit
+    from gatewayd.identity.people import organizations, suspensions
 
     found = context.read(lambda tx: organizations.get(tx, arguments.id))
     if not arguments.yes:

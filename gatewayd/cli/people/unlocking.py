@@ -10,8 +10,8 @@ from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.cli.people.user_access import find_user
 
 if TYPE_CHECKING:
-    from gatewayd.identity.throttling import Network
-    from gatewayd.identity.users import User
+    from gatewayd.identity.people.users import User
+    from gatewayd.identity.sign_in.throttling import Network
     from gatewayd.store import WriteTx
 
 
@@ -29,7 +29,8 @@ def unlock(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def _unlock_user(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import audit, throttling
+    from gatewayd.identity import audit
+    from gatewayd.identity.sign_in import throttling
 
     def work(tx: "WriteTx") -> "tuple[User, bool]":
         user = find_user(tx, arguments.email)
@@ -46,7 +47,8 @@ def _unlock_user(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def _unlock_network(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import audit, throttling
+    from gatewayd.identity import audit
+    from gatewayd.identity.sign_in import throttling
 
     def work(tx: "WriteTx") -> list[str]:
         unlocked = throttling.unlock_network(tx, arguments.network)

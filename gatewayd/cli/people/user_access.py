@@ -10,7 +10,7 @@ from gatewayd.cli.parser import Subparsers, add_command
 
 if TYPE_CHECKING:
     from gatewayd.access.deprovisioning import EndedAccess, HandOver, Item
-    from gatewayd.identity.users import User
+    from gatewayd.identity.people.users import User
     from gatewayd.store import ReadTx, WriteTx
 
 
@@ -28,7 +28,8 @@ def add_commands(group: Subparsers) -> None:
 def disable(arguments: argparse.Namespace, context: Context) -> int:
     """Chosen: the only owner of an organization too, for a stolen account must be closed at once."""
     from gatewayd.access import deprovisioning
-    from gatewayd.identity import audit, memberships
+    from gatewayd.identity import audit
+    from gatewayd.identity.people import memberships
 
     ask_to_hand_over(arguments, context, arguments.email, None)
 
@@ -47,7 +48,8 @@ def disable(arguments: argparse.Namespace, context: Context) -> int:
 
 def enable(arguments: argparse.Namespace, context: Context) -> int:
     """What was ended stays so; for a user who is not disabled nothing changes."""
-    from gatewayd.identity import audit, users
+    from gatewayd.identity import audit
+    from gatewayd.identity.people import users
 
     def work(tx: "WriteTx") -> "tuple[User, bool]":
         user = find_user(tx, arguments.email)
@@ -76,7 +78,7 @@ def end_sessions(arguments: argparse.Namespace, context: Context) -> int:
 
 def find_user(tx: "ReadTx", email: str) -> "User":
     """The user with an address. Raises `CommandError` where there is none."""
-    from gatewayd.identity import users
+    from gatewayd.identity.people import users
 
     user = users.find(tx, email)
     if user is None:
@@ -130,7 +132,7 @@ def ask_to_hand_over(arguments: argparse.Namespace, context: Context, email: str
 
 def _can_be_handed_over(tx: "ReadTx", email: str, org_id: str | None) -> "list[Item]":
     from gatewayd.access import deprovisioning, kinds
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
 
     user = find_user(tx, email)
     found = []

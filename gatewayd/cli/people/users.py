@@ -13,8 +13,8 @@ from gatewayd.cli.people.user_access import check_enabled, ended_in_words, find_
 
 if TYPE_CHECKING:
     from gatewayd.access.deprovisioning import EndedAccess
-    from gatewayd.identity.memberships import Membership
-    from gatewayd.identity.users import NewUser, User
+    from gatewayd.identity.people.memberships import Membership
+    from gatewayd.identity.people.users import NewUser, User
     from gatewayd.store import ReadTx, WriteTx
 
 STDIN_MAX = 8_192  # Chosen: longer than any password
@@ -54,8 +54,9 @@ def create(arguments: argparse.Namespace, context: Context) -> int:
     """
     import msgspec
 
-    from gatewayd.identity import audit, memberships, users
-    from gatewayd.identity.passwords import Hasher, check_password
+    from gatewayd.identity import audit
+    from gatewayd.identity.people import memberships, users
+    from gatewayd.identity.sign_in.passwords import Hasher, check_password
 
     hasher = Hasher()
     new = users.NewUser(email=arguments.email, name=arguments.name, instance_admin=arguments.instance_admin)
@@ -106,7 +107,9 @@ def reset(arguments: argparse.Namespace, context: Context) -> int:
     """
     if arguments.password_stdin:
         return _set_password(arguments, context)
-    from gatewayd.identity import audit, one_time_links, users
+    from gatewayd.identity import audit
+    from gatewayd.identity.people import users
+    from gatewayd.identity.sign_in import one_time_links
 
     def work(tx: "WriteTx") -> "tuple[User, EndedAccess | None, tuple[str, str]]":
         user = find_user(tx, arguments.email)
@@ -126,8 +129,9 @@ def reset(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def _set_password(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import audit, password_resets
-    from gatewayd.identity.passwords import Hasher, check_password
+    from gatewayd.identity import audit
+    from gatewayd.identity.sign_in import password_resets
+    from gatewayd.identity.sign_in.passwords import Hasher, check_password
 
     password = _read_password()
     user = context.read(lambda tx: find_user(tx, arguments.email))
@@ -150,7 +154,7 @@ def _set_password(arguments: argparse.Namespace, context: Context) -> int:
 def _make_link(tx: "WriteTx", user_id: str) -> tuple[str, str]:
     """The token of a link that sets a password, once, and when it ends."""
     from gatewayd.clock import Instant, to_wire
-    from gatewayd.identity import one_time_links
+    from gatewayd.identity.sign_in import one_time_links
 
     token = one_time_links.make(tx, user_id, "reset_password")
     return token, to_wire(Instant(tx.now + one_time_links.LIFETIMES["reset_password"]))
@@ -200,7 +204,7 @@ def _check_agreement(user: "User", new: "NewUser", same_password: bool) -> None:
 
 def _listed(tx: "ReadTx", org_id: str | None) -> "list[tuple[User, list[Membership]]]":
     """Every user with their memberships; with `org_id` the members of one organization, with that one."""
-    from gatewayd.identity import memberships, organizations, users
+    from gatewayd.identity.people import memberships, organizations, users
 
     if org_id is not None:
         organizations.get(tx, org_id)

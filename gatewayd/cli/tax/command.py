@@ -124,7 +124,7 @@ def connect(arguments: argparse.Namespace, context: Context) -> int:
 def _connection(tx: "ReadTx", org_id: str, entity_id: str | None) -> "Standing | None":
     """What is there. Raises `Problem` `not_found` for an organization or legal entity that is not."""
     from gatewayd.errors import not_found
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
     from gatewayd.ledger import owners
     from gatewayd.tax import connections
 

@@ -9,7 +9,8 @@ import pytest
 
 from gatewayd.areas.organizations import AREA
 from gatewayd.contract.scopes import ALL_SCOPES
-from gatewayd.identity import audit, organizations, users
+from gatewayd.identity import audit
+from gatewayd.identity.people import organizations, users
 from gatewayd.store import WriteTx
 from tests.support.api import TestedApi, open_api
 
