@@ -2,16 +2,13 @@
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import note, print_document, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, add_override, whole_number
-from gatewayd.cli.run_operation import operation_of, run_operation
+from gatewayd.cli.run_operation import operation_of, run_operation, walk
 from gatewayd.cli.time_arguments import civil_date
-
-if TYPE_CHECKING:
-    from gatewayd.store import ReadTx, WriteTx
 
 Json = dict[str, Any]
 STATUSES = ("draft", "issued", "sent", "part_paid", "paid", "void", "overdue")
@@ -61,87 +58,55 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def issue(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.areas.accounting.invoices import exchange, moves, vat_invoices
-
-    warnings: list[str] = []
-
-    def work(tx: "WriteTx") -> None:
-        issued = moves.issue(tx, arguments.id, arguments.fx_rate)
-        warnings[:] = [warning.message for warning in (*vat_invoices.warnings(issued), *exchange.warnings(issued))]
-
-    status = _move(arguments, context, work)
-    for message in warnings:
-        note(message)
-    return status
+    return _move(arguments, context, "accounting.issueInvoice", fxRate=arguments.fx_rate)
 
 
 def send(arguments: argparse.Namespace, context: Context) -> int:
+    """What has no operation: nothing is sent, it is noted that somebody did."""
     from gatewayd.areas.accounting.invoices import moves
 
-    return _move(arguments, context, lambda tx: moves.mark_sent(tx, arguments.id))
+    org_id = _org_id(arguments, context)
+    context.write(lambda tx: moves.mark_sent(tx, arguments.id), org_id)
+    return _tell(arguments, _perform(context, org_id, "accounting.getInvoice", invoiceId=arguments.id))
 
 
 def void(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.areas.accounting.invoices import moves
-
-    return _move(arguments, context, lambda tx: moves.void(tx, arguments.id, arguments.reason))
+    return _move(arguments, context, "accounting.voidInvoice", reason=arguments.reason)
 
 
 def pay(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.areas.accounting.invoices import moves
-
-    given = (arguments.amount, arguments.date, arguments.method, arguments.reference)
-    payment = moves.Payment(*given, arguments.bank_transaction, arguments.charges, arguments.fx_rate)
-    return _move(arguments, context, lambda tx: moves.pay(tx, arguments.id, payment))
+    names = ("amount", "date", "method", "reference", "charges")
+    values = {name: getattr(arguments, name) for name in names}
+    values |= {"bankTransactionId": arguments.bank_transaction, "fxRate": arguments.fx_rate}
+    return _move(arguments, context, "accounting.recordPayment", **values)
 
 
 def rate(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.areas.accounting.invoices import moves
-
-    return _move(arguments, context, lambda tx: moves.set_rate(tx, arguments.id, arguments.fx_rate))
+    return _move(arguments, context, "accounting.setInvoiceRate", fxRate=arguments.fx_rate)
 
 
 def unpay(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.areas.accounting.invoices import moves
-
-    return _move(arguments, context, lambda tx: moves.unpay(tx, arguments.id, arguments.payment))
+    return _move(arguments, context, "accounting.removePayment", position=arguments.payment)
 
 
 def delete(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.areas.accounting.invoices import moves
-
-    context.write(lambda tx: moves.delete_draft(tx, arguments.id), _org_id(arguments, context))
+    _perform(context, _org_id(arguments, context), "accounting.deleteInvoice", invoiceId=arguments.id)
     print_result(arguments, {"id": arguments.id}, [f"Deleted the draft {arguments.id}."])
     return 0
 
 
 def show(arguments: argparse.Namespace, context: Context) -> int:
-    invoice = context.read(lambda tx: _read(tx, arguments.id), _org_id(arguments, context))
-    print_document(invoice)
+    org_id = _org_id(arguments, context)
+    print_document(_perform(context, org_id, "accounting.getInvoice", invoiceId=arguments.id))
     return 0
 
 
 def list_invoices(arguments: argparse.Namespace, context: Context) -> int:
-    import msgspec
+    from gatewayd.areas.accounting import AREA
 
-    from gatewayd.areas.accounting.invoices import pages
-    from gatewayd.areas.accounting.invoices.shapes import ListInvoices
-    from gatewayd.identity.people import organizations
-
-    def work(tx: "ReadTx") -> list[Json]:
-        organizations.get(tx, arguments.org)
-        items: list[Json] = []
-        cursor = None
-        while True:  # a page may hold fewer
-            left = arguments.limit - len(items)
-            request = ListInvoices(limit=left, status=arguments.status, summary_only=True, cursor=cursor)
-            page = pages.page(tx, request)
-            items += msgspec.json.decode(page.data, type=list[Json])
-            cursor = page.next_cursor
-            if cursor is None or len(items) == arguments.limit:
-                return items
-
-    found = context.read(work, arguments.org)
+    operation = operation_of(AREA, "accounting.listInvoices")
+    values = {"status": arguments.status, "summaryOnly": True}
+    found = walk(context, arguments.org, operation, values, (arguments.limit, arguments.limit))
     columns = ("id", "number", "status", "issued", "due", "gross", "balance", "currency")
     print_list(arguments, found, columns, [_cells(invoice) for invoice in found])
     return 0
@@ -168,15 +133,21 @@ def _add(
     return command
 
 
-def _move(arguments: argparse.Namespace, context: Context, work: "Callable[[WriteTx], object]") -> int:
-    """Make one move and print the invoice as it then is."""
+def _perform(context: Context, org_id: str, operation_id: str, **values: object) -> Json:
+    from gatewayd.areas.accounting import AREA
 
-    def move(tx: "WriteTx") -> Json:
-        tx.overrides = context.overrides
-        work(tx)
-        return _read(tx, arguments.id)
+    return run_operation(context, operation_of(AREA, operation_id), org_id, values)
 
-    invoice = context.write(move, _org_id(arguments, context))
+
+def _move(arguments: argparse.Namespace, context: Context, operation_id: str, **values: object) -> int:
+    """Make one move, and print the invoice as it then is and what it lacks."""
+    org_id = _org_id(arguments, context)
+    return _tell(arguments, _perform(context, org_id, operation_id, invoiceId=arguments.id, **values))
+
+
+def _tell(arguments: argparse.Namespace, invoice: Json) -> int:
+    for warning in invoice.pop("warnings", ()):
+        note(warning["message"])
     due = f"{invoice['currency']} {invoice['balanceDue']} is due on it"
     print_result(arguments, invoice, [f"{invoice['number'] or invoice['id']} is {invoice['status']}; {due}."])
     return 0
@@ -186,14 +157,6 @@ def _org_id(arguments: argparse.Namespace, context: Context) -> str:
     from gatewayd.areas.accounting.invoices.rows import INVOICES
 
     return context.read(lambda tx: INVOICES.organization_of(tx, arguments.id))
-
-
-def _read(tx: "ReadTx", invoice_id: str) -> Json:
-    import msgspec
-
-    from gatewayd.areas.accounting.invoices import rows
-
-    return msgspec.json.decode(rows.wire_of(tx, invoice_id), type=Json)
 
 
 def _cells(invoice: Json) -> tuple[str, ...]:
