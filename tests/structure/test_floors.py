@@ -47,7 +47,7 @@ CONFINED = {
     "hypercorn": ("gatewayd/http1/",),
     "idna": ("gatewayd/outbound/targets.py",),
     "joserfc": ("gatewayd/identity/signing/jose.py",),
-    "mt940": ("gatewayd/statements/mt940_fields.py",),
+    "mt940": ("gatewayd/statements/mt940.py",),
     "outcome": ("gatewayd/store/database.py",),
     "pyotp": ("gatewayd/identity/sign_in/second_factors.py",),
     "segno": ("gatewayd/console/",),
