@@ -2091,7 +2091,9 @@ CREATE TABLE tax_year_figures (
     tax_assessed INTEGER CHECK (tax_assessed >= 0),           -- pence; NULL: nobody said
     tax_deducted INTEGER CHECK (tax_deducted >= 0),           -- of it, at source
     is_exempt INTEGER NOT NULL CHECK (is_exempt IN (0, 1)),   -- from quarterly updates in this year
-    updated_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, residence TEXT CHECK (
+    residence = 'resident' OR residence = 'not_resident' OR residence = 'split'
+),
     PRIMARY KEY (org_id, legal_entity_id, first_year)
 ) STRICT, WITHOUT ROWID;
 
