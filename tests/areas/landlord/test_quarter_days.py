@@ -9,6 +9,7 @@ import pytest
 
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.errors import Problem
+from gatewayd.ledger import period_locks
 from gatewayd.ledger.rents import received
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.landlords import Landlord, codes
@@ -209,6 +210,22 @@ def test_on_accruals_it_is_income_of_each_quarter_day(store: MemoryStore) -> Non
     )
     # September and October to November: 1,000.00, and the 85 days from 1 October to 24 December, 48,000 x 85 / 365
     assert income(company.account()) == {"periodAmount": "12178.08"}
+
+
+def test_rents_of_closed_days_are_not_moved_to_other_quarter_days(store: MemoryStore) -> None:
+    company = Company(store)
+    shop = str(company.property(company.business_id)["id"])
+    lease = {**LEASE, "startDate": "2026-06-24"}
+    made = company.post("createTenancy", propertyId=shop, tenantIds=[company.tenant], **lease)
+    company.store.write(
+        lambda tx: period_locks.close(tx, company.owner, "2026-09-01", "2026-09-30") and None, company.org_id
+    )
+    for fields in ({"rentQuarterDays": "scottish"}, {"rentQuarterDays": None}, {"rentFrequency": "monthly"}):
+        with pytest.raises(Problem) as caught:
+            company.post("updateTenancy", id=made["id"], **fields)
+        assert caught.value.code == "period_closed"
+    later = company.post("updateTenancy", id=made["id"], rent={"fromDate": "2026-10-01", "amount": "13000.00"})
+    assert later["rentAmount"] == "13000.00"
 
 
 def test_a_payment_of_a_quarter_is_proposed_as_its_rent(store: MemoryStore) -> None:
