@@ -2091,7 +2091,9 @@ CREATE TABLE tax_year_figures (
     tax_assessed INTEGER CHECK (tax_assessed >= 0),           -- pence; NULL: nobody said
     tax_deducted INTEGER CHECK (tax_deducted >= 0),           -- of it, at source
     is_exempt INTEGER NOT NULL CHECK (is_exempt IN (0, 1)),   -- from quarterly updates in this year
-    updated_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, residence TEXT CHECK (
+    residence = 'resident' OR residence = 'not_resident' OR residence = 'split'
+),
     PRIMARY KEY (org_id, legal_entity_id, first_year)
 ) STRICT, WITHOUT ROWID;
 
@@ -2141,7 +2143,10 @@ CREATE TABLE tenancies (
     version INTEGER NOT NULL CHECK (version >= 1),
     last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
     rent_total INTEGER                          -- of all its days; NULL: it goes on
-, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]', last_rent_frequency TEXT, deposit_received_date TEXT) STRICT;
+, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]', last_rent_frequency TEXT, deposit_received_date TEXT, rent_quarter_days TEXT CHECK (
+    rent_quarter_days IS NULL OR rent_frequency = 'quarterly'
+        AND (rent_quarter_days = 'english' OR rent_quarter_days = 'scottish' OR rent_quarter_days = 'modern')
+)) STRICT;
 
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 

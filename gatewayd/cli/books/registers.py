@@ -1,5 +1,6 @@
 """`gatewayd entity`, `bank-account` and `billing-client`: the ids that other commands ask for."""
 
+from gatewayd.cli import stated_balances, tax_years
 from gatewayd.cli.listing import Listed, add_list
 from gatewayd.cli.parser import Subparsers, add_group
 
@@ -38,9 +39,11 @@ def add_commands(subparsers: Subparsers) -> None:
     """Add the commands."""
     group = add_group(subparsers, "entity", "who is taxed: people, companies, partnerships")
     add_list(group, "list legal entities, newest first", _ENTITIES)
+    tax_years.add_to(group)
     group = add_group(subparsers, "bank-account", "bank accounts and their lines")
     add_list(group, "list bank accounts, newest first", _ACCOUNTS)
     command = add_list(group, "list the lines of an account, newest first", _TRANSACTIONS, "transactions")
     command.add_argument("account", metavar="ACCOUNT")
+    stated_balances.add_to(group)
     group = add_group(subparsers, "billing-client", "whom an organization invoices; gatewayd client is of OAuth")
     add_list(group, "list billing clients, newest first", _CLIENTS)

@@ -55,6 +55,7 @@ def row_of(agreed: Agreed) -> TenancyRow:
         end_date=text(agreed.end),
         rent_frequency="monthly",
         rent_due_day=1,
+        rent_quarter_days=None,
         bills_included=False,
         currency="GBP",
         rent_history=[],

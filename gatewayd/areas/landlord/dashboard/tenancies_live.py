@@ -17,7 +17,8 @@ _SELECT_UNITS = "SELECT id, property_id FROM property_units WHERE org_id = :org_
 _OF_DAY = """
 SELECT id, property_id, unit_id, CASE WHEN notice_served_date <= :day THEN 1 ELSE 0 END,
     CASE WHEN last_rent_from <= :day THEN last_rent END, last_rent_frequency, tenancies.currency, start_date, last_day,
-    rent_frequency, rent_due_day, CASE WHEN last_rent_from <= :day THEN NULL ELSE rent_history END, tenancies.type
+    rent_frequency, rent_due_day, CASE WHEN last_rent_from <= :day THEN NULL ELSE rent_history END, tenancies.type,
+    rent_quarter_days
 FROM tenancies
 WHERE org_id = :org_id AND cancelled_at IS NULL
 """.strip()  # the last of it is `stored_terms.COLUMNS`; few are those whose last rent is still to come
@@ -74,7 +75,7 @@ def read(tx: ReadTx, day: str, property_ids: Collection[str]) -> list[LiveTenanc
         if property_id not in property_ids:
             continue
         if rent is None:
-            _, rent, frequency, _ = schedule.rent_on(stored_terms.terms_of(*terms), day)
+            _, rent, frequency, *_ = schedule.rent_on(stored_terms.terms_of(*terms), day)
         found.append(LiveTenancy(id_, property_id, unit_id, terms[0], frequency, rent, bool(noticed)))
     return found
 

@@ -22,7 +22,7 @@ from gatewayd.errors import FieldError, Problem, invalid, invalid_field
 TERMS = (
     *("end_date", "ended_date", "term_end_date", "notice_served_date", "notice_by", "notice_expiry_date"),
     *("rent", "tenant_ids", "tenants_from_date", "type", "start_date", "rent_frequency", "rent_due_day"),
-    "bills_included",
+    *("rent_quarter_days", "bills_included"),
 )
 """What is fixed once a tenancy was called off: all but its deposit, `notes` and `external_id`."""
 
@@ -43,7 +43,12 @@ def with_start(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> T
 
 
 def with_due_day(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> TenancyRow:
-    """The tenancy with a day of the week or of the month on which rent is due, as its frequency asks for."""
+    """The tenancy with a day of the week or of the month on which rent is due, as its frequency asks for.
+
+    Another frequency than a quarter has no quarter days, unless the request gives some, which is then refused.
+    """
+    if request.rent_frequency not in (UNSET, "quarterly") and request.rent_quarter_days is UNSET:
+        row = replace(row, rent_quarter_days=None)
     by_weeks = rules.BY_WEEKS
     if request.rent_due_day is not UNSET or (row.rent_frequency in by_weeks) == (before.rent_frequency in by_weeks):
         return row

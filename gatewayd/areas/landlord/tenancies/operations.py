@@ -10,6 +10,7 @@ from gatewayd.areas.landlord.tenancies import (
     compliance,
     deposits,
     premises,
+    quarter_ends,
     rent_steps,
     rows,
     rules,
@@ -78,9 +79,11 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
     row = _new(tx, request, let)
     ends = {"endDate": row.term_end_date, "endedDate": row.end_date}
     found = [*rules.type_mistakes(row, let.jurisdiction), *rules.mistakes(row, tx.today, ends)]
+    found += rules.due_day_mistakes(row, given=request.rent_due_day is not None)
     _refuse([*found, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
     warnings = [compliance.no_term(row)] if rules.takes_no_term(row) else []
-    return rows.shown(tx, rows.add(tx, rules.without_term(row)), warnings)
+    row = rows.add(tx, rules.without_term(row))
+    return rows.shown(tx, row, [*warnings, *quarter_ends.warnings(None, row)])
 
 
 def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenancy:
@@ -99,7 +102,7 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     after = changing.with_notice(after, before, request)
     after = changing.with_end(after, request, tx.today)
     after, told = spans.with_tenants(changing.with_deposit(after, request), before, request, tx.today)
-    errors: list[FieldError] = []
+    errors = [*rules.due_day_mistakes(after, given=request.rent_due_day is not UNSET)]
     if request.tenant_ids is not UNSET and after.tenant_ids != before.tenant_ids:
         errors += premises.tenant_mistakes(tx, after.tenant_ids)
     if (after.type, after.start_date) != (before.type, before.start_date):
@@ -114,6 +117,7 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     same = (after.type, after.term_end_date) == (before.type, before.term_end_date)
     warnings = [*told, *([] if same or not rules.takes_no_term(after) else [compliance.no_term(after)])]
     after = rows.change(tx, before, rules.without_term(after))
+    warnings += quarter_ends.warnings(before, after)
     if request.rent is not UNSET and request.rent.amount is not None:
         warnings += compliance.of_rent(after, rent_steps.step_on(after, request.rent.from_date.isoformat()))
     return rows.shown(tx, after, warnings)

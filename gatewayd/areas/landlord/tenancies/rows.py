@@ -150,6 +150,7 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         rent_amount=Money(rent.amount, row.currency),
         rent_frequency=rent.frequency,
         rent_due_day=rent.due_day,
+        rent_quarter_days=rent.quarter_days,
         agreed_rent=None if rent.frequency == row.rent_frequency else rent_steps.agreed_rent(row, monthly_since),
         monthly_since_date=monthly_since if today >= states.PERIODIC_FROM else None,
         rent_history=[replace(step, frequency=step.frequency or row.rent_frequency) for step in row.rent_history],

@@ -19,6 +19,7 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
+from gatewayd.ledger.rents.quarter_days import QuarterDays
 from gatewayd.ledger.rents.schedule import Frequency
 
 TenancyType = Literal[
@@ -34,6 +35,15 @@ TenancyType = Literal[
     "other",
 ]
 RentFrequency = Frequency
+RentQuarterDays = Annotated[
+    QuarterDays,
+    Meta(
+        description="The quarter days on which quarterly rent is due, in the place of `rentDueDay`: english 25 March, "
+        "24 June, 29 September and 25 December; scottish the 28th of February, May, August and November; modern the "
+        "1st of January, April, July and October. Without them it is due on the first `rentDueDay` and each three "
+        "months after it."
+    ),
+]
 DepositScheme = Literal["dps", "tds", "mydeposits", "safedeposits_scotland", "lps_scotland", "tdsni", "none"]
 NoticeBy = Literal["landlord", "tenant"]
 TenancyStatus = Literal["upcoming", "active", "notice", "ended", "cancelled"]
@@ -42,6 +52,7 @@ TenancyWarningCode = Literal[
     "term_over",
     "tenants_day_supposed",
     "rent_period_ended",
+    "rent_apportioned",
     "deposit_unprotected",
     "deposit_protected_late",
     "deposit_scheme_elsewhere",
@@ -107,11 +118,15 @@ class RentStep(Response, frozen=True, kw_only=True):
 
 
 class AgreedRent(Response, frozen=True, kw_only=True):
-    """The rent that was agreed for longer than the law has it: of how long, and on which day it was due."""
+    """The rent that was agreed for longer than the law has it: of how long, and on which day it was due.
+
+    `dueDay` null: on the days that `quarterDays` names.
+    """
 
     amount: Amount
     frequency: RentFrequency
-    due_day: int
+    due_day: int | None
+    quarter_days: QuarterDays | None
 
 
 class TenantSpan(Response, frozen=True, kw_only=True):
@@ -139,7 +154,8 @@ class TenancyRow(Response, frozen=True, kw_only=True):
 
     `term_end_date` is the last day of the term that was agreed, `end_date` the last day after all; when a tenancy ends
     is what `states.last_day` says. `tenant_spans` is empty where the tenants are those of all days. `rent_due_day` is
-    as `RentDueDay` says. `deposit_amount` None: there is no deposit.
+    as `RentDueDay` says; `rent_quarter_days`, of quarterly rent alone, go before it, and None leaves it to it.
+    `deposit_amount` None: there is no deposit.
     """
 
     id: Id
@@ -154,6 +170,7 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     end_date: DateText | None
     rent_frequency: RentFrequency
     rent_due_day: int
+    rent_quarter_days: QuarterDays | None
     bills_included: bool
     currency: str
     rent_history: list[RentStep]
@@ -189,11 +206,11 @@ class Tenancy(Response, frozen=True, kw_only=True):
     `convertedFrom` what it was before, null where nothing changed it. `endDate` is its last day: `endedDate`, when
     somebody said that it ended or will, else the expiry of the notice, else the end of the term where the law lets it
     end the tenancy; null: it goes on. `termEndDate` is the end of the term that was agreed; past it a home, or business
-    premises, stay let until somebody leaves. From `monthlySinceDate` on, which may be to come, the law has rent by the
-    month in the place of the longer period that was agreed: then `rentAmount`, `rentFrequency` and `rentDueDay` are
-    those of the law, and `agreedRent` what they were. `arrears` is rent due until today less rent received; `credit` is
-    what was paid ahead. `warnings` are of the deposit, the rent in force, the next one, and of what the call asked for
-    that they answer.
+    premises, stay let until somebody leaves. `rentDueDay` is null where rent is due on `rentQuarterDays`. From
+    `monthlySinceDate` on, which may be to come, the law has rent by the month in the place of the longer period that
+    was agreed: then `rentAmount`, `rentFrequency` and `rentDueDay` are those of the law, and `agreedRent` what they
+    were. `arrears` is rent due until today less rent received; `credit` is what was paid ahead. `warnings` are of the
+    deposit, the rent in force, the next one, and of what the call asked for that they answer.
     """
 
     id: Id
@@ -211,7 +228,8 @@ class Tenancy(Response, frozen=True, kw_only=True):
     ended_date: DateText | None
     rent_amount: Amount
     rent_frequency: RentFrequency
-    rent_due_day: int
+    rent_due_day: int | None
+    rent_quarter_days: QuarterDays | None
     agreed_rent: AgreedRent | None
     monthly_since_date: DateText | None
     bills_included: bool
@@ -256,7 +274,8 @@ class DepositPart(Part, frozen=True, kw_only=True):
 class CreateTenancy(Request, frozen=True, kw_only=True):
     """A new tenancy. Its type follows from where and what the property is, and from when it begins.
 
-    `rentDueDay` is by default that of `startDate`. The deposit is either `deposit` or its parts by name.
+    `rentDueDay` is by default that of `startDate`; rent on `rentQuarterDays` has none. The deposit is either `deposit`
+    or its parts by name.
     """
 
     property_id: Id
@@ -269,6 +288,7 @@ class CreateTenancy(Request, frozen=True, kw_only=True):
     rent_amount: AmountText
     rent_frequency: RentFrequency
     rent_due_day: RentDueDay | None = None
+    rent_quarter_days: RentQuarterDays | None = None
     bills_included: bool = False
     deposit: DepositPart | None = None
     deposit_amount: AmountText | None = None
@@ -300,8 +320,8 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
     ends unless an end beside it says otherwise; null for the first takes the whole notice back. `rent` is a new rent
     from a day on, in the place of one from that day; without an amount it takes that one out. `cancelled` calls off a
     tenancy that has not begun. `tenantIds` are the tenants from `tenantsFromDate` on, today by default: who is
-    replaced stays a tenant up to the day before. `type`, `startDate`, `rentFrequency` and `rentDueDay` correct what
-    was entered, of the whole tenancy.
+    replaced stays a tenant up to the day before. `type`, `startDate`, `rentFrequency`, `rentDueDay` and
+    `rentQuarterDays` correct what was entered, of the whole tenancy; without the last, rent is due on `rentDueDay`.
     """
 
     id: Id
@@ -321,6 +341,7 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
     start_date: Date | UnsetType = UNSET
     rent_frequency: RentFrequency | UnsetType = UNSET
     rent_due_day: RentDueDay | UnsetType = UNSET
+    rent_quarter_days: RentQuarterDays | UnsetType | None = UNSET
     bills_included: bool | UnsetType = UNSET
     notes: Notes | UnsetType | None = UNSET
     external_id: ExternalId | UnsetType | None = UNSET
