@@ -2141,7 +2141,7 @@ CREATE TABLE tenancies (
     version INTEGER NOT NULL CHECK (version >= 1),
     last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
     rent_total INTEGER                          -- of all its days; NULL: it goes on
-, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]', last_rent_frequency TEXT, deposit_received_date TEXT) STRICT;
+, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]', last_rent_frequency TEXT, deposit_received_date TEXT, notice_kind TEXT, notice_grounds TEXT NOT NULL DEFAULT '[]') STRICT;
 
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 

@@ -1,7 +1,7 @@
 """What a tenancy is on each day of 2024 to 2028, beside a walk over the days that knows the law and no formula."""
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import pytest
@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatewayd.areas.landlord.tenancies import states
+from gatewayd.areas.landlord.tenancies.notice_shapes import NoticeBy, NoticeGround, NoticeKind
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow, TenancyType
 from gatewayd.clock import from_wire
 
@@ -26,6 +27,7 @@ class Agreed(NamedTuple):
     served: datetime.date | None = None
     expiry: datetime.date | None = None
     cancelled: bool = False
+    by: NoticeBy | None = None
 
 
 class Seen(NamedTuple):
@@ -41,7 +43,7 @@ def text(day: datetime.date | None) -> str | None:
     return None if day is None else day.isoformat()
 
 
-def row_of(agreed: Agreed) -> TenancyRow:
+def row_of(agreed: Agreed, kind: NoticeKind | None = None, grounds: Sequence[NoticeGround] = ()) -> TenancyRow:
     return TenancyRow(
         id="tcy_1",
         external_id=None,
@@ -66,7 +68,9 @@ def row_of(agreed: Agreed) -> TenancyRow:
         deposit_returned_amount=None,
         deposit_returned_date=None,
         notice_served_date=text(agreed.served),
-        notice_by=None,
+        notice_by=agreed.by,
+        notice_kind=kind,
+        notice_grounds=[*grounds],
         notice_expiry_date=text(agreed.expiry),
         notes=None,
         cancelled_at=AT if agreed.cancelled else None,
