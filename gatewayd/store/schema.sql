@@ -2165,6 +2165,11 @@ CREATE INDEX tenancies_going_on ON tenancies (org_id, start_date) WHERE last_day
 
 CREATE INDEX tenancies_in_property ON tenancies (org_id, property_id, id);
 
+CREATE INDEX tenancies_noticed ON tenancies (
+    org_id, notice_served_date, id, property_id, unit_id, last_day, cancelled_at
+)
+WHERE last_day IS NULL AND notice_served_date IS NOT NULL AND cancelled_at IS NULL;
+
 CREATE INDEX tenancies_occupying ON tenancies (
     org_id, property_id, start_date, unit_id, last_day, notice_served_date, cancelled_at
 ) WHERE cancelled_at IS NULL;

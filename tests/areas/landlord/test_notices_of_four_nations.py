@@ -197,9 +197,10 @@ def test_a_landlords_notice_has_a_kind_and_grounds_where_the_law_has_them(landlo
     assert of_law(found) == ["notice_ground_unknown"]  # of 28 October 2022 to 31 March 2024
     found = landlord.change(found, noticeGrounds=["12", "11"])
     assert (of_law(found), found["noticeGrounds"]) == ([], ["12", "11"])
-    # the tenant's has neither
+    # the tenant's has neither, and whose it is has to be known
     found = landlord.change(found, noticeKind=None, noticeBy="tenant")
     assert (of_law(found), found["noticeGrounds"]) == ([], [])
+    assert of_law(landlord.change(found, noticeBy=None)) == ["notice_by_missing"]
 
 
 @pytest.mark.parametrize(("ground", "served"), [("16", "2026-05-01"), ("3", "2026-05-01"), ("1A", "2026-04-30")])
@@ -317,6 +318,15 @@ def test_what_was_served_before_the_change_of_the_law_is_good_until_the_end_of_j
         assert list(notice_law.warnings(row, "2026-04-30")) == []
         [warning] = notice_law.warnings(row, "2026-05-01")
         assert (warning.code, f"begin by {by} (" in warning.message) == ("notice_proceedings_by", True)
+        after = [one.code for one in notice_law.warnings(row, "2026-07-31")]
+        assert after == ["notice_proceedings_by", "notice_expired"]
+
+
+def test_a_later_one_under_section_8_is_good_for_a_year(landlord: Landlord) -> None:
+    given = {"noticeKind": S8, "noticeGrounds": ["8"]}
+    found = noticed(landlord, "england", "2025-01-01", served="2026-10-01", expiry="2026-11-19", **given)
+    assert codes(found) == ["notice_proceedings_by", "notice_expired"]
+    assert "have to begin by 2027-10-01 (Housing Act 1988 s8(3)(c))" in found["warnings"][0]["message"]
 
 
 def test_a_time_ends_with_the_calendar() -> None:

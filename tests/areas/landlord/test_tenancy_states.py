@@ -92,12 +92,16 @@ def walk(agreed: Agreed) -> Iterator[Seen]:
     day. Nothing that ended begins again."""
     begun = over = False
     type_, was = str(agreed.type), None
+    last: datetime.date | None = None
     for day in days():
         yesterday = day - datetime.timedelta(days=1)
         begun = begun or agreed.start <= day
         if not agreed.cancelled:
-            # of these types a company's let alone ends with its term
-            last = agreed.end or agreed.expiry or (agreed.term if type_ == "company_let" else None)
+            # of these types a company's let alone ends with its term, or with what its landlord's notice says
+            contractual = type_ == "company_let"
+            expiry = agreed.expiry if contractual or agreed.by == "tenant" else None
+            term = agreed.term if contractual else None
+            last = agreed.end or expiry or term
             over = over or (begun and last == yesterday)
             if (day.year, day.month, day.day) == (2026, 5, 1) and type_ == "assured_shorthold" and not over:
                 type_, was = "assured_periodic", type_
@@ -108,8 +112,7 @@ def walk(agreed: Agreed) -> Iterator[Seen]:
             status = "ended"
         elif begun:
             status = "notice" if agreed.served is not None and agreed.served <= day else "active"
-        term = agreed.term if type_ == "company_let" else None
-        yield Seen(status, type_, was, text(agreed.end or agreed.expiry or term))
+        yield Seen(status, type_, was, text(last))
 
 
 def seen(row: TenancyRow, day: str) -> Seen:
@@ -135,7 +138,8 @@ def agreements(draw: st.DrawFn) -> Agreed:
 
     expiry = later()
     served = None if expiry is None else min(draw(some_day), expiry)
-    return Agreed(type_, start, later(), later(), served, expiry, draw(st.integers(0, 9)) == 0)
+    by: NoticeBy | None = None if served is None else draw(st.sampled_from(["landlord", "tenant", None]))
+    return Agreed(type_, start, later(), later(), served, expiry, draw(st.integers(0, 9)) == 0, by)
 
 
 @settings(max_examples=60, deadline=None)
@@ -211,9 +215,24 @@ def test_the_edges_of_the_states(agreed: Agreed, on: str, expected: str) -> None
             "ended periodic 2026-09-15",
         ),
         (
-            Agreed("assured_shorthold", day(8, 1, 2025), term=day(7, 31), served=day(4, 1), expiry=day(6, 1)),
+            Agreed(
+                "assured_shorthold", day(8, 1, 2025), term=day(7, 31), served=day(4, 1), expiry=day(6, 1), by="tenant"
+            ),
             "2026-06-02",
             "ended periodic 2026-06-01",
+        ),
+        # a landlord's notice of before ends nothing: the tenant does, or a court (Housing Act 1988 s5(1), s21)
+        (
+            Agreed(
+                "assured_shorthold",
+                day(8, 1, 2025),
+                term=day(1, 31),
+                served=day(1, 10),
+                expiry=day(3, 31),
+                by="landlord",
+            ),
+            "2026-06-02",
+            "notice periodic None",
         ),
         # other agreements keep their term
         (Agreed("company_let", day(8, 1, 2025), term=day(7, 31)), "2026-08-01", "ended company_let 2026-07-31"),

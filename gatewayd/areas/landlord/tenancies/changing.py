@@ -54,7 +54,7 @@ def with_due_day(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) ->
 def with_notice(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> TenancyRow:
     """The tenancy with the notice that the request gives, or without one that it takes back.
 
-    Another day of expiry goes before an end that was said earlier. The kind of a
+    Another day of expiry goes before an end that was said earlier, where the notice ends the tenancy. The kind of a
     notice says whose it is where nobody did, and another kind has other grounds.
     """
     if request.notice_served_date is None:
@@ -72,7 +72,7 @@ def with_notice(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> 
     if request.notice_by is UNSET and row.notice_by is None:
         row = replace(row, notice_by=notice_law.whose(row.notice_kind))
     moved = row.notice_expiry_date not in (None, before.notice_expiry_date)
-    return replace(row, end_date=None) if moved else row
+    return replace(row, end_date=None) if moved and states.ends_by_notice(row) else row
 
 
 def with_end(row: TenancyRow, request: UpdateTenancy, today: str) -> TenancyRow:

@@ -77,6 +77,12 @@ def warnings(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
     served, expiry = row.notice_served_date, row.notice_expiry_date
     if served is None or expiry is None or states.status_of(row, today) == "ended":
         return
+    if row.notice_by is None and row.type in states.HELD_UNTIL_LEFT:
+        message = (
+            "Nobody said whose notice it is: give `noticeBy`. Until then it counts as the landlord's, past which the"
+            " tenancy goes on until somebody has left."
+        )
+        yield _warning("notice_by_missing", message)
     yield from _of_law(row, served, expiry)
     yield from _of_time(row, served, expiry, today)
 
@@ -177,11 +183,19 @@ def _too_short(
 
 def _of_time(row: TenancyRow, served: str, expiry: str, today: str) -> Iterator[TenancyWarning]:
     """What has become of a notice by today."""
+    is_past = states.is_past_notice(row, today)
     kind = row.notice_kind
     if kind in _ENGLAND and row.type in _OF_TYPE and row.type.startswith("assured"):
         old = served < states.PERIODIC_FROM
-        if old and today >= states.PERIODIC_FROM:
+        if is_past or (old and today >= states.PERIODIC_FROM):
             yield _warning("notice_proceedings_by", _proceedings(kind, served, old=old))
+    if is_past:
+        message = (
+            f"The notice expired on {expiry}, and nobody said that the tenants left: a notice of the landlord does not"
+            " end the tenancy, and rent is due. Give `endedDate` if they left, or take the notice back with"
+            " `noticeServedDate` null if they stay."
+        )
+        yield _warning("notice_expired", message)
 
 
 def _proceedings(kind: NoticeKind | None, served: str, *, old: bool) -> str:

@@ -54,12 +54,14 @@ TenancyWarningCode = Literal[
     "deposit_cap",
     "epc_below_minimum",
     "notice_kind_missing",
+    "notice_by_missing",
     "notice_kind_unknown",
     "notice_ground_missing",
     "notice_ground_unknown",
     "notice_too_early",
     "notice_too_short",
     "notice_proceedings_by",
+    "notice_expired",
     "rent_notice_missing",
     "rent_notice_form",
     "rent_notice_too_short",
@@ -202,7 +204,7 @@ class Tenancy(Response, frozen=True, kw_only=True):
     `unitId` null: the whole property. `tenantIds` are the tenants of now, `tenants` all that ever were. `rentAmount` is
     that of today, or of the start of a tenancy to come. `type` is what the law makes of the agreement today, and
     `convertedFrom` what it was before, null where nothing changed it. `endDate` is its last day: `endedDate`, when
-    somebody said that it ended or will, else the expiry of the notice, else the end of the term where the
+    somebody said that it ended or will, else the expiry of a notice that ends it, else the end of the term where the
     law lets it end the tenancy; null: it goes on. `termEndDate` is the end of the term that was agreed; past it a home,
     or business premises, stay let until somebody leaves. From `monthlySinceDate` on, which may be to come, the law has
     rent by the month in the place of the longer period that was agreed: then `rentAmount`, `rentFrequency` and
@@ -314,12 +316,13 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
     `endedDate`, and so `endDate`, is when the tenancy ends after all. Null for `endedDate` takes that back; null for
     `endDate` takes the term back as well: the tenancy goes on, whatever was agreed. `termEndDate` is the term that is
     agreed, the first or a later one. A notice has `noticeServedDate` and `noticeExpiryDate`, `noticeBy` or
-    `noticeKind`, and `noticeGrounds` where the law asks for them; null for the first takes the whole notice back. It
-    ends the tenancy on the day it expires unless an end beside it says otherwise. `rent` is a new rent from a day on,
-    in the place of one from that day; without an amount it takes that one out. `cancelled` calls off a tenancy that has
-    not begun. `tenantIds` are the tenants from `tenantsFromDate` on, today by default: who is replaced stays a tenant
-    up to the day before. `type`, `startDate`, `rentFrequency` and `rentDueDay` correct what was entered, of the whole
-    tenancy.
+    `noticeKind`, and `noticeGrounds` where the law asks for them; null for the first takes the whole notice back. A
+    tenant's notice ends the tenancy on the day it expires, and so does a landlord's where there is a contract alone:
+    with a lodger, a company, of business premises. A landlord's notice on a home does not: until `endedDate` says when
+    somebody left, the tenancy goes on and rent is due. `rent` is a new rent from a day on, in the place of one from
+    that day; without an amount it takes that one out. `cancelled` calls off a tenancy that has not begun. `tenantIds`
+    are the tenants from `tenantsFromDate` on, today by default: who is replaced stays a tenant up to the day before.
+    `type`, `startDate`, `rentFrequency` and `rentDueDay` correct what was entered, of the whole tenancy.
     """
 
     id: Id
