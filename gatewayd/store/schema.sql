@@ -2143,7 +2143,7 @@ CREATE TABLE tenancies (
     version INTEGER NOT NULL CHECK (version >= 1),
     last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
     rent_total INTEGER                          -- of all its days; NULL: it goes on
-, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]', last_rent_frequency TEXT, deposit_received_date TEXT, rent_quarter_days TEXT CHECK (
+, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]', last_rent_frequency TEXT, deposit_received_date TEXT, notice_kind TEXT, notice_grounds TEXT NOT NULL DEFAULT '[]', rent_quarter_days TEXT CHECK (
     rent_quarter_days IS NULL OR rent_frequency = 'quarterly'
         AND (rent_quarter_days = 'english' OR rent_quarter_days = 'scottish' OR rent_quarter_days = 'modern')
 )) STRICT;
@@ -2169,6 +2169,11 @@ CREATE INDEX tenancies_cancelled ON tenancies (org_id, id) WHERE cancelled_at IS
 CREATE INDEX tenancies_going_on ON tenancies (org_id, start_date) WHERE last_day IS NULL AND cancelled_at IS NULL;
 
 CREATE INDEX tenancies_in_property ON tenancies (org_id, property_id, id);
+
+CREATE INDEX tenancies_noticed ON tenancies (
+    org_id, notice_served_date, id, property_id, unit_id, last_day, cancelled_at
+)
+WHERE last_day IS NULL AND notice_served_date IS NOT NULL AND cancelled_at IS NULL;
 
 CREATE INDEX tenancies_occupying ON tenancies (
     org_id, property_id, start_date, unit_id, last_day, notice_served_date, cancelled_at

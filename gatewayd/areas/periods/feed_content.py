@@ -83,8 +83,9 @@ def _deadline(row: Row) -> Deadline:
 
 def _end(end: TenancyEnd, today: str) -> Deadline:
     where = end.property_name if end.unit is None else f"{end.property_name}, {end.unit}"
-    what = "Term of a tenancy ends" if end.continues else "Tenancy ends"
-    how = "As agreed." if end.notice_by is None else f"By notice of the {end.notice_by}."
+    over = "Notice on a tenancy expires" if end.noticed else "Term of a tenancy ends"
+    what = over if end.continues else "Tenancy ends"
+    how = f"By notice of the {end.notice_by}." if end.notice_by else "By notice." if end.noticed else "As agreed."
     return Deadline(
         uid=f"{end.id}@gatewayd",
         day=datetime.date.fromisoformat(end.day),

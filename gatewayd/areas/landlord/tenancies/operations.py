@@ -89,10 +89,12 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
 def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenancy:
     """Change how a tenancy ends, its tenants, its rent, its deposit or what was entered wrongly of it.
 
-    A notice ends the tenancy on the day it expires, unless `endedDate` says another one. An end holds whatever the law
-    made of the agreement, and what the law continues past its term goes on until there is one. A rise of rent that
-    section 13 of the Housing Act 1988 would not let stand is taken with `warnings`. `cancelled` calls off a tenancy
-    before its first day; of one that was called off the terms stay.
+    A tenant's notice ends the tenancy on the day it expires, unless `endedDate` says another one; a landlord's does
+    where there is a contract alone, and past one on a home the tenancy goes on until `endedDate` says that somebody
+    left. What of a notice is not as the law asks for is taken with `warnings`. An end holds whatever the law made of
+    the agreement, and what the law continues past its term goes on until there is one. A rise of rent that section 13
+    of the Housing Act 1988 would not let stand is taken with `warnings`. `cancelled` calls off a tenancy before its
+    first day; of one that was called off the terms stay.
     """
     before = TENANCIES.get(tx, request.id, request.expected_version)
     if before.cancelled_at is not None and changing.changes_terms(request):
@@ -133,6 +135,7 @@ def _new(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow
         request,
         type=type_,
         tenant_spans=[],
+        notice_grounds=[],
         term_end_date=None if request.end_date is None else request.end_date.isoformat(),
         end_date=None if request.ended_date is None else request.ended_date.isoformat(),
         rent_due_day=request.rent_due_day or rules.default_due_day(start, request.rent_frequency),

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.areas.landlord.properties.shapes import Jurisdiction, StoredProperty
-from gatewayd.areas.landlord.tenancies import states
+from gatewayd.areas.landlord.tenancies import notice_law, states
 from gatewayd.areas.landlord.tenancies.shapes import RentFrequency, TenancyRow, TenancyType
 from gatewayd.clock import months_later
 from gatewayd.errors import FieldError
@@ -120,7 +120,8 @@ def _rent_mistakes(row: TenancyRow) -> Iterator[FieldError]:
 
 def _notice_mistakes(row: TenancyRow) -> Iterator[FieldError]:
     served, expiry = row.notice_served_date, row.notice_expiry_date
-    if served is None and (expiry is not None or row.notice_by is not None):
+    said = expiry, row.notice_by, row.notice_kind, row.notice_grounds or None
+    if served is None and any(one is not None for one in said):
         yield FieldError("noticeServedDate", "required", "When was the notice served?")
     elif served is not None and expiry is None:
         yield FieldError("noticeExpiryDate", "required", "When does the notice expire?")
@@ -128,6 +129,8 @@ def _notice_mistakes(row: TenancyRow) -> Iterator[FieldError]:
         yield FieldError("noticeExpiryDate", "date_order", "The notice expires before it is served.")
     if expiry is not None and expiry < row.start_date:
         yield FieldError("noticeExpiryDate", "date_order", f"The tenancy begins on {row.start_date}.")
+    if served is not None:
+        yield from notice_law.mistakes(row)
 
 
 def horizon(today: str) -> str:

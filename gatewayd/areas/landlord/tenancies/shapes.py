@@ -5,6 +5,13 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from gatewayd.areas.landlord.tenancies.notice_shapes import (
+    NoticeBy,
+    NoticeGround,
+    NoticeGrounds,
+    NoticeKind,
+    NoticeKindField,
+)
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
     Amount,
@@ -45,7 +52,6 @@ RentQuarterDays = Annotated[
     ),
 ]
 DepositScheme = Literal["dps", "tds", "mydeposits", "safedeposits_scotland", "lps_scotland", "tdsni", "none"]
-NoticeBy = Literal["landlord", "tenant"]
 TenancyStatus = Literal["upcoming", "active", "notice", "ended", "cancelled"]
 TenancyWarningCode = Literal[
     "fixed_term_not_allowed",
@@ -58,6 +64,15 @@ TenancyWarningCode = Literal[
     "deposit_scheme_elsewhere",
     "deposit_cap",
     "epc_below_minimum",
+    "notice_kind_missing",
+    "notice_by_missing",
+    "notice_kind_unknown",
+    "notice_ground_missing",
+    "notice_ground_unknown",
+    "notice_too_early",
+    "notice_too_short",
+    "notice_proceedings_by",
+    "notice_expired",
     "rent_notice_missing",
     "rent_notice_form",
     "rent_notice_too_short",
@@ -183,6 +198,8 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     deposit_returned_date: DateText | None
     notice_served_date: DateText | None
     notice_by: NoticeBy | None
+    notice_kind: NoticeKind | None
+    notice_grounds: list[NoticeGround]
     notice_expiry_date: DateText | None
     notes: str | None
     cancelled_at: Timestamp | None
@@ -204,13 +221,13 @@ class Tenancy(Response, frozen=True, kw_only=True):
     `unitId` null: the whole property. `tenantIds` are the tenants of now, `tenants` all that ever were. `rentAmount` is
     that of today, or of the start of a tenancy to come. `type` is what the law makes of the agreement today, and
     `convertedFrom` what it was before, null where nothing changed it. `endDate` is its last day: `endedDate`, when
-    somebody said that it ended or will, else the expiry of the notice, else the end of the term where the law lets it
-    end the tenancy; null: it goes on. `termEndDate` is the end of the term that was agreed; past it a home, or business
-    premises, stay let until somebody leaves. `rentDueDay` is null where rent is due on `rentQuarterDays`. From
-    `monthlySinceDate` on, which may be to come, the law has rent by the month in the place of the longer period that
-    was agreed: then `rentAmount`, `rentFrequency` and `rentDueDay` are those of the law, and `agreedRent` what they
-    were. `arrears` is rent due until today less rent received; `credit` is what was paid ahead. `warnings` are of the
-    deposit, the rent in force, the next one, and of what the call asked for that they answer.
+    somebody said that it ended or will, else the expiry of a notice that ends it, else the end of the term where the
+    law lets it end the tenancy; null: it goes on. `termEndDate` is the end of the term that was agreed; past it a home,
+    or business premises, stay let until somebody leaves. `rentDueDay` is null where rent is due on `rentQuarterDays`.
+    From `monthlySinceDate` on, which may be to come, the law has rent by the month in the place of the longer period
+    that was agreed: then `rentAmount`, `rentFrequency` and `rentDueDay` are those of the law, and `agreedRent` what
+    they were. `arrears` is rent due until today less rent received; `credit` is what was paid ahead. `warnings` are of
+    the notice, the deposit, the rent in force, the next one, and of what the call asked for that they answer.
     """
 
     id: Id
@@ -238,6 +255,8 @@ class Tenancy(Response, frozen=True, kw_only=True):
     deposit: Deposit | None
     notice_served_date: DateText | None
     notice_by: NoticeBy | None
+    notice_kind: NoticeKind | None
+    notice_grounds: list[NoticeGround]
     notice_expiry_date: DateText | None
     arrears: Amount
     credit: Amount
@@ -316,12 +335,15 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
 
     `endedDate`, and so `endDate`, is when the tenancy ends after all. Null for `endedDate` takes that back; null for
     `endDate` takes the term back as well: the tenancy goes on, whatever was agreed. `termEndDate` is the term that is
-    agreed, the first or a later one. A notice has `noticeServedDate` and `noticeExpiryDate`, on which the tenancy
-    ends unless an end beside it says otherwise; null for the first takes the whole notice back. `rent` is a new rent
-    from a day on, in the place of one from that day; without an amount it takes that one out. `cancelled` calls off a
-    tenancy that has not begun. `tenantIds` are the tenants from `tenantsFromDate` on, today by default: who is
-    replaced stays a tenant up to the day before. `type`, `startDate`, `rentFrequency`, `rentDueDay` and
-    `rentQuarterDays` correct what was entered, of the whole tenancy; without the last, rent is due on `rentDueDay`.
+    agreed, the first or a later one. A notice has `noticeServedDate` and `noticeExpiryDate`, `noticeBy` or
+    `noticeKind`, and `noticeGrounds` where the law asks for them; null for the first takes the whole notice back. A
+    tenant's notice ends the tenancy on the day it expires, and so does a landlord's where there is a contract alone:
+    with a lodger, a company, of business premises. A landlord's notice on a home does not: until `endedDate` says when
+    somebody left, the tenancy goes on and rent is due. `rent` is a new rent from a day on, in the place of one from
+    that day; without an amount it takes that one out. `cancelled` calls off a tenancy that has not begun. `tenantIds`
+    are the tenants from `tenantsFromDate` on, today by default: who is replaced stays a tenant up to the day before.
+    `type`, `startDate`, `rentFrequency`, `rentDueDay` and `rentQuarterDays` correct what was entered, of the whole
+    tenancy; without the last, rent is due on `rentDueDay`.
     """
 
     id: Id
@@ -331,6 +353,8 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
     term_end_date: TermEnd | UnsetType | None = UNSET
     notice_served_date: Date | UnsetType | None = UNSET
     notice_by: NoticeBy | UnsetType | None = UNSET
+    notice_kind: NoticeKindField | UnsetType | None = UNSET
+    notice_grounds: NoticeGrounds | UnsetType = UNSET
     notice_expiry_date: Date | UnsetType | None = UNSET
     rent: RentChange | UnsetType = UNSET
     deposit: DepositPart | UnsetType | None = UNSET
