@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from gatewayd.clock import months_later
 from gatewayd.ledger import tax_calendar
-from gatewayd.ledger.due_dates import companies, construction, digital_updates, income_tax, vat
+from gatewayd.ledger.due_dates import companies, construction, digital_updates, income_tax, vat, vat_on_account
 from gatewayd.ledger.due_dates.months import DuePeriod
 from gatewayd.ledger.taxpayers import INCOME_TAX_SOURCES, Source, Taxpayer
 
@@ -36,7 +36,6 @@ ObligationKind = Literal[
 ]
 
 _YEARS_LOOKED_BACK = 4  # two years before the last of three that decide who may leave
-_VAT_KINDS: tuple[ObligationKind, ...] = ("vat_return", "vat_payment")
 
 
 class PeriodKey(NamedTuple):
@@ -157,11 +156,20 @@ def _add_vat(found: Forecast, taxpayer: Taxpayer, said: list[Said], seen: Horizo
     annual = registration is not None and registration.annual
     named = [DuePeriod(one.start, one.end, vat.due(one.end, annual)) for one in said]
     free = [one for one in predicted if not any(one.start <= other.end and other.start <= one.end for other in named)]
-    for period in sorted([*named, *free]):
+    every = sorted([*named, *free])
+    asked = {} if annual else vat_on_account.asked_of(every, taxpayer.vat_years)
+    for period in every:
         key = PeriodKey("vat_period", None, period.end.isoformat())
-        _add_period(found, key, (vat_label(period.end), None), period)
-        for kind in _VAT_KINDS:
-            _add_obligation(found, kind, None, period, key)
+        on_account = asked.get(period.end)
+        returned, paid = (period.due,) * 2 if on_account is None else vat_on_account.balance_due(period.end)
+        _add_period(found, key, (vat_label(period.end), None), period._replace(due=returned))
+        _add_obligation(found, "vat_return", None, period._replace(due=returned), key)
+        _add_obligation(found, "vat_payment", None, period._replace(due=paid), key)
+        if on_account is None:
+            continue
+        for due in vat_on_account.payment_days(period):
+            _add_obligation(found, "payment_on_account", None, period._replace(due=due), key)
+            found.obligations[-1] = found.obligations[-1]._replace(slot=due.isoformat(), **on_account._asdict())
 
 
 # -- the Construction Industry Scheme
