@@ -160,16 +160,14 @@ def _add_vat(found: Forecast, taxpayer: Taxpayer, said: list[Said], seen: Horizo
     asked = {} if annual else vat_on_account.asked_of(every, taxpayer.vat_years)
     for period in every:
         key = PeriodKey("vat_period", None, period.end.isoformat())
-        on_account = asked.get(period.end)
-        returned, paid = (period.due,) * 2 if on_account is None else vat_on_account.balance_due(period.end)
-        _add_period(found, key, (vat_label(period.end), None), period._replace(due=returned))
-        _add_obligation(found, "vat_return", None, period._replace(due=returned), key)
-        _add_obligation(found, "vat_payment", None, period._replace(due=paid), key)
-        if on_account is None:
-            continue
-        for due in vat_on_account.payment_days(period):
-            _add_obligation(found, "payment_on_account", None, period._replace(due=due), key)
-            found.obligations[-1] = found.obligations[-1]._replace(slot=due.isoformat(), **on_account._asdict())
+        dues = list(vat_on_account.dues(period, asked.get(period.end)))
+        _add_period(found, key, (vat_label(period.end), None), period._replace(due=dues[0].day))
+        for one in dues:
+            _add_obligation(found, one.kind, None, period._replace(due=one.day), key)
+            slot = one.day.isoformat() if one.kind == "payment_on_account" else ""
+            found.obligations[-1] = found.obligations[-1]._replace(
+                slot=slot, amount=one.amount, undecided=one.undecided
+            )
 
 
 # -- the Construction Industry Scheme
@@ -281,7 +279,8 @@ def _add_payments_on_account(found: Forecast, taxpayer: Taxpayer, year: int) -> 
 
 
 def _add_financial_years(found: Forecast, taxpayer: Taxpayer, seen: Horizon) -> None:
-    incorporated = taxpayer.incorporated
+    """Chosen: of what was due before the entity came into the books nobody knows whether it was met."""
+    incorporated, others = taxpayer.incorporated, len(found.obligations)
     for year in companies.financial_years(taxpayer.year_end, incorporated, seen.first, seen.last):
         key = PeriodKey("financial_year", None, year.end.isoformat())
         accounts = DuePeriod(year.start, year.end, companies.accounts_due(year))
@@ -293,6 +292,8 @@ def _add_financial_years(found: Forecast, taxpayer: Taxpayer, seen: Horizon) -> 
     if taxpayer.is_on_register and incorporated is not None:
         for review in companies.review_periods(incorporated, seen.first, seen.last):
             _add_obligation(found, "confirmation_statement", None, review, None)
+    entered, added = taxpayer.created.isoformat(), found.obligations[others:]
+    found.obligations[others:] = [one._replace(undecided=one.due < entered) for one in added]
 
 
 def _add_corporation_tax(found: Forecast, taxpayer: Taxpayer, year: companies.FinancialYear, key: PeriodKey) -> None:

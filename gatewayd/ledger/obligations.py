@@ -52,7 +52,9 @@ class StoredObligation(Response, frozen=True, kw_only=True):
     period_key: Annotated[str, Meta(description="The authority's own key. Not to be shown to people.")] | None
     source: Source
     confidence: Literal["confirmed", "predicted"]
-    undecided: Annotated[bool, Meta(description="Nobody knows whether it is asked for: it is never overdue.")]
+    undecided: Annotated[
+        bool, Meta(description="Nobody knows whether it is asked for, or was met elsewhere: it is never overdue.")
+    ]
     penalty: Penalty | None
     amount_due: Amount | None
     currency: str

@@ -59,6 +59,15 @@ class PaymentOnAccount(NamedTuple):
     undecided: bool
 
 
+class VatDue(NamedTuple):
+    """What is due of a VAT period, and on which day. `amount` and `undecided` are those of payments on account."""
+
+    kind: Literal["vat_return", "vat_payment", "payment_on_account"]
+    day: datetime.date
+    amount: int | None = None
+    undecided: bool = False
+
+
 class _State(NamedTuple):
     """Where somebody stands when a period begins.
 
@@ -89,6 +98,16 @@ def asked_of(
         if state.is_liable and any(payment_days(period)):
             found[period.end] = PaymentOnAccount(state.amount, state.is_undecided)
     return found
+
+
+def dues(period: DuePeriod, asked: PaymentOnAccount | None) -> Iterator[VatDue]:
+    """What is due of a period, the return first. `asked` is what each payment on account is, None: there are none."""
+    returned, paid = (period.due, period.due) if asked is None else balance_due(period.end)
+    yield VatDue("vat_return", returned)
+    yield VatDue("vat_payment", paid)
+    if asked is not None:
+        for day in payment_days(period):
+            yield VatDue("payment_on_account", day, *asked)
 
 
 def payment_days(period: DuePeriod) -> Iterator[datetime.date]:
