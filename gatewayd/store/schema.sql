@@ -1690,7 +1690,8 @@ CREATE TABLE organizations (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 160),
     created_at INTEGER NOT NULL
-, suspended_at INTEGER, suspended_reason TEXT CHECK (length(suspended_reason) <= 1000), deleting_since INTEGER) STRICT;
+, suspended_at INTEGER, suspended_reason TEXT CHECK (length(suspended_reason) <= 1000), deleting_since INTEGER, time_zone TEXT NOT NULL DEFAULT 'Europe/London'
+    CHECK (length(time_zone) BETWEEN 1 AND 64)) STRICT;
 
 CREATE TABLE passkeys (
     credential_id BLOB PRIMARY KEY,
