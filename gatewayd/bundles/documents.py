@@ -71,11 +71,12 @@ class Entries:
 
     def noting(self, sheet: Sheet, rows: Iterable[list[Cell]]) -> Iterator[list[Cell]]:
         """The same rows."""
+        place = sheet.heading.index("documentIds") if sheet.path == ALLOCATIONS else 0
         for row in rows:
             if sheet.path in _LINKED and row[0] in self._linkable:
                 self._linked.add(str(row[0]))
             elif sheet.path == ALLOCATIONS:
-                self._named.update(_ids.decode(str(row[-1])))
+                self._named.update(_ids.decode(str(row[place])))
             yield row
 
     def documents(self, tx: ReadTx) -> list[BundledDocument]:

@@ -37,6 +37,8 @@ WAIT_SECONDS: Final = 30.0  # Chosen: for a place to compare, as a long read wai
 SWEEP_EVERY: Final = DAY  # Chosen
 UNNAMED_FOR: Final = HOUR  # Chosen: a bundle is named some seconds after it was written
 
+BOOKS: Final = "books"  # no seal is called so: they are compared as they are now
+
 
 class _Written(NamedTuple):
     """A bundle whose file is durable. `instant` is when its books were read."""
@@ -103,17 +105,24 @@ class Bundles:
     async def differences(
         self, org_id: str, seal_id: str, against: str | None, first: int, count: int
     ) -> tuple[PeriodSeal, PeriodSeal | None, list[FileChange], list[RowChange]]:
-        """What differs between a seal and another of its period, by default the one before it: none has one differ.
+        """What differs between a seal and another of its period, by default the one before it.
 
-        Raises `Problem`: `not_found`, `validation_failed`, `invalid_state` for a bundle that cannot be read any more.
+        With `BOOKS`, and where it is the first, between the seal and the books as they are now: the other is None then.
+
+        Raises `Problem`: `not_found`, `validation_failed`, `invalid_state` for a bundle that cannot be read any more,
+        `limit_reached` for books that no bundle would hold; or `StoreFailure`.
         """
         seal, other = await self._store.read(lambda tx: _pair(tx, seal_id, against), org_id)
-        if other is None:
-            return seal, None, [], []
-        paths = self._path(other), self._path(seal)
+        path = self._path(seal)
         try:
             async with self.shares.place(org_id):
-                found = await trio.to_thread.run_sync(differences.compare, *paths, first, count, limiter=self._threads)
+                if other is None:
+                    found = await self._store.read_later(
+                        lambda tx: self._compare_books(tx, seal, path, first, count), org_id
+                    )
+                else:
+                    compare = partial(differences.compare, self._path(other), path, first, count)
+                    found = await trio.to_thread.run_sync(compare, limiter=self._threads)
         except BundleFault as fault:
             raise invalid_state(f"A bundle is damaged: {fault}.", "damaged", ()) from None
         return seal, other, *found
@@ -147,8 +156,20 @@ class Bundles:
                     return last
                 return _Written(draft.save(), tx.now, bundled.contents_sha256, bundled.files)
         except BlobTooLarge:
-            message = f"A bundle has at most {most} bytes."
-            raise Problem("limit_reached", message, extra={"limit": most}) from None
+            raise _too_large(most) from None
+
+    def _compare_books(
+        self, tx: ReadTx, seal: PeriodSeal, path: Path, first: int, count: int
+    ) -> tuple[list[FileChange], list[RowChange]]:
+        """What the books have that a seal has not, and the other way round; they are written beside it for so long."""
+        period = PERIODS.get(tx, seal.period_id)
+        with_documents = any(file.path == documents.TABLE for file in seal.files)
+        try:
+            with self._blobs.draft(MAX_BUNDLE_BYTES) as draft:
+                writing.write_unsealed(tx, period, _Sink(draft, self._directory), with_documents=with_documents)
+                return differences.compare(path, draft.written(), first, count)
+        except BlobTooLarge:
+            raise _too_large(MAX_BUNDLE_BYTES) from None
 
     def _has(self, seal: PeriodSeal) -> bool:
         try:
@@ -162,6 +183,10 @@ class Bundles:
         except FileNotFoundError:
             message = "The file of this bundle is gone from the data directory: seal the period again."
             raise Problem("not_found", message) from None
+
+
+def _too_large(most: int) -> Problem:
+    return Problem("limit_reached", f"A bundle has at most {most} bytes.", extra={"limit": most})
 
 
 def _is_same(last: PeriodSeal, contents_sha256: str, key: SealKey) -> bool:
@@ -182,6 +207,8 @@ def _with_period(tx: ReadTx, seal_id: str) -> tuple[PeriodSeal, PeriodRow]:
 
 def _pair(tx: ReadTx, seal_id: str, against: str | None) -> tuple[PeriodSeal, PeriodSeal | None]:
     seal = SEALS.get(tx, seal_id)
+    if against == BOOKS:
+        return seal, None
     if against is None:
         return seal, period_seals.before(tx, seal)
     other = SEALS.find(tx, against)

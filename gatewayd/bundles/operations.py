@@ -2,19 +2,20 @@
 scopes.
 """
 
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Final, Literal, Protocol
 
 from msgspec import Meta
 
 from gatewayd.bundles import documents
 from gatewayd.bundles.differences import Change, RowChange
-from gatewayd.bundles.engine import Bundles
+from gatewayd.bundles.engine import BOOKS, Bundles
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import StoredFile
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import PageRequest, cursor_key, next_cursor
 from gatewayd.contract.scopes import ScopeLacking
 from gatewayd.contract.wire import Id, Request, Response, Version
+from gatewayd.errors import invalid_field
 from gatewayd.ledger.period_seals import PeriodSeal
 
 MEDIA_TYPE: Final = "application/octet-stream"  # Chosen: generators of clients know none of archives
@@ -44,10 +45,14 @@ class GetBundle(Request, frozen=True, kw_only=True):
 
 
 class GetSealDifference(PageRequest, frozen=True, kw_only=True):
-    """Which seal, and against which other of its period: by default the one before it."""
+    """Which seal, and against which other of its period: by default the one before it.
+
+    `books`: against the books as they are now instead, which is the default where it is the first of its period.
+    """
 
     id: Id
     against: Id | None = None
+    books: bool = False
 
 
 class FileDifference(Response, frozen=True, kw_only=True):
@@ -74,12 +79,14 @@ class RowDifference(Response, frozen=True, kw_only=True):
 
 
 class SealDifference(Response, frozen=True, kw_only=True):
-    """What differs between two seals of a period: all files that do, and a page of their rows.
+    """What differs between two seals of a period, or a seal and the books: all files that do, and a page of their rows.
 
-    `against` is null, and nothing differs, where a seal is the first of its period.
+    `before` is what the earlier one had. With `comparedWith` books that is the seal, `after` is what stands in the
+    books now, whether the period is closed or open, and `against` is null.
     """
 
     id: Id
+    compared_with: Literal["seal", "books"]
     against: Annotated[str, Meta(description="The seal that it is compared with.")] | None
     files: list[FileDifference]
     data: list[RowDifference]
@@ -109,15 +116,23 @@ async def get_bundle(deps: Deps, caller: Caller, request: GetBundle) -> StoredFi
 
 
 async def get_seal_difference(deps: Deps, caller: Caller, request: GetSealDifference) -> SealDifference:
-    """Get what differs between two seals of a period, row by row: what reopening it has changed."""
+    """Get what differs between two seals of a period, row by row: what reopening it has changed.
+
+    Of the first seal, and with `books`, what has changed in the books since it was sealed. Each page is of the books as
+    they are when it is asked for.
+    """
+    if request.books and request.against is not None:
+        raise invalid_field("against", "conflict", "Either another seal, or the books.")
     key = cursor_key(request, int)
     first = 0 if key is None else max(int(key[0]), 0)
-    found = await deps.bundles.differences(caller.org_id, request.id, request.against, first, request.limit + 1)
+    against = BOOKS if request.books else request.against
+    found = await deps.bundles.differences(caller.org_id, request.id, against, first, request.limit + 1)
     seal, other, files, rows = found
     _refuse_documents(caller, seal, other)
     more = len(rows) > request.limit
     return SealDifference(
         id=seal.id,
+        compared_with="books" if other is None else "seal",
         against=None if other is None else other.id,
         files=[FileDifference(**one._asdict()) for one in files],
         data=[_row(one) for one in rows[: request.limit]],
@@ -172,7 +187,7 @@ OPERATIONS: Final = (
         request=GetSealDifference,
         response=SealDifference,
         handler=get_seal_difference,
-        errors=("invalid_state",),
+        errors=("invalid_state", "limit_reached"),
         extension=True,
         example={"id": "seal_01k0000000000000000000000a", "limit": 20},
     ),

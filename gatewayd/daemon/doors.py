@@ -24,7 +24,7 @@ from gatewayd.daemon.vault import VaultEngines
 from gatewayd.http import calendar_feeds, documents, tus
 from gatewayd.http.api import Api, ApiParts
 from gatewayd.http.documents import ReadinessCheck
-from gatewayd.http.hosts import Hosts
+from gatewayd.http.hosts import Hosts, Note
 from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
@@ -141,7 +141,7 @@ def create_doors(parts: DoorParts) -> Doors:
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
         pages=parts.observer.observe(console, label_all("console")),
         is_page=is_page,
-        hosts=_hosts(config, parts.log),
+        hosts=_hosts(config, parts.log, parts.observer.note_misdirected),
     )
     settings = server_settings(config)
     server = Server(router, settings, refuse=refusal, log=parts.log, clock=parts.clock, at_once=router.at_once)
@@ -231,9 +231,9 @@ def _observed_calendars(parts: DoorParts, limits: RateLimits) -> App:
     return parts.observer.observe(app, label_all(calendar_feeds.LABEL))
 
 
-def _hosts(config: Config, log: Log | None = None) -> Hosts:
+def _hosts(config: Config, log: Log | None = None, note: Note | None = None) -> Hosts:
     bound = [place.host for place in map(parse_bind, config.server.bind) if isinstance(place, TcpBind)]
-    return Hosts([urlsplit(config.server.public_url).hostname or "", *bound, *config.server.hosts], log)
+    return Hosts([urlsplit(config.server.public_url).hostname or "", *bound, *config.server.hosts], log, note)
 
 
 def _create_console(parts: DoorParts) -> Console:

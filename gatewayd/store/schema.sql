@@ -1690,7 +1690,8 @@ CREATE TABLE organizations (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 160),
     created_at INTEGER NOT NULL
-, suspended_at INTEGER, suspended_reason TEXT CHECK (length(suspended_reason) <= 1000), deleting_since INTEGER) STRICT;
+, suspended_at INTEGER, suspended_reason TEXT CHECK (length(suspended_reason) <= 1000), deleting_since INTEGER, time_zone TEXT NOT NULL DEFAULT 'Europe/London'
+    CHECK (length(time_zone) BETWEEN 1 AND 64)) STRICT;
 
 CREATE TABLE passkeys (
     credential_id BLOB PRIMARY KEY,
@@ -2270,6 +2271,25 @@ CREATE TABLE users (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 , disabled_at INTEGER, addresses_since INTEGER NOT NULL DEFAULT 0) STRICT;
+
+CREATE TABLE vat_period_liabilities (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    period_id TEXT NOT NULL REFERENCES periods (id),
+    liability INTEGER NOT NULL CHECK (liability >= 0),        -- pence; 0 where VAT is repaid
+    PRIMARY KEY (org_id, period_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE vat_years (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    end_date TEXT NOT NULL,                                   -- of the last VAT period in it
+    liability INTEGER CHECK (liability >= 0),                 -- pence, on the returns; NULL: as the books have it
+    import_vat INTEGER NOT NULL DEFAULT 0 CHECK (import_vat >= 0), -- pence, on no return
+    method TEXT CHECK (method IN ('instalments', 'actual', 'none')), -- NULL: HMRC said nothing
+    instalment INTEGER CHECK (instalment >= 0),               -- pence, as HMRC set it
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, legal_entity_id, end_date)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE vault_accesses (
     org_id TEXT NOT NULL REFERENCES organizations (id),

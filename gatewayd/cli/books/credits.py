@@ -1,7 +1,6 @@
 """`gatewayd credits`: what organizations may use, and what became of it."""
 
 import argparse
-import datetime
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -39,7 +38,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=50, metavar="N")
     command = add_command(group, "usage", "show what was used, day by day", usage, json=True)
     command.add_argument("--org", required=True, metavar="ID")
-    command.add_argument("--timezone", metavar="NAME", help="an IANA name; by default Europe/London")
+    command.add_argument("--timezone", metavar="NAME", help="an IANA name; by default the organization's")
     _add_days(command)
     command = add_command(group, "import", "take over entries of another ledger, from CSV", import_file, json=True)
     command.add_argument("file", metavar="FILE", type=Path, help=f"with the columns {', '.join(_COLUMNS)}")
@@ -50,7 +49,12 @@ def _add_changes(group: Subparsers) -> None:
     command = add_command(group, "grant", "give credits", grant, json=True)
     command.add_argument("--org", required=True, metavar="ID")
     command.add_argument("--amount", required=True, metavar="N", help="a decimal such as 500")
-    command.add_argument("--expires", metavar="DATE", type=civil_date, help="the last day on which they can be used")
+    command.add_argument(
+        "--expires",
+        metavar="DATE",
+        type=civil_date,
+        help="the last day on which they can be used, in the organization's time zone",
+    )
     command.add_argument(
         "--priority", type=whole_number(0, 10_000), metavar="N", help="the lower is used first; by default 100"
     )
@@ -77,7 +81,7 @@ def _add_days(command: argparse.ArgumentParser) -> None:
 
 def grant(arguments: argparse.Namespace, context: Context) -> int:
     values = {name: getattr(arguments, name) for name in ("amount", "priority", "category", "description")}
-    values |= {"type": "purchase" if arguments.purchase else None, "expiresAt": _end_of(arguments.expires)}
+    values |= {"type": "purchase" if arguments.purchase else None, "expiresDate": arguments.expires}
     made = _run(context, "billing.grantCredits", arguments.org, values)
     until = "" if made["expiresAt"] is None else f", which expire at {made['expiresAt']}"
     print_result(arguments, made, [f"Gave {made['amount']} credits{until}: {made['id']}"])
@@ -178,15 +182,6 @@ def _entries(file: Path) -> Iterator[dict[str, str]]:
                 yield {name: value for name, value in row.items() if name in _COLUMNS and value}
     except (OSError, UnicodeError, csv.Error) as error:
         raise CommandError(f"{file}: {error}") from None
-
-
-def _end_of(date: str | None) -> str | None:
-    """The instant at which a day is over in Europe/London."""
-    from gatewayd.clock import london_midnight, to_wire
-
-    if date is None:
-        return None
-    return to_wire(london_midnight(datetime.date.fromisoformat(date) + datetime.timedelta(days=1)))
 
 
 def _run(context: Context, operation: str, org_id: str, values: Json) -> Json:

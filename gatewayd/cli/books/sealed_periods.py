@@ -31,10 +31,11 @@ def add_to(group: Subparsers) -> None:
     command.add_argument("id", metavar="ID")
     command.add_argument("--documents", action="store_true", help="with the documents of its entries")
     command.add_argument("--to", metavar="FILE", type=Path, help="a copy of the bundle, which must not be there yet")
-    command = add_command(group, "diff", "what differs between two seals of a period", diff, json=True)
+    command = add_command(group, "diff", "what differs between seals of a period, or from its books", diff, json=True)
     command.add_argument("id", metavar="ID", help="of the period")
     command.add_argument("--seal", metavar="ID", help="another than the latest")
     command.add_argument("--against", metavar="ID", help="another than the one before it")
+    command.add_argument("--books", action="store_true", help="against the books as they are now, as of a first seal")
     command.add_argument("--limit", type=whole_number(1, PAGE_MAX), default=PAGE_MAX, metavar="N", help="rows shown")
     summary = "check a bundle: no store, no network, no settings"
     command = add_command(group, "verify-bundle", summary, verify_bundle, json=True)
@@ -74,6 +75,7 @@ def diff(arguments: argparse.Namespace, context: Context) -> int:
     if last is None:
         raise CommandError("the period has no seal yet")
     values = {"id": arguments.seal or last.id, "against": arguments.against, "limit": arguments.limit}
+    values["books"] = arguments.books
     found = _run(context, org_id, "periods.sealDifference", values)
     if arguments.json:
         print_document(found)
@@ -81,7 +83,7 @@ def diff(arguments: argparse.Namespace, context: Context) -> int:
     cells = [(one["path"], one["id"], one["change"], _told(one)) for one in found["data"]]
     print_list(arguments, found["data"], ("file", "id", "change", "what"), cells)
     told = "; ".join(f"{one['path']}: {_counts(one)}" for one in found["files"]) or "nothing differs"
-    note(told if found["against"] is None else f"against {found['against']}: {told}")
+    note(f"against {found['against'] or 'the books as they are now'}: {told}")
     return 0
 
 

@@ -12,7 +12,7 @@ from gatewayd.clock import to_wire
 if TYPE_CHECKING:
     from gatewayd.daemon.organization_end import Erased
     from gatewayd.identity.people.organizations import Organization
-    from gatewayd.store import Store
+    from gatewayd.store import Store, WriteTx
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -20,10 +20,12 @@ def add_commands(subparsers: Subparsers) -> None:
     group = add_group(subparsers, "org", "organizations")
     command = add_command(group, "create", "make an organization", create, json=True)
     command.add_argument("--name", required=True)
+    _add_zone(command, "by default Europe/London")
     add_command(group, "list", "list the organizations", list_all, json=True)
-    command = add_command(group, "rename", "give an organization another name", rename, json=True)
+    command = add_command(group, "rename", "give an organization another name or time zone", rename, json=True)
     command.add_argument("id", metavar="ID")
-    command.add_argument("--name", required=True)
+    command.add_argument("--name")
+    _add_zone(command, "credits that were given before keep the instant at which they end")
     summary = "refuse all its keys, apps, links and feeds, and let its webhooks wait, until it is resumed"
     command = add_command(group, "suspend", summary, suspend, json=True)
     command.add_argument("id", metavar="ID")
@@ -37,11 +39,17 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--yes", action="store_true", help="do not ask for its name on the terminal")
 
 
+def _add_zone(command: argparse.ArgumentParser, more: str) -> None:
+    summary = f"an IANA name: the days on which its credits end are over at its midnights; {more}"
+    command.add_argument("--time-zone", metavar="NAME", help=summary)
+
+
 def create(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import audit
     from gatewayd.identity.people import organizations
 
-    made = context.write(lambda tx: organizations.create(tx, arguments.name, audit.OPERATOR), makes_store=True)
+    zone = organizations.ZONE_DEFAULT if arguments.time_zone is None else arguments.time_zone
+    made = context.write(lambda tx: organizations.create(tx, arguments.name, audit.OPERATOR, zone), makes_store=True)
     print_result(arguments, made, [f"Made the organization {made.name}: {made.id}"])
     return 0
 
@@ -50,8 +58,8 @@ def list_all(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity.people import organizations
 
     found = context.read(organizations.list_all)
-    rows = [(each.id, each.name, to_wire(each.created_at)[:10], _state(each)) for each in found]
-    print_list(arguments, found, ("id", "name", "created", "state"), rows)
+    rows = [(each.id, each.name, to_wire(each.created_at)[:10], each.time_zone, _state(each)) for each in found]
+    print_list(arguments, found, ("id", "name", "created", "time zone", "state"), rows)
     return 0
 
 
@@ -65,8 +73,18 @@ def rename(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import audit
     from gatewayd.identity.people import organizations
 
-    made = context.write(lambda tx: organizations.rename(tx, arguments.id, arguments.name, audit.OPERATOR))
-    print_result(arguments, made, [f"{made.id} is called {made.name}."])
+    if arguments.name is None and arguments.time_zone is None:
+        raise CommandError("give --name or --time-zone", 2)
+
+    def change(tx: "WriteTx") -> "Organization":
+        if arguments.time_zone is not None:
+            organizations.set_time_zone(tx, arguments.id, arguments.time_zone, audit.OPERATOR)
+        if arguments.name is not None:
+            organizations.rename(tx, arguments.id, arguments.name, audit.OPERATOR)
+        return organizations.get(tx, arguments.id)
+
+    made = context.write(change)
+    print_result(arguments, made, [f"{made.id} is called {made.name}. Its days end in {made.time_zone}."])
     return 0
 
 

@@ -76,6 +76,15 @@ class BlobDraft:
             self.discard()
             raise _refused(error) from error
 
+    def written(self) -> Path:
+        """Where the bytes so far can be read until the draft ends. Raises as `write` does."""
+        try:
+            self._file.flush()
+        except OSError as error:
+            self.discard()
+            raise _refused(error) from error
+        return self._path
+
     def save(self) -> BlobInfo:
         """Make the bytes durable under their digest. Raises `StoreFailure`; the draft is then gone."""
         digest = self.sha256
