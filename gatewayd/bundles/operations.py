@@ -16,7 +16,7 @@ from gatewayd.contract.pages import PageRequest, cursor_key, next_cursor
 from gatewayd.contract.scopes import ScopeLacking
 from gatewayd.contract.wire import Id, Request, Response, Version
 from gatewayd.errors import invalid_field
-from gatewayd.ledger.period_seals import PeriodSeal
+from gatewayd.ledger.calendar.period_seals import PeriodSeal
 
 MEDIA_TYPE: Final = "application/octet-stream"  # Chosen: generators of clients know none of archives
 _READING: Final = ("periods:read", "accounting:read", "banking:read")

@@ -16,9 +16,9 @@ from gatewayd.contract.wire import Date, Id, Request
 from gatewayd.errors import invalid_field
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.runs import Order
-from gatewayd.ledger import period_locks
-from gatewayd.ledger.import_runs import shown
-from gatewayd.ledger.import_shapes import ColumnMapping, ImportKind, ImportRun
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports.import_runs import shown
+from gatewayd.ledger.imports.import_shapes import ColumnMapping, ImportKind, ImportRun
 from gatewayd.statements.shapes import Mapping
 
 FileName = Annotated[

@@ -20,7 +20,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Address, Id, Request, Response, Timestamp
 from gatewayd.errors import Problem, invalid_field, invalid_state, not_found
 from gatewayd.http1.request import Request as HttpRequest
-from gatewayd.ledger import owners
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, Store, WriteTx
 from gatewayd.tax import taxpayers
 from gatewayd.tax.business_details import TYPES, Inquiry, ListedSource, Source

@@ -25,8 +25,8 @@ from gatewayd.clock import SettableClock, from_wire
 from gatewayd.importing.engine import Importing, open_importing
 from gatewayd.importing.parts import SIZES, ImportParts, Sizes
 from gatewayd.importing.runs import Order
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import Store
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings

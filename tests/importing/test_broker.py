@@ -8,7 +8,7 @@ import pytest
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.errors import Problem
 from gatewayd.importing.operations import mapping_of
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.statements.shapes import Mapping
 from tests.importing import broker_files as files
 from tests.importing.brokerage import Open, opener

@@ -17,9 +17,10 @@ from gatewayd.areas.assets.transactions.entering import Origin
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction
 from gatewayd.errors import Problem
 from gatewayd.importing import staged
-from gatewayd.ledger import import_runs, period_locks
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports import import_runs
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import ReadTx, WriteTx
 
 

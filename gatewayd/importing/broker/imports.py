@@ -25,8 +25,8 @@ from gatewayd.importing.kinds import OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts, Sizes
 from gatewayd.importing.reading import FileReader, Source, Steps, remember
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ColumnMapping, ImportRunRow
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ColumnMapping, ImportRunRow
 from gatewayd.statements.shapes import Mapping
 from gatewayd.store import ReadTx, WriteTx
 

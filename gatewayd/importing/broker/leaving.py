@@ -12,9 +12,9 @@ from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.errors import invalid_state
 from gatewayd.importing.broker.entering import override
 from gatewayd.importing.parts import Sizes
-from gatewayd.ledger import period_locks
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import WriteTx
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from gatewayd.areas.assets.pools import outdated, recording
 from gatewayd.areas.assets.pools.day_rows import Key
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.money import Money
 from gatewayd.store import schema
 from tests.areas.assets.holdings import Holdings

@@ -17,10 +17,10 @@ from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.areas.assets.pools.shapes import Match, Outcome
 from gatewayd.clock import days_after
 from gatewayd.errors import invalid, invalid_field
-from gatewayd.ledger import owners
-from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.dates.tax_calendar import bounds, is_tax_year, tax_year_of
 from gatewayd.ledger.references import Reference, unknown
-from gatewayd.ledger.tax_calendar import bounds, is_tax_year, tax_year_of
+from gatewayd.ledger.taxpayers import owners
+from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from gatewayd.ledger.tax_calendar import tax_year
+from gatewayd.ledger.dates.tax_calendar import tax_year
 
 LAST_KNOWN: Final = "2026-27"  # Finance Act 2023 s8(5): for 2024-25 and subsequent tax years, until a later Act
 

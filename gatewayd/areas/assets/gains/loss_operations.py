@@ -8,8 +8,8 @@ from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import invalid_field
-from gatewayd.ledger import period_locks
-from gatewayd.ledger.tax_calendar import tax_year_of
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.dates.tax_calendar import tax_year_of
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 

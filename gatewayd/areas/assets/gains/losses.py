@@ -11,8 +11,8 @@ from typing import NamedTuple
 from gatewayd.areas.assets.gains import exempt_amounts
 from gatewayd.areas.assets.gains.return_shapes import Claim, LossYear
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
-from gatewayd.ledger.owners import Owner
-from gatewayd.ledger.tax_calendar import bounds, first_year_of, tax_year
+from gatewayd.ledger.dates.tax_calendar import bounds, first_year_of, tax_year
+from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 

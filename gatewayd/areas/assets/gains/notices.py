@@ -10,7 +10,7 @@ from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.pools import unsettled
 from gatewayd.areas.assets.pools.reading import Range
-from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.store import ReadTx
 
 _SELECT_OTHER_CURRENCIES = """

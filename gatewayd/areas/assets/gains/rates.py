@@ -5,9 +5,8 @@ from typing import Final, NamedTuple
 
 from gatewayd.areas.assets.gains.return_shapes import RateAdjustment, RatePeriod
 from gatewayd.clock import days_after
-from gatewayd.ledger.rounding import half_up
-from gatewayd.ledger.tax_calendar import bounds
-from gatewayd.money import Money
+from gatewayd.ledger.dates.tax_calendar import bounds
+from gatewayd.money import Money, half_up
 
 POUND: Final = "GBP"
 

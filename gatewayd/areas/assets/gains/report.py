@@ -11,7 +11,7 @@ from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.contract.wire import project
-from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 

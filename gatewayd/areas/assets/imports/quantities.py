@@ -16,7 +16,7 @@ from gatewayd.areas.assets.pools import splits
 from gatewayd.areas.assets.pools.exact import quantity_text
 from gatewayd.areas.assets.pools.reading import quantity_held
 from gatewayd.clock import days_after
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.statements.shapes import Trade
 from gatewayd.store import ReadTx
 

@@ -2,7 +2,7 @@
 
 from gatewayd.areas.assets.transactions.shapes import TransactionType
 from gatewayd.contract.wire import Amount, CanonicalDecimal, DateText, Id, Response
-from gatewayd.ledger.import_shapes import Action, ListImportRows, ListImports
+from gatewayd.ledger.imports.import_shapes import Action, ListImportRows, ListImports
 
 
 class ImportedTrade(Response, frozen=True, kw_only=True):

@@ -19,9 +19,8 @@ from gatewayd.contract.pages import Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger import references
-from gatewayd.ledger.rounding import half_up
-from gatewayd.ledger.tax_calendar import is_tax_year, tax_year_of
-from gatewayd.money import canonical, exponent
+from gatewayd.ledger.dates.tax_calendar import is_tax_year, tax_year_of
+from gatewayd.money import canonical, exponent, half_up
 from gatewayd.store import ReadTx
 
 _PLACES = 12  # what a decimal of the wire has

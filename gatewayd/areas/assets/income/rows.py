@@ -14,7 +14,7 @@ from gatewayd.areas.assets.transactions.rules import EARLIEST
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, TransactionType
 from gatewayd.clock import LAST_DATE, days_after
 from gatewayd.contract.pages import MAX_KEY
-from gatewayd.ledger.tax_calendar import bounds
+from gatewayd.ledger.dates.tax_calendar import bounds
 from gatewayd.store import ReadTx, Row
 
 _COLUMNS: Final = ", ".join(f"t.{name}" for name in TRANSACTIONS.names)

@@ -12,7 +12,7 @@ from gatewayd.areas.assets.income import rows
 from gatewayd.areas.assets.income.rules import Source, uk_category
 from gatewayd.areas.assets.income.shapes import IncomeTotal, ListIncomeEvents, UkCategory
 from gatewayd.clock import days_after
-from gatewayd.ledger.tax_calendar import bounds, first_year_of, tax_year_of
+from gatewayd.ledger.dates.tax_calendar import bounds, first_year_of, tax_year_of
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 

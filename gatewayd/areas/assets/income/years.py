@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gatewayd.areas.assets.income.rules import counted_type, income_date
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction
-from gatewayd.ledger.tax_calendar import first_year_of
+from gatewayd.ledger.dates.tax_calendar import first_year_of
 from gatewayd.store import ReadTx, WriteTx
 
 _ADD = """

@@ -22,7 +22,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.lists import sync_page
 from gatewayd.store import ReadTx, WriteTx
 

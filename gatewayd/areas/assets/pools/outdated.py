@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gatewayd.areas.assets.pools import reading, reconciling, recording
 from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.reading import Range
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.store import ReadTx, WriteTx
 
 _SELECT_ORGANIZATIONS_ANY_ORG = """

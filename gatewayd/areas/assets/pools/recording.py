@@ -22,7 +22,7 @@ from gatewayd.areas.assets.pools.reconciling import Faults
 from gatewayd.areas.assets.pools.scopes import Concerned, Scope
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.errors import Problem, invalid_field
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.store import WriteTx
 
 ROUNDS: Final = 8  # Chosen: a day that differs again so often depends on itself

@@ -20,8 +20,8 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import project
 from gatewayd.errors import invalid, invalid_state
-from gatewayd.ledger import owners
 from gatewayd.ledger.lists import archive_filter, table_page
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod, Portfolio
 from gatewayd.errors import FieldError
-from gatewayd.ledger.owners import Owner
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.taxpayers.owners import Owner
 
 POOL_CURRENCY = "GBP"  # decision 0022
 

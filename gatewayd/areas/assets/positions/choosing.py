@@ -11,8 +11,8 @@ from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
 from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod, Portfolio
 from gatewayd.areas.assets.positions.shapes import ListPositions
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import owners
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx
 
 _SELECT_ACCOUNTS = """

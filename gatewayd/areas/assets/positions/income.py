@@ -3,7 +3,7 @@
 from collections import Counter
 
 from gatewayd.areas.assets.pools.held import Whose
-from gatewayd.ledger.tax_calendar import bounds, first_year_of, tax_year_of
+from gatewayd.ledger.dates.tax_calendar import bounds, first_year_of, tax_year_of
 from gatewayd.store import ReadTx
 
 # a stock dividend that is taxed as a dividend counts as one in the sums

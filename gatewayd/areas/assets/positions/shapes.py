@@ -9,7 +9,7 @@ from gatewayd.areas.assets.gains.shapes import ExplainedDay
 from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod
 from gatewayd.contract.pages import LongLimit, PageRequest
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, Id, Response
-from gatewayd.ledger.known_rates import FxRateSource
+from gatewayd.ledger.exchange.known_rates import FxRateSource
 
 PoolScope = Literal["account", "entity"]
 _BASE = Meta(extra={"currency": "base_currency"}, description="Of `baseCurrency`.")

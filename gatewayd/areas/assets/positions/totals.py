@@ -12,7 +12,7 @@ from gatewayd.areas.assets.positions.building import Built
 from gatewayd.areas.assets.positions.shapes import Position
 from gatewayd.areas.assets.positions.valuing import money_of
 from gatewayd.contract.wire import project
-from gatewayd.ledger.known_rates import KnownRate
+from gatewayd.ledger.exchange.known_rates import KnownRate
 from gatewayd.money import Money, exponent
 from gatewayd.store import ReadTx
 

@@ -6,9 +6,8 @@ from typing import Final, NamedTuple
 from gatewayd.areas.assets.instruments.shapes import AssetClass
 from gatewayd.areas.assets.pools.held import ratio_between
 from gatewayd.areas.assets.prices import known_rates
-from gatewayd.ledger.known_rates import KnownRate, Pair
-from gatewayd.ledger.rounding import half_up
-from gatewayd.money import Money, exponent
+from gatewayd.ledger.exchange.known_rates import KnownRate, Pair
+from gatewayd.money import Money, exponent, half_up
 from gatewayd.store import ReadTx, Row
 
 PLACES: Final = 12  # what a decimal of the wire has

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from gatewayd.ledger import published_rates
-from gatewayd.ledger.known_rates import KnownRate, Pair, both_ways, foreign, of_pounds
+from gatewayd.ledger.exchange import published_rates
+from gatewayd.ledger.exchange.known_rates import KnownRate, Pair, both_ways, foreign, of_pounds
 from gatewayd.store import ReadTx
 
 _SELECT_RECORDED = """

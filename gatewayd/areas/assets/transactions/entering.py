@@ -19,8 +19,10 @@ from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction, TransactionSource
 from gatewayd.areas.assets.transactions.transfers import Place
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state
-from gatewayd.ledger import known_rates, owners, period_locks
-from gatewayd.ledger.known_rates import Pair
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.exchange import known_rates
+from gatewayd.ledger.exchange.known_rates import Pair
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.money import canonical
 from gatewayd.store import ReadTx, WriteTx
 

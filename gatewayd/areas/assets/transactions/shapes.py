@@ -20,7 +20,7 @@ from gatewayd.contract.wire import (
     Response,
     Timestamp,
 )
-from gatewayd.ledger.known_rates import FxRateSource
+from gatewayd.ledger.exchange.known_rates import FxRateSource
 
 TransactionType = Literal[
     "buy",

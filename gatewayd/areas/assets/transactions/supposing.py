@@ -6,7 +6,7 @@ from typing import Final
 from gatewayd.areas.assets.accounts.rows import ACCOUNTS
 from gatewayd.areas.assets.pools import unsettled
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, TransactionWarning
-from gatewayd.ledger import owners
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx
 
 _DISTRIBUTION: Final = TransactionWarning(

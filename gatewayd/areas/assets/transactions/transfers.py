@@ -14,7 +14,7 @@ from gatewayd.areas.assets.portfolios.shapes import Portfolio
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction
 from gatewayd.errors import FieldError
-from gatewayd.ledger import owners
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 

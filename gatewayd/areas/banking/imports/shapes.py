@@ -1,7 +1,7 @@
 """What the rows of a statement file look like (domain model E)."""
 
 from gatewayd.contract.wire import Amount, DateText, Id, Response
-from gatewayd.ledger.import_shapes import Action
+from gatewayd.ledger.imports.import_shapes import Action
 
 
 class ImportRow(Response, frozen=True, kw_only=True):
