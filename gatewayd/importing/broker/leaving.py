@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
 from gatewayd.areas.assets.imports import rows
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.transactions import rows as transactions

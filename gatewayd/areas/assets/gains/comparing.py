@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple, get_args
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
 from gatewayd.areas.assets.gains.carried import CarriedCost, carried_costs
 from gatewayd.areas.assets.gains.disposals import matches
 from gatewayd.areas.assets.gains.shapes import BrokerHolding, ComparedPool, CostDifference, CostEvent, PoolState

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
 from gatewayd.areas.assets.gains import comparing, explaining, forecast, report, sheet
 from gatewayd.areas.assets.gains.disposals import ALWAYS, listed, pooling_owner, year_range
 from gatewayd.areas.assets.gains.explaining import Subject
@@ -21,7 +22,6 @@ from gatewayd.areas.assets.gains.shapes import (
 from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import WrittenFile
 from gatewayd.contract.operation import Operation

@@ -1,47 +1,17 @@
 """What portfolios look like (Domain B3): requests, responses, and the row where it differs."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.areas.assets.accounts.shapes import CashBalance, ValueTotals
+from gatewayd.areas.assets.books.portfolios import CostBasisMethod, Portfolio, PortfolioStatus
 from gatewayd.areas.assets.instruments.shapes import AssetClass
 from gatewayd.contract.pages import SyncRequest
-from gatewayd.contract.wire import (
-    Amount,
-    Currency,
-    Date,
-    DateText,
-    ExternalId,
-    Id,
-    Request,
-    Response,
-    Timestamp,
-    Version,
-)
+from gatewayd.contract.wire import Amount, Currency, Date, DateText, ExternalId, Id, Request, Version
 
-CostBasisMethod = Literal["section_104", "average_cost", "fifo"]
-PortfolioStatus = Literal["active", "archived"]
 PortfolioName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
 Description = Annotated[str, Meta(max_length=2000)]
-
-
-class Portfolio(Response, frozen=True, kw_only=True):
-    """The accounts of a legal entity that are looked at together, in one currency."""
-
-    id: Id
-    external_id: str | None
-    legal_entity_id: Id
-    name: str
-    base_currency: str
-    cost_basis_method: CostBasisMethod
-    status: PortfolioStatus
-    description: str | None
-    is_default: bool
-    archived_at: Timestamp | None
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int
 
 
 class AssetClassTotals(ValueTotals, frozen=True, kw_only=True):

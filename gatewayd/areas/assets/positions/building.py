@@ -7,10 +7,10 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from gatewayd.areas.assets.books.portfolios import CostBasisMethod
 from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.exact import COST_UNIT, minor_of
 from gatewayd.areas.assets.pools.held import Held, HeldOn
-from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod
 from gatewayd.areas.assets.positions import income
 from gatewayd.areas.assets.positions.choosing import Choice, Place
 from gatewayd.areas.assets.positions.shapes import Position, PositionInstrument

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from gatewayd.areas.assets.accounts.shapes import AssetAccountRow, CashBalance, PricedTotals, ValueTotals
+from gatewayd.areas.assets.accounts.shapes import CashBalance, PricedTotals, ValueTotals
+from gatewayd.areas.assets.books.accounts import AssetAccountRow
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS, Portfolio
 from gatewayd.areas.assets.instruments.shapes import AssetClass
 from gatewayd.areas.assets.pools import cash_on
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
-from gatewayd.areas.assets.portfolios.shapes import AssetClassTotals, Portfolio, PortfolioTotals
+from gatewayd.areas.assets.portfolios.shapes import AssetClassTotals, PortfolioTotals
 from gatewayd.areas.assets.positions import building, choosing
 from gatewayd.areas.assets.positions.building import Built
 from gatewayd.areas.assets.positions.shapes import Position

@@ -6,13 +6,12 @@ What they make of holdings is computed by whoever stored them, once for all of t
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.accounts.shapes import AssetAccountRow
+from gatewayd.areas.assets.books.accounts import ACCOUNTS, AssetAccountRow
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.instruments.rules import is_british
 from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.instruments.upserting import find_or_create
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
 from gatewayd.areas.assets.transactions import amounts, rules, transfers
 from gatewayd.areas.assets.transactions.amounts import Rate
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS

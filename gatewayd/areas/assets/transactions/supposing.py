@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
 from gatewayd.areas.assets.pools import unsettled
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, TransactionWarning
 from gatewayd.ledger import owners

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.accounts.shapes import AssetAccountRow
-from gatewayd.areas.assets.portfolios.shapes import Portfolio
+from gatewayd.areas.assets.books.accounts import AssetAccountRow
+from gatewayd.areas.assets.books.portfolios import Portfolio
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction
 from gatewayd.errors import FieldError
