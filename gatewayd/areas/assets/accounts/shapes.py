@@ -11,48 +11,15 @@ from gatewayd.areas.assets.books.accounts import (
     TaxWrapper,
     TrackingMode,
 )
+from gatewayd.areas.assets.positions.shapes import CashBalance, ValueTotals
 from gatewayd.contract.pages import SyncRequest
-from gatewayd.contract.wire import Amount, Currency, Date, DateText, ExternalId, Id, Request, Response, Version
+from gatewayd.contract.wire import Amount, Currency, Date, DateText, ExternalId, Id, Request, Version
 
 AccountName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
 InstitutionName = Annotated[str, Meta(min_length=1, max_length=120)]
 AssetAccountNumber = Annotated[
     str, Meta(pattern=r"^[0-9A-Za-z/ -]{4,34}$", description="Answers show its last four characters.")
 ]
-
-
-class CashBalance(Response, frozen=True, kw_only=True):
-    """What there is of one currency; below 0 it is owed."""
-
-    currency: str
-    balance: Amount
-
-
-class PricedTotals(Response, frozen=True, kw_only=True):
-    """The positions that have a price and a rate of exchange, alone: both what they are worth and what they cost."""
-
-    positions: int
-    value: Amount
-    cost: Amount
-    unrealised_gain: Amount
-    currency: str
-
-
-class ValueTotals(Response, frozen=True, kw_only=True):
-    """What positions come to, in `currency`. `cost` is that of all.
-
-    `value` and `unrealisedGain` are of all too, and null where any has no price or no rate of exchange, of which
-    `unpricedPositions` counts how many; `priced` is of the others alone. `stalePositions` counts those among the others
-    whose price or rate is older than a week.
-    """
-
-    value: Amount | None
-    cost: Amount
-    unrealised_gain: Amount | None
-    currency: str
-    unpriced_positions: int
-    stale_positions: int
-    priced: PricedTotals
 
 
 class AssetAccountWithValue(AssetAccount, frozen=True, kw_only=True):

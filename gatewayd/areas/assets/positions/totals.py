@@ -2,15 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 
-from gatewayd.areas.assets.accounts.shapes import CashBalance, PricedTotals, ValueTotals
 from gatewayd.areas.assets.books.accounts import AssetAccountRow
 from gatewayd.areas.assets.books.portfolios import PORTFOLIOS, Portfolio
 from gatewayd.areas.assets.instruments.shapes import AssetClass
 from gatewayd.areas.assets.pools import cash_on
-from gatewayd.areas.assets.portfolios.shapes import AssetClassTotals, PortfolioTotals
 from gatewayd.areas.assets.positions import building, choosing
 from gatewayd.areas.assets.positions.building import Built
-from gatewayd.areas.assets.positions.shapes import Position
+from gatewayd.areas.assets.positions.shapes import (
+    AssetClassTotals,
+    CashBalance,
+    PortfolioTotals,
+    Position,
+    PricedTotals,
+    ValueTotals,
+)
 from gatewayd.areas.assets.positions.valuing import money_of
 from gatewayd.contract.wire import project
 from gatewayd.ledger.known_rates import KnownRate
