@@ -13,8 +13,8 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
 from gatewayd.areas.assets.instruments import finding
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.prices import rows, rules
 from gatewayd.areas.assets.prices.rows import Outcome
 from gatewayd.areas.assets.prices.shapes import (

@@ -11,10 +11,9 @@ import msgspec
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Ratio
 from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
 from gatewayd.areas.assets.gains import loss_operations, operations
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.shapes import Ratio
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS

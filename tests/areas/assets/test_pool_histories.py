@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatewayd.areas.assets.instruments.shapes import Ratio
+from gatewayd.areas.assets.books.instruments import Ratio
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
 from gatewayd.areas.assets.transactions.rows import TRANSACTIONS

@@ -11,10 +11,10 @@ from decimal import Decimal
 from typing import Final, NamedTuple, get_args
 
 from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
 from gatewayd.areas.assets.gains.carried import CarriedCost, carried_costs
 from gatewayd.areas.assets.gains.disposals import matches
 from gatewayd.areas.assets.gains.shapes import BrokerHolding, ComparedPool, CostDifference, CostEvent, PoolState
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.pools.computing import NOTHING
 from gatewayd.areas.assets.pools.exact import COST_PLACES, cost_of, minor_of, quantity_text

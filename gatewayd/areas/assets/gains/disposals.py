@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument
 from gatewayd.areas.assets.gains.sections import section_of
 from gatewayd.areas.assets.gains.shapes import Disposal, DisposalMatch, Treatment
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.pools.day_rows import StoredDay
 from gatewayd.areas.assets.pools.days import read_day

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
 from gatewayd.areas.assets.gains.shapes import ForecastDisposal, GainForecast
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.pools.computing import Computed
 from gatewayd.areas.assets.pools.day_rows import Key

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument
 from gatewayd.areas.assets.gains import exempt_amounts, losses, notices, rates, sections
 from gatewayd.areas.assets.gains.rates import Gain
 from gatewayd.areas.assets.gains.return_shapes import GainTotals, LossYear, RatePeriod, ReturnBox, ReturnSection
 from gatewayd.areas.assets.gains.shapes import CapitalGains, Disposal, GainWarning, Treatment
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.contract.wire import project

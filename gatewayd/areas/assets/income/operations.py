@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
 from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
 from gatewayd.areas.assets.income import rows, totals
 from gatewayd.areas.assets.income.rows import Event
 from gatewayd.areas.assets.income.rules import KINDS
 from gatewayd.areas.assets.income.shapes import IncomeEvent, IncomeEventPage, IncomeStatus, ListIncomeEvents
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.clock import days_after

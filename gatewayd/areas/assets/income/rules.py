@@ -4,8 +4,8 @@ import datetime
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from gatewayd.areas.assets.books import instruments
 from gatewayd.areas.assets.income.shapes import IncomeKind, UkCategory
-from gatewayd.areas.assets.instruments import rules
 from gatewayd.areas.assets.transactions.shapes import TransactionType
 from gatewayd.clock import months_later
 
@@ -69,7 +69,7 @@ def uk_category(source: Source) -> UkCategory:
         return "exempt_wrapper"
     if source.type == "stock_dividend":
         return "not_income"  # a bonus issue (CG51823); what is taxed counts as a dividend
-    is_british = rules.is_british(source.domicile_country, source.quote_currency)
+    is_british = instruments.is_british(source.domicile_country, source.quote_currency)
     if source.type == "interest" or _pays_interest(source):
         return "uk_interest" if is_british else "foreign_interest"
     if is_british and _is_of_property(source):

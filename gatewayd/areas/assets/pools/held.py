@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gatewayd.areas.assets.instruments.shapes import InstrumentSplit
+from gatewayd.areas.assets.books.instruments import InstrumentSplit
 from gatewayd.areas.assets.pools import past, reading
 from gatewayd.areas.assets.pools.computing import Computed
 from gatewayd.areas.assets.pools.day_rows import Key

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from gatewayd.areas.assets.books.accounts import TaxWrapper
+from gatewayd.areas.assets.books.instruments import AssetClass
 from gatewayd.areas.assets.books.portfolios import CostBasisMethod
 from gatewayd.areas.assets.gains.shapes import ExplainedDay
-from gatewayd.areas.assets.instruments.shapes import AssetClass
 from gatewayd.contract.pages import LongLimit, PageRequest
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, Id, Response
 from gatewayd.ledger.known_rates import FxRateSource

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from gatewayd.areas.assets.books.accounts import AssetAccountRow
+from gatewayd.areas.assets.books.instruments import AssetClass
 from gatewayd.areas.assets.books.portfolios import PORTFOLIOS, Portfolio
-from gatewayd.areas.assets.instruments.shapes import AssetClass
 from gatewayd.areas.assets.pools import cash_on
 from gatewayd.areas.assets.positions import building, choosing
 from gatewayd.areas.assets.positions.building import Built

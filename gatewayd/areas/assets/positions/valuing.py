@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.instruments.shapes import AssetClass
+from gatewayd.areas.assets.books.instruments import AssetClass
 from gatewayd.areas.assets.pools.held import ratio_between
 from gatewayd.areas.assets.prices import known_rates
 from gatewayd.ledger.known_rates import KnownRate, Pair

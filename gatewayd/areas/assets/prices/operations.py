@@ -2,8 +2,7 @@
 
 import datetime
 
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.shapes import Instrument
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument
 from gatewayd.areas.assets.prices import rows, rules
 from gatewayd.areas.assets.prices.rows import PRICES, RATES
 from gatewayd.areas.assets.prices.shapes import (

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from gatewayd.areas.assets.instruments import rows as instruments
+from gatewayd.areas.assets.books import instruments
 from gatewayd.areas.assets.prices.shapes import AssetPrice, ExchangeRate
 from gatewayd.store import Columns, WriteTx
 

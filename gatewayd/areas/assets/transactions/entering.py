@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gatewayd.areas.assets.books.accounts import ACCOUNTS, AssetAccountRow
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument, is_british
 from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.rules import is_british
-from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.instruments.upserting import find_or_create
 from gatewayd.areas.assets.transactions import amounts, rules, transfers
 from gatewayd.areas.assets.transactions.amounts import Rate

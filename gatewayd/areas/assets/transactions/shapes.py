@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gatewayd.areas.assets.instruments.shapes import InlineInstrument, Ratio
+from gatewayd.areas.assets.books.instruments import Ratio
+from gatewayd.areas.assets.instruments.shapes import InlineInstrument
 from gatewayd.contract.pages import LongLimit, SyncRequest
 from gatewayd.contract.wire import (
     Amount,

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from gatewayd.areas.assets import AREA
 from gatewayd.areas.assets.books.accounts import ACCOUNTS, AssetAccountRow
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
 from gatewayd.areas.assets.books.portfolios import PORTFOLIOS, Portfolio
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.instruments.shapes import InlineInstrument
 from gatewayd.areas.assets.instruments.upserting import find_or_create
 from gatewayd.contract.decoding import RequestDecoder
