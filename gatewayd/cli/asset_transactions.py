@@ -145,7 +145,7 @@ def list_transactions(arguments: argparse.Namespace, context: Context) -> int:
 
 def reverse(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.assets import AREA
-    from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
+    from gatewayd.areas.assets.books.transactions import TRANSACTIONS
 
     org_id = context.read(lambda tx: TRANSACTIONS.organization_of(tx, arguments.id))
     row = context.read(lambda tx: TRANSACTIONS.get(tx, arguments.id), org_id)

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from gatewayd.areas.assets.books.accounts import ACCOUNTS
 from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
+from gatewayd.areas.assets.books.transactions import AssetTransaction
 from gatewayd.areas.assets.imports import conversions, records, rows
 from gatewayd.areas.assets.imports.conversions import Conversion
 from gatewayd.areas.assets.imports.requests import request_of
@@ -14,7 +15,7 @@ from gatewayd.areas.assets.imports.rows import STAGED, Decision, Waiting
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.transactions import entering
 from gatewayd.areas.assets.transactions.entering import Origin
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction
+from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.errors import Problem
 from gatewayd.importing import staged
 from gatewayd.ledger import import_runs, period_locks

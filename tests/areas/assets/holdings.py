@@ -13,11 +13,10 @@ from msgspec.structs import replace
 from gatewayd.areas.assets.books.accounts import ACCOUNTS
 from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Ratio
 from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS, AssetTransaction
 from gatewayd.areas.assets.gains import loss_operations, operations
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.contract.decoding import RequestDecoder

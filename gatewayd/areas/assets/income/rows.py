@@ -7,11 +7,15 @@ holds nothing but income.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.income.rules import TYPES, Source, counted_type, uk_category
+from gatewayd.areas.assets.books.transactions import (
+    EARLIEST,
+    TRANSACTIONS,
+    AssetTransaction,
+    TransactionType,
+    counted_type,
+)
+from gatewayd.areas.assets.income.rules import TYPES, Source, uk_category
 from gatewayd.areas.assets.income.shapes import IncomeStatus, ListIncomeEvents, UkCategory
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
-from gatewayd.areas.assets.transactions.rules import EARLIEST
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction, TransactionType
 from gatewayd.clock import LAST_DATE, days_after
 from gatewayd.contract.pages import MAX_KEY
 from gatewayd.ledger.tax_calendar import bounds

@@ -6,7 +6,7 @@ A balance that has become 0 stays as a row, of which there is one for each curre
 from collections import Counter
 from collections.abc import Iterable
 
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction
+from gatewayd.areas.assets.books.transactions import AssetTransaction
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 

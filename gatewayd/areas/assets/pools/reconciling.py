@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS, AssetTransaction
 from gatewayd.areas.assets.pools import day_rows, holding_rows, scopes, splits
 from gatewayd.areas.assets.pools.contributions import contributions, unmeasured
 from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.days import Day, arriving, read_day
 from gatewayd.areas.assets.pools.exact import cost_of
 from gatewayd.areas.assets.pools.scopes import Scope
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.store import ReadTx
 
 _SELECT_INSTRUMENTS = "SELECT id FROM instruments WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"

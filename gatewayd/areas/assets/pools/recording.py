@@ -11,6 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gatewayd.areas.assets.books.transactions import AssetTransaction
 from gatewayd.areas.assets.income import years
 from gatewayd.areas.assets.pools import cash, contributions, day_rows, holding_rows, reading, scopes, splits
 from gatewayd.areas.assets.pools.computing import Computed
@@ -20,7 +21,6 @@ from gatewayd.areas.assets.pools.exact import quantity_of, quantity_text
 from gatewayd.areas.assets.pools.recomputing import Changes, Shift, recompute
 from gatewayd.areas.assets.pools.reconciling import Faults
 from gatewayd.areas.assets.pools.scopes import Concerned, Scope
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.errors import Problem, invalid_field
 from gatewayd.ledger import period_locks
 from gatewayd.store import WriteTx

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from gatewayd.areas.assets.books.accounts import ACCOUNTS, AssetAccountRow
 from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument, is_british
 from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS, AssetTransaction, TransactionSource
 from gatewayd.areas.assets.instruments.upserting import find_or_create
 from gatewayd.areas.assets.transactions import amounts, rules, transfers
 from gatewayd.areas.assets.transactions.amounts import Rate
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction, TransactionSource
+from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.areas.assets.transactions.transfers import Place
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state
 from gatewayd.ledger import known_rates, owners, period_locks

@@ -1,14 +1,10 @@
 """The transaction resource (Spec §4, Domain A3 and B3): its operations. Nothing is changed or deleted, but reversed."""
 
+from gatewayd.areas.assets.books.transactions import AssetTransaction
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.transactions import entering, pages, reversing, supposing
 from gatewayd.areas.assets.transactions.entering import Origin
-from gatewayd.areas.assets.transactions.shapes import (
-    AssetTransaction,
-    CreateTransaction,
-    EnteredTransaction,
-    ListAssetTransactions,
-)
+from gatewayd.areas.assets.transactions.shapes import CreateTransaction, EnteredTransaction, ListAssetTransactions
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page

@@ -9,8 +9,8 @@ import heapq
 from collections.abc import Iterator
 from typing import Final
 
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction, ListAssetTransactions
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS, AssetTransaction
+from gatewayd.areas.assets.transactions.shapes import ListAssetTransactions
 from gatewayd.clock import LAST_DATE, from_moment
 from gatewayd.contract.pages import MAX_KEY, Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.transactions import AssetTransaction
 from gatewayd.areas.assets.pools import unsettled
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction, TransactionWarning
+from gatewayd.areas.assets.transactions.shapes import TransactionWarning
 from gatewayd.ledger import owners
 from gatewayd.store import ReadTx
 

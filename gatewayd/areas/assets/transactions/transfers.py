@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from gatewayd.areas.assets.books.accounts import AssetAccountRow
 from gatewayd.areas.assets.books.portfolios import Portfolio
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS, AssetTransaction
+from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.errors import FieldError
 from gatewayd.ledger import owners
 from gatewayd.money import Money

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS
 from gatewayd.areas.assets.transactions import pages
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.errors import Problem
 from gatewayd.store import ReadTx, WriteTx
 from tests.areas.accounting.books import fields_of
