@@ -69,14 +69,13 @@ def _sentences(faults: "Faults", mended: str) -> list[str]:
 
 
 async def _sums(store: "Store", org_id: str, *, repairs: bool) -> list[str]:
-    from gatewayd.areas.assets.income import years
-    from gatewayd.areas.assets.pools import cash
+    from gatewayd.areas.assets.pools import cash, income_years
 
     balances = await store.read_later(cash.missing, org_id)
-    earned = await store.read_later(years.missing, org_id)
+    earned = await store.read_later(income_years.missing, org_id)
     if repairs:
         await store.write(cash.add_missing, org_id)
-        await store.write(years.add_missing, org_id)
+        await store.write(income_years.add_missing, org_id)
     mended = _mended("added up", repaired=repairs)
     cash_of = [
         f"the cash of {account} in {of} is not what its transactions come to{mended}" for account, of in balances

@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from gatewayd.areas.assets.income import years
-from gatewayd.areas.assets.pools import cash, checking, reconciling, recording
+from gatewayd.areas.assets.pools import cash, checking, income_years, reconciling, recording
 from gatewayd.areas.assets.pools.checking import BEFORE_ALL
 from gatewayd.areas.assets.pools.reconciling import Faults
 from gatewayd.money import Money
@@ -182,14 +181,14 @@ def test_cash_and_income_that_were_changed_are_found_and_mended(holdings: Holdin
 
     def faults() -> tuple[dict[tuple[str, str], int], list[tuple[str, int]]]:
         read = holdings.store.read
-        return dict(read(cash.missing, holdings.org_id)), read(years.missing, holdings.org_id)
+        return dict(read(cash.missing, holdings.org_id)), read(income_years.missing, holdings.org_id)
 
     assert faults() == ({}, [])
     run(holdings, "UPDATE asset_cash SET balance = balance + 1 WHERE account_id = ?", holdings.account)
     for column in ("events", "gross", "gross_base", "taxes"):
         run(holdings, f"UPDATE asset_income_years SET {column} = {column} + 1 WHERE account_id = ?", holdings.account)
         assert faults() == ({(holdings.account, "GBP"): -1}, [(holdings.account, 2025)])
-        holdings.write(years.add_missing)
+        holdings.write(income_years.add_missing)
         assert faults() == ({(holdings.account, "GBP"): -1}, [])
     holdings.write(cash.add_missing)
     assert faults() == ({}, [])

@@ -12,8 +12,16 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.books.transactions import AssetTransaction
-from gatewayd.areas.assets.income import years
-from gatewayd.areas.assets.pools import cash, contributions, day_rows, holding_rows, reading, scopes, splits
+from gatewayd.areas.assets.pools import (
+    cash,
+    contributions,
+    day_rows,
+    holding_rows,
+    income_years,
+    reading,
+    scopes,
+    splits,
+)
 from gatewayd.areas.assets.pools.computing import Computed
 from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.days import Day, arriving
@@ -45,14 +53,14 @@ def record(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
         waiting.append(row)
     _enter(tx, waiting, 1)
     cash.add(tx, rows, 1)
-    years.add(tx, rows, 1)
+    income_years.add(tx, rows, 1)
 
 
 def take_back(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
     """Take out what recorded transactions brought, as if they had never been. Raises as `record` does."""
     _enter(tx, sorted(rows, key=lambda row: (row.trade_date, row.id)), -1)
     cash.add(tx, rows, -1)
-    years.add(tx, rows, -1)
+    income_years.add(tx, rows, -1)
 
 
 def compute_anew(tx: WriteTx, keys: Iterable[Key]) -> None:
