@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from gatewayd.areas.assets.pools import checking, outdated, recording
 from gatewayd.areas.assets.pools.checking import BEFORE_ALL, Stale
 from gatewayd.areas.assets.pools.day_rows import Key
-from gatewayd.areas.assets.pools.shapes import Lots, Outcome
+from gatewayd.areas.assets.pools.days import Lots, Outcome
 from gatewayd.store import schema
 from tests.areas.assets.holdings import Holdings
 

@@ -17,10 +17,10 @@ from gatewayd.areas.assets.gains.disposals import matches
 from gatewayd.areas.assets.gains.shapes import BrokerHolding, ComparedPool, CostDifference, CostEvent, PoolState
 from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.pools.computing import NOTHING
+from gatewayd.areas.assets.pools.days import Match, Outcome
 from gatewayd.areas.assets.pools.exact import COST_PLACES, cost_of, minor_of, quantity_text
 from gatewayd.areas.assets.pools.held import Held, HeldOn, Whose
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
-from gatewayd.areas.assets.pools.shapes import Match, Outcome
 from gatewayd.money import Money, canonical
 from gatewayd.store import ReadTx
 

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from gatewayd.areas.assets.pools.days import Inputs, Outcome
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
 from gatewayd.areas.assets.pools.lots import Lot
-from gatewayd.areas.assets.pools.shapes import Inputs, Outcome
 from gatewayd.store import ReadTx, Row, WriteTx
 
 _OF = "WHERE org_id = :org_id AND scope_id = :scope_id AND instrument_id = :instrument_id"

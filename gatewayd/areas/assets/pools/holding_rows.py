@@ -4,10 +4,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools.days import Outcome
 from gatewayd.areas.assets.pools.exact import quantity_of, quantity_text
 from gatewayd.areas.assets.pools.matching import Split
 from gatewayd.areas.assets.pools.scopes import Scope
-from gatewayd.areas.assets.pools.shapes import Outcome
 from gatewayd.store import ReadTx, WriteTx
 
 _UPSERT = """

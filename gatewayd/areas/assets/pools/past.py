@@ -15,10 +15,9 @@ import msgspec
 from gatewayd.areas.assets.pools import day_rows, reading
 from gatewayd.areas.assets.pools.computing import Computed
 from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
-from gatewayd.areas.assets.pools.days import Day, arriving, inputs_of
+from gatewayd.areas.assets.pools.days import Day, Outcome, arriving, inputs_of
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
 from gatewayd.areas.assets.pools.recomputing import shifts
-from gatewayd.areas.assets.pools.shapes import Outcome
 from gatewayd.clock import days_after
 from gatewayd.store import ReadTx
 

@@ -6,12 +6,11 @@ from typing import NamedTuple
 from gatewayd.areas.assets.pools import computing, day_rows, holding_rows, splits
 from gatewayd.areas.assets.pools.computing import NOTHING, Before, Computed
 from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
-from gatewayd.areas.assets.pools.days import Day, inputs_of, read_day
+from gatewayd.areas.assets.pools.days import Carried, Day, Inputs, Leaving, inputs_of, read_day
 from gatewayd.areas.assets.pools.exact import cost_of
 from gatewayd.areas.assets.pools.lots import Lot
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS, EarlierMatch, Split
 from gatewayd.areas.assets.pools.scopes import Scope
-from gatewayd.areas.assets.pools.shapes import Carried, Inputs, Leaving
 from gatewayd.clock import days_after
 from gatewayd.store import ReadTx, WriteTx
 
