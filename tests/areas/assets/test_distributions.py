@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gatewayd.areas.assets.pools import outdated, recording
-from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.ledger import period_locks
 from gatewayd.money import Money
 from gatewayd.store import schema

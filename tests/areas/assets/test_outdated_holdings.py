@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from gatewayd.areas.assets.pools import checking, outdated, recording
 from gatewayd.areas.assets.pools.checking import BEFORE_ALL, Stale
-from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.days import Lots, Outcome
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.store import schema
 from tests.areas.assets.holdings import Holdings
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gatewayd.areas.assets.gains.shapes import CostEvent
-from gatewayd.areas.assets.pools import day_rows
-from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools import holding_rows
 from gatewayd.areas.assets.pools.exact import cost_of
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.store import ReadTx
 
 _SELECT = """
@@ -61,7 +61,7 @@ def _costs(tx: ReadTx, date: str, transaction_id: str, keys: tuple[Key, Key]) ->
 def _cost(tx: ReadTx, date: str, transaction_id: str, key: Key) -> int:
     return sum(
         cost_of(carried.cost)
-        for day in day_rows.between(tx, key, date, date)
+        for day in holding_rows.days_between(tx, key, date, date)
         for leaving, carried in zip(day.inputs.leaving, day.outcome.carried, strict=True)
         if leaving.transaction_id == transaction_id
     )

@@ -7,9 +7,9 @@ from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument
 from gatewayd.areas.assets.gains.sections import section_of
 from gatewayd.areas.assets.gains.shapes import Disposal, DisposalMatch, Treatment
 from gatewayd.areas.assets.pools import reading
-from gatewayd.areas.assets.pools.day_rows import StoredDay
 from gatewayd.areas.assets.pools.days import Match, Outcome, read_day
 from gatewayd.areas.assets.pools.exact import cost_of, minor_of, quantity_of, quantity_text
+from gatewayd.areas.assets.pools.holding_rows import StoredDay
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
 from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY

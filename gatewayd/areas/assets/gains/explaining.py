@@ -7,9 +7,9 @@ from gatewayd.areas.assets.gains.disposals import matches
 from gatewayd.areas.assets.gains.shapes import ExplainedDay, PoolState
 from gatewayd.areas.assets.pools import past
 from gatewayd.areas.assets.pools.computing import NOTHING
-from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.days import Inputs, Outcome, read_day
 from gatewayd.areas.assets.pools.exact import cost_of, minor_of, quantity_text
+from gatewayd.areas.assets.pools.holding_rows import Key, StoredDay
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 

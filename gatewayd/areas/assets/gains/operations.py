@@ -19,7 +19,7 @@ from gatewayd.areas.assets.gains.shapes import (
     GetGainForecast,
     ListDisposals,
 )
-from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.contract.caller import Caller

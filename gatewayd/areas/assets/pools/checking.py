@@ -2,11 +2,10 @@
 
 from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.pools import day_rows, holding_rows, splits
+from gatewayd.areas.assets.pools import holding_rows, splits
 from gatewayd.areas.assets.pools.computing import NOTHING
-from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.days import read_day
-from gatewayd.areas.assets.pools.holding_rows import StoredHolding
+from gatewayd.areas.assets.pools.holding_rows import Key, StoredHolding
 from gatewayd.areas.assets.pools.recomputing import Window, compute
 from gatewayd.store import ReadTx
 
@@ -31,7 +30,7 @@ def stale(tx: ReadTx, after: Key, count: int) -> tuple[list[Stale], Key | None]:
 def _differs(tx: ReadTx, holding: StoredHolding) -> str | None:
     """From which day on; None: nowhere."""
     key = holding.key
-    stored = day_rows.since(tx, key, _NEVER)
+    stored = holding_rows.days_since(tx, key, _NEVER)
     if not stored:
         return _NEVER
     facts = splits.of_instrument(tx, key.instrument_id)

@@ -13,9 +13,9 @@ import msgspec
 from gatewayd.areas.assets.books.instruments import InstrumentSplit
 from gatewayd.areas.assets.pools import past, reading
 from gatewayd.areas.assets.pools.computing import Computed
-from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.days import Day, Outcome
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.clock import LAST_DATE
 from gatewayd.contract.pages import MAX_KEY
 from gatewayd.store import ReadTx, Row

@@ -8,7 +8,7 @@ wrong still. After a kill the organization is done once more.
 from typing import NamedTuple
 
 from gatewayd.areas.assets.pools import reading, reconciling, recording
-from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.ledger import period_locks
 from gatewayd.store import ReadTx, WriteTx

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from gatewayd.areas.assets.pools import day_rows, reading
+from gatewayd.areas.assets.pools import holding_rows, reading
 from gatewayd.areas.assets.pools.computing import Computed
-from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.days import Day, Outcome, arriving, inputs_of
+from gatewayd.areas.assets.pools.holding_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
 from gatewayd.areas.assets.pools.recomputing import shifts
 from gatewayd.clock import days_after
@@ -66,8 +66,8 @@ class Days(NamedTuple):
 def days_of(tx: ReadTx, key: Key, until: str, after: str, count: int, *, matched: bool) -> Days:
     """At most `count` days of a holding after an ISO date, up to another; of a pool, as if nothing came after that."""
     rows = tx.rows(_SELECT_DAYS, after=after, until=until, count=count, **key._asdict())
-    days = [day_rows.stored_day(row) for row in rows]
-    before = next(day_rows.backwards(tx, key, days[0].date), None) if days else None
+    days = [holding_rows.stored_day(row) for row in rows]
+    before = next(holding_rows.days_backwards(tx, key, days[0].date), None) if days else None
     left = None if before is None else before[1]
     if not matched or not days or until >= tx.today:
         return Days(days, left)
@@ -116,7 +116,9 @@ class _Past:
     def _pass_on(self, giver: Key) -> Iterator[Key]:
         """Let others have what the giver gave; answers which of them that changes."""
         first = self.seen[giver][0][0].date
-        stored = {day.date: day for day in day_rows.between(self.tx, giver, first, self.date) if day.date >= first}
+        stored = {
+            day.date: day for day in holding_rows.days_between(self.tx, giver, first, self.date) if day.date >= first
+        }
         gave: dict[tuple[Key, str], Day] = {}
         for one in shifts(stored, self.seen[giver], []):
             taker = Key(one.leaving.to_scope or "", one.leaving.to_instrument or "")

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from gatewayd.areas.assets.pools import computing, day_rows, holding_rows, splits
+from gatewayd.areas.assets.pools import computing, holding_rows, splits
 from gatewayd.areas.assets.pools.computing import NOTHING, Before, Computed
-from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.days import Day, read_day
 from gatewayd.areas.assets.pools.exact import quantity_of
+from gatewayd.areas.assets.pools.holding_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.lots import Lot
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS, Split
 from gatewayd.clock import days_after
@@ -67,18 +67,18 @@ def disposals(
     else:
         rows = tx.each(_SELECT_DISPOSALS_OF, instrument_id=instrument_id, **values)
     for row in rows:
-        yield row[0], day_rows.stored_day(row[1:])
+        yield row[0], holding_rows.stored_day(row[1:])
 
 
 def disposal_days(tx: ReadTx, scope_id: str, instrument_id: str) -> list[StoredDay]:
     """All days with disposals of one holding, oldest first."""
     rows = tx.rows(_SELECT_DISPOSAL_DAYS, scope_id=scope_id, instrument_id=instrument_id)
-    return [day_rows.stored_day(row) for row in rows]
+    return [holding_rows.stored_day(row) for row in rows]
 
 
 def quantity_held(tx: ReadTx, account_id: str, instrument_id: str, date: str) -> Fraction:
     """What an account holds of an instrument at the end of an ISO date."""
-    last = next(day_rows.backwards(tx, Key(account_id, instrument_id), days_after(date, 1)), None)
+    last = next(holding_rows.days_backwards(tx, Key(account_id, instrument_id), days_after(date, 1)), None)
     if last is None:
         return Fraction(0)
     facts = splits.of_instrument(tx, instrument_id)
@@ -87,7 +87,7 @@ def quantity_held(tx: ReadTx, account_id: str, instrument_id: str, date: str) ->
 
 def traded(tx: ReadTx, key: Key, date: str) -> Fraction:
     """By how much the trades and gifts of a day changed a holding."""
-    found = next((day for day in day_rows.between(tx, key, date, date) if day.date == date), None)
+    found = next((day for day in holding_rows.days_between(tx, key, date, date) if day.date == date), None)
     if found is None:
         return Fraction(0)
     day = read_day(date, found.inputs)
@@ -96,7 +96,7 @@ def traded(tx: ReadTx, key: Key, date: str) -> Fraction:
 
 def is_restated(tx: ReadTx, key: Key, date: str) -> bool:
     """Whether a split of an ISO date changes a holding: what was held then, or sold so late that it may be matched."""
-    last = next(day_rows.backwards(tx, key, date), None)
+    last = next(holding_rows.days_backwards(tx, key, date), None)
     return last is not None and (last[1].quantity != "0" or last[0] >= days_after(date, -WINDOW_DAYS))
 
 
@@ -108,7 +108,7 @@ def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Iterable[Day] = 
     start = days_after(first, -WINDOW_DAYS)
     found, before = _until(tx, key, start, last)
     if before.outcome.pool_quantity.startswith("-"):
-        start = day_rows.short_since(tx, key, before.date)
+        start = holding_rows.short_since(tx, key, before.date)
         found, before = _until(tx, key, start, last)
     days = {day.date: read_day(day.date, day.inputs) for day in found if day.date >= start}
     for one in more:
@@ -121,12 +121,12 @@ def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Iterable[Day] = 
 
 def replayed_account(tx: ReadTx, key: Key, last: str, currency: str) -> list[tuple[Day, Computed]]:
     """The days of the short position that an account has at the end of an ISO date, as if nothing had come after it."""
-    start = day_rows.short_since(tx, key, days_after(last, 1))
+    start = holding_rows.short_since(tx, key, days_after(last, 1))
     found, before = _until(tx, key, start, last)
     days = [read_day(day.date, day.inputs) for day in found if day.date >= start]
 
     def earlier(first: str) -> Iterator[Lot]:
-        return day_rows.lots(tx, key, first, start)
+        return holding_rows.lots(tx, key, first, start)
 
     return list(zip(days, computing.averaged(before, days, _facts(tx, key, last), earlier, currency), strict=True))
 
@@ -136,7 +136,7 @@ def replayed_account(tx: ReadTx, key: Key, last: str, currency: str) -> list[tup
 
 def _until(tx: ReadTx, key: Key, start: str, last: str) -> tuple[list[StoredDay], Before]:
     """The stored days up to `last` from 30 days before `start` on, and the last one before `start`."""
-    found = day_rows.between(tx, key, days_after(start, -WINDOW_DAYS), last)
+    found = holding_rows.days_between(tx, key, days_after(start, -WINDOW_DAYS), last)
     before = next((day for day in reversed(found) if day.date < start), None)
     return found, NOTHING if before is None else Before(before.date, before.outcome)
 

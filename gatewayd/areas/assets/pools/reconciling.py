@@ -13,11 +13,11 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.books.transactions import TRANSACTIONS, AssetTransaction
-from gatewayd.areas.assets.pools import day_rows, holding_rows, scopes, splits
+from gatewayd.areas.assets.pools import holding_rows, scopes, splits
 from gatewayd.areas.assets.pools.contributions import contributions, unmeasured
-from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.days import Day, arriving, read_day
 from gatewayd.areas.assets.pools.exact import cost_of
+from gatewayd.areas.assets.pools.holding_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.scopes import Scope
 from gatewayd.store import ReadTx
 
@@ -77,10 +77,10 @@ def _of_instrument(tx: ReadTx, instrument_id: str) -> Iterator[DayFault]:
     expected = _expected(tx, instrument_id)
     held = {Key(one.id, instrument_id): one for one in holding_rows.holders(tx, instrument_id)}
     scope_of = {**held, **expected.scope_of}
-    stored = {key: {day.date: day for day in day_rows.since(tx, key, "")} for key in scope_of}
+    stored = {key: {day.date: day for day in holding_rows.days_since(tx, key, "")} for key in scope_of}
     _add_carried(expected, scope_of, (day for days in stored.values() for day in days.values()), instrument_id)
     for giver, date in expected.givers:
-        days = [day for day in day_rows.between(tx, giver, date, date) if day.date == date]
+        days = [day for day in holding_rows.days_between(tx, giver, date, date) if day.date == date]
         _add_carried(expected, scope_of, days, instrument_id)
     for key, scope in scope_of.items():
         yield from _differing(scope, key, stored[key], expected)

@@ -12,20 +12,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.books.transactions import AssetTransaction
-from gatewayd.areas.assets.pools import (
-    cash,
-    contributions,
-    day_rows,
-    holding_rows,
-    income_years,
-    reading,
-    scopes,
-    splits,
-)
+from gatewayd.areas.assets.pools import cash, contributions, holding_rows, income_years, reading, scopes, splits
 from gatewayd.areas.assets.pools.computing import Computed
-from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.days import Day, arriving
 from gatewayd.areas.assets.pools.exact import quantity_of, quantity_text
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.areas.assets.pools.recomputing import Changes, Shift, recompute
 from gatewayd.areas.assets.pools.reconciling import Faults
 from gatewayd.areas.assets.pools.scopes import Concerned, Scope
@@ -72,7 +63,7 @@ def compute_anew(tx: WriteTx, keys: Iterable[Key]) -> None:
     for key in keys:
         scope = next((one for one in holding_rows.holders(tx, key.instrument_id) if one.id == key.scope_id), None)
         if scope is not None:
-            pending.add(scope, key.instrument_id, Day(day_rows.since(tx, key, "")[0].date))
+            pending.add(scope, key.instrument_id, Day(holding_rows.days_since(tx, key, "")[0].date))
     _settle(tx, pending, ())
 
 

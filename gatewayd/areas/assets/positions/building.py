@@ -8,9 +8,9 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from gatewayd.areas.assets.books.portfolios import CostBasisMethod
-from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.exact import COST_UNIT, minor_of
 from gatewayd.areas.assets.pools.held import Held, HeldOn
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.areas.assets.positions import income
 from gatewayd.areas.assets.positions.choosing import Choice, Place
 from gatewayd.areas.assets.positions.shapes import Position, PositionInstrument

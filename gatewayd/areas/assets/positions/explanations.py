@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.gains.explaining import Subject, explain
-from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.areas.assets.positions.choosing import Choice
 from gatewayd.areas.assets.positions.shapes import Position, PositionExplanation
 from gatewayd.store import ReadTx
