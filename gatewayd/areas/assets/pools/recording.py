@@ -59,17 +59,17 @@ def compute_anew(tx: WriteTx, keys: Iterable[Key]) -> None:
 
     Raises `Problem` `validation_failed` for transfers that go in a circle.
     """
-    pending = _Pending()
+    pending = Pending()
     for key in keys:
         scope = next((one for one in holding_rows.holders(tx, key.instrument_id) if one.id == key.scope_id), None)
         if scope is not None:
             pending.add(scope, key.instrument_id, Day(holding_rows.days_since(tx, key, "")[0].date))
-    _settle(tx, pending, ())
+    settle(tx, pending, ())
 
 
 def enter_anew(tx: WriteTx, faults: Faults) -> None:
     """Let days and splits have what the transactions bring, and compute what follows. Raises as `compute_anew`."""
-    pending = _Pending()
+    pending = Pending()
     for fault in faults.days:
         pending.add(fault.scope, fault.key.instrument_id, fault.expected)
         pending.add(fault.scope, fault.key.instrument_id, fault.stored, -1)
@@ -77,7 +77,7 @@ def enter_anew(tx: WriteTx, faults: Faults) -> None:
         dates = splits.retell(tx, instrument_id)
         for scope in holding_rows.holders(tx, instrument_id):
             pending.add(scope, instrument_id, Day(dates[0]))
-    _settle(tx, pending, ())
+    settle(tx, pending, ())
 
 
 def _held(tx: WriteTx, row: AssetTransaction) -> str:
@@ -95,7 +95,7 @@ def _held(tx: WriteTx, row: AssetTransaction) -> str:
 
 
 @dataclass(slots=True)
-class _Pending:
+class Pending:
     """Holdings that are to be computed anew, with what their days get."""
 
     scope_of: dict[str, Scope] = field(default_factory=dict)
@@ -126,15 +126,15 @@ def _enter(tx: WriteTx, rows: Sequence[AssetTransaction], sign: int) -> None:
             known[account_id] = scopes.concerned(tx, account_id)
         return known[account_id]
 
-    pending = _Pending()
+    pending = Pending()
     for row in rows:
         for one in contributions.contributions(row, concerned(row.account_id), concerned):
             pending.add(one.scope, one.instrument_id, one.day, sign)
     _retell_splits(tx, rows, sign, pending)
-    _settle(tx, pending, rows)
+    settle(tx, pending, rows)
 
 
-def _retell_splits(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int, pending: _Pending) -> None:
+def _retell_splits(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int, pending: Pending) -> None:
     told = [row for row in rows if row.type == "split" and row.instrument_id is not None]
     without = [row.id for row in told] if sign < 0 else []
     for instrument_id in sorted({row.instrument_id or "" for row in told}):
@@ -154,7 +154,7 @@ def _refuse_closed(tx: WriteTx, holder: Scope, instrument_id: str, dates: Iterab
             period_locks.refuse_closed(tx, holder.legal_entity_id, date)
 
 
-def _settle(tx: WriteTx, pending: _Pending, rows: Sequence[AssetTransaction]) -> None:
+def settle(tx: WriteTx, pending: Pending, rows: Sequence[AssetTransaction]) -> None:
     rounds: Counter[tuple[Key, str]] = Counter()
     while pending.changes:
         key, changes = pending.pop()
@@ -171,7 +171,7 @@ def _settle(tx: WriteTx, pending: _Pending, rows: Sequence[AssetTransaction]) ->
             _pass_on(tx, pending, scope, shift)
 
 
-def _pass_on(tx: WriteTx, pending: _Pending, giver: Scope, shift: Shift) -> None:
+def _pass_on(tx: WriteTx, pending: Pending, giver: Scope, shift: Shift) -> None:
     """Let the holding that cost goes to take over what has become more."""
     to_scope, instrument_id = shift.leaving.to_scope or "", shift.leaving.to_instrument or ""
     scope = pending.scope_of.get(to_scope)
