@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from gatewayd.areas.assets.pools import cash, checking, income_years, reconciling, recording
-from gatewayd.areas.assets.pools.checking import BEFORE_ALL
-from gatewayd.areas.assets.pools.reconciling import Faults
+from gatewayd.areas.assets.pools import cash, income_years, reconciling
+from gatewayd.areas.assets.pools.reconciling import BEFORE_ALL, Faults
 from gatewayd.money import Money
 from tests.areas.assets.holdings import Holdings
 
@@ -42,9 +41,9 @@ def where(holdings: Holdings) -> set[tuple[str, str, str]]:
 
 
 def mend(holdings: Holdings) -> None:
-    holdings.write(lambda tx: recording.enter_anew(tx, reconciling.faults(tx, "", 100)))
+    holdings.write(lambda tx: reconciling.enter_anew(tx, reconciling.faults(tx, "", 100)))
     assert found(holdings) == Faults([], [], None)
-    stale, _ = holdings.store.read(lambda tx: checking.stale(tx, BEFORE_ALL, 100), holdings.org_id)
+    stale, _ = holdings.store.read(lambda tx: reconciling.stale(tx, BEFORE_ALL, 100), holdings.org_id)
     assert stale == []
 
 

@@ -18,7 +18,6 @@ from gatewayd.areas.assets.pools.days import Day, arriving
 from gatewayd.areas.assets.pools.exact import quantity_of, quantity_text
 from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.areas.assets.pools.recomputing import Changes, Shift, recompute
-from gatewayd.areas.assets.pools.reconciling import Faults
 from gatewayd.areas.assets.pools.scopes import Concerned, Scope
 from gatewayd.errors import Problem, invalid_field
 from gatewayd.ledger import period_locks
@@ -52,32 +51,6 @@ def take_back(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
     _enter(tx, sorted(rows, key=lambda row: (row.trade_date, row.id)), -1)
     cash.add(tx, rows, -1)
     income_years.add(tx, rows, -1)
-
-
-def compute_anew(tx: WriteTx, keys: Iterable[Key]) -> None:
-    """Compute all days of holdings anew from what transactions bring, which stays as it is stored.
-
-    Raises `Problem` `validation_failed` for transfers that go in a circle.
-    """
-    pending = Pending()
-    for key in keys:
-        scope = next((one for one in holding_rows.holders(tx, key.instrument_id) if one.id == key.scope_id), None)
-        if scope is not None:
-            pending.add(scope, key.instrument_id, Day(holding_rows.days_since(tx, key, "")[0].date))
-    settle(tx, pending, ())
-
-
-def enter_anew(tx: WriteTx, faults: Faults) -> None:
-    """Let days and splits have what the transactions bring, and compute what follows. Raises as `compute_anew`."""
-    pending = Pending()
-    for fault in faults.days:
-        pending.add(fault.scope, fault.key.instrument_id, fault.expected)
-        pending.add(fault.scope, fault.key.instrument_id, fault.stored, -1)
-    for instrument_id in faults.splits:
-        dates = splits.retell(tx, instrument_id)
-        for scope in holding_rows.holders(tx, instrument_id):
-            pending.add(scope, instrument_id, Day(dates[0]))
-    settle(tx, pending, ())
 
 
 def _held(tx: WriteTx, row: AssetTransaction) -> str:
