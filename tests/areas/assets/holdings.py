@@ -14,7 +14,7 @@ from gatewayd.areas.assets.books.accounts import ACCOUNTS
 from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Ratio
 from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
 from gatewayd.areas.assets.books.transactions import TRANSACTIONS, AssetTransaction
-from gatewayd.areas.assets.gains import loss_operations, operations
+from gatewayd.areas.assets.gains import losses, operations
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
 from gatewayd.areas.legal_entities.operations import create_legal_entity
@@ -27,7 +27,7 @@ from tests.support.store import MemoryStore, make_caller
 from tests.support.wire import expect_form
 
 T = TypeVar("T")
-_OPERATIONS = {row.id.partition(".")[2]: row for row in (*operations.OPERATIONS, *loss_operations.OPERATIONS)}
+_OPERATIONS = {row.id.partition(".")[2]: row for row in (*operations.OPERATIONS, *losses.OPERATIONS)}
 _DECODERS = {name: RequestDecoder(row) for name, row in _OPERATIONS.items()}
 
 _TABLES = {

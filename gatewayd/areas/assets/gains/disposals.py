@@ -16,6 +16,7 @@ from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.clock import days_after
 from gatewayd.errors import invalid, invalid_field
 from gatewayd.ledger import owners
+from gatewayd.ledger.csv_text import Cell
 from gatewayd.ledger.owners import Owner
 from gatewayd.ledger.references import Reference, unknown
 from gatewayd.ledger.tax_calendar import bounds, is_tax_year, tax_year_of
@@ -23,6 +24,19 @@ from gatewayd.money import Money
 from gatewayd.store import ReadTx
 
 ALWAYS = ("0001-01-01", "9999-12-31")
+SHEET_COLUMNS = (
+    "date",
+    "instrument",
+    "isin",
+    "quantity",
+    "proceeds",
+    "cost",
+    "gain",
+    "treatment",
+    "section",
+    "provisional",
+    "matches",
+)
 
 
 def pooling_owner(tx: ReadTx, legal_entity_id: str, instrument_id: str | None = None) -> Owner:
@@ -123,3 +137,17 @@ def _treatment(instrument: Instrument, gain: int) -> Treatment:
 
 def _pounds(minor: int) -> Money:
     return Money(minor, POOL_CURRENCY)
+
+
+def sheet_rows(disposals: Iterable[Disposal]) -> Iterator[tuple[Cell, ...]]:
+    """The names of the columns, and a row for each disposal."""
+    yield SHEET_COLUMNS
+    for one in disposals:
+        amounts = (str(one.proceeds), str(one.cost), str(one.gain))
+        provisional = "yes" if one.provisional else "no"
+        matches = "; ".join(map(_match_told, one.matches))
+        yield one.date, one.name, one.isin, one.quantity, *amounts, one.treatment, one.section, provisional, matches
+
+
+def _match_told(match: DisposalMatch) -> str:
+    return " ".join(filter(None, (match.quantity, match.rule, match.date, str(match.cost))))
