@@ -1,1 +1,1 @@
-"""Income events: shapes, rules, rows, totals, operations."""
+"""Income events: shapes, rules, rows, operations."""

@@ -7,7 +7,7 @@ from gatewayd.areas.assets.books.accounts import ACCOUNTS
 from gatewayd.areas.assets.books.instruments import INSTRUMENTS
 from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
 from gatewayd.areas.assets.books.transactions import INCOME_KINDS, AssetTransaction
-from gatewayd.areas.assets.income import rows, totals
+from gatewayd.areas.assets.income import rows
 from gatewayd.areas.assets.income.rows import Event
 from gatewayd.areas.assets.income.shapes import IncomeEvent, IncomeEventPage, IncomeStatus, ListIncomeEvents
 from gatewayd.areas.assets.pools import reading
@@ -47,7 +47,7 @@ def list_income_events(tx: ReadTx, caller: Caller, request: ListIncomeEvents) ->
     found = rows.events(tx, request, None if key is None else (key[0], key[1]))
     taken, more = fill(found, request.limit, size)
     cursor = next_cursor(request, (taken[-1].pay_date, taken[-1].transaction.id)) if more else None
-    return Listing.of(items[: len(taken)], cursor, b',"totals":%b' % encode(totals.totals(tx, request)))
+    return Listing.of(items[: len(taken)], cursor, b',"totals":%b' % encode(rows.totals_of(tx, request)))
 
 
 def _errors(tx: ReadTx, request: ListIncomeEvents) -> Iterator[FieldError]:
