@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
 from gatewayd.errors import Problem
 from gatewayd.importing.operations import mapping_of
 from gatewayd.ledger.calendar import period_locks

@@ -10,13 +10,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.books import transactions
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
 from gatewayd.areas.assets.imports import conversions, quantities, records, rows
 from gatewayd.areas.assets.imports.conversions import Conversion
 from gatewayd.areas.assets.imports.duplicates import Finder
 from gatewayd.areas.assets.imports.rows import STAGED, Decision
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
-from gatewayd.areas.assets.transactions import rows as transactions
 from gatewayd.errors import Problem, invalid_state
 from gatewayd.importing import staged
 from gatewayd.importing.broker import entering, known_words, leaving

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.books import transactions
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.transactions import AssetTransaction
 from gatewayd.areas.assets.imports import rows
 from gatewayd.areas.assets.pools import recording
-from gatewayd.areas.assets.transactions import rows as transactions
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.errors import invalid_state
 from gatewayd.importing.broker.entering import override
 from gatewayd.importing.parts import Sizes

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
 from gatewayd.areas.assets.imports import rows
 from gatewayd.areas.assets.imports.duplicates import Finder
 from gatewayd.areas.assets.imports.requests import ACQUIRING, DISPOSING

@@ -1,6 +1,6 @@
 """What the rows of a broker's file look like (domain model E)."""
 
-from gatewayd.areas.assets.transactions.shapes import TransactionType
+from gatewayd.areas.assets.books.transactions import TransactionType
 from gatewayd.contract.wire import Amount, CanonicalDecimal, DateText, Id, Response
 from gatewayd.ledger.imports.import_shapes import Action, ListImportRows, ListImports
 

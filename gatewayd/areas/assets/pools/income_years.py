@@ -8,9 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gatewayd.areas.assets.income.rules import counted_type, income_date
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS, AssetTransaction, counted_type, income_date
 from gatewayd.ledger.dates.tax_calendar import first_year_of
 from gatewayd.store import ReadTx, WriteTx
 

@@ -1,9 +1,32 @@
 """Portfolios as they are stored. Owns the table `asset_portfolios`."""
 
+from typing import Literal
+
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.portfolios.shapes import Portfolio, PortfolioStatus
+from gatewayd.contract.wire import Id, Response, Timestamp
 from gatewayd.store import ReadTx, Table, WriteTx
+
+CostBasisMethod = Literal["section_104", "average_cost", "fifo"]
+PortfolioStatus = Literal["active", "archived"]
+
+
+class Portfolio(Response, frozen=True, kw_only=True):
+    """The accounts of a legal entity that are looked at together, in one currency."""
+
+    id: Id
+    external_id: str | None
+    legal_entity_id: Id
+    name: str
+    base_currency: str
+    cost_basis_method: CostBasisMethod
+    status: PortfolioStatus
+    description: str | None
+    is_default: bool
+    archived_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
 
 
 def _status(_: ReadTx, row: Portfolio) -> PortfolioStatus:
