@@ -28,7 +28,6 @@ from gatewayd.areas.vault.documents.shapes import (
     UpdateDocument,
 )
 from gatewayd.areas.vault.documents.uploads import Settings
-from gatewayd.areas.vault.folders.rows import FOLDERS
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
@@ -47,8 +46,8 @@ def get_document(tx: ReadTx, caller: Caller, request: GetDocument) -> Document:
 
 def get_folder_documents(tx: ReadTx, caller: Caller, request: GetFolderDocuments) -> Listing[Document]:
     """List the documents in a folder, and with `recursive` those in the folders below it."""
-    folder = FOLDERS.get(tx, request.folder_id)
-    return pages.in_folder(tx, request, folder.id, recursive=request.recursive)
+    rules.refuse_missing_folder(tx, request.folder_id)
+    return pages.in_folder(tx, request, request.folder_id, recursive=request.recursive)
 
 
 def get_organization_documents(tx: ReadTx, caller: Caller, request: ListDocuments) -> Listing[Document]:

@@ -7,7 +7,7 @@ from typing import Final
 from gatewayd.areas.vault.documents.shapes import ConfirmUpload, DocumentLink, DocumentRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.scopes import ScopeLacking
-from gatewayd.errors import FieldError, Problem
+from gatewayd.errors import FieldError, Problem, not_found
 from gatewayd.ledger.references import Reference, unknown
 from gatewayd.store import ReadTx
 
@@ -41,6 +41,12 @@ def type_of(name: str) -> str:
         return more
     found, coding = _TYPES.guess_type(name)
     return UNKNOWN_TYPE if found is None or coding is not None else found
+
+
+def refuse_missing_folder(tx: ReadTx, folder_id: str) -> None:
+    """Raises `Problem` `not_found` for a folder that a path names and that there is not."""
+    if any(unknown(tx, [Reference("folderId", "folder", folder_id)])):
+        raise not_found("folder")
 
 
 def reference_mistakes(tx: ReadTx, folder_id: str | None, links: Iterable[DocumentLink]) -> Iterator[FieldError]:
