@@ -1,7 +1,8 @@
 """The vault: documents in folders, their bytes, and links to them (Spec §4)."""
 
+from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.documents import operations as documents
-from gatewayd.areas.vault.documents import single_fields, trash
+from gatewayd.areas.vault.documents import single_fields
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.folders import operations as folders
 from gatewayd.areas.vault.links import operations as links

@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import DocumentRow
 from gatewayd.areas.vault.links.shapes import DocumentLinkAccess, LinkRow
@@ -154,19 +153,9 @@ def hand_over(tx: WriteTx, link_id: str, user_id: str) -> None:
     LINKS.update(tx, replace(LINKS.get(tx, link_id), user_id=user_id))
 
 
-def purge_some(tx: WriteTx, before: Instant) -> int:
-    """Delete for good some documents that went into the trash before an instant, with their links.
-
-    Answers how many were looked at. What has to be kept stays.
-    """
-    found = documents.old_in_trash(tx, before)
-    for org_id, document_id in found:
-        tx.bind(org_id)
-        if documents.is_to_be_kept(tx, document_id):  # an entity was added since
-            continue
-        tx.run(_FORGET, document_id=document_id)
-        documents.forget(tx, document_id)
-    return len(found)
+def forget(tx: WriteTx, document_id: str) -> None:
+    """Delete the links to a document that goes for good."""
+    tx.run(_FORGET, document_id=document_id)
 
 
 def shown(row: LinkRow) -> DocumentLinkAccess:
