@@ -2,11 +2,10 @@
 
 from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.documents import operations as documents
-from gatewayd.areas.vault.documents import single_fields
+from gatewayd.areas.vault.documents import reading, single_fields
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.folders import operations as folders
 from gatewayd.areas.vault.links import operations as links
-from gatewayd.areas.vault.parses import operations as parses
 from gatewayd.areas.vault.proposals import operations as proposals
 from gatewayd.contract.operation import Area
 
@@ -22,7 +21,7 @@ def area(settings: Settings) -> Area:
             *single_fields.OPERATIONS,
             *trash.OPERATIONS,
             *links.OPERATIONS,
-            *parses.OPERATIONS,
+            *reading.OPERATIONS,
             *proposals.OPERATIONS,
         ),
     )
