@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from gatewayd import check_digits
-from gatewayd.areas.banking import institutions, sort_codes
+from gatewayd.areas.banking import institutions
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger import owners
@@ -52,7 +52,7 @@ def with_bank(row: BankAccountRow) -> BankAccountRow:
     """The account at the bank that its numbers tell, where it names none: so that the list of banks has it."""
     if row.institution_id not in (None, institutions.OTHER):
         return row
-    found = sort_codes.bank_of(sort_code=row.sort_code, iban=row.iban, bic=row.bic)
+    found = institutions.bank_of(sort_code=row.sort_code, iban=row.iban, bic=row.bic)
     return replace(row, institution_id=found or institutions.OTHER)
 
 
