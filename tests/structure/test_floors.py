@@ -29,6 +29,23 @@ AREAS = frozenset(
     {"legal_entities", "businesses", "assets", "landlord", "accounting"}
     | {"banking", "vault", "billing", "periods", "crm", "organizations"}
 )
+FOLDERS: dict[str, dict[str, int]] = {
+    "accounting": {"client_checks": 0, "clients": 1, "invoices": 2},
+    "banking": {
+        **dict.fromkeys(["allocations", "institutions", "proposals", "rules"], 0),
+        "accounts": 1,
+        "transactions": 2,
+        "imports": 3,
+        "statements": 4,
+    },
+    "vault": {
+        **dict.fromkeys(["names", "parses"], 0),
+        "documents": 1,
+        **dict.fromkeys(["folders", "links", "proposals"], 2),
+        "trash": 3,
+    },
+}
+"""The folders of an area, and its files beside them, on floors of their own. An area that is not named is free yet."""
 NEIGHBOURS = {("ids", "clock"), ("shares", "errors"), ("__main__", "cli")}
 """Rooms of one floor that do know each other: ids sort by the time they are made, and who gets no place is told so."""
 
@@ -98,6 +115,12 @@ def floor_of(room: str) -> int:
     return AREAS_FLOOR if room.startswith("areas") else FLOORS[room]
 
 
+def folder_of(dotted: str) -> tuple[str, str]:
+    """Area and folder of a module of an area: `vault` and `links`; where it is the area itself the folder is empty."""
+    _, _, area, *rest = dotted.split(".")
+    return area, rest[0] if rest else ""
+
+
 def dotted_name(source: Source) -> str:
     return ".".join(source.path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
@@ -112,12 +135,27 @@ def faults_of(found: Import) -> Iterator[str]:
     here, there = room_of(dotted_name(found.source)), room_of(found.target)
     if not here:
         yield f"{found.where}: gatewayd/__init__.py imports nothing of ours"
+    elif here == there and here.startswith("areas."):
+        yield from faults_in_an_area(found)
     elif here == there or (here, there) in NEIGHBOURS or there in ("", "__version__"):
         return
     elif there not in FLOORS and there.removeprefix("areas.") not in AREAS:
         yield f"{found.where}: {found.target} stands on no floor"
     elif floor_of(there) >= floor_of(here):
         yield f"{found.where}: {here} (floor {floor_of(here)}) imports {there} (floor {floor_of(there)})"
+
+
+def faults_in_an_area(found: Import) -> Iterator[str]:
+    """What is wrong with an import of a module of the same area. The area itself joins what its folders have."""
+    area, here = folder_of(dotted_name(found.source))
+    _, there = folder_of(found.target)
+    floors = FOLDERS.get(area)
+    if floors is None or not here or here == there:
+        return
+    if there not in floors or here not in floors:
+        yield f"{found.where}: {found.target} stands on no floor of {area}"
+    elif floors[there] >= floors[here]:
+        yield f"{found.where}: {area}.{here} (floor {floors[here]}) imports {area}.{there} (floor {floors[there]})"
 
 
 def test_every_file_and_package_has_a_floor() -> None:
@@ -127,6 +165,13 @@ def test_every_file_and_package_has_a_floor() -> None:
     assert sorted(entries - FLOORS.keys() - {"__init__", "areas"}) == []
     areas = {path.name for path in (PACKAGE / "areas").iterdir() if path.name not in ("__pycache__", "__init__.py")}
     assert sorted(areas - AREAS) == []
+
+
+@pytest.mark.parametrize("area", FOLDERS)
+def test_every_folder_of_an_area_has_a_floor(area: str) -> None:
+    entries = (PACKAGE / "areas" / area).iterdir()
+    names = {path.name.removesuffix(".py") for path in entries if path.name not in ("__pycache__", "__init__.py")}
+    assert sorted(names) == sorted(FOLDERS[area])
 
 
 def test_imports_lead_downwards_only() -> None:
@@ -217,6 +262,21 @@ def written(name: str, text: str) -> Source:
         ("gatewayd/http/x.py", "from . import y", "relative imports"),
         ("gatewayd/__init__.py", "from gatewayd import clock", "imports nothing of ours"),
         ("gatewayd/http/x.py", "from gatewayd.utils import y", "stands on no floor"),
+        (
+            "gatewayd/areas/vault/documents/x.py",
+            "from gatewayd.areas.vault.folders.rows import FOLDERS",
+            "vault.documents (floor 1) imports vault.folders (floor 2)",
+        ),
+        (
+            "gatewayd/areas/vault/links/x.py",
+            "from gatewayd.areas.vault import folders",
+            "vault.links (floor 2) imports vault.folders (floor 2)",
+        ),
+        (
+            "gatewayd/areas/vault/links/x.py",
+            "from gatewayd.areas.vault import Settings",
+            "gatewayd.areas.vault.Settings stands on no floor of vault",
+        ),
     ],
 )
 def test_a_broken_floor_is_named_with_its_line(name: str, line: str, fault: str) -> None:
@@ -224,6 +284,16 @@ def test_a_broken_floor_is_named_with_its_line(name: str, line: str, fault: str)
     assert len(found) == 1
     assert fault in found[0]
     assert found[0].startswith(f"{name}:{2 + line.count(chr(10))}:")
+
+
+def test_the_area_itself_joins_its_folders_and_one_without_floors_is_free() -> None:
+    free = [
+        ("gatewayd/areas/vault/__init__.py", "from gatewayd.areas.vault.trash import OPERATIONS"),
+        ("gatewayd/areas/vault/trash.py", "from gatewayd.areas.vault.documents import rows"),
+        ("gatewayd/areas/vault/links/x.py", "from gatewayd.areas.vault.links import rows"),
+        ("gatewayd/areas/crm/x.py", "from gatewayd.areas.crm import y"),
+    ]
+    assert [fault for name, line in free for found in imports(written(name, line)) for fault in faults_of(found)] == []
 
 
 @pytest.mark.parametrize(
