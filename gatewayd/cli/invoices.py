@@ -61,13 +61,13 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def issue(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.areas.accounting.invoices import exchange, moves, vat_invoices
+    from gatewayd.areas.accounting.invoices import moves
 
     warnings: list[str] = []
 
     def work(tx: "WriteTx") -> None:
         issued = moves.issue(tx, arguments.id, arguments.fx_rate)
-        warnings[:] = [warning.message for warning in (*vat_invoices.warnings(issued), *exchange.warnings(issued))]
+        warnings[:] = [warning.message for warning in moves.warnings(issued)]
 
     status = _move(arguments, context, work)
     for message in warnings:

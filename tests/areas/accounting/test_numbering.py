@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.areas.accounting.invoices import numbers, patterns
+from gatewayd.areas.accounting.invoices import numbers
 from gatewayd.clock import Instant, from_wire
 from gatewayd.errors import Problem
 from gatewayd.store import WriteTx
@@ -23,8 +23,8 @@ from tests.support.store import MemoryStore
     ],
 )
 def test_numbers_as_written(pattern: str, year: str, count: int, number: str) -> None:
-    series = patterns.series(pattern, year)
-    assert patterns.is_pattern(pattern)
+    series = numbers.series(pattern, year)
+    assert numbers.is_pattern(pattern)
     assert (series.written(count), series.count_of(number)) == (number, count)
 
 
@@ -37,14 +37,14 @@ def test_numbers_as_written(pattern: str, year: str, count: int, number: str) ->
     ],
 )
 def test_what_is_no_pattern(pattern: str) -> None:
-    assert not patterns.is_pattern(pattern)
+    assert not numbers.is_pattern(pattern)
 
 
 @pytest.mark.parametrize(
     "number", ["INV-2026-457", "INV-2025-000457", "INV-2026-", "INV-2026-000000", "INV-2026-00045x", "INV-2026-00²457"]
 )
 def test_what_is_no_number_of_a_series(number: str) -> None:
-    assert patterns.series("INV-{yyyy}-{000001}", "2026").count_of(number) is None
+    assert numbers.series("INV-{yyyy}-{000001}", "2026").count_of(number) is None
 
 
 def set_numbering(books: Books, **body: object) -> Json:
@@ -144,7 +144,7 @@ def test_patterns_that_cannot_be(books: Books, pattern: str) -> None:
 
 
 def test_a_sequence_ends_before_its_numbers_are_not_known_any_more(books: Books) -> None:
-    set_numbering(books, nextCount=patterns.MAX_COUNT)
+    set_numbering(books, nextCount=numbers.MAX_COUNT)
     assert books.invoice()["number"] == "INV-999999999999"
     draft = books.invoice(status="draft")["id"]
     for issue in (books.invoice, lambda: books.post("issueInvoice", invoiceId=draft)):
