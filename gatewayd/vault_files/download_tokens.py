@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from gatewayd.areas.vault.links.shapes import Variant
+from gatewayd.areas.vault.links import Variant
 from gatewayd.identity import api_keys, grants, memberships, suspensions, users
 from gatewayd.store import ReadTx
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gatewayd.areas.vault import links
 from gatewayd.areas.vault.documents import index_queue, keeping, pages, rows
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, GetDocument, ListTrash
-from gatewayd.areas.vault.links import rows as links
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.parses import texts, variants
 from gatewayd.areas.vault.proposals import rows as proposals

@@ -10,14 +10,23 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import index_queue, usage
-from gatewayd.areas.vault.documents.shapes import Document, DocumentRow, DocumentStatus, RecentDocument, StoredStatus
+from gatewayd.areas.vault.documents import index_queue, keeping, usage
+from gatewayd.areas.vault.documents.shapes import (
+    MOST_LINKS,
+    Document,
+    DocumentLink,
+    DocumentRow,
+    DocumentStatus,
+    RecentDocument,
+    StoredStatus,
+)
 from gatewayd.areas.vault.names import name_key
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.parses import variants
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem, not_found
+from gatewayd.ledger import documenting
 from gatewayd.store import ReadTx, Row, Table, WriteTx
 
 PENDING: Final[StoredStatus] = "pending_upload"
@@ -95,6 +104,32 @@ _NOTE_ACCESS = """
 INSERT INTO vault_accesses (org_id, reader, document_id, at) VALUES (:org_id, :reader, :document_id, :now)
 ON CONFLICT (org_id, reader, document_id) DO UPDATE SET at = excluded.at
 """
+
+
+def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
+    """Store what a document has become; what is so already costs no version."""
+    if after.name != before.name and after.status == UPLOADED:
+        index_queue.put(tx, after.id)
+    if (after.links, after.document_date) != (before.links, before.document_date):
+        until = keeping.archive_until(tx, after.links, after.document_date, after.created_at)
+        after = replace(after, archive_until_date=until)
+    if after.links != before.links:
+        documenting.settle(tx, after.id, bank_lines_of(before), bank_lines_of(after), counts=after.status == UPLOADED)
+    return shown(tx, before if after == before else DOCUMENTS.update(tx, after))
+
+
+def link(tx: WriteTx, row: DocumentRow, links: Sequence[DocumentLink]) -> Document:
+    """Let a document belong to more than before. Raises `Problem` `limit_reached`."""
+    after = [*row.links, *(one for one in links if one not in row.links)]
+    if len(after) > MOST_LINKS:
+        message = f"A document has at most {MOST_LINKS} links: take one away first."
+        raise Problem("limit_reached", message, extra={"limit": MOST_LINKS})
+    return store(tx, row, replace(row, links=after))
+
+
+def bank_lines_of(row: DocumentRow) -> list[str]:
+    """The bank lines that a document belongs to."""
+    return [link.id for link in row.links if link.type == "bank_transaction"]
 
 
 def forget(tx: WriteTx, document_id: str) -> None:
