@@ -20,6 +20,8 @@ from tests.support.store import MemoryStore
         ("{1}/{yyyy}", "2027", 12, "12/2027"),
         ("{yyyy}{0001}", "2026", 10_000, "202610000"),
         ("No. {01} (A)", "2026", 7, "No. 07 (A)"),
+        ("x" * 37 + "{1}", "2026", 5, "x" * 37 + "5"),
+        ("{1}", "2026", 999_999_999_999, "999999999999"),
     ],
 )
 def test_numbers_as_written(pattern: str, year: str, count: int, number: str) -> None:
@@ -31,7 +33,18 @@ def test_numbers_as_written(pattern: str, year: str, count: int, number: str) ->
 @pytest.mark.parametrize(
     "pattern",
     [
-        *("", "INV-", "{yyyy}", "INV-{}", "INV-{0}", "INV-{2}", "INV-{000002}", "{1}-{1}", "{yyyy}{yyyy}{1}"),
+        *(
+            "",
+            "INV-",
+            "{yyyy}",
+            "INV-{}",
+            "INV-{0}",
+            "INV-{2}",
+            "INV-{000002}",
+            "{1}-{1}",
+            "{yyyy}{yyyy}{1}",
+            "{yyyy}{1}{yyyy}",
+        ),
         *("{yy}-{1}", "{YYYY}-{1}", " {1}", "{1} ", "{{1}}", "{1}}", "INV\n{1}", "№{1}", "{0000000000001}"),
         "x" * 38 + "{1}",
     ],
