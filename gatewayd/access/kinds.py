@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from gatewayd.areas.vault import links
 from gatewayd.areas.vault.documents import uploads
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
-from gatewayd.areas.vault.links import rows as links
 from gatewayd.errors import not_found
 from gatewayd.identity import audit
 from gatewayd.identity.clients import grant_lists, grants

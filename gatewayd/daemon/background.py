@@ -8,8 +8,7 @@ from typing import Final
 import trio
 
 from gatewayd.areas.landlord import reminders
-from gatewayd.areas.vault.documents.rows import PURGED_AT_ONCE
-from gatewayd.areas.vault.links import rows as links
+from gatewayd.areas.vault import trash
 from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import DAY, Instant
 from gatewayd.daemon.health import Health
@@ -154,7 +153,7 @@ async def _tell_all(store: Store, days: int) -> None:
 async def _purge_trash(store: Store, days: int) -> None:
     """Delete for good what has lain in the trash for so long. Raises `StoreFailure`."""
     before = Instant(store.now() - days * DAY)
-    while await store.write(lambda tx: links.purge_some(tx, before)) == PURGED_AT_ONCE:
+    while await store.write(lambda tx: trash.purge_some(tx, before)) == trash.PURGED_AT_ONCE:
         pass
 
 

@@ -10,7 +10,7 @@ from msgspec.json import encode
 
 from gatewayd.areas.periods.feeds import PATH as CALENDARS
 from gatewayd.areas.vault.documents.uploads import PATH as UPLOADS
-from gatewayd.areas.vault.links.rows import PATH as LINKS
+from gatewayd.areas.vault.links import PATH as LINKS
 from gatewayd.areas.vault.parses.variants import THUMBNAILS
 from gatewayd.bundles.engine import Bundles
 from gatewayd.catalogue import Catalogue, Deps

@@ -11,12 +11,11 @@ from urllib.parse import parse_qs
 
 import trio
 
+from gatewayd.areas.vault import links
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.rows import uploaded
 from gatewayd.areas.vault.documents.shapes import DocumentRow
-from gatewayd.areas.vault.links import rows as links
-from gatewayd.areas.vault.links.rows import OpenLink
-from gatewayd.areas.vault.links.shapes import Variant
+from gatewayd.areas.vault.links import OpenLink, Variant
 from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
 from gatewayd.http.documents import READING

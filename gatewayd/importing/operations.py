@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from gatewayd.areas.banking.kept_statements import SaidRange
+from gatewayd.areas.banking.statements.kept_statements import SaidRange
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.received_file import ReceivedFile

@@ -10,7 +10,7 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 from msgspec import structs
 from msgspec.structs import replace
 
-from gatewayd.areas.banking.kept_statements import NOTHING_SAID, SaidRange
+from gatewayd.areas.banking.statements.kept_statements import NOTHING_SAID, SaidRange
 from gatewayd.importing.file_counts import FileCounts
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts

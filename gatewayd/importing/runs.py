@@ -6,9 +6,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from gatewayd.areas.banking import coverage, kept_statements
 from gatewayd.areas.banking.accounts.shapes import CreateAccount
-from gatewayd.areas.banking.kept_statements import NOTHING_SAID, SaidRange
+from gatewayd.areas.banking.statements import coverage, kept_statements
+from gatewayd.areas.banking.statements.kept_statements import NOTHING_SAID, SaidRange
 from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.errors import FieldError, Problem, invalid_state
 from gatewayd.importing.bank import new_accounts, undoing

@@ -4,7 +4,7 @@ from typing import Final
 
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.shapes import Document
-from gatewayd.areas.vault.proposals import deciding, listing, rows
+from gatewayd.areas.vault.proposals import rows
 from gatewayd.areas.vault.proposals.bank_lines import BankLines, Match
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -26,7 +26,7 @@ def list_proposals(tx: ReadTx, caller: Caller, request: ListDocumentProposals) -
     """
     bank_lines = BankLines(tx)
     if request.document_id is not None:
-        found = deciding.document_named(tx, request.document_id)
+        found = rows.document_named(tx, request.document_id)
         state = rows.find(tx, found.id)
         is_asked = state is not None and state.decision is None and request.kind in (None, state.kind)
         one = [encode(_proposing(tx, documents.shown(tx, found), bank_lines))] if is_asked else []
@@ -38,7 +38,7 @@ def list_proposals(tx: ReadTx, caller: Caller, request: ListDocumentProposals) -
         items.append(encode(_proposing(tx, document, bank_lines)))
         return len(items[-1])
 
-    taken, more = fill(listing.undecided(tx, request.kind, str(before), request.limit + 1), request.limit, size)
+    taken, more = fill(rows.undecided(tx, request.kind, str(before), request.limit + 1), request.limit, size)
     return Listing.of(items[: len(taken)], next_cursor(request, (taken[-1].id,)) if more else None)
 
 

@@ -11,10 +11,9 @@ from gatewayd.areas.landlord.certificates.rows import shown as shown_certificate
 from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, Certificate, CreateCertificate
 from gatewayd.areas.landlord.properties import rows as properties
 from gatewayd.areas.landlord.properties.rows import PROPERTIES
-from gatewayd.areas.vault.documents import changing
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.shapes import DocumentLink, DocumentRow
-from gatewayd.areas.vault.proposals import deciding, rows
+from gatewayd.areas.vault.proposals import rows
 from gatewayd.areas.vault.proposals.rows import State
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -31,11 +30,11 @@ def accept_certificate(tx: WriteTx, caller: Caller, request: AcceptCertificate) 
     The document is the certificate's, and linked to it and to the property. To accept the same again changes nothing.
     """
     owner = Reference("propertyId", "property", request.property_id)
-    document = deciding.document_named(tx, request.document_id, owner)
+    document = rows.document_named(tx, request.document_id, owner)
     state = rows.find(tx, document.id)
     if (made := _made(tx, state, request)) is not None:
         return made
-    deciding.is_open(state, "accepted", None)
+    rows.is_open(state, "accepted", None)
     certificate = create_certificate(tx, caller, _to_create(_proposed(tx, document, request), request))
     assert certificate.id is not None, "stored"
     rows.decide(tx, document.id, "accepted", certificate.id, caller.reference)
@@ -43,7 +42,7 @@ def accept_certificate(tx: WriteTx, caller: Caller, request: AcceptCertificate) 
         DocumentLink(type="certificate", id=certificate.id),
         DocumentLink(type="property", id=certificate.property_id),
     ]
-    changing.link(tx, document, of_both)
+    documents.link(tx, document, of_both)
     return certificate
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.areas.landlord.certificates.shapes import CertificateResult, CertificateType, EpcRating
-from gatewayd.areas.vault.proposals.shapes import ProposalKind
+from gatewayd.areas.vault.proposals.rows import ProposalKind
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Amount, Date, DateText, Id, Request, Response
 from gatewayd.extraction.shapes import DocumentKind

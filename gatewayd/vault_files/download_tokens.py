@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from gatewayd.areas.vault.links.shapes import Variant
+from gatewayd.areas.vault.links import Variant
 from gatewayd.identity.clients import grants
 from gatewayd.identity.keys import api_keys
 from gatewayd.identity.people import memberships, suspensions, users

@@ -5,11 +5,10 @@ from typing import Final, NamedTuple, Protocol
 
 import trio
 
+from gatewayd.areas.vault import links
 from gatewayd.areas.vault.documents.rows import uploaded
 from gatewayd.areas.vault.documents.shapes import DocumentRow
-from gatewayd.areas.vault.links import rows as links
-from gatewayd.areas.vault.links.rows import LINKS
-from gatewayd.areas.vault.links.shapes import LinkRow, Variant
+from gatewayd.areas.vault.links import LINKS, LinkRow, Variant
 from gatewayd.areas.vault.parses.variants import MadeVariant, VariantRow
 from gatewayd.clock import SECOND, Instant
 from gatewayd.contract.caller import Caller

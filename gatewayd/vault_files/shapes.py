@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from gatewayd.areas.vault.documents.shapes import Disposition
-from gatewayd.areas.vault.links.shapes import LinkPassword, Variant
+from gatewayd.areas.vault.links import LinkPassword, Variant
 from gatewayd.contract.wire import Id, Request, Response, Timestamp
 
 

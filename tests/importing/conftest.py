@@ -12,8 +12,7 @@ import trio
 
 from gatewayd.areas.banking.accounts.operations import create_account
 from gatewayd.areas.banking.accounts.shapes import CreateAccount
-from gatewayd.areas.banking.rules.operations import create_rule
-from gatewayd.areas.banking.rules.shapes import CreateRule
+from gatewayd.areas.banking.rules import CreateRule, create_rule
 from gatewayd.areas.banking.transactions.operations import get_transactions
 from gatewayd.areas.banking.transactions.shapes import ListTransactions
 from gatewayd.areas.legal_entities.operations import create_legal_entity

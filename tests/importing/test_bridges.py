@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.banking.coverage import (
+from gatewayd.areas.banking.statements.coverage import (
     GetCoverage,
     balance_now,
     get_coverage,
     remove_stated_balance,
     state_balance,
 )
-from gatewayd.areas.banking.kept_statements import SaidRange
-from gatewayd.areas.banking.stated_balances import RemoveStatedBalance, StateBalance
+from gatewayd.areas.banking.statements.kept_statements import SaidRange
+from gatewayd.areas.banking.statements.stated_balances import RemoveStatedBalance, StateBalance
 from gatewayd.errors import Problem
 from gatewayd.importing.parts import SIZES, Sizes
 from gatewayd.ledger.allocating import bank_statements

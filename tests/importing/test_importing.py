@@ -10,8 +10,8 @@ import trio
 
 from gatewayd.areas.banking.accounts.operations import get_account_details, update_account
 from gatewayd.areas.banking.accounts.shapes import BankAccount, GetAccountDetails, UpdateAccount
-from gatewayd.areas.banking.coverage import GetCoverage, get_coverage
 from gatewayd.areas.banking.imports.operations import list_import_rows
+from gatewayd.areas.banking.statements.coverage import GetCoverage, get_coverage
 from gatewayd.errors import Problem
 from gatewayd.importing.bank import moves
 from gatewayd.importing.parts import SIZES, Sizes

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gatewayd.areas.banking import statement_gaps
 from gatewayd.areas.banking.accounts.shapes import DateRange
-from gatewayd.areas.banking.coverage import GetCoverage, get_coverage
+from gatewayd.areas.banking.statements import statement_gaps
+from gatewayd.areas.banking.statements.coverage import GetCoverage, get_coverage
 from gatewayd.importing.parts import SIZES, Sizes
 from tests.importing.conftest import ORG, Bank, OpenBank
 from tests.support.statement_files import closed, file_of, line, opened

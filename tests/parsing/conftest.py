@@ -14,11 +14,10 @@ import trio
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents import uploads
 from gatewayd.areas.vault.documents.operations import confirm_upload, create_document_record
+from gatewayd.areas.vault.documents.reading import ReparseDocument, reparse_document
 from gatewayd.areas.vault.documents.shapes import ConfirmUpload, CreateDocumentRecord, Document
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.parses import rows, texts
-from gatewayd.areas.vault.parses.operations import reparse_document
-from gatewayd.areas.vault.parses.shapes import ReparseDocument
 from gatewayd.clock import SettableClock
 from gatewayd.parsing.engine import ParseCounts, Parsing, open_parsing
 from gatewayd.parsing.parts import ParseParts

@@ -7,13 +7,13 @@ import pytest
 import trio
 from msgspec.structs import replace
 
+from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.operations import delete_document
 from gatewayd.areas.vault.documents.shapes import GetDocument
-from gatewayd.areas.vault.documents.trash import restore_document
-from gatewayd.areas.vault.links import rows as links
 from gatewayd.areas.vault.parses import rows, variants
 from gatewayd.areas.vault.parses.rows import Failure
+from gatewayd.areas.vault.trash import restore_document
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant
 from gatewayd.extraction.shapes import Extraction, Page
 from gatewayd.ledger import named_files
@@ -278,7 +278,7 @@ async def test_what_goes_for_good_takes_all_that_was_made_of_it_with_it(open_arc
         picture = await archive.store.read(lambda tx: variants.find(tx, document_id, "thumbnail", 1, 320), ORG)
         await archive.store.write(partial(put_in_trash, document_id=document_id), ORG)
         archive.clock.advance(DAY)
-        assert await archive.store.write(lambda tx: links.purge_some(tx, Instant(tx.now))) == 1
+        assert await archive.store.write(lambda tx: trash.purge_some(tx, Instant(tx.now))) == 1
         for table in ("vault_parses", "vault_parse_attempts", "vault_pages", "vault_variants", "vault_documents"):
             left = await archive.store.read(lambda tx, table=table: tx.value(f"SELECT count(*) FROM {table}"))
             assert left == 1, table
@@ -294,7 +294,7 @@ async def test_a_document_that_goes_while_it_is_read_is_no_fault(open_archive: O
             await gate.reached.wait()
         await archive.store.write(partial(put_in_trash, document_id=document_id), ORG)
         archive.clock.advance(DAY)
-        await archive.store.write(lambda tx: links.purge_some(tx, Instant(tx.now)))
+        await archive.store.write(lambda tx: trash.purge_some(tx, Instant(tx.now)))
         gate.opened.set()
         other = await archive.add("next")
         assert (await archive.ended(other)).parse.status == "succeeded"

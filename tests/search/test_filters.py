@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from gatewayd.areas.vault.documents.operations import toggle_document_star
 from gatewayd.areas.vault.documents.shapes import ToggleDocumentStar
-from gatewayd.areas.vault.documents.single_fields import toggle_document_star
 from gatewayd.areas.vault.folders.operations import create_folder
 from gatewayd.areas.vault.folders.shapes import CreateFolder
 from gatewayd.clock import to_wire

@@ -4,10 +4,10 @@ import pytest
 import trio
 from msgspec import UNSET
 
-from gatewayd.areas.vault.documents import rows
+from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.documents.operations import delete_document, update_document
 from gatewayd.areas.vault.documents.shapes import GetDocument, UpdateDocument
-from gatewayd.areas.vault.documents.trash import restore_document
+from gatewayd.areas.vault.trash import restore_document
 from gatewayd.search import engine
 from gatewayd.search.signs import KeptBlocks
 from gatewayd.store import ReadTx, WriteTx
@@ -44,7 +44,7 @@ async def test_the_index_follows_a_document(open_shelf: OpenShelf) -> None:
         await shelf.change(restore_document, GetDocument(document_id=id_))
         assert await shelf.ids("tiles") == [id_]
         await shelf.change(delete_document, GetDocument(document_id=id_))
-        await shelf.store.write(lambda tx: rows.forget(tx, id_), ORG)
+        await shelf.store.write(lambda tx: trash.forget(tx, id_), ORG)
         assert await shelf.ids("tiles", mode="hybrid") == []
         assert await shelf.store.read(kept) == (0, 0)
 

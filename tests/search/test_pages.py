@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from gatewayd.areas.vault.documents.operations import delete_document, update_document
+from gatewayd.areas.vault.documents.operations import delete_document, toggle_document_star, update_document
 from gatewayd.areas.vault.documents.shapes import GetDocument, ToggleDocumentStar, UpdateDocument
-from gatewayd.areas.vault.documents.single_fields import toggle_document_star
 from gatewayd.errors import Problem
 from gatewayd.search.shapes import CURSOR_MAX, FoundDocument, SearchedDocuments
 from tests.search.conftest import ORG, OTHER, FakeEmbedder, OpenShelf, Shelf

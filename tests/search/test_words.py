@@ -1,7 +1,7 @@
 """The list of documents with the words that are looked for, at its bounds."""
 
+from gatewayd.areas.vault.documents.operations import toggle_document_star
 from gatewayd.areas.vault.documents.shapes import ToggleDocumentStar
-from gatewayd.areas.vault.documents.single_fields import toggle_document_star
 from gatewayd.search import lookup, terms
 from gatewayd.search.lookup import ALL, Filter
 from gatewayd.search.passages import PART_CHARACTERS

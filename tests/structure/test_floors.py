@@ -31,12 +31,26 @@ AREAS = frozenset(
     | {"banking", "vault", "billing", "periods", "crm", "organizations"}
 )
 FOLDERS: dict[str, dict[str, int]] = {
+    "accounting": {"client_checks": 0, "clients": 1, "invoices": 2},
     "assets": {
         "books": 0,
         **dict.fromkeys(["pools", "prices"], 1),
         **dict.fromkeys(["gains", "income", "instruments"], 2),
         **dict.fromkeys(["positions", "transactions"], 3),
         **dict.fromkeys(["accounts", "imports", "performance", "portfolios"], 4),
+    },
+    "banking": {
+        **dict.fromkeys(["allocations", "institutions", "proposals", "rules"], 0),
+        "accounts": 1,
+        "transactions": 2,
+        "imports": 3,
+        "statements": 4,
+    },
+    "vault": {
+        **dict.fromkeys(["names", "parses"], 0),
+        "documents": 1,
+        **dict.fromkeys(["folders", "links", "proposals"], 2),
+        "trash": 3,
     },
 }
 """The folders of an area, and its files beside them, on floors of their own. An area that is not named is free yet."""
@@ -275,6 +289,21 @@ def written(name: str, text: str) -> Source:
         ("gatewayd/http/x.py", "from . import y", "relative imports"),
         ("gatewayd/__init__.py", "from gatewayd import clock", "imports nothing of ours"),
         ("gatewayd/http/x.py", "from gatewayd.utils import y", "stands on no floor"),
+        (
+            "gatewayd/areas/vault/documents/x.py",
+            "from gatewayd.areas.vault.folders.rows import FOLDERS",
+            "vault.documents (floor 1) imports vault.folders (floor 2)",
+        ),
+        (
+            "gatewayd/areas/vault/links/x.py",
+            "from gatewayd.areas.vault import folders",
+            "vault.links (floor 2) imports vault.folders (floor 2)",
+        ),
+        (
+            "gatewayd/areas/vault/links/x.py",
+            "from gatewayd.areas.vault import Settings",
+            "gatewayd.areas.vault.Settings stands on no floor of vault",
+        ),
     ],
 )
 def test_a_broken_floor_is_named_with_its_line(name: str, line: str, fault: str) -> None:
@@ -282,6 +311,16 @@ def test_a_broken_floor_is_named_with_its_line(name: str, line: str, fault: str)
     assert len(found) == 1
     assert fault in found[0]
     assert found[0].startswith(f"{name}:{2 + line.count(chr(10))}:")
+
+
+def test_the_area_itself_joins_its_folders_and_one_without_floors_is_free() -> None:
+    free = [
+        ("gatewayd/areas/vault/__init__.py", "from gatewayd.areas.vault.trash import OPERATIONS"),
+        ("gatewayd/areas/vault/trash.py", "from gatewayd.areas.vault.documents import rows"),
+        ("gatewayd/areas/vault/links/x.py", "from gatewayd.areas.vault.links import rows"),
+        ("gatewayd/areas/crm/x.py", "from gatewayd.areas.crm import y"),
+    ]
+    assert [fault for name, line in free for found in imports(written(name, line)) for fault in faults_of(found)] == []
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Accounting: invoices and billing clients (Spec §4)."""
 
 from gatewayd.areas.accounting.clients import operations as clients
-from gatewayd.areas.accounting.invoices import numbering, payments, transitions
+from gatewayd.areas.accounting.invoices import numbering, transitions
 from gatewayd.areas.accounting.invoices import operations as invoices
 from gatewayd.contract.operation import Area
 
@@ -12,7 +12,6 @@ AREA = Area(
         *invoices.OPERATIONS,
         *numbering.OPERATIONS,
         *transitions.OPERATIONS,
-        *payments.OPERATIONS,
         *clients.OPERATIONS,
     ),
 )

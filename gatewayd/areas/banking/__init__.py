@@ -1,12 +1,11 @@
 """Bank accounts, their transactions, what these are for, and the files they come from (Spec §4)."""
 
-from gatewayd.areas.banking import coverage, institutions
+from gatewayd.areas.banking import institutions, rules
 from gatewayd.areas.banking.accounts import operations as accounts
-from gatewayd.areas.banking.allocations import many
 from gatewayd.areas.banking.allocations import operations as allocations
 from gatewayd.areas.banking.imports import operations as imports
 from gatewayd.areas.banking.proposals import operations as proposals
-from gatewayd.areas.banking.rules import operations as rules
+from gatewayd.areas.banking.statements import coverage
 from gatewayd.areas.banking.transactions import operations as transactions
 from gatewayd.contract.operation import Area
 
@@ -20,7 +19,6 @@ AREA = Area(
         *coverage.OPERATIONS,
         *imports.OPERATIONS,
         *allocations.OPERATIONS,
-        *many.OPERATIONS,
         *rules.OPERATIONS,
         *proposals.OPERATIONS,
     ),

@@ -1,11 +1,10 @@
 """The vault: documents in folders, their bytes, and links to them (Spec §4)."""
 
+from gatewayd.areas.vault import links, trash
 from gatewayd.areas.vault.documents import operations as documents
-from gatewayd.areas.vault.documents import single_fields, trash
+from gatewayd.areas.vault.documents import reading
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.folders import operations as folders
-from gatewayd.areas.vault.links import operations as links
-from gatewayd.areas.vault.parses import operations as parses
 from gatewayd.areas.vault.proposals import operations as proposals
 from gatewayd.contract.operation import Area
 
@@ -18,10 +17,9 @@ def area(settings: Settings) -> Area:
         (
             *folders.OPERATIONS,
             *documents.operations(settings),
-            *single_fields.OPERATIONS,
             *trash.OPERATIONS,
             *links.OPERATIONS,
-            *parses.OPERATIONS,
+            *reading.OPERATIONS,
             *proposals.OPERATIONS,
         ),
     )

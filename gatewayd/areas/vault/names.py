@@ -1,6 +1,16 @@
-"""Names of folders and documents, and when two are the same one. Pure."""
+"""Names of folders and documents: what they may be, and when two are the same one. Pure."""
 
 import unicodedata
+from typing import Annotated
+
+from msgspec import Meta
+
+NAME_PATTERN = r"^[^/\x00-\x1f\x7f]*[^/\x00-\x1f\x7f\s][^/\x00-\x1f\x7f]*$"
+VaultName = Annotated[
+    str,
+    Meta(min_length=1, max_length=255, pattern=NAME_PATTERN, description="No slash and no control characters."),
+]
+"""The name of a folder or a document, as people see it."""
 
 
 def name_key(name: str) -> str:

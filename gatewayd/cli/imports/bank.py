@@ -74,7 +74,7 @@ def bank(arguments: argparse.Namespace, context: Context) -> int:
 
 def _one(arguments: argparse.Namespace, context: Context, target: Target) -> tuple[Json, list[str]]:
     """What is told of the import into one account."""
-    from gatewayd.areas.banking import coverage
+    from gatewayd.areas.banking.statements import coverage
 
     answers: Json = {"dateOrder": arguments.date_order, "spent": arguments.spent}
     run = _bring(arguments, context, target, answers)
@@ -118,7 +118,7 @@ def _asked(run: Json) -> Json:
 
 def _order(context: Context, values: Json) -> "Order":
     """What the engine is told of a file; its account is not."""
-    from gatewayd.areas.banking.kept_statements import SaidRange
+    from gatewayd.areas.banking.statements.kept_statements import SaidRange
     from gatewayd.importing.operations import date_format_of, mapping_of, negate_of
     from gatewayd.importing.runs import Order
     from gatewayd.ledger.calendar.period_locks import CLOSING

@@ -3,7 +3,7 @@
 from functools import partial
 
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
-from gatewayd.areas.banking.imports import planning, rows
+from gatewayd.areas.banking.imports import duplicates, rows
 from gatewayd.areas.banking.imports.duplicates import Plan, Stored
 from gatewayd.areas.banking.imports.rows import STAGED, Decision
 from gatewayd.importing import staged
@@ -19,7 +19,7 @@ async def compare(store: Store, org_id: str, run: ImportRunRow) -> ImportRunRow:
     pace = Pace(store, org_id)
     await staged.reset(pace, STAGED, run.id)
     plan, pending = await store.read_later(lambda tx: _begin_plan(tx, run), org_id)
-    days = await store.read_later(lambda tx: planning.days(tx, run.id), org_id)
+    days = await store.read_later(lambda tx: duplicates.days(tx, run.id), org_id)
     for span in staged.spans(days, pace):
         decisions = await pace.read(partial(_decide, run=run, plan=plan, pending=pending, span=span))
         if decisions:
@@ -35,12 +35,12 @@ def _begin_plan(tx: ReadTx, run: ImportRunRow) -> tuple[Plan, dict[int, list[Sto
     def is_closed(date: str) -> bool:
         return any(first <= date <= last for first, last in closed)
 
-    return Plan(account.id, account.currency, run.format, is_closed), planning.pending(tx, account.id)
+    return Plan(account.id, account.currency, run.format, is_closed), duplicates.pending(tx, account.id)
 
 
 def _decide(
     tx: ReadTx, run: ImportRunRow, plan: Plan, pending: dict[int, list[Stored]], span: tuple[str, str]
 ) -> list[Decision]:
-    of_days = planning.candidates(tx, run.id, *span)
-    known = planning.known(tx, run.account_id, run.id, of_days, pending)
+    of_days = duplicates.candidates(tx, run.id, *span)
+    known = duplicates.known(tx, run.account_id, run.id, of_days, pending)
     return [decision for day, candidates in of_days.items() for decision in plan.day(candidates, known[day])]

@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.banking import kept_statements
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS, others_open
 from gatewayd.areas.banking.imports.rows import STAGED
+from gatewayd.areas.banking.statements import kept_statements
 from gatewayd.errors import Problem, invalid_state
 from gatewayd.importing import runs, staged
 from gatewayd.importing.bank import allocating, comparing, moves, taking

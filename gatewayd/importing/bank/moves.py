@@ -9,10 +9,10 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.banking import coverage, statement_gaps
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.areas.banking.imports import rows
+from gatewayd.areas.banking.statements import coverage, statement_gaps
 from gatewayd.areas.banking.transactions import rows as transactions
 from gatewayd.areas.banking.transactions.shapes import TransactionRow
 from gatewayd.errors import invalid_state

@@ -1,9 +1,9 @@
 """Bank accounts that are made for a file, and go with its import where that fails."""
 
-from gatewayd.areas.banking import kept_statements
 from gatewayd.areas.banking.accounts import operations as accounts
 from gatewayd.areas.banking.accounts.rows import delete_account, is_untouched
 from gatewayd.areas.banking.accounts.shapes import CreateAccount
+from gatewayd.areas.banking.statements import kept_statements
 from gatewayd.importing.bank.taking import as_opened
 from gatewayd.importing.bank.whose import is_meant
 from gatewayd.importing.kinds import OpenAccount

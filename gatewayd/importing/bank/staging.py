@@ -8,7 +8,7 @@ from typing import Final
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.areas.banking.imports import rows
 from gatewayd.areas.banking.imports.rows import Staged
-from gatewayd.areas.banking.kept_statements import Statement
+from gatewayd.areas.banking.statements.kept_statements import Statement
 from gatewayd.areas.banking.transactions.rows import FROM_FILE
 from gatewayd.areas.banking.transactions.texts import fingerprint, match_key, normalised, search_text
 from gatewayd.importing.bank.whose import Theirs, Whose

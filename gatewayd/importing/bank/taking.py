@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.banking import institutions, sort_codes
+from gatewayd.areas.banking import institutions
 from gatewayd.areas.banking.accounts import rows, rules
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
@@ -36,8 +36,8 @@ def said_by(opened: Opened | None) -> FileAccount | None:
         iban=opened.iban if opened.iban and rules.is_iban(opened.iban) else None,
         bic=opened.bic if opened.bic and rules.is_bic(opened.bic) else None,
     )
-    bank = sort_codes.bank_of(sort_code=said.sort_code, iban=said.iban, bic=said.bic)
-    return replace(said, institution_id=bank or sort_codes.bank_called(opened.bank_name, opened.profile))
+    bank = institutions.bank_of(sort_code=said.sort_code, iban=said.iban, bic=said.bic)
+    return replace(said, institution_id=bank or institutions.bank_called(opened.bank_name, opened.profile))
 
 
 def take(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:

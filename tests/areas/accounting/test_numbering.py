@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.areas.accounting.invoices import numbers, patterns
+from gatewayd.areas.accounting.invoices import numbers
 from gatewayd.clock import Instant, from_wire
 from gatewayd.errors import Problem
 from gatewayd.store import WriteTx
@@ -20,31 +20,44 @@ from tests.support.store import MemoryStore
         ("{1}/{yyyy}", "2027", 12, "12/2027"),
         ("{yyyy}{0001}", "2026", 10_000, "202610000"),
         ("No. {01} (A)", "2026", 7, "No. 07 (A)"),
+        ("x" * 37 + "{1}", "2026", 5, "x" * 37 + "5"),
+        ("{1}", "2026", 999_999_999_999, "999999999999"),
     ],
 )
 def test_numbers_as_written(pattern: str, year: str, count: int, number: str) -> None:
-    series = patterns.series(pattern, year)
-    assert patterns.is_pattern(pattern)
+    series = numbers.series(pattern, year)
+    assert numbers.is_pattern(pattern)
     assert (series.written(count), series.count_of(number)) == (number, count)
 
 
 @pytest.mark.parametrize(
     "pattern",
     [
-        *("", "INV-", "{yyyy}", "INV-{}", "INV-{0}", "INV-{2}", "INV-{000002}", "{1}-{1}", "{yyyy}{yyyy}{1}"),
+        *(
+            "",
+            "INV-",
+            "{yyyy}",
+            "INV-{}",
+            "INV-{0}",
+            "INV-{2}",
+            "INV-{000002}",
+            "{1}-{1}",
+            "{yyyy}{yyyy}{1}",
+            "{yyyy}{1}{yyyy}",
+        ),
         *("{yy}-{1}", "{YYYY}-{1}", " {1}", "{1} ", "{{1}}", "{1}}", "INV\n{1}", "№{1}", "{0000000000001}"),
         "x" * 38 + "{1}",
     ],
 )
 def test_what_is_no_pattern(pattern: str) -> None:
-    assert not patterns.is_pattern(pattern)
+    assert not numbers.is_pattern(pattern)
 
 
 @pytest.mark.parametrize(
     "number", ["INV-2026-457", "INV-2025-000457", "INV-2026-", "INV-2026-000000", "INV-2026-00045x", "INV-2026-00²457"]
 )
 def test_what_is_no_number_of_a_series(number: str) -> None:
-    assert patterns.series("INV-{yyyy}-{000001}", "2026").count_of(number) is None
+    assert numbers.series("INV-{yyyy}-{000001}", "2026").count_of(number) is None
 
 
 def set_numbering(books: Books, **body: object) -> Json:
@@ -144,7 +157,7 @@ def test_patterns_that_cannot_be(books: Books, pattern: str) -> None:
 
 
 def test_a_sequence_ends_before_its_numbers_are_not_known_any_more(books: Books) -> None:
-    set_numbering(books, nextCount=patterns.MAX_COUNT)
+    set_numbering(books, nextCount=numbers.MAX_COUNT)
     assert books.invoice()["number"] == "INV-999999999999"
     draft = books.invoice(status="draft")["id"]
     for issue in (books.invoice, lambda: books.post("issueInvoice", invoiceId=draft)):

@@ -159,6 +159,14 @@ def test_a_credit_note_in_part_and_whole(registered: Books) -> None:
     assert registered.post("issueInvoice", invoiceId=credit["id"])["number"] == "CN-000001"
 
 
+def test_a_change_names_nothing_of_another_organization(store: MemoryStore, registered: Books) -> None:
+    other = Books(store)
+    foreign = other.business(other.entity())
+    draft = registered.invoice(status="draft")
+    problem = refused(registered, invoiceId=draft["id"], businessId=foreign)
+    assert fields_of(problem) == [("businessId", "unknown_reference")]
+
+
 def test_what_was_issued_stays(registered: Books) -> None:
     invoice = registered.invoice()
     problem = refused(registered, invoiceId=invoice["id"], notes="n")

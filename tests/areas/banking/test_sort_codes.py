@@ -4,8 +4,7 @@ import itertools
 
 import pytest
 
-from gatewayd.areas.banking.institutions import BY_ID
-from gatewayd.areas.banking.sort_codes import RANGES, bank_called, bank_of, bank_of_sort_code
+from gatewayd.areas.banking.institutions import BY_ID, RANGES, bank_called, bank_of, bank_of_sort_code
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.areas.banking.coverage import GetCoverage, get_coverage
+from gatewayd.areas.banking.statements.coverage import GetCoverage, get_coverage
 from gatewayd.contract.scopes import ALL_SCOPES as FULL_ACCESS
 from gatewayd.ledger.allocating import bank_statements
 from tests.areas.businesses.trades import LETS

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from gatewayd.areas.businesses.operations import create_business
 from gatewayd.areas.businesses.shapes import CreateBusiness
-from gatewayd.areas.vault.documents import rows as documents
+from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows
 from gatewayd.errors import Problem
@@ -300,5 +300,5 @@ def test_a_certificate_goes_and_its_document_stays_decided(cabinet: Cabinet, lan
     landlord.post("deleteCertificate", id=made["id"])
     assert refusal(cabinet, documentId=document_id, propertyId=property_id).code == "invalid_state"
     cabinet.post("deleteDocument", documentId=document_id)
-    cabinet.store.write(partial(documents.forget, document_id=document_id), cabinet.org_id)
+    cabinet.store.write(partial(trash.forget, document_id=document_id), cabinet.org_id)
     assert cabinet.store.read(partial(rows.find, document_id=document_id), cabinet.org_id) is None

@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
+from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.documents import uploads
-from gatewayd.areas.vault.links import rows as links
 from gatewayd.clock import DAY, HOUR, SECOND, Instant
 from gatewayd.errors import Problem
 from gatewayd.ledger import named_files
@@ -300,7 +300,7 @@ def test_the_trash_is_emptied_after_its_days(cabinet: Cabinet) -> None:
     cabinet.store.clock.advance(DAY)
     before = Instant(cabinet.store.now())
     cabinet.post("deleteDocument", documentId=young["id"])
-    assert cabinet.store.write(lambda tx: links.purge_some(tx, before)) == 1
+    assert cabinet.store.write(lambda tx: trash.purge_some(tx, before)) == 1
     assert cabinet.names("listTrash") == ["b"]
     assert cabinet.names("getOrganizationDocuments") == [kept["name"]]
     assert refusal(cabinet, "restoreDocument", documentId=old["id"]).code == "not_found"
@@ -311,5 +311,5 @@ def test_a_file_is_named_as_long_as_any_document_has_it(cabinet: Cabinet) -> Non
     for made in (first, second):
         assert cabinet.store.read(lambda tx: named_files.is_named(tx, PAPER)), "also in the trash"
         cabinet.post("deleteDocument", documentId=made["id"])
-    cabinet.store.write(lambda tx: links.purge_some(tx, Instant(cabinet.store.now() + DAY)))
+    cabinet.store.write(lambda tx: trash.purge_some(tx, Instant(cabinet.store.now() + DAY)))
     assert not cabinet.store.read(lambda tx: named_files.is_named(tx, PAPER))

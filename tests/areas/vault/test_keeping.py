@@ -1,8 +1,8 @@
 """What belongs to the books stays until the law lets it go; and how much the vault holds is known."""
 
+from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.documents import usage
 from gatewayd.areas.vault.documents.usage import Usage
-from gatewayd.areas.vault.links import rows as links
 from gatewayd.clock import DAY, Instant
 from tests.areas.accounting.books import Json
 from tests.areas.vault.cabinet import Cabinet
@@ -14,7 +14,7 @@ def emptied(cabinet: Cabinet) -> list[str]:
     """What is left in the trash when all of it is old."""
     cabinet.store.clock.advance(31 * DAY)
     before = Instant(cabinet.store.now() - 30 * DAY)
-    cabinet.store.write(lambda tx: links.purge_some(tx, before))
+    cabinet.store.write(lambda tx: trash.purge_some(tx, before))
     return cabinet.names("listTrash")
 
 

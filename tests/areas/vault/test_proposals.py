@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from gatewayd.areas.businesses.profit_and_loss.operations import get_business_pnl
 from gatewayd.areas.businesses.profit_and_loss.shapes import GetBusinessPnl
-from gatewayd.areas.vault.documents import rows as documents
+from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows
 from gatewayd.errors import Problem
@@ -340,6 +340,6 @@ def test_a_document_that_goes_for_good_takes_its_proposal_along(cabinet: Cabinet
     line_id, document_id = line(cabinet), bill(cabinet)
     cabinet.post("acceptProposal", documentId=document_id, bankTransactionId=line_id)
     cabinet.post("deleteDocument", documentId=document_id)
-    cabinet.store.write(partial(documents.forget, document_id=document_id), cabinet.org_id)
+    cabinet.store.write(partial(trash.forget, document_id=document_id), cabinet.org_id)
     assert cabinet.store.read(partial(rows.find, document_id=document_id), cabinet.org_id) is None
     assert cabinet.store.read(partial(line_documents.of_line, line_id=line_id), cabinet.org_id) == []

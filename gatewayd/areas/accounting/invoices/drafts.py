@@ -1,22 +1,35 @@
-"""From a request to a draft: dates and currency, then taxed lines, then totals, then the row that is not stored yet."""
+"""From a request to a draft: what it says of itself, who sells to whom, dates, currency, figures, and then the row.
+
+A draft that changes goes the way of a new one, so that its figures come about in one way: what is stored and what the
+request gives become the request of a new draft. Reads, but for a client that a request brings.
+"""
 
 import datetime
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from gatewayd.areas.accounting import client_checks
-from gatewayd.areas.accounting.invoices import credited_lines, lines, totals
-from gatewayd.areas.accounting.invoices.line_shapes import LineRow
-from gatewayd.areas.accounting.invoices.lines import TaxContext
-from gatewayd.areas.accounting.invoices.parties import Parties
+from gatewayd.areas.accounting.clients import rows as clients
+from gatewayd.areas.accounting.clients.rows import CLIENTS
+from gatewayd.areas.accounting.clients.shapes import StoredClient
+from gatewayd.areas.accounting.invoices import crediting, totals
+from gatewayd.areas.accounting.invoices.line_shapes import LineRequest, LineRow
 from gatewayd.areas.accounting.invoices.rows import INVOICES, lines_of
-from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow
-from gatewayd.areas.accounting.invoices.totals import Terms, Totals
+from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow, UpdateInvoice
+from gatewayd.areas.accounting.invoices.states import CREDITABLE
+from gatewayd.areas.accounting.invoices.totals import Charged, Conditions, TaxContext
 from gatewayd.clock import days_after
-from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.contract.wire import project
+from gatewayd.errors import FieldError, invalid, invalid_field, invalid_state
 from gatewayd.ledger import references
 from gatewayd.ledger.allocating import lets
-from gatewayd.ledger.references import Reference
+from gatewayd.ledger.references import Reference, unknown_reference
+from gatewayd.ledger.vat import sellers
+from gatewayd.ledger.vat.sellers import Seller
 from gatewayd.money import Money, canonical, exponent
 from gatewayd.store import ReadTx, WriteTx
 
@@ -26,6 +39,18 @@ COPIED = (
     *("reverse_charge_vat", "vat_summary", "cis_deduction", "cis_rate"),
 )
 """What a full credit takes from the invoice, never computed again (domain model C4.6)."""
+_FIGURES = ("amounts_are", "vat_rounding", "discount_amount")
+"""What says how lines are computed; a full credit copies it with them."""
+_OF_THE_INVOICE = ("unit_price", "unit", "vat_code", "category", "property_id")
+"""What a line that credits another takes from it."""
+
+
+class Parties(NamedTuple):
+    """Who sells to whom, and the invoice that is credited, if this is a credit note."""
+
+    seller: Seller
+    client: StoredClient
+    original: InvoiceRow | None
 
 
 class Dates(NamedTuple):
@@ -37,13 +62,35 @@ class Dates(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """What is about to be stored."""
+    """What is about to be stored, and who it is between."""
 
     row: InvoiceRow
     lines: list[LineRow]
+    parties: Parties
 
 
-def refuse_conflicts(request: CreateInvoice) -> None:
+def of_request(tx: WriteTx, request: CreateInvoice) -> Draft:
+    """The draft that a request describes; a new client is stored.
+
+    Raises `Problem` `validation_failed`, `invalid_state` (what is credited is a draft or void), and what a new client
+    raises.
+    """
+    _refuse_conflicts(request)
+    _refuse_unknown(tx, request)
+    return draft(tx, request, _parties_of_request(tx, request))
+
+
+def of_change(tx: WriteTx, before: InvoiceRow, request: CreateInvoice) -> Draft:
+    """A draft that becomes what `request` says. Raises `Problem` `validation_failed`, `invalid_state`."""
+    _refuse_conflicts(request)
+    _refuse_unknown(tx, request)
+    return draft(tx, request, _parties_of_change(tx, before, request))
+
+
+# -- what a request says of itself, and what it names
+
+
+def _refuse_conflicts(request: CreateInvoice) -> None:
     """Raises `Problem` `validation_failed` where what a request says of itself does not hold together."""
     errors = []
     credit = request.kind == "credit_note"
@@ -61,8 +108,8 @@ def refuse_conflicts(request: CreateInvoice) -> None:
         errors.append(FieldError("lines", "required", "An invoice has at least one line."))
     if request.due_date is not None and request.payment_terms_days is not None:
         errors.append(FieldError("paymentTermsDays", "conflict", "Give dueDate or paymentTermsDays, not both."))
-    by_lines = credited_lines.is_by_lines(request.lines)
-    errors += lines.form_mistakes(request.lines or (), of_credit=credit, by_lines=by_lines)
+    by_lines = _takes_lines_back(request.lines)
+    errors += _form_mistakes(request.lines or (), of_credit=credit, by_lines=by_lines)
     if by_lines or request.lines is None:
         errors += [
             FieldError(name, "conflict", "The figures of the invoice are credited as they are.")
@@ -77,7 +124,41 @@ def refuse_conflicts(request: CreateInvoice) -> None:
         raise invalid(*errors)
 
 
-def refuse_unknown(tx: ReadTx, request: CreateInvoice) -> None:
+def _takes_lines_back(lines: Sequence[LineRequest] | None) -> bool:
+    """True where lines name those of an invoice."""
+    return any(line.credits_line is not None for line in lines or ())
+
+
+def _form_mistakes(lines: Sequence[LineRequest], *, of_credit: bool, by_lines: bool) -> Iterator[FieldError]:
+    """What is missing from lines, and what does not go together in them. `by_lines`: some take a line back."""
+    for index, line in enumerate(lines):
+        if not by_lines and line.description is not None and line.unit_price is not None:
+            continue
+        path = f"lines[{index}]"
+        if line.credits_line is not None:
+            if not of_credit:
+                yield FieldError(f"{path}.creditsLine", "conflict", "Only a credit note takes a line back.")
+            yield from _foreign_to_credit(line, path)
+        elif by_lines:  # Chosen: a sum that is no part of the invoice is another credit note
+            yield FieldError(f"{path}.creditsLine", "required", "The other lines name one of the invoice: which one?")
+        else:
+            if line.description is None:
+                yield FieldError(f"{path}.description", "required", "What is it for?")
+            if line.unit_price is None:
+                yield FieldError(f"{path}.unitPrice", "required", "What does one cost?")
+
+
+def _foreign_to_credit(line: LineRequest, path: str) -> Iterator[FieldError]:
+    given = [name for name in _OF_THE_INVOICE if getattr(line, name) is not None]
+    given += ["discount_percent"] if line.discount_percent != "0" else []
+    given += [name for name in ("cis_labour", "capital_goods") if getattr(line, name)]
+    for name in given:
+        head, *tail = name.split("_")
+        camel = head + "".join(map(str.capitalize, tail))
+        yield FieldError(f"{path}.{camel}", "conflict", "Beside creditsLine it is that of the invoice.")
+
+
+def _refuse_unknown(tx: ReadTx, request: CreateInvoice) -> None:
     """Raises `Problem` `validation_failed` where a request names what the organization does not have."""
     named = []
     if request.business_id is not None:
@@ -94,6 +175,104 @@ def refuse_unknown(tx: ReadTx, request: CreateInvoice) -> None:
         raise invalid(*errors)
 
 
+# -- who sells to whom
+
+
+def _parties_of_request(tx: WriteTx, request: CreateInvoice) -> Parties:
+    """The parties that a request names; a new client is stored.
+
+    Raises `Problem` `validation_failed`, `invalid_state` (what is credited is a draft or void), and what a new client
+    raises.
+    """
+    if request.credits_invoice_id is not None:
+        return _of_credit(tx, request, request.credits_invoice_id)
+    selling = seller(tx, request.legal_entity_id)
+    if request.client is not None:
+        return Parties(selling, clients.add(tx, request.client, "client."), None)
+    return Parties(selling, _client(tx, request.client_id or ""), None)
+
+
+def _parties_of_change(tx: WriteTx, row: InvoiceRow, request: CreateInvoice) -> Parties:
+    """The parties of a draft that becomes what `request` says: those it had may have been archived since.
+
+    Raises `Problem` `validation_failed`, `invalid_state` (what is credited is void).
+    """
+    if request.credits_invoice_id is not None:
+        return _of_credit(tx, request, request.credits_invoice_id)
+    same_seller = row.legal_entity_id is not None and request.legal_entity_id == row.legal_entity_id
+    selling = _seller_of(tx, row) if same_seller else seller(tx, request.legal_entity_id)
+    same_client = request.client_id == row.client_id
+    client = CLIENTS.get(tx, row.client_id) if same_client else _client(tx, request.client_id or "")
+    return Parties(selling, client, None)
+
+
+def parties_of(tx: ReadTx, row: InvoiceRow) -> Parties:
+    """The parties of a draft, by today's facts: one that names no legal entity is sold by the one there is now.
+
+    Raises `Problem`: `invalid_state` (what it credits is void), `validation_failed` (there are several now).
+    """
+    original = None if row.credits_invoice_id is None else INVOICES.get(tx, row.credits_invoice_id)
+    if original is not None and original.status not in CREDITABLE:
+        message = f"The invoice it credits is {original.status}."
+        raise invalid_state(message, original.status, tuple(sorted(CREDITABLE)))
+    if original is None and row.legal_entity_id is None:
+        return Parties(seller(tx, None), CLIENTS.get(tx, row.client_id), None)
+    return Parties(_seller_of(tx, row), CLIENTS.get(tx, row.client_id), original)
+
+
+def _client(tx: ReadTx, client_id: str) -> StoredClient:
+    client = CLIENTS.find(tx, client_id)
+    if client is None:
+        raise invalid(unknown_reference("clientId", "client"))
+    if client.archived_at is not None:
+        raise invalid_field("clientId", "conflict", "The client is archived.")
+    return client
+
+
+def seller(tx: ReadTx, legal_entity_id: str | None) -> Seller:
+    """The seller that a request names; None: the one there is. Raises `Problem` `validation_failed`."""
+    if legal_entity_id is None:
+        only = sellers.find_only(tx)
+        if only is None:
+            raise invalid_field("legalEntityId", "required", "The organization has several: which one sells?")
+        return only
+    found = sellers.find(tx, legal_entity_id)
+    if found is None:
+        raise invalid(unknown_reference("legalEntityId", "legal_entity"))
+    if found.archived:
+        raise invalid_field("legalEntityId", "conflict", "The legal entity is archived.")
+    return found
+
+
+def _of_credit(tx: WriteTx, request: CreateInvoice, invoice_id: str) -> Parties:
+    """A credit note stands between the same parties as the invoice it credits."""
+    original = INVOICES.find(tx, invoice_id)
+    if original is None:
+        raise invalid_field("creditsInvoiceId", "unknown_reference", "There is no such invoice.")
+    if original.kind != "invoice":
+        raise invalid_field("creditsInvoiceId", "conflict", "A credit note credits an invoice, not a credit note.")
+    if original.status not in CREDITABLE:
+        message = f"An invoice that is {original.status} cannot be credited."
+        raise invalid_state(message, original.status, tuple(sorted(CREDITABLE)))
+    if request.client_id not in (None, original.client_id):
+        raise invalid_field("clientId", "conflict", "The invoice that is credited is another client's.")
+    if request.legal_entity_id not in (None, original.legal_entity_id):
+        raise invalid_field("legalEntityId", "conflict", "The invoice that is credited is another seller's.")
+    if request.currency not in (None, original.currency):
+        raise invalid_field("currency", "currency_mismatch", f"The invoice that is credited is in {original.currency}.")
+    return Parties(_seller_of(tx, original), CLIENTS.get(tx, original.client_id), original)
+
+
+def _seller_of(tx: ReadTx, row: InvoiceRow) -> Seller:
+    """The seller of an invoice, by today's facts."""
+    found = sellers.organization(tx) if row.legal_entity_id is None else sellers.find(tx, row.legal_entity_id)
+    assert found is not None  # a foreign key
+    return found
+
+
+# -- dates, currency and figures
+
+
 def draft(tx: WriteTx, request: CreateInvoice, parties: Parties) -> Draft:
     """The draft that a request describes. Raises `Problem` `validation_failed`."""
     seller, client, original = parties
@@ -103,12 +282,12 @@ def draft(tx: WriteTx, request: CreateInvoice, parties: Parties) -> Draft:
     if original is not None and request.lines is None:
         figures = {name: getattr(original, name) for name in COPIED}
         rows = lines_of(tx, original)
-    elif original is not None and credited_lines.is_by_lines(request.lines):
-        totals_, rows = credited_lines.credited(tx, original, request.lines or ())
+    elif original is not None and _takes_lines_back(request.lines):
+        totals_, rows = crediting.credited(tx, original, request.lines or ())
         figures = {name: getattr(original, name) for name in ("amounts_are", "vat_rounding")}
-        figures |= {"discount_amount": Money(0, currency), **_amounts(totals_, currency)}
+        figures |= {"discount_amount": Money(0, currency), **totals.amounts_of(totals_, currency)}
     else:
-        figures, rows = _computed(request, parties, dates, currency)
+        figures, rows = _charged(request, parties, dates, currency)
     fx_rate = _fx_rate(request, parties, currency)
     nothing = Money(0, currency)
     due = figures["gross_total"] - figures["cis_deduction"]
@@ -136,7 +315,7 @@ def draft(tx: WriteTx, request: CreateInvoice, parties: Parties) -> Draft:
         payments=[],
         **figures,
     )
-    return Draft(row, rows)
+    return Draft(row, rows, parties)
 
 
 def _business_id(tx: ReadTx, request: CreateInvoice, original: InvoiceRow | None) -> str | None:
@@ -205,56 +384,25 @@ def _currency(request: CreateInvoice, parties: Parties) -> str:
     return request.currency or parties.client.currency
 
 
-def _computed(
-    request: CreateInvoice, parties: Parties, dates: Dates, currency: str
-) -> tuple[dict[str, Any], list[LineRow]]:
-    """The figures of the row and its lines."""
+def _charged(request: CreateInvoice, parties: Parties, dates: Dates, currency: str) -> Charged:
+    """What the lines of a request come to, by the facts of the parties on the supply date."""
     seller, client, original = parties
-    amounts_are = request.amounts_are or ("exclusive" if original is None else original.amounts_are)
-    rounding = request.vat_rounding or ("line" if original is None else original.vat_rounding)
-    registered = seller.registered_on(dates.supply)
     context = TaxContext(
-        amounts_are=amounts_are,
+        amounts_are=request.amounts_are or ("exclusive" if original is None else original.amounts_are),
         supply_date=dates.supply,
-        registered=registered,
-        default_code=lines.default_code(amounts_are, registered, client.default_vat_treatment),
+        registered=seller.registered_on(dates.supply),
+        client_treatment=client.default_vat_treatment,
         client_is_vat_registered=client.vat_number is not None
         and client_checks.is_british(client.vat_number, client.country_code),
         client_is_end_user=client.end_user,
     )
-    taxed = lines.taxed(request.lines or (), context)
-    discount = _discount(request, currency)
-    cis_rate = seller.cis_rate if client.cis_contractor else None
-    terms = Terms(amounts_are, rounding, exponent(currency), discount.minor, cis_rate)
-    computed = totals.compute([line.figures for line in taxed], terms)
-    figures = {"amounts_are": amounts_are, "vat_rounding": rounding, "discount_amount": discount}
-    return {**figures, **_amounts(computed, currency)}, lines.rows(taxed, computed.lines, currency)
-
-
-def _amounts(computed: Totals, currency: str) -> dict[str, Any]:
-    """Totals under the names of the row's fields."""
-    return {
-        "net_total": Money(computed.net, currency),
-        "vat_total": Money(computed.vat, currency),
-        "gross_total": Money(computed.gross, currency),
-        "discount_total": Money(computed.discount, currency),
-        "reverse_charge_vat": Money(computed.reverse_charge_vat, currency),
-        "cis_deduction": Money(computed.cis_deduction, currency),
-        "cis_rate": computed.cis_rate,
-        "vat_summary": [lines.summary(group, currency) for group in computed.vat_summary],
-    }
-
-
-def _discount(request: CreateInvoice, currency: str) -> Money:
-    if request.discount_amount is None:
-        return Money(0, currency)
-    try:
-        amount = Money.of(request.discount_amount, currency)
-    except ValueError as error:
-        raise invalid_field("discountAmount", "invalid_decimal", f"{error}.") from None
-    if amount.minor < 0:
-        raise invalid_field("discountAmount", "out_of_range", "A discount is not negative.")
-    return amount
+    conditions = Conditions(
+        currency=currency,
+        vat_rounding=request.vat_rounding or ("line" if original is None else original.vat_rounding),
+        discount=request.discount_amount,
+        cis_rate=seller.cis_rate if client.cis_contractor else None,
+    )
+    return totals.charged(request.lines or (), context, conditions)
 
 
 def _fx_rate(request: CreateInvoice, parties: Parties, currency: str) -> str | None:
@@ -290,3 +438,56 @@ def vat_in_base(vat: Money, fx_rate: str | None, base_currency: str) -> Money | 
     if not totals.fits(converted, exponent(base_currency)):
         raise invalid_field("fxRate", "out_of_range", "The VAT would have more than 13 whole digits.")
     return Money(converted, base_currency)
+
+
+# -- a draft that changes
+
+
+def request_of(row: InvoiceRow, lines: Sequence[LineRow]) -> CreateInvoice:
+    """The request that makes this draft: nothing is left to a default, but for VAT codes that were left to it.
+
+    Those of a credit note stay: it takes back what was charged.
+    """
+    copied = dict.fromkeys(_FIGURES) if any(line.credits_line for line in lines) else {}
+    return project(
+        row,
+        CreateInvoice,
+        client=None,
+        lines=[_line_request(row, line) for line in lines],
+        status="draft",
+        issue_date=datetime.date.fromisoformat(row.issue_date),
+        supply_date=datetime.date.fromisoformat(row.supply_date),
+        due_date=datetime.date.fromisoformat(row.due_date),
+        payment_terms_days=None,
+        **{"discount_amount": str(row.discount_amount), **copied},
+        origin="system",
+    )
+
+
+def _line_request(row: InvoiceRow, line: LineRow) -> LineRequest:
+    if line.credits_line:
+        return LineRequest(description=line.description, quantity=line.quantity, credits_line=line.credits_line)
+    follows = line.vat_code_defaulted and row.kind == "invoice"
+    return project(line, LineRequest, vat_code=None if follows else line.vat_code, credits_line=None)
+
+
+def amended(whole: CreateInvoice, request: UpdateInvoice, *, credits_all: bool) -> CreateInvoice:
+    """The request that makes the draft as it is to become. `credits_all`: it copies the invoice that it credits."""
+    given = {name: getattr(request, name) for name in CreateInvoice.__struct_fields__ if hasattr(request, name)}
+    given = {name: value for name, value in given.items() if value is not UNSET}
+    absent: dict[str, Any] = {}
+    if given.get("payment_terms_days") is not None:
+        absent["due_date"] = None
+    if any(given.get(name, getattr(whole, name)) != getattr(whole, name) for name in ("currency", "legal_entity_id")):
+        absent["fx_rate"] = None  # Chosen: a rate is of two currencies, and one may be another
+    copies = credits_all and not given.keys() & {"lines", *_FIGURES}
+    if copies or given.get("lines", whole.lines) is None:
+        absent |= dict.fromkeys(("lines", *_FIGURES))
+    return replace(whole, **{**absent, **given})
+
+
+def is_full_credit(
+    row: InvoiceRow, lines: Sequence[LineRow], original: InvoiceRow, original_lines: Sequence[LineRow]
+) -> bool:
+    """True for a credit note that has the figures of the invoice it credits."""
+    return list(lines) == list(original_lines) and all(getattr(row, n) == getattr(original, n) for n in COPIED)

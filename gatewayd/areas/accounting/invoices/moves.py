@@ -1,28 +1,33 @@
-"""The moves of an invoice: issue, mark as sent, pay, unpay, void, delete a draft (domain model B5).
+"""The moves of an invoice: enter, issue, mark as sent, pay, unpay, rate, void, delete a draft (domain model B5).
 
 Operations of the API, the command line, imports and payment matching make them. Each move is a plain function of one
 write transaction. Money that is no longer due, or due again, always goes through `invoice_states`.
+
+An invoice in another currency than its seller's is worth what it was on its supply date: for VAT (VATA 1994 Sch 6 para
+11), and for profit. What its payment brings more or less is a difference of exchange (Domain B5, C1). Who gives no rate
+has one taken that is known of the day, and told; where none is known, it is asked for.
+
+What a VAT invoice has to print of the parties stands in the VAT Regulations 1995 reg. 14(1). It is one where the seller
+is registered for VAT on the supply date and sells anything that VAT could be on.
 """
 
-from typing import NamedTuple
+from fractions import Fraction
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.accounting.invoices import (
-    amendments,
-    crediting,
-    drafts,
-    exchange,
-    numbers,
-    parties,
-    rows,
-    states,
-    vat_invoices,
-)
-from gatewayd.areas.accounting.invoices.parties import Parties
+from gatewayd.areas.accounting.invoices import crediting, drafts, numbers, rows, states
+from gatewayd.areas.accounting.invoices.drafts import Draft, Parties
 from gatewayd.areas.accounting.invoices.rows import INVOICES
-from gatewayd.areas.accounting.invoices.shapes import ClientSnapshot, InvoicePayment, InvoiceRow, SellerSnapshot
+from gatewayd.areas.accounting.invoices.shapes import (
+    ClientSnapshot,
+    InvoicePayment,
+    InvoiceRow,
+    InvoiceWarning,
+    SellerSnapshot,
+    TakenRateSource,
+)
 from gatewayd.areas.accounting.invoices.states import Settlement
 from gatewayd.areas.accounting.invoices.totals import fits
 from gatewayd.contract.wire import Address, project
@@ -31,13 +36,20 @@ from gatewayd.ledger import invoice_payments
 from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.calendar.period_locks import LockState
+from gatewayd.ledger.exchange import known_rates
+from gatewayd.ledger.exchange.known_rates import Pair
+from gatewayd.ledger.exchange.published_rates import text_of
 from gatewayd.ledger.invoice_payments import Taking
+from gatewayd.ledger.results.allocated_money import convert
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.ledger.vat.sellers import Seller
-from gatewayd.money import Money, exponent
+from gatewayd.ledger.vat.vat_rates import VatCode
+from gatewayd.money import Money, exponent, is_decimal
 from gatewayd.store import ReadTx, WriteTx
 
 MAX_REASON_CHARACTERS = 500  # Chosen
+_TAKEN: Final[dict[str, TakenRateSource]] = {"recorded": "recorded", "hmrc": "hmrc"}
+_NO_VAT_ON: Final = frozenset[VatCode]({"exempt", "outside_scope"})
 
 
 class Payment(NamedTuple):
@@ -57,39 +69,28 @@ class Payment(NamedTuple):
     fx_rate: str | None = None
 
 
-def as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) -> InvoiceRow:
-    """`row`, not stored yet, as issued: numbered and with the parties frozen as they will be printed.
+class PaymentRate(NamedTuple):
+    """Units of the seller's currency for one of the invoice's; None: it is the same. `source` None: it was given."""
 
-    `number` is what an imported invoice brings; None allots the next of the seller's sequence. Raises `Problem`:
-    `period_closed`, `number_taken`, `invalid_state` (the numbers are used up), `validation_failed` (a foreign invoice
-    without a rate of exchange, where none is known, a VAT invoice without the seller's address unless it was issued
-    elsewhere).
+    text: str | None
+    source: TakenRateSource | None = None
+
+
+def enter(tx: WriteTx, draft: Draft, *, issued: bool, number: str | None) -> bytes:
+    """Store a new invoice, as a draft or issued at once. Returns its whole JSON, with what is to be said of it.
+
+    `number` is what an imported invoice brings. Raises `Problem` as to issue does, and `validation_failed` where a
+    credit note takes back more than was charged.
     """
-    _refuse_closed(tx, row, row.issue_date, row.supply_date)
-    row = exchange.rated(tx, row)
-    if found.original is not None:
-        crediting.refuse_excess(tx, row, found.original)
-    issued = replace(
-        row,
-        status="issued",
-        client_snapshot=project(found.client, ClientSnapshot),
-        seller_snapshot=_seller_snapshot(found.seller, row.supply_date),
-    )
-    if number is None:
-        vat_invoices.refuse_without_address(issued)
-        number = numbers.allot(tx, row.seller_key, row.kind, row.issue_date)
-    else:
-        numbers.take(tx, row.seller_key, number)
-    return replace(issued, number=number)
-
-
-def update_credited(tx: WriteTx, invoice_id: str) -> None:
-    """Bring an invoice up to date after a credit note against it was issued or voided."""
-    row = INVOICES.get(tx, invoice_id)
-    _, credited_total = rows.credited(tx, row)
-    if credited_total != row.credited_total:
-        grows = credited_total > row.credited_total
-        _settle(tx, replace(row, credited_total=credited_total), tx.today, grows=grows)
+    row, original = draft.row, draft.parties.original
+    if issued:
+        row = _as_issued(tx, row, draft.parties, number)
+    elif original is not None:
+        crediting.refuse_excess(tx, row, original)
+    wire = rows.insert(tx, row, draft.lines, warnings(row))
+    if original is not None and issued:
+        _update_credited(tx, original.id)
+    return wire
 
 
 def issue(tx: WriteTx, invoice_id: str, fx_rate: str | None = None) -> InvoiceRow:
@@ -102,13 +103,13 @@ def issue(tx: WriteTx, invoice_id: str, fx_rate: str | None = None) -> InvoiceRo
     """
     row = INVOICES.get(tx, invoice_id)
     states.check("issue", row.status)
-    found = parties.of_row(tx, row)
+    found = drafts.parties_of(tx, row)
     row = _anew(tx, row, found)
     if fx_rate is not None:
-        row = exchange.at_rate(row, fx_rate)
-    row = rows.update(tx, as_issued(tx, row, found, None))
+        row = _at_given_rate(row, fx_rate)
+    row = rows.update(tx, _as_issued(tx, row, found, None))
     if row.credits_invoice_id is not None:
-        update_credited(tx, row.credits_invoice_id)
+        _update_credited(tx, row.credits_invoice_id)
     return row
 
 
@@ -140,9 +141,9 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
     if not fits(paid_total.minor, exponent(row.currency)):
         raise invalid_field("amount", "out_of_range", "The payments come to more than 13 whole digits.")
     if line is not None and line.currency != row.currency:
-        rate, part = exchange.brought(row, amount, line, payment.fx_rate)
+        rate, part = _brought(row, amount, line, payment.fx_rate)
     else:
-        rate, part = exchange.of_payment(tx, row, payment.fx_rate, date), amount
+        rate, part = _rate_of_payment(tx, row, payment.fx_rate, date), amount
     if line is not None:
         kept = charges if charges else Money(0, line.currency)
         invoice_payments.take(tx, line, Taking(row.id, row.business_id, row.legal_entity_id, part, kept, date))
@@ -195,7 +196,7 @@ def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
         tx, replace(row, status="void", balance_due=Money(0, row.currency), voided_at=tx.now, void_reason=reason)
     )
     if row.credits_invoice_id is not None:
-        update_credited(tx, row.credits_invoice_id)
+        _update_credited(tx, row.credits_invoice_id)
     return row
 
 
@@ -208,18 +209,18 @@ def set_rate(tx: WriteTx, invoice_id: str, text: str | None) -> InvoiceRow:
     """
     row = INVOICES.get(tx, invoice_id)
     states.check("rate", row.status)
-    if not exchange.is_foreign(row):
+    if not _is_foreign(row):
         raise invalid_field("fxRate", "conflict", f"{row.currency} is the seller's own currency.")
     if row.fx_rate is not None and row.vat_total:
         raise invalid_field("fxRate", "conflict", f"Its VAT was printed at {row.fx_rate}: credit it instead.")
     _refuse_closed(tx, row, row.issue_date, row.supply_date, *(paid.date for paid in row.payments))
-    rated = exchange.rated(tx, replace(row, fx_rate=None)) if text is None else exchange.at_rate(row, text)
+    rated = _rated(tx, replace(row, fx_rate=None)) if text is None else _at_given_rate(row, text)
     for note_id in rows.credit_notes(tx, row):
         note = INVOICES.get(tx, note_id)
         _refuse_closed(tx, note, note.issue_date, note.supply_date)
         follows = note.fx_rate in (None, row.fx_rate) or (note.fx_rate_source and not note.vat_total)
         if follows and rated.fx_rate is not None:
-            rows.update(tx, exchange.at_rate(note, rated.fx_rate))
+            rows.update(tx, _at_given_rate(note, rated.fx_rate))
     return rows.update(tx, rated)
 
 
@@ -229,10 +230,43 @@ def delete_draft(tx: WriteTx, invoice_id: str) -> None:
     rows.delete(tx, invoice_id)
 
 
+def _as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) -> InvoiceRow:
+    """`row`, not stored yet, as issued: numbered and with the parties frozen as they will be printed.
+
+    `number` is what an imported invoice brings; None allots the next of the seller's sequence. Raises `Problem`:
+    `period_closed`, `number_taken`, `invalid_state` (the numbers are used up), `validation_failed` (a foreign invoice
+    without a rate of exchange, where none is known, a VAT invoice without the seller's address unless it was issued
+    elsewhere).
+    """
+    _refuse_closed(tx, row, row.issue_date, row.supply_date)
+    row = _rated(tx, row)
+    if found.original is not None:
+        crediting.refuse_excess(tx, row, found.original)
+    issued = replace(
+        row,
+        status="issued",
+        client_snapshot=project(found.client, ClientSnapshot),
+        seller_snapshot=_seller_snapshot(found.seller, row.supply_date),
+    )
+    if number is None:
+        _refuse_without_address(issued)
+        number = numbers.allot(tx, row.seller_key, row.kind, row.issue_date)
+    else:
+        numbers.take(tx, row.seller_key, number)
+    return replace(issued, number=number)
+
+
+def warnings(row: InvoiceRow) -> list[InvoiceWarning]:
+    """What to tell of an invoice as it is issued; nothing of a draft."""
+    return [*_address_warnings(row), *rate_warnings(row)]
+
+
 def _refuse_closed(tx: WriteTx, row: InvoiceRow, *days: str) -> None:
     """Raises `Problem` `period_closed` where one of the ISO days is in a closed period of the seller or business."""
     for day in dict.fromkeys(days):
-        period_locks.refuse_lock(tx, day, _lock_on(tx, row, day))
+        lock = _lock_on(tx, row, day)
+        if lock is not None:
+            period_locks.refuse_lock(tx, day, lock)
 
 
 def _lock_on(tx: ReadTx, row: InvoiceRow, day: str) -> LockState | None:
@@ -251,6 +285,15 @@ def _lock_on(tx: ReadTx, row: InvoiceRow, day: str) -> LockState | None:
     return period_locks.strictest(locks, business_id)
 
 
+def _update_credited(tx: WriteTx, invoice_id: str) -> None:
+    """Bring an invoice up to date after a credit note against it was issued or voided."""
+    row = INVOICES.get(tx, invoice_id)
+    _, credited_total = rows.credited(tx, row)
+    if credited_total != row.credited_total:
+        grows = credited_total > row.credited_total
+        _settle(tx, replace(row, credited_total=credited_total), tx.today, grows=grows)
+
+
 def _anew(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:
     """A draft by today's facts of seller and client, and after what other credit notes took back meanwhile.
 
@@ -260,7 +303,7 @@ def _anew(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:
     stored = rows.lines_of(tx, row)
     if row.kind == "credit_note" and not any(line.credits_line for line in stored):
         return row
-    request = amendments.request_of(row, stored)
+    request = drafts.request_of(row, stored)
     if found.seller.base_currency != row.base_currency:
         request = replace(request, fx_rate=None)
     draft = drafts.draft(tx, request, found)
@@ -323,3 +366,114 @@ def _seller_snapshot(seller: Seller, supply_date: str) -> SellerSnapshot:
         vat_number=seller.vat_number if seller.registered_on(supply_date) else None,
         company_number=seller.company_number,
     )
+
+
+# -- rates of exchange
+
+
+def _is_foreign(row: InvoiceRow) -> bool:
+    """Whether an invoice is in another currency than its seller's books."""
+    return row.currency != row.base_currency
+
+
+def _at_given_rate(row: InvoiceRow, text: str) -> InvoiceRow:
+    """The invoice at a rate that somebody gives, decimal text. Raises `Problem` `validation_failed`."""
+    return replace(_converted_at(row, _given_rate(row, text)), fx_rate_source=None, fx_rate_date=None)
+
+
+def _rated(tx: ReadTx, row: InvoiceRow) -> InvoiceRow:
+    """The invoice with a rate: its own, else what is known of its supply date.
+
+    Raises `Problem` `validation_failed` where nothing is known.
+    """
+    if not _is_foreign(row) or row.fx_rate is not None:
+        return row
+    pair = Pair(row.currency, row.base_currency)
+    known = known_rates.for_day(tx, pair, row.supply_date)
+    if known is None:
+        what = f"The invoice is in {row.currency} and the books are in {row.base_currency}"
+        raise invalid_field("fxRate", "required", known_rates.unknown(what, pair))
+    source = _TAKEN[known.source or "recorded"]
+    return replace(_converted_at(row, known.text), fx_rate_source=source, fx_rate_date=known.date)
+
+
+def _rate_of_payment(tx: ReadTx, row: InvoiceRow, text: str | None, date: str) -> PaymentRate:
+    """At what rate money counts that was received on an ISO date: the given one, else what is known of the day.
+
+    Raises `Problem` `validation_failed` where it is not known, or given and not needed.
+    """
+    if text is not None:
+        return PaymentRate(_given_rate(row, text))
+    if not _is_foreign(row):
+        return PaymentRate(None)
+    pair = Pair(row.currency, row.base_currency)
+    known = known_rates.for_day(tx, pair, date)
+    if known is None:
+        what = f"The payment is in {row.currency} and the books are in {row.base_currency}"
+        raise invalid_field("fxRate", "required", known_rates.unknown(what, pair))
+    return PaymentRate(known.text, _TAKEN[known.source or "recorded"])
+
+
+def _brought(row: InvoiceRow, amount: Money, line: BankLine, text: str | None) -> tuple[PaymentRate, Money]:
+    """At what rate a bank transaction in the seller's currency paid an amount, and how much of it did.
+
+    All that is left of it, unless a rate is given. Raises `Problem` `validation_failed`.
+    """
+    if text is not None:
+        rate = PaymentRate(_given_rate(row, text))
+        assert rate.text is not None  # the currencies differ
+        return rate, Money(convert(amount.minor, rate.text, row.currency, line.currency), line.currency)
+    if not line.rest.minor:
+        raise invalid_field("amount", "out_of_range", "Nothing of the bank transaction is left.")
+    scale = Fraction(10) ** (exponent(row.currency) - exponent(line.currency))
+    return PaymentRate(text_of(Fraction(line.rest.minor, amount.minor) * scale)), line.rest
+
+
+def rate_warnings(row: InvoiceRow) -> list[InvoiceWarning]:
+    """What to tell of an invoice whose rate nobody gave."""
+    if not row.fx_rate_source:
+        return []
+    whose = "HMRC's of the month from" if row.fx_rate_source == "hmrc" else "recorded on"
+    rate = f"1 {row.currency} is {row.fx_rate} {row.base_currency}"
+    message = f"No `fxRate` was given: {rate}, {whose} {row.fx_rate_date}."
+    return [InvoiceWarning(path="fxRate", code="fx_rate_taken", message=message)]
+
+
+def _given_rate(row: InvoiceRow, text: str) -> str | None:
+    if not is_decimal(text):
+        raise invalid_field("fxRate", "invalid_decimal", "A rate of exchange is a decimal such as 0.8412.")
+    return drafts.rate_of_exchange(text, row.currency, row.base_currency)
+
+
+def _converted_at(row: InvoiceRow, fx_rate: str | None) -> InvoiceRow:
+    vat = drafts.vat_in_base(row.vat_total, fx_rate, row.base_currency)
+    return replace(row, fx_rate=fx_rate, vat_total_base=vat)
+
+
+# -- what a VAT invoice prints of the parties
+
+
+def _is_vat_invoice(row: InvoiceRow) -> bool:
+    """True for an issued document by which VAT is charged or taken back, be it at nothing or the client's to pay."""
+    registered = row.seller_snapshot is not None and row.seller_snapshot.vat_number is not None
+    return registered and any(group.vat_code not in _NO_VAT_ON for group in row.vat_summary)
+
+
+def _refuse_without_address(row: InvoiceRow) -> None:
+    """Raises `Problem` `validation_failed` for a VAT invoice that would not say where its seller is."""
+    seller = row.seller_snapshot
+    if seller is not None and seller.address is None and _is_vat_invoice(row):
+        message = (
+            f"A VAT invoice prints the seller's address: give one to the legal entity {row.legal_entity_id},"
+            " as `address` of legalEntity.updateLegalEntity."
+        )
+        raise invalid_field("legalEntityId", "seller_address_required", message)
+
+
+def _address_warnings(row: InvoiceRow) -> list[InvoiceWarning]:
+    """What an issued document lacks, and is issued all the same: the client may get on without it."""
+    client = row.client_snapshot
+    if client is None or client.billing_address is not None or not _is_vat_invoice(row):
+        return []
+    message = "A VAT invoice prints the client's address: the client has no `billingAddress`."
+    return [InvoiceWarning(path="clientSnapshot.billingAddress", code="client_address_missing", message=message)]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from gatewayd.areas.accounting.invoices import numbers, parties, patterns
+from gatewayd.areas.accounting.invoices import drafts, numbers
 from gatewayd.areas.accounting.invoices.numbers import InvoiceKind
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -16,12 +16,12 @@ from gatewayd.store import ReadTx, WriteTx
 Pattern = Annotated[
     str,
     Meta(
-        max_length=patterns.MAX_LENGTH,
+        max_length=numbers.MAX_LENGTH,
         description="One counter, `{1}` to `{000000000001}`, and at most one `{yyyy}`, among printable ASCII.",
         examples=["INV-{yyyy}-{000001}"],
     ),
 ]
-NextCount = Annotated[int, Meta(ge=1, le=patterns.MAX_COUNT)]
+NextCount = Annotated[int, Meta(ge=1, le=numbers.MAX_COUNT)]
 
 
 class GetNumbering(Request, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ class Numbering(Response, frozen=True, kw_only=True):
 
 def get_numbering(tx: ReadTx, caller: Caller, request: GetNumbering) -> Numbering:
     """Get how a seller's invoices or credit notes are numbered."""
-    return _shown(tx, parties.seller(tx, request.legal_entity_id), request.kind)
+    return _shown(tx, drafts.seller(tx, request.legal_entity_id), request.kind)
 
 
 def set_numbering(tx: WriteTx, caller: Caller, request: SetNumbering) -> Numbering:
@@ -60,17 +60,17 @@ def set_numbering(tx: WriteTx, caller: Caller, request: SetNumbering) -> Numberi
     such as those of another program, and lies behind every number that was used. Invoices and credit notes have
     patterns that differ in more than digits.
     """
-    seller = parties.seller(tx, request.legal_entity_id)
+    seller = drafts.seller(tx, request.legal_entity_id)
     year, kind = tx.today[:4], request.kind
     before = numbers.sequence(tx, seller.key, kind, year)
     pattern = before.pattern if request.pattern is None else request.pattern
-    if not patterns.is_pattern(pattern):
+    if not numbers.is_pattern(pattern):
         message = "Expected one counter such as {000001} and at most one {yyyy}, without spaces around."
         raise invalid(FieldError("pattern", "invalid_format", message))
-    if patterns.may_meet(pattern, numbers.other_pattern(tx, seller.key, kind)):
+    if numbers.may_meet(pattern, numbers.other_pattern(tx, seller.key, kind)):
         message = "Invoices and credit notes would come to the same number."
         raise invalid(FieldError("pattern", "conflict", message))
-    used = numbers.highest(tx, seller.key, patterns.series(pattern, year))
+    used = numbers.highest(tx, seller.key, numbers.series(pattern, year))
     if request.next_count is not None and request.next_count <= used:
         raise invalid(FieldError("nextCount", "out_of_range", f"{used} is used: expected more."))
     following = used + 1 if pattern != before.pattern else before.next_count

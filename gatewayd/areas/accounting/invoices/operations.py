@@ -2,21 +2,19 @@
 
 A new invoice goes through the files in this order, each once:
 
-    drafts    what the request says of itself, and what it names
-    parties   who sells to whom
-    drafts    dates and currency, then
-    lines     how each line is taxed
-    totals    the arithmetic
-    numbers   the next of the sequence, where it is issued; `patterns` says how it is written
+    drafts    what the request says of itself, who sells to whom, dates and currency, then
+    totals    how each line is taxed, and the arithmetic
+    moves     where it is issued: parties as they are printed, the rate of exchange, and
+    numbers   the next of the sequence
     rows      the tables
 
-A draft that changes goes the same way: `amendments` makes the request of it.
+A draft that changes goes the same way. What a credit note may take back of its invoice stands in `crediting`.
 
-`moves` is what happens to an invoice afterwards, `states` the table of its moves, `transitions` and `payments` the
-operations over them, `numbering` those over the sequences, `pages` the list.
+`moves` is what happens to an invoice afterwards, `states` the table of its moves, `transitions` the operations over
+them, `numbering` those over the sequences, `pages` the list.
 """
 
-from gatewayd.areas.accounting.invoices import crediting, drafts, exchange, moves, pages, parties, rows, vat_invoices
+from gatewayd.areas.accounting.invoices import drafts, moves, pages
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, Invoice, ListInvoices
 from gatewayd.contract.caller import Caller
@@ -54,18 +52,9 @@ def create_invoice(tx: WriteTx, caller: Caller, request: CreateInvoice) -> Rende
     """
     _refuse_origin(caller, request)
     INVOICES.refuse_taken(tx, request.external_id)
-    drafts.refuse_conflicts(request)
-    drafts.refuse_unknown(tx, request)
-    found = parties.of_request(tx, request)
-    row, lines = drafts.draft(tx, request, found)
-    if request.status == "issued" or request.number is not None:
-        row = moves.as_issued(tx, row, found, request.number)
-    elif found.original is not None:
-        crediting.refuse_excess(tx, row, found.original)
-    wire = rows.insert(tx, row, lines, [*vat_invoices.warnings(row), *exchange.warnings(row)])
-    if found.original is not None and row.status == "issued":
-        moves.update_credited(tx, found.original.id)
-    return Rendered(wire)
+    draft = drafts.of_request(tx, request)
+    issued = request.status == "issued" or request.number is not None
+    return Rendered(moves.enter(tx, draft, issued=issued, number=request.number))
 
 
 def _refuse_origin(caller: Caller, request: CreateInvoice) -> None:

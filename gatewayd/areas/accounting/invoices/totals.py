@@ -1,4 +1,7 @@
-"""Invoice totals and VAT (domain model C4). Pure: decimals in, minor units out.
+"""Invoice lines, totals and VAT (domain model C4). Pure: from the lines of a request to those that are stored.
+
+Each line bears a VAT code at the rate of the day, where it may; what the lines come to is computed of decimals, in
+minor units:
 
     exclusive  prices are net:    VAT = net x rate / 100            gross = net + VAT
     inclusive  prices are gross:  VAT = gross x rate / (100 + rate) net = gross - VAT, so that gross is exact
@@ -11,11 +14,13 @@ rounded sum by largest remainder. Reverse-charged VAT is reported and never adde
 import decimal
 from collections.abc import Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from gatewayd.errors import FieldError, invalid
+from gatewayd.areas.accounting.invoices.line_shapes import LineRequest, LineRow, VatSummary
+from gatewayd.errors import FieldError, invalid, invalid_field
 from gatewayd.ledger.vat.sellers import CisRate
-from gatewayd.ledger.vat.vat_rates import VatCode
+from gatewayd.ledger.vat.vat_rates import DOMESTIC_REVERSE_CHARGES, NEEDS_REGISTRATION, VatCode, VatRate, rate_on
+from gatewayd.money import Money, canonical, exponent, from_minor
 
 AmountsAre = Literal["exclusive", "inclusive", "no_vat"]
 VatRounding = Literal["line", "total", "total_down"]
@@ -27,6 +32,9 @@ _ONE = Decimal(1)
 _HUNDRED = Decimal(100)
 _PERCENT = Decimal("0.01")
 MAX_WHOLE_DIGITS = 13  # domain model §0.2: what an amount on the wire can hold
+NO_VAT_CODE: VatCode = "outside_scope"
+_NIL, _ALL = Decimal(0), Decimal(100)  # percent
+_ONE_PIECE = "1"
 
 
 class LineInput(NamedTuple):
@@ -39,6 +47,33 @@ class LineInput(NamedTuple):
     rate_percent: Decimal
     reverse_charge: bool
     cis_labour: bool
+
+
+class TaxContext(NamedTuple):
+    """What decides how lines are taxed. `client_treatment` is what the client bears by default, None: the standard."""
+
+    amounts_are: AmountsAre
+    supply_date: str
+    registered: bool
+    client_treatment: VatCode | None
+    client_is_vat_registered: bool
+    client_is_end_user: bool
+
+
+class Conditions(NamedTuple):
+    """What else holds for all lines. `discount` is decimal text of `currency`; `cis_rate` None: nothing is deducted."""
+
+    currency: str
+    vat_rounding: VatRounding
+    discount: str | None
+    cis_rate: CisRate | None
+
+
+class TaxedLine(NamedTuple):
+    """A line with its code, and the figures its totals are computed from."""
+
+    request: LineRequest
+    figures: LineInput
 
 
 class Terms(NamedTuple):
@@ -85,6 +120,124 @@ class Totals(NamedTuple):
     vat_summary: tuple[VatGroup, ...]
     cis_deduction: int
     cis_rate: CisRate | None
+
+
+class Charged(NamedTuple):
+    """What the lines of a request come to: `figures` under the names of the invoice's row, and the lines of it."""
+
+    figures: dict[str, Any]
+    lines: list[LineRow]
+
+
+def charged(lines: Sequence[LineRequest], context: TaxContext, conditions: Conditions) -> Charged:
+    """The lines of a request with their totals. Raises `Problem` `validation_failed` naming what is wrong."""
+    taxed = _taxed(lines, context)
+    currency = conditions.currency
+    discount = _discount_amount(conditions.discount, currency)
+    terms = Terms(context.amounts_are, conditions.vat_rounding, exponent(currency), discount.minor, conditions.cis_rate)
+    totals = compute([line.figures for line in taxed], terms)
+    figures = {
+        "amounts_are": context.amounts_are,
+        "vat_rounding": conditions.vat_rounding,
+        "discount_amount": discount,
+        **amounts_of(totals, currency),
+    }
+    return Charged(figures, _rows(taxed, totals.lines, currency))
+
+
+def _discount_amount(text: str | None, currency: str) -> Money:
+    if text is None:
+        return Money(0, currency)
+    try:
+        amount = Money.of(text, currency)
+    except ValueError as error:
+        raise invalid_field("discountAmount", "invalid_decimal", f"{error}.") from None
+    if amount.minor < 0:
+        raise invalid_field("discountAmount", "out_of_range", "A discount is not negative.")
+    return amount
+
+
+# -- the lines: which code each bears, at what rate, and whether it may
+
+
+def _default_code(context: TaxContext) -> VatCode:
+    """What a line bears that names no code.
+
+    Chosen: the client's default treatment, else standard; outside the scope where no VAT can be charged.
+    """
+    if context.amounts_are == "no_vat" or not context.registered:
+        return NO_VAT_CODE
+    return context.client_treatment or "standard"
+
+
+def _taxed(lines: Sequence[LineRequest], context: TaxContext) -> list[TaxedLine]:
+    """The lines with their codes and rates. Raises `Problem` `validation_failed` naming every line that is wrong."""
+    errors: list[FieldError] = []
+    rates: dict[VatCode, VatRate] = {}
+    found = []
+    default_code = _default_code(context)
+    for index, line in enumerate(lines):
+        code = line.vat_code or default_code
+        discount = _discount(line.discount_percent, index, errors)
+        rate = rates.get(code) or _rate(code, index, context, errors)
+        if rate is not None:
+            rates[code] = rate
+            found.append(TaxedLine(line, _figures(line, code, discount, rate)))
+    if errors:
+        raise invalid(*errors)
+    return found
+
+
+def _discount(text: str, index: int, errors: list[FieldError]) -> Decimal:
+    if text == "0":
+        return _NIL
+    discount = Decimal(text)
+    if not _NIL <= discount <= _ALL:
+        path = f"lines[{index}].discountPercent"
+        errors.append(FieldError(path, "out_of_range", "Expected a percentage from 0 to 100."))
+    return discount
+
+
+def _rate(code: VatCode, index: int, context: TaxContext, errors: list[FieldError]) -> VatRate | None:
+    """The rate of a code that the line may bear; otherwise None, and what is wrong with it in `errors`."""
+    error = _code_error(code, index, context)
+    if error is not None:
+        errors.append(error)
+        return None
+    rate = rate_on(code, context.supply_date)
+    if rate is None:
+        message = f"{code} had no rate on {context.supply_date}."
+        errors.append(FieldError(_code_path(index), "vat_rate_invalid_on_date", message))
+    return rate
+
+
+def _figures(line: LineRequest, code: VatCode, discount: Decimal, rate: VatRate) -> LineInput:
+    quantity, unit_price = Decimal(line.quantity or _ONE_PIECE), Decimal(line.unit_price or 0)
+    return LineInput(quantity, unit_price, discount, code, rate.percent, rate.reverse_charge, line.cis_labour)
+
+
+def _code_error(code: VatCode, index: int, context: TaxContext) -> FieldError | None:
+    if context.amounts_are == "no_vat":
+        if code == NO_VAT_CODE:
+            return None
+        return FieldError(_code_path(index), "conflict", f"With amountsAre no_vat every line is {NO_VAT_CODE}.")
+    if not context.registered and code in NEEDS_REGISTRATION:
+        return FieldError(_code_path(index), "vat_not_registered", "The seller is not registered for VAT on that day.")
+    if code in DOMESTIC_REVERSE_CHARGES:
+        if not context.client_is_vat_registered:  # VATREVCON23000: the customer is registered in the United Kingdom
+            return FieldError(_code_path(index), "reverse_charge_needs_vrn", "The client has no British VAT number.")
+        if context.client_is_end_user:  # VATREVCON23500
+            return FieldError(
+                _code_path(index), "reverse_charge_end_user", "The client is an end user: charge VAT as usual."
+            )
+    return None
+
+
+def _code_path(index: int) -> str:
+    return f"lines[{index}].vatCode"
+
+
+# -- the arithmetic
 
 
 def compute(lines: Sequence[LineInput], terms: Terms) -> Totals:
@@ -248,3 +401,66 @@ def _refuse_misfits(totals: Sequence[LineTotals], gross: int, parts: Sequence[in
         raise invalid(FieldError("lines", "out_of_range", "The total is below zero: make out a credit note."))
     if max(parts) >= limit or min(parts) <= -limit:
         raise invalid(FieldError("lines", "out_of_range", "The lines come to more than 13 whole digits."))
+
+
+# -- as they are stored and shown
+
+
+def amounts_of(computed: Totals, currency: str) -> dict[str, Any]:
+    """Totals under the names of the row's fields."""
+    return {
+        "net_total": Money(computed.net, currency),
+        "vat_total": Money(computed.vat, currency),
+        "gross_total": Money(computed.gross, currency),
+        "discount_total": Money(computed.discount, currency),
+        "reverse_charge_vat": Money(computed.reverse_charge_vat, currency),
+        "cis_deduction": Money(computed.cis_deduction, currency),
+        "cis_rate": computed.cis_rate,
+        "vat_summary": [_summary(group, currency) for group in computed.vat_summary],
+    }
+
+
+def _rows(lines: Sequence[TaxedLine], totals: Sequence[LineTotals], currency: str) -> list[LineRow]:
+    """The lines as they are stored."""
+    numbered = enumerate(zip(lines, totals, strict=True), start=1)
+    return [_row(position, line, total, currency) for position, (line, total) in numbered]
+
+
+def _row(position: int, line: TaxedLine, total: LineTotals, currency: str) -> LineRow:
+    request, figures = line
+    return LineRow(
+        position=position,
+        description=request.description or "",
+        quantity=canonical(request.quantity or _ONE_PIECE),
+        unit=request.unit,
+        unit_price=canonical(request.unit_price or "0"),
+        discount_percent=canonical(request.discount_percent),
+        vat_code=figures.vat_code,
+        vat_rate_percent=_percent(figures.rate_percent),
+        category=request.category,
+        net=Money(total.net, currency),
+        vat=Money(total.vat, currency),
+        gross=Money(total.gross, currency),
+        reverse_charge_vat=Money(total.reverse_charge_vat, currency),
+        property_id=request.property_id,
+        cis_labour=request.cis_labour,
+        vat_code_defaulted=request.vat_code is None,
+        credits_line=None,
+        capital_goods=request.capital_goods,
+    )
+
+
+def _summary(group: VatGroup, currency: str) -> VatSummary:
+    """One row of the VAT summary as it is shown."""
+    return VatSummary(
+        vat_code=group.vat_code,
+        rate_percent=_percent(group.rate_percent),
+        net=from_minor(group.net, currency),
+        vat=from_minor(group.vat, currency),
+        reverse_charge=group.reverse_charge,
+    )
+
+
+def _percent(percent: Decimal) -> str:
+    """`20`, `17.5`."""
+    return f"{percent:f}"

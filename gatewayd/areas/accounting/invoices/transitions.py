@@ -1,19 +1,10 @@
-"""One invoice on its way, a part of the invoice resource (domain model B5): read, change, issue, void, delete.
+"""One invoice on its way, a part of the invoice resource (domain model B5): read, change, issue, pay, void, delete.
 
 The moves themselves are `moves`; these are the operations over them.
 """
 
-from gatewayd.areas.accounting.invoices import (
-    amendments,
-    crediting,
-    drafts,
-    exchange,
-    moves,
-    parties,
-    rows,
-    states,
-    vat_invoices,
-)
+from gatewayd.areas.accounting.invoices import crediting, drafts, moves, rows, states
+from gatewayd.areas.accounting.invoices.moves import Payment
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import (
     ChangeInvoice,
@@ -23,6 +14,8 @@ from gatewayd.areas.accounting.invoices.shapes import (
     Invoice,
     InvoiceRow,
     IssueInvoice,
+    RecordPayment,
+    RemovePayment,
     SetInvoiceRate,
     UpdateInvoice,
     VoidInvoice,
@@ -49,22 +42,19 @@ def update_invoice(tx: WriteTx, caller: Caller, request: UpdateInvoice) -> Rende
     states.check("change", before.status)
     whole = _amended(tx, before, request)
     INVOICES.refuse_taken(tx, whole.external_id, before.id)
-    drafts.refuse_conflicts(whole)
-    drafts.refuse_unknown(tx, whole)
-    found = parties.of_change(tx, before, whole)
-    row, lines = drafts.draft(tx, whole, found)
-    if found.original is not None:
-        crediting.refuse_excess(tx, row, found.original)
+    row, lines, parties = drafts.of_change(tx, before, whole)
+    if parties.original is not None:
+        crediting.refuse_excess(tx, row, parties.original)
     return Rendered(rows.rewrite(tx, before, row, lines))
 
 
 def _amended(tx: ReadTx, before: InvoiceRow, request: UpdateInvoice) -> CreateInvoice:
     lines = rows.lines_of(tx, before)
-    whole, credits_all = amendments.request_of(before, lines), False
+    whole, credits_all = drafts.request_of(before, lines), False
     if before.credits_invoice_id is not None:
         original = INVOICES.get(tx, before.credits_invoice_id)
-        credits_all = amendments.is_full_credit(before, lines, original, rows.lines_of(tx, original))
-    return amendments.amended(whole, request, credits_all=credits_all)
+        credits_all = drafts.is_full_credit(before, lines, original, rows.lines_of(tx, original))
+    return drafts.amended(whole, request, credits_all=credits_all)
 
 
 def issue_invoice(tx: WriteTx, caller: Caller, request: IssueInvoice) -> Rendered[Invoice]:
@@ -77,8 +67,7 @@ def issue_invoice(tx: WriteTx, caller: Caller, request: IssueInvoice) -> Rendere
     """
     INVOICES.get(tx, request.invoice_id, request.expected_version)
     issued = moves.issue(tx, request.invoice_id, request.fx_rate)
-    warnings = [*vat_invoices.warnings(issued), *exchange.warnings(issued)]
-    return Rendered(rows.wire_of(tx, request.invoice_id, warnings))
+    return Rendered(rows.wire_of(tx, request.invoice_id, moves.warnings(issued)))
 
 
 def set_invoice_rate(tx: WriteTx, caller: Caller, request: SetInvoiceRate) -> Rendered[Invoice]:
@@ -89,7 +78,7 @@ def set_invoice_rate(tx: WriteTx, caller: Caller, request: SetInvoiceRate) -> Re
     """
     INVOICES.get(tx, request.invoice_id, request.expected_version)
     row = moves.set_rate(tx, request.invoice_id, request.fx_rate)
-    return Rendered(rows.wire_of(tx, request.invoice_id, exchange.warnings(row)))
+    return Rendered(rows.wire_of(tx, request.invoice_id, moves.rate_warnings(row)))
 
 
 def void_invoice(tx: WriteTx, caller: Caller, request: VoidInvoice) -> Rendered[Invoice]:
@@ -107,6 +96,30 @@ def delete_invoice(tx: WriteTx, caller: Caller, request: ChangeInvoice) -> Delet
     INVOICES.get(tx, request.invoice_id, request.expected_version)
     moves.delete_draft(tx, request.invoice_id)
     return DeletedInvoice(id=request.invoice_id, deleted=True)
+
+
+def record_payment(tx: WriteTx, caller: Caller, request: RecordPayment) -> Rendered[Invoice]:
+    """Record money received on an invoice.
+
+    It becomes part_paid or paid; more than is due leaves a negative balance, what the client overpaid. A credit note
+    and an invoice that is paid take none. With `bankTransactionId` the payment is a part of that bank transaction,
+    which is allocated to the invoice; removing the payment gives it back. `charges` are what a payment provider kept
+    of the amount: an expense of the business. Money in another currency than the seller's has an `fxRate`; what it
+    brings more or less than the invoice was worth is a difference of exchange in profit and loss.
+    """
+    INVOICES.get(tx, request.invoice_id, request.expected_version)
+    date = None if request.date is None else request.date.isoformat()
+    more = (request.method, request.reference, request.bank_transaction_id, request.charges)
+    payment = Payment(request.amount, date, *more, request.fx_rate)
+    moves.pay(tx, request.invoice_id, payment)
+    return Rendered(rows.wire_of(tx, request.invoice_id))
+
+
+def remove_payment(tx: WriteTx, caller: Caller, request: RemovePayment) -> Rendered[Invoice]:
+    """Take back a payment that bounced or was recorded by mistake. The others keep their positions."""
+    INVOICES.get(tx, request.invoice_id, request.expected_version)
+    moves.unpay(tx, request.invoice_id, request.position)
+    return Rendered(rows.wire_of(tx, request.invoice_id))
 
 
 OPERATIONS = (
@@ -190,5 +203,37 @@ OPERATIONS = (
         errors=("invalid_state", "version_conflict"),
         extension=True,
         example={"invoiceId": "inv_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="accounting.recordPayment",
+        kind="write",
+        method="POST",
+        path="/invoices/:invoiceId/payments",
+        scopes=("accounting:write",),
+        request=RecordPayment,
+        response=Invoice,
+        handler=record_payment,
+        errors=("invalid_state", "limit_reached", "period_closed", "version_conflict"),
+        extension=True,
+        example={
+            "invoiceId": "inv_01k0000000000000000000000b",
+            "amount": "20.00",
+            "date": "2026-11-20",
+            "method": "bank_transfer",
+            "reference": "Harbour 7",
+        },
+    ),
+    Operation(
+        id="accounting.removePayment",
+        kind="write",
+        method="DELETE",
+        path="/invoices/:invoiceId/payments/:position",
+        scopes=("accounting:write",),
+        request=RemovePayment,
+        response=Invoice,
+        handler=remove_payment,
+        errors=("invalid_state", "period_closed", "version_conflict"),
+        extension=True,
+        example={"invoiceId": "inv_01k0000000000000000000000c", "position": 1},
     ),
 )

@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from gatewayd.areas.banking.accounts import rows, rules
-from gatewayd.areas.banking.accounts.identifiers import with_identifiers
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
+from gatewayd.areas.banking.accounts.rules import with_identifiers
 from gatewayd.areas.banking.accounts.shapes import (
     BankAccount,
     BankAccountRow,

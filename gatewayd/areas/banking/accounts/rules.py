@@ -1,16 +1,24 @@
 """The rules that the fields of a bank account follow."""
 
 from collections.abc import Iterator
+from typing import TypeVar
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from gatewayd import check_digits
-from gatewayd.areas.banking import institutions, sort_codes
-from gatewayd.areas.banking.accounts.shapes import BankAccountRow
+from gatewayd.areas.banking import institutions
+from gatewayd.areas.banking.accounts.rows import masked
+from gatewayd.areas.banking.accounts.shapes import BankAccountRow, CreateAccount, GivenIdentifiers, UpdateAccount
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx
+
+R = TypeVar("R", CreateAccount, UpdateAccount)
+
+_IN_PART = ("account_number", "iban")
+_CAMEL = {"sort_code": "sortCode", "account_number": "accountNumber", "iban": "iban", "bic": "bic"}
 
 _SELECT_ENTITY_OF_BUSINESS = "SELECT legal_entity_id FROM businesses WHERE org_id = :org_id AND id = :id"
 _SELECT_SAME = """
@@ -20,6 +28,28 @@ WHERE org_id = :org_id AND id <> :id AND status = 'active' AND account_number = 
 LIMIT 1
 """
 _SPACING = str.maketrans("", "", " -")
+
+
+def with_identifiers(request: R, before: BankAccountRow | None = None) -> R:
+    """The request with what `identifiers` says in the fields beside it, but for what comes back as it was shown.
+
+    Raises `Problem` `validation_failed` where the two say different things.
+    """
+    given = request.identifiers
+    if not isinstance(given, GivenIdentifiers):
+        return request
+    shown_in_part = {} if before is None else {name: masked(getattr(before, name)) for name in _IN_PART}
+    said = {name: getattr(given, name) for name in _CAMEL if getattr(given, name) is not UNSET}
+    said = {name: value for name, value in said.items() if value is None or value != shown_in_part.get(name)}
+    beside = {name: getattr(request, name) for name in said}
+    errors = [
+        FieldError(f"identifiers.{_CAMEL[name]}", "conflict", f"`{_CAMEL[name]}` beside it says another.")
+        for name, value in said.items()
+        if beside[name] not in (None, UNSET, value)
+    ]
+    if errors:
+        raise invalid(*errors)
+    return replace(request, **said)
 
 
 def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> BankAccountRow:
@@ -52,7 +82,7 @@ def with_bank(row: BankAccountRow) -> BankAccountRow:
     """The account at the bank that its numbers tell, where it names none: so that the list of banks has it."""
     if row.institution_id not in (None, institutions.OTHER):
         return row
-    found = sort_codes.bank_of(sort_code=row.sort_code, iban=row.iban, bic=row.bic)
+    found = institutions.bank_of(sort_code=row.sort_code, iban=row.iban, bic=row.bic)
     return replace(row, institution_id=found or institutions.OTHER)
 
 

@@ -1,43 +1,51 @@
 """Allocations of bank transactions (Domain B4): their operations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.banking.allocations.parts import money, parts_of
 from gatewayd.areas.banking.allocations.shapes import (
     Allocate,
     Allocated,
+    AllocatedMany,
+    AllocateMany,
     AllocationPage,
+    AllocationPart,
     AllocationTotal,
     AllocationWarning,
+    CodedTransaction,
     GetAllocation,
     ListAllocations,
     MatchedTransfer,
     MatchTransfer,
     RemoveAllocation,
     RemovedAllocation,
+    SharedPart,
     UpdateAllocation,
 )
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
-from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.errors import FieldError, Problem, invalid, invalid_field
 from gatewayd.ledger import transfers
 from gatewayd.ledger.allocating import allocation_pages, allocations, bank_lines, loan_payments
 from gatewayd.ledger.allocating.allocation_pages import Filters
-from gatewayd.ledger.allocating.allocation_shapes import Allocation, Entry
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Entry, Part
 from gatewayd.ledger.allocating.allocations import ALLOCATIONS
 from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.results import capital_goods
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.ledger.transfers import Halves
-from gatewayd.money import Money
+from gatewayd.money import Money, canonical, from_minor, to_minor
 from gatewayd.store import ReadTx, WriteTx
 
+_AMOUNTS = (("amount", "amount"), ("vat_amount", "vatAmount"), ("disallowable_amount", "disallowableAmount"))
+_WHOLE: Final = Decimal(100)
 _FILTERS = (
     *("external_id", "bank_transaction_id", "invoice_id", "business_id", "property_id", "tenancy_id", "category"),
     *("direction", "matched_by", "from_date", "to_date"),
@@ -57,7 +65,7 @@ def allocate(tx: WriteTx, caller: Caller, request: Allocate) -> Allocated:
     line = bank_lines.find(tx, request.bank_transaction_id)
     if line is None:
         raise invalid(unknown_reference("bankTransactionId", "bank_transaction"))
-    parts = parts_of(request.parts, line.currency)
+    parts = _parts_of(request.parts, line.currency)
     if request.replace:
         line = _cleared(tx, line)
     if parts:
@@ -145,8 +153,8 @@ def match_transfer(tx: WriteTx, caller: Caller, request: MatchTransfer) -> Match
         found = (("bankTransactionId", line), ("counterpartId", counterpart))
         raise invalid(*(unknown_reference(path, "bank_transaction") for path, its in found if its is None))
     halves = Halves(
-        money("amount", request.amount, line.currency),
-        money("counterpartAmount", request.counterpart_amount, counterpart.currency),
+        _money("amount", request.amount, line.currency),
+        _money("counterpartAmount", request.counterpart_amount, counterpart.currency),
         request.external_id,
         request.counterpart_external_id,
     )
@@ -163,7 +171,7 @@ def _enter(tx: WriteTx, request: Allocate) -> Allocated:
     business = None if business_id is None else businesses.find(tx, business_id)
     currency = request.currency or ("GBP" if business is None else business.currency)
     date = None if request.date is None else request.date.isoformat()
-    rows = allocations.enter(tx, parts_of(request.parts, currency), Entry(date, currency))
+    rows = allocations.enter(tx, _parts_of(request.parts, currency), Entry(date, currency))
     return Allocated(
         bank_transaction_id=None,
         currency=currency,
@@ -225,6 +233,151 @@ def _moves_vat(before: Allocation, after: Allocation) -> bool:
     """Whether a change leaves another VAT in the amount; what a bill prints stays under all others."""
     said = ((row.vat_code, row.amount, row.tax_point) for row in (before, after))
     return len(set(said)) > 1
+
+
+# -- parts of requests as the ledger takes them: amounts in minor units, dates as text
+
+
+def _parts_of(parts: Sequence[AllocationPart], currency: str) -> list[Part]:
+    """Each part with its amounts in `currency`. Raises `Problem` `validation_failed`."""
+    errors: list[FieldError] = []
+    found = [_part(part, currency, f"parts[{index}].", errors) for index, part in enumerate(parts)]
+    if errors:
+        raise invalid(*errors)
+    return found
+
+
+def _money(path: str, text: str | None, currency: str) -> Money | None:
+    """An amount of a request; None stays None. Raises `Problem` `validation_failed`."""
+    try:
+        return None if text is None else Money.of(text, currency)
+    except ValueError as error:
+        raise invalid_field(path, "invalid_decimal", f"{error}.") from None
+
+
+def _part(part: AllocationPart, currency: str, path: str, errors: list[FieldError]) -> Part:
+    amounts: dict[str, int | None] = {}
+    for field, name in _AMOUNTS:
+        text = getattr(part, field)
+        try:
+            amounts[field] = None if text is None else to_minor(text, currency)
+        except ValueError as error:
+            errors.append(FieldError(path + name, "invalid_decimal", f"{error}."))
+            amounts[field] = 0
+    if part.allowable is not None and part.disallowable_amount is not None:
+        errors.append(FieldError(f"{path}allowable", "conflict", "`disallowableAmount` says it already."))
+    return Part(
+        category=part.category,
+        purpose=part.purpose,
+        business_id=part.business_id,
+        direction=part.direction,
+        amount=amounts["amount"],
+        vat_code=part.vat_code,
+        vat_amount=amounts["vat_amount"],
+        capital_goods=part.capital_goods,
+        disallowable_amount=0 if part.allowable else amounts["disallowable_amount"],
+        wholly_disallowable=part.allowable is False,
+        property_id=part.property_id,
+        unit_id=part.unit_id,
+        tenancy_id=part.tenancy_id,
+        mortgage_id=part.mortgage_id,
+        document_date=None if part.document_date is None else part.document_date.isoformat(),
+        fx_rate=None if part.fx_rate is None else canonical(part.fx_rate),
+        description=part.description,
+        document_ids=tuple(part.document_ids or ()),
+        external_id=part.external_id,
+    )
+
+
+# -- many bank transactions that are for the same thing
+
+
+def allocate_many(tx: WriteTx, caller: Caller, request: AllocateMany) -> AllocatedMany:
+    """Say of many bank transactions at once what they are for: all of them, or none.
+
+    Each is allocated as `banking.allocate` would, a part being its share of what is left, to the penny; what rounding
+    leaves goes to the last part, where the shares are all of it. What one of them may not have is told with its place.
+    """
+    lines = _lines_named(tx, request)
+    shares = _shares(request.parts)
+    found = []
+    for index, line in enumerate(lines):
+        left = abs(line.amount if request.replace else line.unallocated)
+        parts = [*_shares_of(request, shares, left, line.currency)]
+        asked = Allocate(bank_transaction_id=line.id, parts=parts, replace=request.replace)
+        try:
+            made = allocate(tx, caller, asked)
+        except Problem as problem:
+            raise _at(problem, index, line) from None
+        assert made.unallocated_amount is not None
+        found.append(
+            CodedTransaction(
+                bank_transaction_id=line.id,
+                currency=made.currency,
+                unallocated_amount=made.unallocated_amount,
+                allocation_ids=[row.id for row in made.allocations],
+                warnings=made.warnings,
+            )
+        )
+    return AllocatedMany(transactions=found)
+
+
+def _lines_named(tx: ReadTx, request: AllocateMany) -> list[BankLine]:
+    """The lines. Raises `Problem` `validation_failed` for each that is not there, named twice, or allocated whole."""
+    errors, lines, seen = [], [], set()
+    for index, id_ in enumerate(request.bank_transaction_ids):
+        path = f"bankTransactionIds[{index}]"
+        line = bank_lines.find(tx, id_)
+        if line is None:
+            errors.append(unknown_reference(path, "bank_transaction"))
+        elif id_ in seen:
+            errors.append(FieldError(path, "conflict", "The bank transaction is named twice."))
+        elif line.unallocated == 0 and not request.replace:
+            errors.append(FieldError(path, "conflict", "All of it is allocated: `replace` puts this in its place."))
+        else:
+            lines.append(line)
+        seen.add(id_)
+    if errors:
+        raise invalid(*errors)
+    return lines
+
+
+def _shares(parts: Sequence[SharedPart]) -> list[Decimal]:
+    """The percent of each part. Raises `Problem` `validation_failed` where they are more than all of it."""
+    given = [None if part.share is None else Decimal(part.share) for part in parts]
+    told = sum((share for share in given if share is not None), Decimal(0))
+    errors = [
+        FieldError(f"parts[{index}].share", "out_of_range", "Expected more than 0, and at most 100.")
+        for index, share in enumerate(given)
+        if share is not None and not 0 < share <= _WHOLE
+    ]
+    if given.count(None) > 1:
+        errors.append(FieldError("parts", "conflict", "One part at most can be what the others leave."))
+    elif told > _WHOLE or (told == _WHOLE and None in given):
+        errors.append(FieldError("parts", "share_total", "The shares leave nothing for a part, or are more than all."))
+    if errors:
+        raise invalid(*errors)
+    return [_WHOLE - told if share is None else share for share in given]
+
+
+def _shares_of(request: AllocateMany, shares: Sequence[Decimal], left: int, currency: str) -> Iterator[AllocationPart]:
+    """The parts of one line, of which `left` minor units are not allocated. One that comes to nothing is left out."""
+    rest, is_whole = left, sum(shares) == _WHOLE
+    for index, (part, share) in enumerate(zip(request.parts, shares, strict=True)):
+        minor = int((left * share / _WHOLE).quantize(Decimal(1), ROUND_HALF_UP))
+        minor = rest if is_whole and index == len(shares) - 1 else min(minor, rest)
+        rest -= minor
+        if minor > 0:
+            given = {name: getattr(part, name) for name in SharedPart.__struct_fields__ if name != "share"}
+            given["description"] = part.description or request.description
+            yield AllocationPart(amount=str(from_minor(minor, currency)), **given)
+
+
+def _at(problem: Problem, index: int, line: BankLine) -> Problem:
+    """The problem with the place of the bank transaction that has it."""
+    errors = tuple(FieldError(f"bankTransactionIds[{index}]", one.code, one.message) for one in problem.errors)
+    extra = {**problem.extra, "bankTransactionId": line.id}
+    return Problem(problem.code, f"{line.id}: {problem.message}", errors=errors, extra=extra)
 
 
 OPERATIONS = (
@@ -308,6 +461,23 @@ OPERATIONS = (
         example={
             "bankTransactionId": "btx_01k0000000000000000000000a",
             "counterpartId": "btx_01k0000000000000000000000b",
+        },
+    ),
+    Operation(
+        id="banking.allocateMany",
+        kind="write",
+        method="POST",
+        path="/allocations/many",
+        scopes=("accounting:write",),
+        request=AllocateMany,
+        response=AllocatedMany,
+        handler=allocate_many,
+        errors=("invalid_state", "limit_reached", "period_closed", "share_total", "vat_rate_invalid_on_date"),
+        extension=True,
+        example={
+            "bankTransactionIds": ["btx_01k0000000000000000000000a"],
+            "parts": [{"category": "not_pnl", "purpose": "drawings", "share": "60"}],
+            "description": "Cash for the owner",
         },
     ),
 )

@@ -1,6 +1,6 @@
 """Requests and responses of allocations (Domain B4 LinkedTransaction, C1, C2)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -21,6 +21,8 @@ from gatewayd.contract.wire import (
 from gatewayd.ledger.allocating.allocation_shapes import Allocation, Direction, MatchedBy
 from gatewayd.ledger.allocating.categories import Category, Purpose
 from gatewayd.ledger.vat.vat_rates import AllocationVatCode
+
+LINES_MAX: Final = 100  # Chosen: one transaction of the store; each line takes the time of several rows
 
 Description = Annotated[str, Meta(max_length=500)]
 DocumentIds = Annotated[list[Id], Meta(max_length=20)]
@@ -207,3 +209,50 @@ class MatchedTransfer(Response, frozen=True, kw_only=True):
     """Both halves of a transfer; each names the bank transaction of the other as `counterpartId`."""
 
     allocations: list[Allocation]
+
+
+class SharedPart(Part, frozen=True, kw_only=True):
+    """What a share of each bank transaction is for, in percent of what is left of it; the rest of the fields are as
+    those of an AllocationPart. Without `share` it is all that the others leave, which one part at most can be.
+    """
+
+    category: Category
+    share: Annotated[DecimalText, Meta(description="Percent, more than 0 and at most 100.")] | None = None
+    purpose: Purpose | None = None
+    business_id: Id | None = None
+    direction: Direction | None = None
+    vat_code: AllocationVatCode | None = None
+    allowable: bool | None = None
+    property_id: Id | None = None
+    unit_id: Id | None = None
+    tenancy_id: Id | None = None
+    mortgage_id: Id | None = None
+    description: Description | None = None
+
+
+class AllocateMany(Request, frozen=True, kw_only=True):
+    """What up to a hundred bank transactions are for, each of them in the same shares.
+
+    `replace` puts it in the place of what there is. `description` is that of parts which have none.
+    """
+
+    bank_transaction_ids: Annotated[list[Id], Meta(min_length=1, max_length=LINES_MAX)]
+    parts: Annotated[list[SharedPart], Meta(min_length=1, max_length=10)]
+    replace: bool = False
+    description: Description | None = None
+
+
+class CodedTransaction(Response, frozen=True, kw_only=True):
+    """A bank transaction with all of its allocations; `warnings` as of `banking.allocate`."""
+
+    bank_transaction_id: Id
+    currency: str
+    unallocated_amount: Amount
+    allocation_ids: list[Id]
+    warnings: list[AllocationWarning]
+
+
+class AllocatedMany(Response, frozen=True, kw_only=True):
+    """The bank transactions, in the order of the request."""
+
+    transactions: list[CodedTransaction]

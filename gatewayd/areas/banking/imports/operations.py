@@ -3,7 +3,7 @@
 from typing import Final
 
 from gatewayd.areas.banking.imports import rows
-from gatewayd.areas.banking.imports.shapes import ImportRow
+from gatewayd.areas.banking.imports.rows import ImportRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page

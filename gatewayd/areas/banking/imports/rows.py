@@ -3,10 +3,33 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from gatewayd.areas.banking.imports.shapes import ImportRow
 from gatewayd.areas.banking.transactions.rows import FROM_FILE
-from gatewayd.contract.wire import encode
+from gatewayd.contract.wire import Amount, DateText, Id, Response, encode
+from gatewayd.ledger.imports.import_shapes import Action
 from gatewayd.store import Columns, ReadTx, Row, StagedRows, WriteTx
+
+
+class ImportRow(Response, frozen=True, kw_only=True):
+    """A row of a file.
+
+    `transactionId` is its id where it is added, `existingTransactionId` of the transaction that it is or replaces.
+    """
+
+    position: int
+    line: int
+    action: Action
+    reason: str | None
+    transaction_id: Id
+    existing_transaction_id: Id | None
+    booking_date: DateText | None
+    value_date: DateText | None
+    amount: Amount
+    currency: str
+    description: str
+    counterparty_name: str | None
+    reference: str | None
+    balance_after: Amount | None
+
 
 SHOWN = Columns(ImportRow)
 STAGED = StagedRows("import_rows")

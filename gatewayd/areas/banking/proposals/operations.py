@@ -1,18 +1,62 @@
-"""Proposals for bank transactions of which something is unallocated: their operation."""
+"""Proposals for bank transactions of which something is unallocated: what they probably are, and the operation.
 
-from gatewayd.areas.banking.proposals.proposer import Proposer
-from gatewayd.areas.banking.proposals.shapes import ListProposals, ProposedFor
+They follow from rules, past choices, open invoices, rents and the other ends of transfers. What a line costs is
+bounded: of each of them a greatest number is looked at.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from gatewayd.areas.banking.proposals import invoices, transfers
+from gatewayd.areas.banking.proposals.rents import Rents
+from gatewayd.areas.banking.proposals.shapes import (
+    ListProposals,
+    Proposal,
+    ProposalKind,
+    ProposedAllocation,
+    ProposedFor,
+    ProposedPart,
+)
+from gatewayd.areas.banking.proposals.transfers import Account, Exchanges
 from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, cursor_key, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import invalid, invalid_field
-from gatewayd.ledger import references
-from gatewayd.ledger.allocating import bank_lines
+from gatewayd.ledger import allocation_history, open_invoices, references, split_history
+from gatewayd.ledger.allocating import allocation_rules, bank_lines, lets
+from gatewayd.ledger.allocating.allocation_rules import AllocationRule, RuleOutcome, part_of
+from gatewayd.ledger.allocating.allocation_shapes import Direction, Part
 from gatewayd.ledger.allocating.bank_lines import BankLine, Position
+from gatewayd.ledger.allocation_history import Choice
+from gatewayd.ledger.open_invoices import OpenInvoice
 from gatewayd.ledger.references import Reference, unknown_reference
+from gatewayd.ledger.split_history import Habit
+from gatewayd.ledger.taxpayers import businesses
+from gatewayd.money import Money
 from gatewayd.store import ReadTx
+
+MOST_PER_LINE = 5  # Chosen: nobody reads the sixth
+_BY_RULE = 95
+
+
+class _Found(NamedTuple):
+    """A proposal to be; `amount` None is all that is left of the line."""
+
+    kind: ProposalKind
+    score: int
+    reason: str
+    amount: Money | None = None
+    rule_id: str | None = None
+    allocation: ProposedAllocation | None = None
+    parts: list[ProposedPart] | None = None
+    invoice_id: str | None = None
+    counterpart_id: str | None = None
+    counterpart_amount: Money | None = None
+    implied_rate: str | None = None
 
 
 def list_proposals(tx: ReadTx, caller: Caller, request: ListProposals) -> Listing[ProposedFor]:
@@ -43,6 +87,183 @@ def _lines(tx: ReadTx, request: ListProposals) -> tuple[list[BankLine], str | No
     found = bank_lines.latest_unallocated(tx, before, request.limit + 1)
     lines = found[: request.limit]
     return lines, next_cursor(request, (lines[-1].date, lines[-1].id)) if len(found) > request.limit else None
+
+
+class Proposer:
+    """Says what bank lines probably are. What it looks up it looks up once, for all lines of one answer."""
+
+    def __init__(self, tx: ReadTx) -> None:
+        self._tx = tx
+        self._rules: list[AllocationRule] | None = None
+        self._invoices: list[OpenInvoice] | None = None
+        self._choices: dict[tuple[str, Direction], Choice | None] = {}
+        self._habits: dict[tuple[str, Direction], Habit | None] = {}
+        self._accounts: dict[str, list[Account]] = {}
+        self._rents = Rents(tx)
+        self._exchanges = Exchanges(tx)
+
+    def proposed_for(self, line: BankLine) -> ProposedFor:
+        """A line with what it probably is."""
+        known = (self._by_rule, self._by_history, self._by_split)
+        expected = (self._by_invoice, self._by_rent, self._by_transfer, self._by_exchange)
+        found = [one for way in (*known, *expected) for one in way(line)]
+        found.sort(key=lambda proposal: -proposal.score)
+        return ProposedFor(
+            bank_transaction_id=line.id,
+            account_id=line.account_id,
+            date=line.date,
+            description=line.description,
+            match_key=line.match_key,
+            unallocated_amount=Money(line.unallocated, line.currency),
+            currency=line.currency,
+            proposals=[_proposal(line, one) for one in found[:MOST_PER_LINE]],
+        )
+
+    def _by_rule(self, line: BankLine) -> Iterator[_Found]:
+        if self._rules is None:
+            self._rules = allocation_rules.in_force(self._tx)
+        rule = allocation_rules.first_fit(self._rules, line)
+        outcome = None if rule is None else self._filled(rule.outcome)
+        if rule is not None and outcome is not None and self._may(line, outcome):
+            yield _Found(
+                kind="rule",
+                score=_BY_RULE,
+                reason=allocation_rules.reason(rule),
+                rule_id=rule.id,
+                allocation=_allocation(line, outcome),
+            )
+
+    def _by_history(self, line: BankLine) -> Iterator[_Found]:
+        key = (line.match_key, line.direction)
+        if key not in self._choices:
+            self._choices[key] = allocation_history.choice_for(self._tx, *key)
+        choice = self._choices[key]
+        if choice is not None and self._may(line, choice.outcome):
+            yield _Found(
+                kind="history",
+                score=100 * choice.times // (choice.lines + 1),
+                reason=f"{choice.described(line.match_key)}.",
+                allocation=_allocation(line, choice.outcome),
+            )
+
+    def _by_split(self, line: BankLine) -> Iterator[_Found]:
+        if line.allocated:
+            return
+        key = (line.match_key, line.direction)
+        if key not in self._habits:
+            self._habits[key] = split_history.habit_for(self._tx, *key)
+        habit = self._habits[key]
+        parts = [] if habit is None else habit.parts_of(line.amount)
+        if habit is not None and parts and all(self._may(line, part.outcome) for part in parts):
+            yield _Found(
+                kind="split",
+                score=100 * habit.times // (habit.lines + 1),
+                reason=f"{habit.described(line.match_key)}.",
+                parts=[_part(line, *part) for part in parts],
+            )
+
+    def _by_invoice(self, line: BankLine) -> Iterator[_Found]:
+        if line.amount < 0:
+            return
+        if self._invoices is None:
+            self._invoices = open_invoices.latest(self._tx)
+        asked = {invoice.id: invoice for invoice in self._invoices}
+        asked |= {invoice.id: invoice for invoice in open_invoices.of_balance(self._tx, line.rest)}
+        for invoice in asked.values():
+            match = invoices.match(line, invoice)
+            if match is not None:
+                yield _Found(
+                    kind="invoice",
+                    score=match.score,
+                    reason=match.reason,
+                    amount=match.amount,
+                    invoice_id=invoice.id,
+                )
+
+    def _by_rent(self, line: BankLine) -> Iterator[_Found]:
+        for match in self._rents.matches(line):
+            yield _Found("rent", match.score, match.reason, allocation=_allocation(line, match.outcome))
+
+    def _by_transfer(self, line: BankLine) -> Iterator[_Found]:
+        if line.currency not in self._accounts:
+            self._accounts[line.currency] = transfers.accounts_in(self._tx, line.currency)
+        for match in transfers.matches(self._tx, line, self._accounts[line.currency]):
+            yield _Found("transfer", match.score, match.reason, counterpart_id=match.counterpart.id)
+
+    def _by_exchange(self, line: BankLine) -> Iterator[_Found]:
+        for match in self._exchanges.matches(line):
+            yield _Found(
+                kind="transfer",
+                score=match.score,
+                reason=match.reason,
+                counterpart_id=match.counterpart.id,
+                counterpart_amount=match.counterpart.rest,
+                implied_rate=transfers.implied_rate(line, match.counterpart),
+            )
+
+    def _filled(self, outcome: RuleOutcome) -> RuleOutcome:
+        """The outcome with the property and business that follow from what it names, as choices have them."""
+        return replace(outcome, **lets.place_of(self._tx, outcome).filled(outcome))
+
+    def _may(self, line: BankLine, outcome: RuleOutcome) -> bool:
+        """Whether the line could be allocated so: to a business that is there and belongs to the account's owner."""
+        let = None if outcome.property_id is None else lets.find(self._tx, outcome.property_id)
+        if let is not None and let.archived:
+            return False
+        if outcome.business_id is None:
+            return outcome.category == "not_pnl" or len(line.business_ids) == 1
+        business = businesses.find(self._tx, outcome.business_id)
+        if business is None or business.archived:
+            return False
+        return line.legal_entity_id in (None, business.legal_entity_id)
+
+
+def _proposal(line: BankLine, found: _Found) -> Proposal:
+    return Proposal(
+        kind=found.kind,
+        score=found.score,
+        reason=found.reason,
+        amount=found.amount or line.rest,
+        currency=line.currency,
+        rule_id=found.rule_id,
+        allocation=found.allocation,
+        parts=found.parts,
+        invoice_id=found.invoice_id,
+        counterpart_id=found.counterpart_id,
+        counterpart_amount=found.counterpart_amount,
+        counterpart_currency=None if found.counterpart_amount is None else found.counterpart_amount.currency,
+        implied_rate=found.implied_rate,
+    )
+
+
+def _allocation(line: BankLine, outcome: RuleOutcome) -> ProposedAllocation:
+    return ProposedAllocation(**_members(line, part_of(outcome, line)))
+
+
+def _part(line: BankLine, signed: int, outcome: RuleOutcome) -> ProposedPart:
+    part = part_of(outcome, line, signed)
+    direction = part.direction or line.direction
+    return ProposedPart(**_members(line, part), direction=direction, amount=Money(abs(signed), line.currency))
+
+
+def _members(line: BankLine, part: Part) -> dict[str, Any]:
+    """What is proposed of a part, but for how much of the line it is."""
+    business_id = part.business_id
+    if business_id is None and part.category != "not_pnl":
+        (business_id,) = line.business_ids
+    disallowable = part.disallowable_amount
+    return {
+        "category": part.category,
+        "purpose": part.purpose,
+        "business_id": business_id,
+        "vat_code": part.vat_code,
+        "vat_amount": Money(part.vat_amount or 0, line.currency),
+        "disallowable_amount": None if disallowable is None else Money(disallowable, line.currency),
+        "property_id": part.property_id,
+        "unit_id": part.unit_id,
+        "tenancy_id": part.tenancy_id,
+        "mortgage_id": part.mortgage_id,
+    }
 
 
 OPERATIONS = (

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import changing, index_queue, keeping, pages, rows, rules, uploads, usage
+from gatewayd.areas.vault.documents import index_queue, keeping, pages, rows, rules, uploads, usage
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import (
     BulkMoved,
@@ -25,10 +25,13 @@ from gatewayd.areas.vault.documents.shapes import (
     GetStarredDocuments,
     ListDocuments,
     RecentDocument,
+    SetDocumentThumbnailUrl,
+    ToggleDocumentStar,
     UpdateDocument,
+    UpdateDocumentContractId,
+    UpdateDocumentFolder,
 )
 from gatewayd.areas.vault.documents.uploads import Settings
-from gatewayd.areas.vault.folders.rows import FOLDERS
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
@@ -47,8 +50,8 @@ def get_document(tx: ReadTx, caller: Caller, request: GetDocument) -> Document:
 
 def get_folder_documents(tx: ReadTx, caller: Caller, request: GetFolderDocuments) -> Listing[Document]:
     """List the documents in a folder, and with `recursive` those in the folders below it."""
-    folder = FOLDERS.get(tx, request.folder_id)
-    return pages.in_folder(tx, request, folder.id, recursive=request.recursive)
+    rules.refuse_missing_folder(tx, request.folder_id)
+    return pages.in_folder(tx, request, request.folder_id, recursive=request.recursive)
 
 
 def get_organization_documents(tx: ReadTx, caller: Caller, request: ListDocuments) -> Listing[Document]:
@@ -105,7 +108,7 @@ def create_document_record(
     if request.sha256 is not None:
         _refuse_duplicate(tx, row, request.sha256)
     row = DOCUMENTS.insert(tx, row)
-    documenting.settle(tx, row.id, (), changing.bank_lines_of(row), counts=False)
+    documenting.settle(tx, row.id, (), rows.bank_lines_of(row), counts=False)
     return CreatedDocument(document=rows.shown(tx, row), upload=uploads.shown(row, token, settings))
 
 
@@ -125,7 +128,7 @@ def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Docum
         row = DOCUMENTS.update(tx, replace(row, status="uploaded", confirmed_at=tx.now))
         index_queue.put(tx, row.id)
         parses.queue(tx, row.id)
-        for line_id in changing.bank_lines_of(row):
+        for line_id in rows.bank_lines_of(row):
             documenting.count(tx, line_id, row.id)
     return rows.shown(tx, row)
 
@@ -146,7 +149,7 @@ def update_document(tx: WriteTx, caller: Caller, request: UpdateDocument) -> Doc
     if request.unique and (existing_id := rows.named(tx, after)) is not None:
         message = f"A document of that name is in the folder: {existing_id}."
         raise Problem("name_taken", message, extra={"existingId": existing_id, "field": "name"})
-    return changing.store(tx, before, after)
+    return rows.store(tx, before, after)
 
 
 def delete_document(tx: WriteTx, caller: Caller, request: GetDocument) -> DeletedDocument:
@@ -158,7 +161,7 @@ def delete_document(tx: WriteTx, caller: Caller, request: GetDocument) -> Delete
 
 def bulk_move_documents(tx: WriteTx, caller: Caller, request: BulkMoveDocuments) -> BulkMoved:
     """Move several documents into a folder, or to the top: all of them or none, unless `partial` says otherwise."""
-    changing.refuse_unknown_folder(tx, request.folder_id)
+    rules.refuse_unknown_folder(tx, request.folder_id)
     found, missing = [], []
     for id_ in dict.fromkeys(request.document_ids):
         row = DOCUMENTS.find(tx, id_)
@@ -173,9 +176,38 @@ def bulk_move_documents(tx: WriteTx, caller: Caller, request: BulkMoveDocuments)
         )
         raise Problem("not_found", not_found("document").message, errors=errors, extra={"missingIds": missing})
     for row in found:
-        changing.store(tx, row, replace(row, folder_id=request.folder_id))
+        rows.store(tx, row, replace(row, folder_id=request.folder_id))
     code: Literal["not_found"] = "not_found"
     return BulkMoved(moved=[row.id for row in found], failed=[FailedMove(id=id_, code=code) for id_ in missing])
+
+
+# -- one thing of a document
+
+
+def toggle_document_star(tx: WriteTx, caller: Caller, request: ToggleDocumentStar) -> Document:
+    """Give a document a star, or take it away. Without `starred` it becomes the opposite, at a retry too."""
+    before = rows.get(tx, request.document_id)
+    starred = not before.starred if request.starred is None else request.starred
+    return rows.store(tx, before, replace(before, starred=starred))
+
+
+def update_document_folder(tx: WriteTx, caller: Caller, request: UpdateDocumentFolder) -> Document:
+    """Move a document into a folder, or to the top."""
+    before = rows.get(tx, request.document_id)
+    rules.refuse_unknown_folder(tx, request.folder_id)
+    return rows.store(tx, before, replace(before, folder_id=request.folder_id))
+
+
+def update_document_contract_id(tx: WriteTx, caller: Caller, request: UpdateDocumentContractId) -> Document:
+    """Attach the id of a contract in another system to a document, or take it away."""
+    before = rows.get(tx, request.document_id)
+    return rows.store(tx, before, replace(before, contract_id=request.contract_id))
+
+
+def set_document_thumbnail_url(tx: WriteTx, caller: Caller, request: SetDocumentThumbnailUrl) -> Document:
+    """Set where a picture of a document is, or take it away. Nothing is fetched from there."""
+    before = rows.get(tx, request.document_id)
+    return rows.store(tx, before, replace(before, thumbnail_url=request.thumbnail_url))
 
 
 def _given(request: CreateDocumentRecord) -> dict[str, object]:
@@ -330,5 +362,49 @@ OPERATIONS = (
         response=DeletedDocument,
         handler=delete_document,
         example={"documentId": "doc_01k0000000000000000000000b"},
+    ),
+    Operation(
+        id="vault.toggleDocumentStar",
+        kind="write",
+        method="PATCH",
+        path="/vault/documents/:documentId/star",
+        scopes=("vault:write",),
+        request=ToggleDocumentStar,
+        response=Document,
+        handler=toggle_document_star,
+        example={"documentId": "doc_01k0000000000000000000000a", "starred": True},
+    ),
+    Operation(
+        id="vault.updateDocumentFolder",
+        kind="write",
+        method="PATCH",
+        path="/vault/documents/:documentId/folder",
+        scopes=("vault:write",),
+        request=UpdateDocumentFolder,
+        response=Document,
+        handler=update_document_folder,
+        example={"documentId": "doc_01k0000000000000000000000b", "folderId": None},
+    ),
+    Operation(
+        id="vault.setDocumentThumbnailUrl",
+        kind="write",
+        method="PATCH",
+        path="/vault/documents/:documentId/thumbnail",
+        scopes=("vault:write",),
+        request=SetDocumentThumbnailUrl,
+        response=Document,
+        handler=set_document_thumbnail_url,
+        example={"documentId": "doc_01k0000000000000000000000a", "thumbnailUrl": "https://example.com/1.webp"},
+    ),
+    Operation(
+        id="vault.updateDocumentContractId",
+        kind="write",
+        method="PATCH",
+        path="/vault/documents/:documentId/contract",
+        scopes=("vault:write",),
+        request=UpdateDocumentContractId,
+        response=Document,
+        handler=update_document_contract_id,
+        example={"documentId": "doc_01k0000000000000000000000a", "contractId": "C-2026-17"},
     ),
 )

@@ -11,18 +11,24 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.areas.vault.documents import index_queue, keeping, usage
-from gatewayd.areas.vault.documents.shapes import Document, DocumentRow, DocumentStatus, RecentDocument, StoredStatus
+from gatewayd.areas.vault.documents.shapes import (
+    MOST_LINKS,
+    Document,
+    DocumentLink,
+    DocumentRow,
+    DocumentStatus,
+    RecentDocument,
+    StoredStatus,
+)
 from gatewayd.areas.vault.names import name_key
 from gatewayd.areas.vault.parses import rows as parses
-from gatewayd.areas.vault.parses import texts, variants
-from gatewayd.areas.vault.proposals import rows as proposals
+from gatewayd.areas.vault.parses import variants
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem, not_found
-from gatewayd.ledger.allocating import line_documents
+from gatewayd.ledger import documenting
 from gatewayd.store import ReadTx, Row, Table, WriteTx
 
-PURGED_AT_ONCE: Final = 100  # Chosen: of one transaction
 PENDING: Final[StoredStatus] = "pending_upload"
 UPLOADED: Final[StoredStatus] = "uploaded"
 UPLOAD_LASTS: Final = 24 * HOUR  # Domain B7
@@ -84,11 +90,6 @@ JOIN vault_documents d ON d.org_id = r.org_id AND d.id = r.document_id
 WHERE r.org_id = :org_id AND r.reader = :reader AND d.status <> 'deleted'
 ORDER BY r.at DESC, r.document_id DESC LIMIT :count
 """
-_SELECT_OLD_ANY_ORG = """
-SELECT org_id, id FROM vault_documents
-WHERE deleted_at < :before AND (archive_until_date IS NULL OR archive_until_date < :today)
-ORDER BY deleted_at, id LIMIT :count
-"""
 _SELECT_PICTURES = f"""
 SELECT id, thumbnail_url FROM vault_documents
 WHERE org_id = :org_id AND substr(thumbnail_url, 1, {len(variants.THUMBNAILS)}) = '{variants.THUMBNAILS}'
@@ -105,38 +106,37 @@ ON CONFLICT (org_id, reader, document_id) DO UPDATE SET at = excluded.at
 """
 
 
-def old_in_trash(tx: ReadTx, before: Instant) -> list[tuple[str, str]]:
-    """Organization and id of some documents that went into the trash before an instant and need not be kept.
+def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
+    """Store what a document has become; what is so already costs no version."""
+    if after.name != before.name and after.status == UPLOADED:
+        index_queue.put(tx, after.id)
+    if (after.links, after.document_date) != (before.links, before.document_date):
+        until = keeping.archive_until(tx, after.links, after.document_date, after.created_at)
+        after = replace(after, archive_until_date=until)
+    if after.links != before.links:
+        documenting.settle(tx, after.id, bank_lines_of(before), bank_lines_of(after), counts=after.status == UPLOADED)
+    return shown(tx, before if after == before else DOCUMENTS.update(tx, after))
 
-    They are of all organizations.
-    """
-    sought = {"before": before, "today": tx.today, "count": PURGED_AT_ONCE}
-    return [(row[0], row[1]) for row in tx.rows(_SELECT_OLD_ANY_ORG, **sought)]
+
+def link(tx: WriteTx, row: DocumentRow, links: Sequence[DocumentLink]) -> Document:
+    """Let a document belong to more than before. Raises `Problem` `limit_reached`."""
+    after = [*row.links, *(one for one in links if one not in row.links)]
+    if len(after) > MOST_LINKS:
+        message = f"A document has at most {MOST_LINKS} links: take one away first."
+        raise Problem("limit_reached", message, extra={"limit": MOST_LINKS})
+    return store(tx, row, replace(row, links=after))
 
 
-def is_to_be_kept(tx: WriteTx, document_id: str) -> bool:
-    """Whether a document in the trash has to be kept as the organization's entities are now, which is noted."""
-    row = DOCUMENTS.get(tx, document_id)
-    until = keeping.archive_until(tx, row.links, row.document_date, row.created_at)
-    if until is None or until < tx.today:
-        return False
-    DOCUMENTS.update(tx, replace(row, archive_until_date=until))
-    return True
+def bank_lines_of(row: DocumentRow) -> list[str]:
+    """The bank lines that a document belongs to."""
+    return [link.id for link in row.links if link.type == "bank_transaction"]
 
 
 def forget(tx: WriteTx, document_id: str) -> None:
-    """Delete a document for good, to which no link leads. Its bytes are swept once no other document has them.
-
-    So are those of what was made from it.
-    """
+    """Delete a document for good, of which nothing else is kept. Bytes are swept once no other document has them."""
     row = DOCUMENTS.get(tx, document_id)
     if row.size_bytes is not None:
         usage.take(tx, row.size_bytes)
-    variants.forget(tx, document_id)
-    texts.forget(tx, document_id)
-    parses.forget(tx, document_id)
-    line_documents.forget(tx, document_id)
-    proposals.forget(tx, document_id)
     tx.run(_FORGET_ACCESSES, document_id=document_id)
     tx.run(_FORGET, document_id=document_id)
     index_queue.put(tx, document_id)

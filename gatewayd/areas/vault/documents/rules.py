@@ -7,7 +7,7 @@ from typing import Final
 from gatewayd.areas.vault.documents.shapes import ConfirmUpload, DocumentLink, DocumentRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.scopes import ScopeLacking
-from gatewayd.errors import FieldError, Problem
+from gatewayd.errors import FieldError, Problem, invalid, not_found
 from gatewayd.ledger.references import Reference, unknown
 from gatewayd.store import ReadTx
 
@@ -43,6 +43,12 @@ def type_of(name: str) -> str:
     return UNKNOWN_TYPE if found is None or coding is not None else found
 
 
+def refuse_missing_folder(tx: ReadTx, folder_id: str) -> None:
+    """Raises `Problem` `not_found` for a folder that a path names and that there is not."""
+    if any(unknown(tx, [Reference("folderId", "folder", folder_id)])):
+        raise not_found("folder")
+
+
 def reference_mistakes(tx: ReadTx, folder_id: str | None, links: Iterable[DocumentLink]) -> Iterator[FieldError]:
     """What of a folder and of what a document belongs to does not exist, or is named twice."""
     yield from unknown(tx, [Reference("folderId", "folder", folder_id)])
@@ -52,6 +58,12 @@ def reference_mistakes(tx: ReadTx, folder_id: str | None, links: Iterable[Docume
         if link in seen:
             yield FieldError(f"links[{index}]", "conflict", "It is named twice.")
         seen.add(link)
+
+
+def refuse_unknown_folder(tx: ReadTx, folder_id: str | None) -> None:
+    """Raises `Problem` `validation_failed` for a folder that there is not."""
+    if errors := [*reference_mistakes(tx, folder_id, ())]:
+        raise invalid(*errors)
 
 
 def refuse_lines_of_others(caller: Caller, before: Iterable[DocumentLink], after: Iterable[DocumentLink]) -> None:

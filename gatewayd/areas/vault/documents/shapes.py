@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.areas.vault.folders.shapes import VaultName
+from gatewayd.areas.vault.names import VaultName
 from gatewayd.areas.vault.parses.shapes import DocumentParse, ExtractedFacts, ParseStatus
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Date, DateText, ExternalId, Id, Part, Request, Response, Timestamp, Version

@@ -1,10 +1,12 @@
 """The folder resource (Spec §4, Domain A7 and B7): its operations."""
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from gatewayd.areas.vault.documents import rows as documents
-from gatewayd.areas.vault.folders import rows, rules
-from gatewayd.areas.vault.folders.rows import FOLDERS, Tree
+from gatewayd.areas.vault.folders import rows
+from gatewayd.areas.vault.folders.rows import FOLDERS, MAX_DEPTH, Tree
 from gatewayd.areas.vault.folders.shapes import (
     CreateFolder,
     DeletedFolder,
@@ -19,7 +21,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
-from gatewayd.errors import Problem, invalid
+from gatewayd.errors import FieldError, Problem, invalid
 from gatewayd.ledger.references import Reference, unknown
 from gatewayd.store import ReadTx, WriteTx
 
@@ -58,7 +60,7 @@ def create_folder(tx: WriteTx, caller: Caller, request: CreateFolder) -> Folder:
     A name is taken once in a folder, whatever its letter case. Folders lie at most 32 deep in each other.
     """
     _refuse_unknown(tx, request.parent_id)
-    if errors := [*rules.depth_mistakes(Tree(tx), request.parent_id, 1)]:
+    if errors := [*_depth_mistakes(Tree(tx), request.parent_id, 1)]:
         raise invalid(*errors)
     row = rows.add(tx, FOLDERS.new(tx, request, created_by=caller.reference))
     return rows.shown(Tree(tx), row)
@@ -75,9 +77,9 @@ def update_folder_parent(tx: WriteTx, caller: Caller, request: UpdateFolderParen
     before = FOLDERS.get(tx, request.folder_id, request.expected_version)
     _refuse_unknown(tx, request.parent_id)
     tree = Tree(tx)
-    if rules.is_cycle(tree, before.id, request.parent_id):
+    if _is_cycle(tree, before.id, request.parent_id):
         raise Problem("folder_cycle", "A folder cannot lie in itself, or in one that lies in it.")
-    if errors := [*rules.depth_mistakes(tree, request.parent_id, tree.height(before.id))]:
+    if errors := [*_depth_mistakes(tree, request.parent_id, tree.height(before.id))]:
         raise invalid(*errors)
     return _changed(tx, before, replace(before, parent_id=request.parent_id))
 
@@ -109,6 +111,18 @@ def _changed(tx: WriteTx, before: FolderRow, after: FolderRow) -> Folder:
 def _refuse_unknown(tx: ReadTx, parent_id: str | None) -> None:
     if errors := [*unknown(tx, [Reference("parentId", "folder", parent_id)])]:
         raise invalid(*errors)
+
+
+def _depth_mistakes(tree: Tree, parent_id: str | None, height: int) -> Iterator[FieldError]:
+    """What is wrong where folders of so many levels lie in another; None: at the top."""
+    above = 0 if parent_id is None else tree.place(parent_id).depth
+    if above + height > MAX_DEPTH:
+        yield FieldError("parentId", "out_of_range", f"Folders lie at most {MAX_DEPTH} deep in each other.")
+
+
+def _is_cycle(tree: Tree, folder_id: str, parent_id: str | None) -> bool:
+    """Whether a folder would lie in itself."""
+    return parent_id is not None and parent_id in tree.below(folder_id)
 
 
 def _by_path(folder: Folder) -> str:

@@ -4,15 +4,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from gatewayd.areas.vault.names import VaultName
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import ExternalId, Id, Request, Response, Timestamp, Version
 
-NAME_PATTERN = r"^[^/\x00-\x1f\x7f]*[^/\x00-\x1f\x7f\s][^/\x00-\x1f\x7f]*$"
-VaultName = Annotated[
-    str,
-    Meta(min_length=1, max_length=255, pattern=NAME_PATTERN, description="No slash and no control characters."),
-]
-"""The name of a folder, as people see it."""
 ParentFilter = Annotated[
     str, Meta(min_length=1, max_length=64, description="A folder's id; `root` for those at the top; absent: all.")
 ]

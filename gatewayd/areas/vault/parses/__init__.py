@@ -1,1 +1,1 @@
-"""What is read in documents: shapes, rows, operations. The reading itself is done in `parsing`."""
+"""What is read in documents: its state, its text, and the files made of it. The reading itself is done in `parsing`."""

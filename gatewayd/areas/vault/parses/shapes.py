@@ -1,13 +1,11 @@
-"""What is known of the reading of documents (Domain B7): requests and responses."""
+"""What a document shows of its reading (Domain B7)."""
 
 from typing import Literal
 
-from gatewayd.contract.pages import PageRequest
-from gatewayd.contract.wire import DateText, Id, Request, Response, Timestamp
+from gatewayd.contract.wire import DateText, Response, Timestamp
 from gatewayd.extraction.shapes import DocumentKind
 
 ParseStatus = Literal["none", "queued", "running", "succeeded", "failed", "skipped"]
-AttemptStatus = Literal["running", "succeeded", "failed", "skipped", "interrupted"]
 
 
 class DocumentParse(Response, frozen=True, kw_only=True):
@@ -42,37 +40,3 @@ class ExtractedFacts(Response, frozen=True, kw_only=True):
     vat_number: str | None
     reference: str | None
     confidence: float
-
-
-class ParseAttempt(Response, frozen=True, kw_only=True):
-    """One attempt at reading a document. `interrupted`: the daemon was ended while it was under way."""
-
-    n: int
-    status: AttemptStatus
-    engine: str | None
-    started_at: Timestamp
-    finished_at: Timestamp | None
-    error_code: str | None
-    error_message: str | None
-
-
-class DocumentCount(Response, frozen=True, kw_only=True):
-    """How many documents."""
-
-    count: int
-
-
-class CountFailedDocuments(Request, frozen=True, kw_only=True):
-    """Nothing is asked for beside the number."""
-
-
-class ReparseDocument(Request, frozen=True, kw_only=True):
-    """Which document is to be read anew."""
-
-    document_id: Id
-
-
-class ListParseAttempts(PageRequest, frozen=True, kw_only=True):
-    """The attempts at which document."""
-
-    document_id: Id

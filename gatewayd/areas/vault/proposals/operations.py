@@ -1,16 +1,28 @@
 """What people say to the proposals of documents (Domain F.6): operations. They are extensions."""
 
-from gatewayd.areas.vault.documents import changing
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.shapes import Document, DocumentLink
-from gatewayd.areas.vault.proposals import deciding, rows
+from gatewayd.areas.vault.proposals import rows
 from gatewayd.areas.vault.proposals.bank_lines import BankLines
-from gatewayd.areas.vault.proposals.shapes import AcceptProposal, DismissProposal
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
+from gatewayd.contract.wire import Id, Request
 from gatewayd.errors import invalid_field
 from gatewayd.ledger.references import Reference
 from gatewayd.store import WriteTx
+
+
+class AcceptProposal(Request, frozen=True, kw_only=True):
+    """Which of the bank transactions that are proposed for a document it belongs to."""
+
+    document_id: Id
+    bank_transaction_id: Id
+
+
+class DismissProposal(Request, frozen=True, kw_only=True):
+    """The document of which nothing is to be proposed any more."""
+
+    document_id: Id
 
 
 def accept_proposal(tx: WriteTx, caller: Caller, request: AcceptProposal) -> Document:
@@ -19,22 +31,22 @@ def accept_proposal(tx: WriteTx, caller: Caller, request: AcceptProposal) -> Doc
     It is linked to it, and a document of whatever is allocated of it, now or later, so that profit and loss counts
     those expenses as documented; what lies in a closed period stays as it is. To accept the same again changes nothing.
     """
-    document = deciding.document_named(
+    document = rows.document_named(
         tx, request.document_id, Reference("bankTransactionId", "bank_transaction", request.bank_transaction_id)
     )
-    if not deciding.is_open(rows.find(tx, document.id), "accepted", request.bank_transaction_id):
+    if not rows.is_open(rows.find(tx, document.id), "accepted", request.bank_transaction_id):
         return documents.shown(tx, document)
     proposed = {match.line.id for match in BankLines(tx).matches(documents.shown(tx, document))}
     if request.bank_transaction_id not in proposed:
         raise invalid_field("bankTransactionId", "conflict", "It is not proposed for this document.")
     rows.decide(tx, document.id, "accepted", request.bank_transaction_id, caller.reference)
-    return changing.link(tx, document, [DocumentLink(type="bank_transaction", id=request.bank_transaction_id)])
+    return documents.link(tx, document, [DocumentLink(type="bank_transaction", id=request.bank_transaction_id)])
 
 
 def dismiss_proposal(tx: WriteTx, caller: Caller, request: DismissProposal) -> Document:
     """Let nothing be proposed for a document any more, also where it is read anew. Again changes nothing."""
-    document = deciding.document_named(tx, request.document_id)
-    if deciding.is_open(rows.find(tx, document.id), "dismissed", None):
+    document = rows.document_named(tx, request.document_id)
+    if rows.is_open(rows.find(tx, document.id), "dismissed", None):
         rows.decide(tx, document.id, "dismissed", None, caller.reference)
     return documents.shown(tx, document)
 

@@ -3,12 +3,18 @@
 What is proposed is not stored: it follows from the facts, and from the books as they are when it is asked for.
 """
 
+from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from gatewayd.areas.vault.proposals.shapes import ProposalKind
+from gatewayd.areas.vault.documents import rows as documents
+from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
+from gatewayd.errors import Problem, invalid, invalid_state
 from gatewayd.extraction.shapes import Facts
+from gatewayd.ledger import references
+from gatewayd.ledger.references import Reference
 from gatewayd.store import ReadTx, WriteTx
 
+ProposalKind = Literal["bank_line", "certificate"]
 Decision = Literal["accepted", "dismissed"]
 _BILLS: Final = frozenset({"invoice", "receipt"})
 
@@ -27,6 +33,14 @@ UPDATE vault_proposals SET decision = :decision, target_id = :target_id, decided
 WHERE org_id = :org_id AND document_id = :document_id
 """
 _FORGET = "DELETE FROM vault_proposals WHERE org_id = :org_id AND document_id = :document_id"
+
+
+_SELECT_OPEN = f"""
+{documents.SELECT_PROPOSING} AND q.document_id < :before ORDER BY q.document_id DESC LIMIT :count
+"""
+_SELECT_OPEN_OF_KIND = f"""
+{documents.SELECT_PROPOSING} AND q.kind = :kind AND q.document_id < :before ORDER BY q.document_id DESC LIMIT :count
+"""
 
 
 class State(NamedTuple):
@@ -70,3 +84,37 @@ def decide(tx: WriteTx, document_id: str, decision: Decision, target_id: str | N
 def forget(tx: WriteTx, document_id: str) -> None:
     """Delete what is known of a document that goes for good."""
     tx.run(_FORGET, document_id=document_id)
+
+
+def undecided(tx: ReadTx, kind: ProposalKind | None, before: str, count: int) -> Iterator[Document]:
+    """Documents on which nobody has decided, newest first, of one kind or of all."""
+    asked = {"before": before, "count": count}
+    found = tx.each(_SELECT_OPEN, **asked) if kind is None else tx.each(_SELECT_OPEN_OF_KIND, kind=kind, **asked)
+    for values in found:
+        yield documents.read(tx, values)
+
+
+# -- what every decision asks first
+
+
+def document_named(tx: ReadTx, document_id: str, *others: Reference) -> DocumentRow:
+    """The document that a request names. Raises `Problem` `validation_failed` where it, or another, does not exist."""
+    if errors := [*references.unknown(tx, [Reference("documentId", "document", document_id), *others])]:
+        raise invalid(*errors)
+    return documents.get(tx, document_id)
+
+
+def is_open(state: State | None, decision: Decision, target_id: str | None) -> bool:
+    """Whether a decision is still to be made; False: this very one was. Raises `Problem` `invalid_state`."""
+    if state is None:
+        raise invalid_state("The document proposes nothing.", "none", ("open",))
+    if state.decision is None:
+        return True
+    if (state.decision, state.target_id) != (decision, target_id):
+        raise decided(state.decision)
+    return False
+
+
+def decided(decision: Decision) -> Problem:
+    """Somebody decided otherwise before."""
+    return invalid_state(f"What it proposed is {decision} already.", decision, ("open",))

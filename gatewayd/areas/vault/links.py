@@ -1,27 +1,85 @@
-"""Links to documents as they are stored: whoever has the address reads the bytes. Owns the table `vault_links`.
+"""Links to documents (Domain B7): whoever has the address reads the bytes. Owns the table `vault_links`.
 
-The token in the address is 256 random bits, of which the hash is stored.
+The token in the address is 256 random bits, of which the hash is stored. Links are made in `vault_files`.
 """
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
+from msgspec import Meta
 from msgspec.structs import replace
 
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import DocumentRow
-from gatewayd.areas.vault.links.shapes import DocumentLinkAccess, LinkRow
 from gatewayd.clock import HOUR, MINUTE, Instant, to_wire
-from gatewayd.contract.wire import project
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import Id, Request, Response, Timestamp, encode, project
 from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.identity.people import suspensions
 from gatewayd.identity.random_tokens import hash_token
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, Row, Table, WriteTx
 
 PATH: Final = "/l/"
 """Where links are served; the token follows."""
 TRIES: Final = 10  # Chosen
 PREFIX: Final = "gwd_lnk_"  # logs hide what begins so
+
+Variant = Literal["original", "searchable_pdf", "text", "thumbnail"]
+LinkPassword = Annotated[str, Meta(min_length=4, max_length=1024, description="Asked of whoever opens the link.")]
+
+
+class DocumentLinkAccess(Response, frozen=True, kw_only=True):
+    """A link to a document, without its address. `expiresAt` null: it is permanent."""
+
+    id: Id
+    document_id: Id
+    variant: Variant
+    expires_at: Timestamp | None
+    permanent: bool
+    has_password: bool
+    max_downloads: int | None
+    downloads: int
+    last_accessed_at: Timestamp | None
+    revoked_at: Timestamp | None
+    created_by: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class LinkRow(Response, frozen=True, kw_only=True):
+    """A link as it is stored. `user_id` None: it ends with nobody's membership."""
+
+    id: Id
+    document_id: Id
+    token_hash: bytes
+    variant: Variant
+    expires_at: Timestamp | None
+    password_hash: str | None
+    max_downloads: int | None
+    downloads: int
+    last_accessed_at: Timestamp | None
+    revoked_at: Timestamp | None
+    user_id: str | None
+    created_by: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class ListLinks(PageRequest, frozen=True, kw_only=True):
+    """The links of which document."""
+
+    document_id: Id
+
+
+class RevokeLink(Request, frozen=True, kw_only=True):
+    """Which link to end."""
+
+    id: Id
+
 
 LINKS = Table("vault_links", LinkRow, kind="link", prefix="lnk")
 _SELECT_ANY_ORG = "SELECT org_id, id FROM vault_links WHERE token_hash = :hash"
@@ -48,6 +106,8 @@ ORDER BY l.id LIMIT :limit
 """
 _FORGET = "DELETE FROM vault_links WHERE org_id = :org_id AND document_id = :document_id"
 _SELECT_WRONG = "SELECT wrong_passwords, locked_until FROM vault_links WHERE org_id = :org_id AND id = :id"
+_SELECT_OF_DOCUMENT = f"""{LINKS.select} AND document_id = :document_id AND id < :after
+ORDER BY id DESC LIMIT :count"""
 
 
 class OpenLink(NamedTuple):
@@ -154,19 +214,9 @@ def hand_over(tx: WriteTx, link_id: str, user_id: str) -> None:
     LINKS.update(tx, replace(LINKS.get(tx, link_id), user_id=user_id))
 
 
-def purge_some(tx: WriteTx, before: Instant) -> int:
-    """Delete for good some documents that went into the trash before an instant, with their links.
-
-    Answers how many were looked at. What has to be kept stays.
-    """
-    found = documents.old_in_trash(tx, before)
-    for org_id, document_id in found:
-        tx.bind(org_id)
-        if documents.is_to_be_kept(tx, document_id):  # an entity was added since
-            continue
-        tx.run(_FORGET, document_id=document_id)
-        documents.forget(tx, document_id)
-    return len(found)
+def forget(tx: WriteTx, document_id: str) -> None:
+    """Delete the links to a document that goes for good."""
+    tx.run(_FORGET, document_id=document_id)
 
 
 def shown(row: LinkRow) -> DocumentLinkAccess:
@@ -174,3 +224,54 @@ def shown(row: LinkRow) -> DocumentLinkAccess:
     return project(
         row, DocumentLinkAccess, permanent=row.expires_at is None, has_password=row.password_hash is not None
     )
+
+
+# -- operations
+
+
+def list_links(tx: ReadTx, caller: Caller, request: ListLinks) -> Listing[DocumentLinkAccess]:
+    """List the links to a document, newest first, ended ones too; their addresses are never in it."""
+    documents.get(tx, request.document_id)
+    key = cursor_key(request, str)
+    asked = {"document_id": request.document_id, "after": MAX_KEY if key is None else key[0]}
+    items: list[bytes] = []
+
+    def size(row: Row) -> int:
+        items.append(encode(shown(LINKS.read(tx, row))))
+        return len(items[-1])
+
+    found, more = fill(tx.each(_SELECT_OF_DOCUMENT, count=request.limit + 1, **asked), request.limit, size)
+    return Listing.of(items[: len(found)], next_cursor(request, (found[-1][0],)) if more else None)
+
+
+def revoke_link(tx: WriteTx, caller: Caller, request: RevokeLink) -> DocumentLinkAccess:
+    """End a link: from the next request on its address is not found."""
+    return shown(revoke(tx, request.id))
+
+
+OPERATIONS = (
+    Operation(
+        id="vault.listLinks",
+        kind="read",
+        method="GET",
+        path="/vault/documents/:documentId/links",
+        scopes=("vault:read",),
+        request=ListLinks,
+        response=Page[DocumentLinkAccess],
+        handler=list_links,
+        extension=True,
+        example={"documentId": "doc_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="vault.revokeLink",
+        kind="write",
+        method="POST",
+        path="/vault/links/:id/revoke",
+        scopes=("vault:write",),
+        request=RevokeLink,
+        response=DocumentLinkAccess,
+        handler=revoke_link,
+        extension=True,
+        example={"id": "lnk_01k0000000000000000000000a"},
+    ),
+)

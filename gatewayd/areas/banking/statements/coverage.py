@@ -1,31 +1,44 @@
 """Which days of an account its statements hold, and whether they add up (domain model B6, C10 and F 5).
 
 A statement that does not add up leaves a gap. Statements of a run count once it is applied, and until it is undone;
-days whose lines went with another run (`statement_gaps`) do not. Days between balances that agree are bridged.
+days whose lines went with another run (`statement_gaps`) do not.
+
+Days that no statement holds are bridged where nothing can be missing on them: the balances on both sides agree. A
+balance is told at the end of a day: by a statement's foot, by its opening for the day before, or by a person. Between
+two of them that follow upon each other the lines have to make up the difference.
 """
 
-from collections.abc import Iterable
-from typing import Final
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.banking import kept_statements, stated_balances, statement_gaps, unsafe_periods
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import AccountBalance, BalanceType, Coverage
 from gatewayd.areas.banking.accounts.shapes import DateRange as CoverageGap
-from gatewayd.areas.banking.bridges import CountedStatement, bridged
-from gatewayd.areas.banking.stated_balances import RemovedBalance, RemoveStatedBalance, StateBalance, StatedBankBalance
-from gatewayd.areas.banking.unsafe_periods import UnsafePeriod
+from gatewayd.areas.banking.statements import kept_statements, stated_balances, statement_gaps
+from gatewayd.areas.banking.statements.stated_balances import (
+    RemovedBalance,
+    RemoveStatedBalance,
+    StateBalance,
+    StatedBankBalance,
+)
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Amount, DateText, Id, Request, Response
 from gatewayd.ledger.allocating import bank_statements
 from gatewayd.ledger.allocating.bank_statements import ALWAYS
-from gatewayd.ledger.dates.date_ranges import DateRange, after, before
+from gatewayd.ledger.calendar import periods
+from gatewayd.ledger.calendar.forecast import PeriodType
+from gatewayd.ledger.calendar.periods import Label, PeriodRow
+from gatewayd.ledger.dates.date_ranges import DateRange, after, before, days
 from gatewayd.ledger.imports import import_runs
+from gatewayd.ledger.taxpayers.business_accounts import accounts_of, entities_of
 from gatewayd.money import Money, from_minor
 from gatewayd.store import ReadTx, WriteTx
 
+BRIDGED_DAYS: Final = 31  # Chosen: that statements bridge by themselves; a person's word reaches any distance
 _PERIODS: Final = "periods:read"
 SHOWN_STATEMENTS: Final = 1_000  # Chosen: the latest of an account
 
@@ -67,6 +80,20 @@ class LedgerBalance(Response, frozen=True, kw_only=True):
     difference: Amount
 
 
+class UnsafePeriod(Response, frozen=True, kw_only=True):
+    """A period that is not closed: `missingDays` of it, up to today, are in no statement of the account."""
+
+    period_id: Id
+    legal_entity_id: Id
+    business_id: Id | None
+    type: PeriodType
+    label: Label
+    from_date: DateText
+    to_date: DateText
+    first_missing: DateText
+    missing_days: int
+
+
 class AccountCoverage(Response, frozen=True, kw_only=True):
     """The days that statements hold. `ledger` is null where nobody tells balances.
 
@@ -92,6 +119,23 @@ class GetCoverage(Request, frozen=True, kw_only=True):
     """Which account."""
 
     account_id: Id
+
+
+class CountedStatement(NamedTuple):
+    """A statement that counts: its days, and the balances that it begins and ends with."""
+
+    first: str
+    last: str
+    opening: int | None
+    closing: int | None
+
+
+class _Anchor(NamedTuple):
+    """What an account held at the end of a day. `is_stated`: a person says so."""
+
+    date: str
+    balance: int
+    is_stated: bool
 
 
 def merged(ranges: Iterable[DateRange]) -> Coverage:
@@ -167,6 +211,107 @@ def balance_now(tx: ReadTx, account_id: str) -> Money:
     return Money(told.balance + bank_statements.moved(tx, account.id, since), account.currency)
 
 
+# -- bridges
+
+
+def bridged(
+    tx: ReadTx,
+    account_id: str,
+    statements: Sequence[CountedStatement],
+    covered: Sequence[DateRange],
+    gone: Mapping[str, object],
+) -> list[DateRange]:
+    """The days between balances that the lines agree with, where no range of `covered` holds all of them.
+
+    `covered` are in order. On the days of `gone` lines were taken out, and what holds these proves nothing.
+    """
+    by_day: dict[str, list[_Anchor]] = {}
+    for one in _anchors(tx, account_id, statements):
+        by_day.setdefault(one.date, []).append(one)
+    dates = sorted(by_day)
+    holes = list(_holes(covered, dates))
+    found = []
+    for start, end in itertools.pairwise(dates):
+        between = DateRange(after(start), end)
+        if not any(first <= between.last and last >= between.first for first, last in holes):
+            continue
+        if any(between.first <= day <= between.last for day in gone):
+            continue
+        if _agree(tx, account_id, between, by_day[start], by_day[end]):
+            found.append(between)
+    return found
+
+
+def _anchors(tx: ReadTx, account_id: str, statements: Sequence[CountedStatement]) -> Iterator[_Anchor]:
+    for one in statements:
+        if one.opening is not None:
+            yield _Anchor(before(one.first), one.opening, is_stated=False)
+        if one.closing is not None:
+            yield _Anchor(one.last, one.closing, is_stated=False)
+    for stated in bank_statements.stated(tx, account_id, ALWAYS):
+        yield _Anchor(stated.as_of, stated.balance, is_stated=True)
+
+
+def _holes(covered: Sequence[DateRange], dates: Sequence[str]) -> Iterator[DateRange]:
+    """The days from the first balance to the last that no range holds."""
+    if not dates:
+        return
+    free = after(dates[0])
+    for first, last in covered:
+        if free < first:
+            yield DateRange(free, before(first))
+        free = max(free, after(last))
+    if free <= dates[-1]:
+        yield DateRange(free, dates[-1])
+
+
+def _agree(tx: ReadTx, account_id: str, between: DateRange, start: Iterable[_Anchor], end: Sequence[_Anchor]) -> bool:
+    """Whether the lines of these days lead from a balance at their beginning to one at their end.
+
+    Chosen: statements alone bridge a month, and not where nothing was held: 0.00 stands at many an end.
+    """
+    moved = bank_statements.moved(tx, account_id, between)
+    pairs = [(one, other) for one in start for other in end if one.balance + moved == other.balance]
+    if any(one.is_stated or other.is_stated for one, other in pairs):
+        return True
+    return days(between) <= BRIDGED_DAYS and any(one.balance != 0 or other.balance != 0 for one, other in pairs)
+
+
+# -- periods that missing days make unsafe to close (Domain F.5)
+
+
+def _unsafe_periods(tx: ReadTx, account_id: str) -> list[UnsafePeriod]:
+    """Those whose checklist counts days of this account as missing, by entity and last day."""
+    return [one for entity_id in entities_of(tx, account_id) for one in _unsafe_of_entity(tx, entity_id, account_id)]
+
+
+def _unsafe_of_entity(tx: ReadTx, legal_entity_id: str, account_id: str) -> Iterator[UnsafePeriod]:
+    counts: dict[str | None, bool] = {}
+    for row in periods.begun_and_open(tx, legal_entity_id, tx.today):
+        if row.business_id not in counts:
+            counts[row.business_id] = account_id in accounts_of(tx, legal_entity_id, row.business_id)
+        gaps = _missing_in(tx, row, account_id) if counts[row.business_id] else []
+        if gaps:
+            yield UnsafePeriod(
+                period_id=row.id,
+                legal_entity_id=row.legal_entity_id,
+                business_id=row.business_id,
+                type=row.type,
+                label=row.label,
+                from_date=row.start_date,
+                to_date=row.end_date,
+                first_missing=gaps[0].first,
+                missing_days=sum(days(gap) for gap in gaps),
+            )
+
+
+def _missing_in(tx: ReadTx, row: PeriodRow, account_id: str) -> list[DateRange]:
+    return bank_statements.missing(tx, account_id, DateRange(row.start_date, min(row.end_date, tx.today)))
+
+
+# -- operations
+
+
 def get_coverage(tx: ReadTx, caller: Caller, request: GetCoverage) -> AccountCoverage:
     """Tell which days of an account its statements hold, where days are missing, and whether its lines add up.
 
@@ -188,7 +333,7 @@ def get_coverage(tx: ReadTx, caller: Caller, request: GetCoverage) -> AccountCov
         statements=[_covered(row, account.currency) for row in found],
         stated_balances=stated_balances.of_account(tx, account.id),
         ledger=_ledger(tx, account.id, account.currency),
-        unsafe_periods=unsafe_periods.of_account(tx, account.id) if _PERIODS in caller.scopes else None,
+        unsafe_periods=_unsafe_periods(tx, account.id) if _PERIODS in caller.scopes else None,
     )
 
 

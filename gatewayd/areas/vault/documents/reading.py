@@ -1,28 +1,59 @@
-"""The reading of documents (Spec §4, Domain A7 and B7): operations."""
+"""The reading of documents (Spec §4, Domain A7 and B7): the attempts at it, and another one. Done in `parsing`."""
 
-from gatewayd.areas.vault.documents import rows as documents
+from typing import Literal
+
+from gatewayd.areas.vault.documents import rows
 from gatewayd.areas.vault.documents.shapes import Document
-from gatewayd.areas.vault.parses import rows
-from gatewayd.areas.vault.parses.shapes import (
-    CountFailedDocuments,
-    DocumentCount,
-    ListParseAttempts,
-    ParseAttempt,
-    ReparseDocument,
-)
+from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
-from gatewayd.contract.wire import encode
+from gatewayd.contract.pages import Listing, Page, PageRequest, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import Id, Request, Response, Timestamp, encode
 from gatewayd.store import ReadTx, Row, WriteTx
+
+AttemptStatus = Literal["running", "succeeded", "failed", "skipped", "interrupted"]
 
 _BEHIND_ALL = (1 << 63) - 1
 
 
+class ParseAttempt(Response, frozen=True, kw_only=True):
+    """One attempt at reading a document. `interrupted`: the daemon was ended while it was under way."""
+
+    n: int
+    status: AttemptStatus
+    engine: str | None
+    started_at: Timestamp
+    finished_at: Timestamp | None
+    error_code: str | None
+    error_message: str | None
+
+
+class DocumentCount(Response, frozen=True, kw_only=True):
+    """How many documents."""
+
+    count: int
+
+
+class CountFailedDocuments(Request, frozen=True, kw_only=True):
+    """Nothing is asked for beside the number."""
+
+
+class ReparseDocument(Request, frozen=True, kw_only=True):
+    """Which document is to be read anew."""
+
+    document_id: Id
+
+
+class ListParseAttempts(PageRequest, frozen=True, kw_only=True):
+    """The attempts at which document."""
+
+    document_id: Id
+
+
 def count_failed_documents(tx: ReadTx, caller: Caller, request: CountFailedDocuments) -> DocumentCount:
     """Count the uploaded documents whose latest attempt at reading failed, also where there will be another."""
-    return DocumentCount(count=rows.count_failed(tx))
+    return DocumentCount(count=parses.count_failed(tx))
 
 
 def reparse_document(tx: WriteTx, caller: Caller, request: ReparseDocument) -> Document:
@@ -30,14 +61,14 @@ def reparse_document(tx: WriteTx, caller: Caller, request: ReparseDocument) -> D
 
     A document that waits or is being read already stays as it is, so that to ask again changes nothing.
     """
-    row = documents.uploaded(tx, request.document_id)
-    rows.queue_anew(tx, row.id)
-    return documents.shown(tx, row)
+    row = rows.uploaded(tx, request.document_id)
+    parses.queue_anew(tx, row.id)
+    return rows.shown(tx, row)
 
 
 def list_parse_attempts(tx: ReadTx, caller: Caller, request: ListParseAttempts) -> Listing[ParseAttempt]:
     """List the attempts at reading a document, the latest first."""
-    documents.get(tx, request.document_id)
+    rows.get(tx, request.document_id)
     key = cursor_key(request, int)
     before = _BEHIND_ALL if key is None else key[0]
     assert isinstance(before, int)
@@ -47,7 +78,7 @@ def list_parse_attempts(tx: ReadTx, caller: Caller, request: ListParseAttempts) 
         items.append(encode(_attempt(row)))
         return len(items[-1])
 
-    each = rows.attempts(tx, request.document_id, before, request.limit + 1)
+    each = parses.attempts(tx, request.document_id, before, request.limit + 1)
     found, more = fill(each, request.limit, size)
     return Listing.of(items[: len(found)], next_cursor(request, (found[-1][0],)) if more else None)
 

@@ -1,1 +1,0 @@
-"""Rules of allocation: written by people or learned from what they chose."""
