@@ -5,11 +5,12 @@ from typing import Final, NamedTuple, Protocol
 
 import trio
 
+from gatewayd.areas.vault.documents.downloads import DocumentDownload, GetDocumentDownloadUrl
 from gatewayd.areas.vault.documents.rows import uploaded
 from gatewayd.areas.vault.documents.shapes import DocumentRow
 from gatewayd.areas.vault.links import rows as links
 from gatewayd.areas.vault.links.rows import LINKS
-from gatewayd.areas.vault.links.shapes import LinkRow, Variant
+from gatewayd.areas.vault.links.shapes import GenerateTemporalLink, LinkRow, TemporalLink, Variant
 from gatewayd.areas.vault.parses.variants import MadeVariant, VariantRow
 from gatewayd.clock import SECOND, Instant
 from gatewayd.contract.caller import Caller
@@ -20,7 +21,6 @@ from gatewayd.store.blobs import Blobs
 from gatewayd.vault_files import download_tokens
 from gatewayd.vault_files.download_tokens import Download
 from gatewayd.vault_files.link_passwords import LinkPasswords
-from gatewayd.vault_files.shapes import DocumentDownload, GenerateTemporalLink, GetDocumentDownloadUrl, TemporalLink
 
 DOWNLOADS: Final = "/vault/files/"
 """Where download URLs lead, beside the API; the token follows."""

@@ -20,6 +20,7 @@ from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import OverBudget, ReadTx, Store
 from tests.http.test_health import ask
 from tests.support.api import Fields, Reply, TestedApi, open_api
+from tests.support.rows import served
 
 ALARM_DAYS = 21
 
@@ -37,8 +38,7 @@ class Door:
 
 @asynccontextmanager
 async def open_door(tmp_path: Path, image: bytes, per_minute: int = 0) -> AsyncIterator[Door]:
-    operations = (*legal_entities.AREA.operations, *periods.AREA.operations)
-    async with open_api(tmp_path, image, operations) as api:
+    async with open_api(tmp_path, image, served(legal_entities.AREA, periods.AREA)) as api:
         entity = await api("POST", "/legalEntity/createLegalEntity", json={"name": "Oak", "type": "sole_trader"})
         values = {"legalEntityId": entity.json()["id"], "name": "Insurance", "dueDate": "2027-01-05"}
         assert (await api("POST", "/obligations/create", json=values)).status == 200

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import trio
 
-from gatewayd import parsing
 from gatewayd.areas import vault
 from gatewayd.http import tus
 from gatewayd.http.vault_files import VaultFilesDoor
@@ -21,13 +20,13 @@ from gatewayd.parsing.parts import ParseParts
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store.blobs import Blobs
 from gatewayd.store.partial_blobs import PartialBlobs
-from gatewayd.vault_files import OPERATIONS
 from gatewayd.vault_files.engine import VaultFiles
 from gatewayd.vault_files.receiving import Receiving
 from tests.importing.conftest import ImportLog
 from tests.support.api import ANSWER_SECONDS, Body, Fields, Reply, TestedApi, Tuning, open_api
 from tests.support.document_reading import FakeReader
 from tests.support.engines import Engines
+from tests.support.rows import served
 from tests.support.scopes import request_of, scope_of
 
 MAX_BYTES = 3_000_000
@@ -126,9 +125,8 @@ async def call(app: App, method: str, url: str, body: Body, headers: Fields) -> 
 @asynccontextmanager
 async def open_door(tmp_path: Path, image: bytes, *, gives_links: bool = True) -> AsyncIterator[Door]:
     engines = Engines()
-    rows = (*vault.AREA.operations, *OPERATIONS, *parsing.OPERATIONS)
     blobs = Blobs(tmp_path)
-    async with open_api(tmp_path, image, rows, Tuning(deps=engines)) as api:
+    async with open_api(tmp_path, image, served(vault.AREA), Tuning(deps=engines)) as api:
         parts = ParseParts(store=api.store, blobs=blobs, reader=FakeReader(), log=ImportLog())
         async with open_parsing(parts) as engines.parsing:
             made_files = engines.parsing.made_files

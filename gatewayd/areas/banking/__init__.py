@@ -23,5 +23,6 @@ AREA = Area(
         *many.OPERATIONS,
         *rules.OPERATIONS,
         *proposals.OPERATIONS,
+        *imports.BY_ENGINE,
     ),
 )

@@ -1,11 +1,19 @@
 """Links to documents (Domain B7): what there are, and the end of one. They are made in `vault_files`."""
 
+from typing import Final
+
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.links import rows
 from gatewayd.areas.vault.links.rows import LINKS
-from gatewayd.areas.vault.links.shapes import DocumentLinkAccess, ListLinks, RevokeLink
+from gatewayd.areas.vault.links.shapes import (
+    DocumentLinkAccess,
+    GenerateTemporalLink,
+    ListLinks,
+    RevokeLink,
+    TemporalLink,
+)
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.store import ReadTx, Row, WriteTx
@@ -60,3 +68,20 @@ OPERATIONS = (
         example={"id": "lnk_01k0000000000000000000000a"},
     ),
 )
+
+BY_ENGINE: Final = (
+    Operation(
+        id="vault.generateTemporalLink",
+        kind="call",
+        method="POST",
+        path="/vault/documents/:documentId/temporal-link",
+        scopes=("vault:write",),
+        request=GenerateTemporalLink,
+        response=TemporalLink,
+        handler=AT_CATALOGUE,
+        secret=True,
+        errors=("not_uploaded", "public_links_disabled"),
+        example={"documentId": "doc_01k0000000000000000000000a", "expiresInSeconds": 604800, "maxDownloads": 5},
+    ),
+)
+"""What makes one: a row whose handler is `vault_files`'s."""

@@ -60,3 +60,24 @@ class RevokeLink(Request, frozen=True, kw_only=True):
     """Which link to end."""
 
     id: Id
+
+
+class GenerateTemporalLink(Request, frozen=True, kw_only=True):
+    """To which document, and until when: `permanent`, or for `expiresInSeconds`."""
+
+    document_id: Id
+    expires_in_seconds: Annotated[int, Meta(ge=60, le=31_536_000)] | None = None
+    permanent: bool = False
+    password: LinkPassword | None = None
+    max_downloads: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    variant: Variant = "original"
+
+
+class TemporalLink(Response, frozen=True, kw_only=True):
+    """A link for anybody. Its address and its token, which is the end of it, are shown this once."""
+
+    id: Id
+    url: str
+    token: str
+    expires_at: Timestamp | None
+    permanent: bool
