@@ -21,6 +21,7 @@ from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store.blobs import Blobs
 from gatewayd.store.partial_blobs import PartialBlobs
 from gatewayd.vault_files.engine import VaultFiles
+from gatewayd.vault_files.giving import Giving
 from gatewayd.vault_files.receiving import Receiving
 from tests.importing.conftest import ImportLog
 from tests.support.api import ANSWER_SECONDS, Body, Fields, Reply, TestedApi, Tuning, open_api
@@ -41,11 +42,12 @@ class Door:
         self.blobs = Blobs(directory)
         self.limits = RateLimits(0, 64)
         self.restart()
-        giving = VaultFilesDoor(api.store, files, self.limits)
+        giving = Giving(api.store, files)
+        door = VaultFilesDoor(giving, self.limits)
         self.apps: dict[str, App] = {
-            "/vault/files/": giving.downloads(),
-            "/l/": giving.links(),
-            "/vault/thumbnails/": thumbnails(api.store, files),
+            "/vault/files/": door.downloads("/vault/files/"),
+            "/l/": door.links("/l/"),
+            "/vault/thumbnails/": thumbnails(giving),
         }
 
     def restart(self, organization_bytes: int = 0) -> None:
@@ -53,7 +55,8 @@ class Door:
         limits = vault.Settings(ORIGIN, MAX_BYTES, organization_bytes)
         self.partials = PartialBlobs(self.directory)
         self.receiving = Receiving(self.api.store, self.blobs, self.partials, limits)
-        self.uploads = VaultUploads(self.receiving, Cors(["https://app.example.com"], tus.FROM_PAGES, tus.TO_PAGES))
+        cors = Cors(["https://app.example.com"], tus.FROM_PAGES, tus.TO_PAGES)
+        self.uploads = VaultUploads(self.receiving, cors, "/vault/uploads/")
 
     async def tus(self, method: str, url: str, body: Body | bytes = b"", **fields: object) -> Reply:
         """A request of tus; `fields` are header fields, spelled with underscores."""
