@@ -22,7 +22,7 @@ LAST_DATE: Final = "9999-12-31"
 """No ISO date is later: it stands where there is no end."""
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-_LONDON = zoneinfo.ZoneInfo("Europe/London")
+LONDON: Final = zoneinfo.ZoneInfo("Europe/London")
 
 
 class Clock(Protocol):
@@ -100,12 +100,31 @@ def london_date(instant: Instant) -> str:
 @functools.lru_cache(maxsize=64)  # the zone's offset only ever changes on a whole minute
 def _london_date_of_minute(minute: int) -> str:
     moment = _EPOCH + datetime.timedelta(minutes=minute)
-    return moment.astimezone(_LONDON).date().isoformat()
+    return moment.astimezone(LONDON).date().isoformat()
 
 
 def london_midnight(day: datetime.date) -> Instant:
     """The instant at which a civil date begins in Europe/London."""
-    return from_moment(datetime.datetime.combine(day, datetime.time(), _LONDON))
+    return midnight(day, LONDON)
+
+
+def midnight(day: datetime.date, zone: zoneinfo.ZoneInfo) -> Instant:
+    """The instant at which a civil date begins in a time zone; the first where clocks go back over it."""
+    return from_moment(datetime.datetime.combine(day, datetime.time(), zone))
+
+
+def date_in(instant: Instant, zone: zoneinfo.ZoneInfo) -> str:
+    """The civil date in a time zone, `YYYY-MM-DD`."""
+    moment = _EPOCH + datetime.timedelta(microseconds=instant)
+    return moment.astimezone(zone).date().isoformat()
+
+
+def time_zone(name: str) -> zoneinfo.ZoneInfo | None:
+    """The zone of an IANA name such as `Europe/London`; None where this machine knows no such one."""
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # as the database says it of what is a folder, or no zone
+        return None
 
 
 def months_later(day: datetime.date, months: int) -> datetime.date:

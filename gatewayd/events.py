@@ -73,10 +73,10 @@ class CertificateExpiring(EventData, frozen=True, kw_only=True):
 
 
 class TenancyEnding(EventData, frozen=True, kw_only=True):
-    """A tenancy is about to end, or its term is. Dates are London's.
+    """A tenancy is about to end, or a notice expires, or its term is over. Dates are London's.
 
-    `notice_by` null: without a notice, on the day agreed. `continues`: after `end_date` it goes on until somebody
-    leaves.
+    `notice_by` null: without a notice, on the day agreed, or of a notice of which nobody said whose it is. `continues`:
+    after `end_date` it goes on until somebody leaves, as it does past a landlord's notice on a home.
     """
 
     tenancy_id: str
@@ -216,7 +216,7 @@ _KINDS: Final = (
     ),
     EventKind(
         name="tenancy.ending",
-        meaning="A tenancy, or its term, ends within 60 days, by notice or as agreed. Once for an end date.",
+        meaning="A tenancy or its term ends, or a notice expires, within 60 days. Once for a date.",
         data=TenancyEnding,
         sample=TenancyEnding(
             tenancy_id="tcy_01kaqg3a00m9n8p7q6r5s4t3v2",

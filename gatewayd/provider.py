@@ -8,23 +8,15 @@ import trio
 
 from gatewayd.clock import Clock
 from gatewayd.http1.log import Log
-from gatewayd.identity import (
-    api_keys,
-    authorization_codes,
-    authorizations,
-    grants,
-    known_devices,
-    oauth_clients,
-    one_time_links,
-    refresh_tokens,
-    sessions,
-    signing_keys,
-    throttling,
-)
-from gatewayd.identity.access_tokens import AccessTokenVerifier
-from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
-from gatewayd.identity.dpop import ReplayCache
-from gatewayd.identity.signing_keys import SigningKeys
+from gatewayd.identity.clients import grants, oauth_clients
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.sign_in import known_devices, one_time_links, sessions, throttling
+from gatewayd.identity.signing import signing_keys
+from gatewayd.identity.signing.signing_keys import SigningKeys
+from gatewayd.identity.tokens import authorization_codes, authorizations, refresh_tokens
+from gatewayd.identity.tokens.access_tokens import AccessTokenVerifier
+from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
+from gatewayd.identity.tokens.dpop import ReplayCache
 from gatewayd.oauth.app import OAuthApp
 from gatewayd.oauth.client_documents import ClientDocuments
 from gatewayd.oauth.parts import OAuthParts

@@ -12,20 +12,12 @@ from gatewayd.access.kinds import End, Kind
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.contract.wire import Id, Response
 from gatewayd.errors import Problem, not_found
-from gatewayd.identity import (
-    api_keys,
-    audit,
-    grants,
-    known_devices,
-    memberships,
-    one_time_links,
-    organizations,
-    passkeys,
-    second_factors,
-    sessions,
-    users,
-)
+from gatewayd.identity import audit
+from gatewayd.identity.clients import grants
+from gatewayd.identity.keys import api_keys
 from gatewayd.identity.open_access import AccessKind, Opening
+from gatewayd.identity.people import memberships, organizations, users
+from gatewayd.identity.sign_in import known_devices, one_time_links, passkeys, second_factors, sessions
 from gatewayd.store import ReadTx, WriteTx
 
 

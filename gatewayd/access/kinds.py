@@ -12,8 +12,10 @@ from gatewayd.areas.vault.documents import uploads
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.links import rows as links
 from gatewayd.errors import not_found
-from gatewayd.identity import api_keys, audit, calendar_feeds, grant_lists, grants
-from gatewayd.identity.grants import RevokedReason
+from gatewayd.identity import audit
+from gatewayd.identity.clients import grant_lists, grants
+from gatewayd.identity.clients.grants import RevokedReason
+from gatewayd.identity.keys import api_keys, calendar_feeds
 from gatewayd.identity.open_access import FIRST, AccessKind, Opening, Sought, after
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import open_subscriptions

@@ -11,8 +11,8 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
-from gatewayd.identity import memberships, users
 from gatewayd.identity.open_access import FIRST, Opening, Sought, after
+from gatewayd.identity.people import memberships, users
 from gatewayd.store import ReadTx, WriteTx
 
 

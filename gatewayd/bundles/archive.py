@@ -115,7 +115,7 @@ def verify(path: Path, fingerprint: str | None) -> tuple[Manifest, str]:
 
 def _verified_key(archive: BundleArchive) -> str:
     """The fingerprint of the key that signed the manifest."""
-    from gatewayd.identity import jose  # joserfc: not before it is used
+    from gatewayd.identity.signing import jose  # joserfc: not before it is used
 
     signature, signed = archive.small(SIGNATURE), archive.small(MANIFEST)
     try:

@@ -49,6 +49,8 @@ def compare(before: Path, after: Path, first: int, count: int) -> tuple[list[Fil
             if one is not None and other is not None and one.sha256 == other.sha256:
                 continue
             changes = _changes(path, (old, one), (new, other))
+            if one is not None and other is not None and path.endswith(TABLES) and not changes.ordered:
+                continue  # another version wrote other columns
             counts.append(changes.counted)
             place = first - sum(_size(each) for each in counts[:-1])
             wanted = changes.ordered[max(place, 0) : max(place + count, 0)]
@@ -77,13 +79,14 @@ def _changes(path: str, old: Side, new: Side) -> _Changes:
     """The ids of rows that differ, in their order: by digests, so that no more than these are in memory."""
     if not path.endswith(TABLES):
         return _Changes(FileChange(path, 0, 0, 0), [])
-    before = {row[0]: _digest(row) for row in _table(old)}
+    common = _common(old, new)
+    before = {row[0]: _digest(named, common) for row, named in _named(old)}
     found: list[tuple[str, Change]] = []
-    for row in _table(new):
+    for row, named in _named(new):
         digest = before.pop(row[0], None)
         if digest is None:
             found.append((row[0], "added"))
-        elif digest != _digest(row):
+        elif digest != _digest(named, common):
             found.append((row[0], "changed"))
     found += ((id_, "removed") for id_ in before)
     kinds = [change for _, change in found]
@@ -95,10 +98,12 @@ def _rows(path: str, old: Side, new: Side, wanted: list[tuple[str, Change]]) -> 
     if not wanted:
         return
     ids = {id_ for id_, _ in wanted}
+    common = _common(old, new)
     before, after = ({row[0]: named for row, named in _named(side) if row[0] in ids} for side in (old, new))
     for id_, change in wanted:
         one, other = before.get(id_), after.get(id_)
-        fields = [name for name in (other or one or {}) if (one or {}).get(name) != (other or {}).get(name)]
+        compared = common if one is not None and other is not None else (other or one or {})
+        fields = [name for name in compared if (one or {}).get(name) != (other or {}).get(name)]
         yield RowChange(path, id_, change, one, other, fields)
 
 
@@ -106,6 +111,12 @@ def _named(side: Side) -> Iterator[tuple[list[str], dict[str, str]]]:
     heading = _heading(side)
     for row in _table(side):
         yield row, dict(zip(heading, row, strict=False))
+
+
+def _common(old: Side, new: Side) -> list[str]:
+    """The columns that both have: that another version wrote fewer is no change of the books."""
+    known = set(_heading(old))
+    return [name for name in _heading(new) if name in known]
 
 
 def _heading(side: Side) -> list[str]:
@@ -140,5 +151,6 @@ def _lines(archive: BundleArchive, file: FileEntry) -> Iterator[str]:
         yield rest.decode()
 
 
-def _digest(row: list[str]) -> bytes:
-    return hashlib.blake2b("\0".join(row).encode(), digest_size=16).digest()
+def _digest(named: dict[str, str], columns: list[str]) -> bytes:
+    text = "\0".join(named.get(name, "") for name in columns)
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()

@@ -18,7 +18,7 @@ from gatewayd.bundles.sheets import ALLOCATIONS, INVOICES, LINES, Sheet
 from gatewayd.errors import Problem
 from gatewayd.ledger.csv_text import Cell
 from gatewayd.store import ReadTx
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 
 TABLE: Final = "documents.csv"
 FOLDER: Final = "documents/"
@@ -71,11 +71,12 @@ class Entries:
 
     def noting(self, sheet: Sheet, rows: Iterable[list[Cell]]) -> Iterator[list[Cell]]:
         """The same rows."""
+        place = sheet.heading.index("documentIds") if sheet.path == ALLOCATIONS else 0
         for row in rows:
             if sheet.path in _LINKED and row[0] in self._linkable:
                 self._linked.add(str(row[0]))
             elif sheet.path == ALLOCATIONS:
-                self._named.update(_ids.decode(str(row[-1])))
+                self._named.update(_ids.decode(str(row[place])))
             yield row
 
     def documents(self, tx: ReadTx) -> list[BundledDocument]:

@@ -18,17 +18,17 @@ from gatewayd.bundles.manifest import FileEntry
 from gatewayd.clock import DAY, HOUR, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, invalid, invalid_field, invalid_state
-from gatewayd.identity import seal_keys
-from gatewayd.identity.seal_keys import SealKey
+from gatewayd.identity.signing import seal_keys
+from gatewayd.identity.signing.seal_keys import SealKey
 from gatewayd.ledger import named_files, period_seals
 from gatewayd.ledger.period_seals import SEALS, PeriodSeal, SealedFile
 from gatewayd.ledger.periods import PERIODS, PeriodRow
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
-from gatewayd.store.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
-from gatewayd.store.directory import free_bytes
-from gatewayd.store.incoming_files import RESERVE_BYTES
+from gatewayd.store.files.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
+from gatewayd.store.files.directory import free_bytes
+from gatewayd.store.files.incoming_files import RESERVE_BYTES
 
 MAX_BUNDLE_BYTES: Final = 1 << 30  # Chosen: a hundred times what a busy small firm has in a year
 MAX_WITH_DOCUMENTS_BYTES: Final = 4 << 30  # Chosen: some ten thousand scans
@@ -36,6 +36,8 @@ COMPARED_AT_ONCE: Final = 2  # Chosen: one of each organization
 WAIT_SECONDS: Final = 30.0  # Chosen: for a place to compare, as a long read waits
 SWEEP_EVERY: Final = DAY  # Chosen
 UNNAMED_FOR: Final = HOUR  # Chosen: a bundle is named some seconds after it was written
+
+BOOKS: Final = "books"  # no seal is called so: they are compared as they are now
 
 
 class _Written(NamedTuple):
@@ -103,17 +105,24 @@ class Bundles:
     async def differences(
         self, org_id: str, seal_id: str, against: str | None, first: int, count: int
     ) -> tuple[PeriodSeal, PeriodSeal | None, list[FileChange], list[RowChange]]:
-        """What differs between a seal and another of its period, by default the one before it: none has one differ.
+        """What differs between a seal and another of its period, by default the one before it.
 
-        Raises `Problem`: `not_found`, `validation_failed`, `invalid_state` for a bundle that cannot be read any more.
+        With `BOOKS`, and where it is the first, between the seal and the books as they are now: the other is None then.
+
+        Raises `Problem`: `not_found`, `validation_failed`, `invalid_state` for a bundle that cannot be read any more,
+        `limit_reached` for books that no bundle would hold; or `StoreFailure`.
         """
         seal, other = await self._store.read(lambda tx: _pair(tx, seal_id, against), org_id)
-        if other is None:
-            return seal, None, [], []
-        paths = self._path(other), self._path(seal)
+        path = self._path(seal)
         try:
             async with self.shares.place(org_id):
-                found = await trio.to_thread.run_sync(differences.compare, *paths, first, count, limiter=self._threads)
+                if other is None:
+                    found = await self._store.read_later(
+                        lambda tx: self._compare_books(tx, seal, path, first, count), org_id
+                    )
+                else:
+                    compare = partial(differences.compare, self._path(other), path, first, count)
+                    found = await trio.to_thread.run_sync(compare, limiter=self._threads)
         except BundleFault as fault:
             raise invalid_state(f"A bundle is damaged: {fault}.", "damaged", ()) from None
         return seal, other, *found
@@ -147,8 +156,20 @@ class Bundles:
                     return last
                 return _Written(draft.save(), tx.now, bundled.contents_sha256, bundled.files)
         except BlobTooLarge:
-            message = f"A bundle has at most {most} bytes."
-            raise Problem("limit_reached", message, extra={"limit": most}) from None
+            raise _too_large(most) from None
+
+    def _compare_books(
+        self, tx: ReadTx, seal: PeriodSeal, path: Path, first: int, count: int
+    ) -> tuple[list[FileChange], list[RowChange]]:
+        """What the books have that a seal has not, and the other way round; they are written beside it for so long."""
+        period = PERIODS.get(tx, seal.period_id)
+        with_documents = any(file.path == documents.TABLE for file in seal.files)
+        try:
+            with self._blobs.draft(MAX_BUNDLE_BYTES) as draft:
+                writing.write_unsealed(tx, period, _Sink(draft, self._directory), with_documents=with_documents)
+                return differences.compare(path, draft.written(), first, count)
+        except BlobTooLarge:
+            raise _too_large(MAX_BUNDLE_BYTES) from None
 
     def _has(self, seal: PeriodSeal) -> bool:
         try:
@@ -162,6 +183,10 @@ class Bundles:
         except FileNotFoundError:
             message = "The file of this bundle is gone from the data directory: seal the period again."
             raise Problem("not_found", message) from None
+
+
+def _too_large(most: int) -> Problem:
+    return Problem("limit_reached", f"A bundle has at most {most} bytes.", extra={"limit": most})
 
 
 def _is_same(last: PeriodSeal, contents_sha256: str, key: SealKey) -> bool:
@@ -182,6 +207,8 @@ def _with_period(tx: ReadTx, seal_id: str) -> tuple[PeriodSeal, PeriodRow]:
 
 def _pair(tx: ReadTx, seal_id: str, against: str | None) -> tuple[PeriodSeal, PeriodSeal | None]:
     seal = SEALS.get(tx, seal_id)
+    if against == BOOKS:
+        return seal, None
     if against is None:
         return seal, period_seals.before(tx, seal)
     other = SEALS.find(tx, against)

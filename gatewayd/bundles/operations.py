@@ -14,12 +14,13 @@ from gatewayd.areas.periods.seals import (
 )
 from gatewayd.bundles import documents
 from gatewayd.bundles.differences import RowChange
-from gatewayd.bundles.engine import Bundles
+from gatewayd.bundles.engine import BOOKS, Bundles
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import StoredFile
 from gatewayd.contract.operation import Handlers
 from gatewayd.contract.pages import cursor_key, next_cursor
 from gatewayd.contract.scopes import ScopeLacking
+from gatewayd.errors import invalid_field
 from gatewayd.ledger.period_seals import PeriodSeal
 
 _OF_VAULT: Final = "vault:read"
@@ -55,15 +56,23 @@ async def get_bundle(deps: Deps, caller: Caller, request: GetBundle) -> StoredFi
 
 
 async def get_seal_difference(deps: Deps, caller: Caller, request: GetSealDifference) -> SealDifference:
-    """Get what differs between two seals of a period, row by row: what reopening it has changed."""
+    """Get what differs between two seals of a period, row by row: what reopening it has changed.
+
+    Of the first seal, and with `books`, what has changed in the books since it was sealed. Each page is of the books as
+    they are when it is asked for.
+    """
+    if request.books and request.against is not None:
+        raise invalid_field("against", "conflict", "Either another seal, or the books.")
     key = cursor_key(request, int)
     first = 0 if key is None else max(int(key[0]), 0)
-    found = await deps.bundles.differences(caller.org_id, request.id, request.against, first, request.limit + 1)
+    against = BOOKS if request.books else request.against
+    found = await deps.bundles.differences(caller.org_id, request.id, against, first, request.limit + 1)
     seal, other, files, rows = found
     _refuse_documents(caller, seal, other)
     more = len(rows) > request.limit
     return SealDifference(
         id=seal.id,
+        compared_with="books" if other is None else "seal",
         against=None if other is None else other.id,
         files=[FileDifference(**one._asdict()) for one in files],
         data=[_row(one) for one in rows[: request.limit]],

@@ -12,6 +12,7 @@ The books of one closed period, sealed by gatewayd.
                     takes one away. Numbers are as they are.
 former_*.csv        The VAT scheme and the owners' shares that hold up to lastDay, where others have followed:
                     legal_entity.csv and businesses.csv show what holds when the books are sealed.
+stated_balances.csv What people said that accounts held at the end of a day, as a statement's foot does.
 books.beancount     Money and invoices in double entry, for beancount (https://github.com/beancount/beancount).
                     Income of invoices stands on the day of supply, whatever the basis; what the business made on its
                     own basis is in profit_and_loss.csv, with the rows behind each figure in

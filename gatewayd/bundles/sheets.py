@@ -27,7 +27,8 @@ _SELECT_ENTITY = """
 SELECT id, name, legal_name, type, company_number, utr_sealed, vat_number, vat_status, vat_effective_date,
     vat_deregistration_date, vat_scheme, vat_return_frequency, vat_stagger_group, vat_flat_rate_category,
     vat_flat_rate_percent, vat_flat_rate_start_date, accounting_year_end_month, accounting_year_end_day,
-    incorporation_date, base_currency, country_code, tax_residency, address
+    incorporation_date, base_currency, country_code, tax_residency, address, vat_period_end_month, cis_contractor,
+    cis_subcontractor, cis_verified_rate
 FROM legal_entities WHERE org_id = :org_id AND id = :legal_entity_id
 """
 _SELECT_FORMER_VAT_TERMS = """
@@ -65,18 +66,19 @@ _SELECT_INVOICES = f"""
 SELECT id, number, kind, CASE WHEN status = 'void' THEN 'void' ELSE 'issued' END, business_id, client_id,
     credits_invoice_id, issue_date, supply_date, due_date, currency, base_currency, fx_rate, amounts_are, net_total,
     vat_total, gross_total, discount_total, reverse_charge_vat, cis_deduction, reference, po_number, notes,
-    void_reason, client_snapshot, seller_snapshot
+    void_reason, client_snapshot, seller_snapshot, fx_rate_source, fx_rate_date, vat_total_base, cis_rate, property_id
 FROM invoices WHERE org_id = :org_id AND id IN ({_INVOICES_OF_PERIOD}) ORDER BY issue_date, id
 """
 _SELECT_INVOICE_LINES = f"""
 SELECT l.invoice_id || '/' || CAST(l.position AS TEXT), l.invoice_id, l.position, l.description, l.quantity, l.unit,
-    i.currency, l.unit_price, l.discount_percent, l.vat_code, l.vat_rate_percent, l.category, l.net, l.vat, l.gross
+    i.currency, l.unit_price, l.discount_percent, l.vat_code, l.vat_rate_percent, l.category, l.net, l.vat, l.gross,
+    l.reverse_charge_vat, l.property_id, l.cis_labour, l.capital_goods, l.credits_line
 FROM invoice_lines AS l JOIN invoices AS i ON i.id = l.invoice_id AND i.org_id = l.org_id
 WHERE l.org_id = :org_id AND l.invoice_id IN ({_INVOICES_OF_PERIOD}) ORDER BY l.invoice_id, l.position
 """
 _SELECT_PAYMENTS = f"""
 SELECT p.invoice_id || '/' || CAST(p.position AS TEXT), p.invoice_id, p.position, p.date, i.currency, p.amount,
-    p.bank_transaction_id, p.method, p.reference
+    p.bank_transaction_id, p.method, p.reference, p.fx_rate, p.fx_rate_source
 FROM invoice_payments AS p JOIN invoices AS i ON i.id = p.invoice_id AND i.org_id = p.org_id
 WHERE p.org_id = :org_id AND p.date BETWEEN :first AND :last AND p.invoice_id IN ({_INVOICES_OF_PERIOD})
 ORDER BY p.date, p.invoice_id, p.position
@@ -89,7 +91,7 @@ _ALLOCATIONS_OF_PERIOD: Final = """
 _SELECT_ALLOCATIONS = f"""
 SELECT id, source_type, source_id, business_id, property_id, unit_id, tenancy_id, mortgage_id, invoice_id,
     counterpart_id, date, document_date, direction, currency, amount, vat_amount, disallowable_amount, fx_rate,
-    category, purpose, description, matched_by, rule_id, reason, document_ids
+    category, purpose, description, matched_by, rule_id, reason, document_ids, vat_code, capital_goods, interest_source
 FROM allocations WHERE {_ALLOCATIONS_OF_PERIOD.format(a="allocations")} ORDER BY date, id
 """
 _LINE = """
@@ -127,13 +129,19 @@ WHERE s.org_id = :org_id AND s.account_id = :account_id AND s.applied = 1
     AND s.from_date <= :last AND coalesce(s.to_date, s.from_date) >= :first
 ORDER BY s.from_date, s.import_id, s.statement
 """
+_SELECT_STATED = """
+SELECT id, account_id, date, currency, balance, note FROM stated_balances
+WHERE org_id = :org_id AND account_id = :account_id AND (date BETWEEN :first AND :last OR opens_on = :first)
+ORDER BY date
+"""
 _OBLIGATIONS_OF_PERIOD = f"""
 org_id = :org_id AND legal_entity_id = :legal_entity_id AND {_OF_BUSINESS}
     AND (period_id = :period_id OR period_end_date BETWEEN :first AND :last)
 """
 _SELECT_OBLIGATIONS = f"""
 SELECT id, kind, name, business_id, period_id, period_start_date, period_end_date, due_date, predicted_due_date,
-    status, received_date, period_key, source, confidence, currency, amount_due, penalty
+    status, received_date, period_key, source, confidence, currency, amount_due, penalty, undecided, dismissed,
+    fulfilled_at
 FROM obligations WHERE {_OBLIGATIONS_OF_PERIOD} ORDER BY due_date, id
 """
 _SELECT_OBLIGATION_EVENTS = f"""
@@ -164,8 +172,10 @@ class Scope(NamedTuple):
 class Sheet(NamedTuple):
     """A table: its file, its columns in the order of the statement, and how often the statement is asked.
 
-    A column is `name`, `name:money` of the row's currency, `name:original` of its other one, `name:time`,
-    or `name:utr`, which is sealed.
+    Others read them: a column is added at the end (decision 0023).
+
+    A column is `name`, `name:money` of the row's currency, `name:original` and `name:base` of its other ones,
+    `name:time`, or `name:utr`, which is sealed.
     """
 
     path: str
@@ -188,6 +198,7 @@ _LINE_COLUMNS: Final = _columns(
     " source importId"
 )
 LINES: Final = "bank_transactions.csv"
+STATED: Final = "stated_balances.csv"
 INVOICES: Final = "invoices.csv"
 ALLOCATIONS: Final = "allocations.csv"
 SHEETS: Final = (
@@ -205,7 +216,7 @@ SHEETS: Final = (
             "id name legalName type companyNumber utr:utr vatNumber vatStatus vatEffectiveDate vatDeregistrationDate"
             " vatScheme vatReturnFrequency vatStaggerGroup vatFlatRateCategory vatFlatRatePercent"
             " vatFlatRateStartDate accountingYearEndMonth accountingYearEndDay incorporationDate baseCurrency"
-            " countryCode taxResidency address"
+            " countryCode taxResidency address vatPeriodEndMonth cisContractor cisSubcontractor cisVerifiedRate"
         ),
         _SELECT_ENTITY,
     ),
@@ -233,6 +244,7 @@ SHEETS: Final = (
             "id number kind status businessId clientId creditsInvoiceId issueDate supplyDate dueDate currency"
             " baseCurrency fxRate amountsAre netTotal:money vatTotal:money grossTotal:money discountTotal:money"
             " reverseChargeVat:money cisDeduction:money reference poNumber notes voidReason client seller"
+            " fxRateSource fxRateDate vatTotalBase:base cisRate propertyId"
         ),
         _SELECT_INVOICES,
     ),
@@ -240,13 +252,16 @@ SHEETS: Final = (
         "invoice_lines.csv",
         _columns(
             "id invoiceId position description quantity unit currency unitPrice discountPercent vatCode"
-            " vatRatePercent category net:money vat:money gross:money"
+            " vatRatePercent category net:money vat:money gross:money reverseChargeVat:money propertyId cisLabour"
+            " capitalGoods creditsLine"
         ),
         _SELECT_INVOICE_LINES,
     ),
     Sheet(
         "payments.csv",
-        _columns("id invoiceId position date currency amount:money bankTransactionId method reference"),
+        _columns(
+            "id invoiceId position date currency amount:money bankTransactionId method reference fxRate fxRateSource"
+        ),
         _SELECT_PAYMENTS,
     ),
     Sheet(
@@ -261,13 +276,14 @@ SHEETS: Final = (
         _SELECT_STATEMENTS,
         by_account=True,
     ),
+    Sheet(STATED, _columns("id accountId date currency balance:money note"), _SELECT_STATED, by_account=True),
     Sheet(LINES, _LINE_COLUMNS, _SELECT_LINES, by_account=True),
     Sheet(
         ALLOCATIONS,
         _columns(
             "id sourceType sourceId businessId propertyId unitId tenancyId mortgageId invoiceId counterpartId date"
             " documentDate direction currency amount:money vatAmount:money disallowableAmount:money fxRate category"
-            " purpose description matchedBy ruleId reason documentIds"
+            " purpose description matchedBy ruleId reason documentIds vatCode capitalGoods interestSource"
         ),
         _SELECT_ALLOCATIONS,
     ),
@@ -275,7 +291,8 @@ SHEETS: Final = (
         "obligations.csv",
         _columns(
             "id kind name businessId periodId periodStartDate periodEndDate dueDate predictedDueDate status"
-            " receivedDate periodKey source confidence currency amountDue:money penalty"
+            " receivedDate periodKey source confidence currency amountDue:money penalty undecided dismissed"
+            " fulfilledAt:time"
         ),
         _SELECT_OBLIGATIONS,
     ),
@@ -302,9 +319,8 @@ def _is_outside(scope: Scope, line: Row) -> bool:
 def _converted(tx: ReadTx, sheet: Sheet, rows: Iterator[Row]) -> Iterator[list[Cell]]:
     kinds = [column.partition(":")[2] for column in sheet.columns]
     names = sheet.heading
-    currency = names.index("currency") if "currency" in names else None
-    original = names.index("originalCurrency") if "originalCurrency" in names else None
-    of = {"money": currency, "original": original}
+    currencies = {"money": "currency", "original": "originalCurrency", "base": "baseCurrency"}
+    of = {kind: names.index(name) if name in names else None for kind, name in currencies.items()}
     for row in rows:
         yield [
             opened_utr(tx, row[0], value) if kind == "utr" else _cell(value, kind, row, of)

@@ -22,12 +22,12 @@ from gatewayd.bundles.sheets import Scope
 from gatewayd.clock import to_wire
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
-from gatewayd.identity.seal_keys import SealKey
+from gatewayd.identity.signing.seal_keys import SealKey
 from gatewayd.ledger import csv_text
 from gatewayd.ledger.business_accounts import accounts_of
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.store import ReadTx
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 
 MAX_ROWS: Final = 1_000_000  # Chosen: of all tables together, some years of a large firm
 _MOMENT: Final = (1980, 1, 1, 0, 0, 0)  # the first that a ZIP knows: the time is in the manifest alone
@@ -67,20 +67,36 @@ def write(tx: ReadTx, period: PeriodRow, key: SealKey, sink: Sink, of_documents:
         else:
             files.add_documents(entries.documents(tx), of_documents)
         bundled = Bundled(files.written, contents_digest(files.written))
-        facts = _facts(tx, period)
-        manifest = Manifest(
-            format=FORMAT,
-            period=facts,
-            organization_id=tx.org_id,
-            sealed_at=to_wire(tx.now),
-            contents_sha256=bundled.contents_sha256,
-            files=bundled.files,
-            notes=notes,
-        )
-        signed = encode(manifest)
+        signed = encode(_manifest(tx, period, bundled, notes))
         for name, content in ((MANIFEST, signed), (SIGNATURE, key.sign(signed).encode()), (KEY, key.public.encode())):
             archive.writestr(_named(name), content)
     return bundled
+
+
+def write_unsealed(tx: ReadTx, period: PeriodRow, sink: Sink, *, with_documents: bool) -> None:
+    """Write the books of a period, open or closed, to be compared with a bundle: no bytes of documents, no signature.
+
+    Raises `Problem` `limit_reached`, and as the sink does.
+    """
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        files, entries = _Files(archive), Entries(tx) if with_documents else None
+        notes = _write_books(tx, period, files, entries)
+        if entries is not None:
+            files.add_table(documents.TABLE, documents.HEADING, ([*each] for each in entries.documents(tx)))
+        bundled = Bundled(files.written, contents_digest(files.written))
+        archive.writestr(_named(MANIFEST), encode(_manifest(tx, period, bundled, notes)))
+
+
+def _manifest(tx: ReadTx, period: PeriodRow, bundled: Bundled, notes: list[str]) -> Manifest:
+    return Manifest(
+        format=FORMAT,
+        period=_facts(tx, period),
+        organization_id=tx.org_id,
+        sealed_at=to_wire(tx.now),
+        contents_sha256=bundled.contents_sha256,
+        files=bundled.files,
+        notes=notes,
+    )
 
 
 def _write_books(tx: ReadTx, period: PeriodRow, files: "_Files", entries: Entries | None) -> list[str]:

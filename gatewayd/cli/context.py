@@ -116,7 +116,7 @@ class Context:
 
     def _refuse_beside_daemon(self) -> None:
         """A database that is not there though a daemon works with it was removed: another one would hide that."""
-        from gatewayd.store.directory import is_worked_with
+        from gatewayd.store.files.directory import is_worked_with
 
         directory = self.store_settings.directory
         if is_worked_with(directory):

@@ -127,7 +127,7 @@ def _run(
 ) -> T:
     import msgspec
 
-    from gatewayd.identity import organizations
+    from gatewayd.identity.people import organizations
     from gatewayd.performing.performer import Performer
     from gatewayd.performing.prepared import prepare
 

@@ -10,11 +10,13 @@ from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.sign_in import retry_after
 from gatewayd.errors import Problem
-from gatewayd.identity import audit, known_devices, one_time_links, passkeys, second_factors, sessions, users
-from gatewayd.identity.passwords import check_password
-from gatewayd.identity.sign_in import WrongCredentials
-from gatewayd.identity.throttling import Locked
-from gatewayd.identity.users import User
+from gatewayd.identity import audit
+from gatewayd.identity.people import users
+from gatewayd.identity.people.users import User
+from gatewayd.identity.sign_in import known_devices, one_time_links, passkeys, second_factors, sessions
+from gatewayd.identity.sign_in.passwords import check_password
+from gatewayd.identity.sign_in.sign_in import WrongCredentials
+from gatewayd.identity.sign_in.throttling import Locked
 from gatewayd.store import ReadTx, WriteTx
 
 PageResponse = Response | tuple[str, int, dict[str, str]]

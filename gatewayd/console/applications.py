@@ -8,7 +8,7 @@ from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.contract.scopes import meaning
 from gatewayd.errors import Problem
-from gatewayd.identity import grant_lists, grants
+from gatewayd.identity.clients import grant_lists, grants
 
 
 class Applications:

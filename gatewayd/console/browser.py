@@ -18,10 +18,11 @@ from gatewayd.contract.caller import Role
 from gatewayd.errors import Problem
 from gatewayd.http1.asgi import HttpScope
 from gatewayd.http1.redirects import location
-from gatewayd.identity import known_devices, memberships, sessions, users
+from gatewayd.identity.people import memberships, users
+from gatewayd.identity.people.users import User
 from gatewayd.identity.random_tokens import make_token
-from gatewayd.identity.sessions import Session, Visitor
-from gatewayd.identity.users import User
+from gatewayd.identity.sign_in import known_devices, sessions
+from gatewayd.identity.sign_in.sessions import Session, Visitor
 from gatewayd.store import ReadTx, StoreFailure
 
 FORM_BYTES: Final = 64 * 1024  # Chosen: passkeys and long passwords included

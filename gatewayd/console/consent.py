@@ -27,18 +27,13 @@ from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.contract.scopes import meaning
 from gatewayd.http1.redirects import with_parameters
-from gatewayd.identity import (
-    authorization_codes,
-    authorizations,
-    memberships,
-    oauth_clients,
-    organizations,
-    redirect_uris,
-)
-from gatewayd.identity.authorization_codes import Consent
-from gatewayd.identity.authorizations import PendingRequest
-from gatewayd.identity.oauth_clients import Client
-from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
+from gatewayd.identity.clients import oauth_clients, redirect_uris
+from gatewayd.identity.clients.oauth_clients import Client
+from gatewayd.identity.clients.oauth_errors import DirectFailure, OAuthFailure
+from gatewayd.identity.people import memberships, organizations
+from gatewayd.identity.tokens import authorization_codes, authorizations
+from gatewayd.identity.tokens.authorization_codes import Consent
+from gatewayd.identity.tokens.authorizations import PendingRequest
 from gatewayd.store import ReadTx
 
 _NOTHING_CHECKED = "Check at least one thing that the app may do, or deny."

@@ -8,7 +8,9 @@ from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.tax_view import attention
 from gatewayd.console.usage import left
-from gatewayd.identity import grant_lists, memberships, organizations, passkeys, second_factors
+from gatewayd.identity.clients import grant_lists
+from gatewayd.identity.people import memberships, organizations
+from gatewayd.identity.sign_in import passkeys, second_factors
 from gatewayd.store import ReadTx
 from gatewayd.tax import approvals
 

@@ -7,12 +7,12 @@ import trio
 from gatewayd.clock import Clock
 from gatewayd.http1.asgi import App, HttpScope, Receive, Send
 from gatewayd.http1.log import Log
-from gatewayd.identity.throttling import Limits
+from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.store import Store
 from gatewayd.tax.settings import TaxSettings
 
 if TYPE_CHECKING:
-    from gatewayd.identity.sign_in import SignIn
+    from gatewayd.identity.sign_in.sign_in import SignIn
 
 
 class Console:
@@ -52,9 +52,9 @@ class Console:
     def _make(self) -> App:
         from gatewayd.console.app import create
         from gatewayd.console.parts import ConsoleParts
-        from gatewayd.identity.passkeys import Challenges
-        from gatewayd.identity.passwords import Hasher, Passwords
-        from gatewayd.identity.sign_in import SignIn
+        from gatewayd.identity.sign_in.passkeys import Challenges
+        from gatewayd.identity.sign_in.passwords import Hasher, Passwords
+        from gatewayd.identity.sign_in.sign_in import SignIn
 
         store, clock, log = self._given
         passwords = Passwords(Hasher())

@@ -8,11 +8,12 @@ from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.sign_in import go_on
 from gatewayd.errors import Problem
-from gatewayd.identity import one_time_links, password_resets, users
-from gatewayd.identity.one_time_links import Purpose
-from gatewayd.identity.passwords import check_password
-from gatewayd.identity.sign_in import WrongCredentials
-from gatewayd.identity.users import User
+from gatewayd.identity.people import users
+from gatewayd.identity.people.users import User
+from gatewayd.identity.sign_in import one_time_links, password_resets
+from gatewayd.identity.sign_in.one_time_links import Purpose
+from gatewayd.identity.sign_in.passwords import check_password
+from gatewayd.identity.sign_in.sign_in import WrongCredentials
 from gatewayd.store import ReadTx, WriteTx
 
 Page = tuple[str, int]

@@ -22,8 +22,8 @@ from gatewayd.console.open_access_view import (
 )
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
-from gatewayd.identity import memberships, organizations
-from gatewayd.identity.users import User
+from gatewayd.identity.people import memberships, organizations
+from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx, WriteTx
 
 OF_EACH: Final = 10  # Chosen: of each maker where several are shown

@@ -10,9 +10,10 @@ from gatewayd.access import kinds
 from gatewayd.access.kinds import Kind
 from gatewayd.console.browser import role_in
 from gatewayd.errors import Problem
-from gatewayd.identity import audit, memberships, users
+from gatewayd.identity import audit
 from gatewayd.identity.open_access import AccessKind, Opening
-from gatewayd.identity.users import User
+from gatewayd.identity.people import memberships, users
+from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx
 
 UNKNOWN: Final = "unknown"

@@ -5,11 +5,11 @@ from urllib.parse import urlsplit
 
 from gatewayd.clock import Clock
 from gatewayd.http1.log import Log
-from gatewayd.identity.passkeys import Challenges, RelyingParty
-from gatewayd.identity.passwords import Passwords
-from gatewayd.identity.sessions import Session
-from gatewayd.identity.sign_in import SignIn
-from gatewayd.identity.users import User
+from gatewayd.identity.people.users import User
+from gatewayd.identity.sign_in.passkeys import Challenges, RelyingParty
+from gatewayd.identity.sign_in.passwords import Passwords
+from gatewayd.identity.sign_in.sessions import Session
+from gatewayd.identity.sign_in.sign_in import SignIn
 from gatewayd.store import Store
 from gatewayd.tax.settings import TaxSettings
 

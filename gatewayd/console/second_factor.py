@@ -7,8 +7,8 @@ from gatewayd.console.addresses import ACCOUNT
 from gatewayd.console.browser import recently_signed_in, see, value
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import PRODUCT, ConsoleParts
-from gatewayd.identity import second_factors
-from gatewayd.identity.users import User
+from gatewayd.identity.people.users import User
+from gatewayd.identity.sign_in import second_factors
 from gatewayd.store import WriteTx
 
 PAGE = f"{ACCOUNT}/second-factor"

@@ -12,10 +12,11 @@ from gatewayd.console.browser import HANDLE_FIELD, Browser, local_path, see, val
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.http1.networks import network_of_peer
-from gatewayd.identity import authorizations, passkeys, sessions
-from gatewayd.identity.oauth_errors import DirectFailure
-from gatewayd.identity.sign_in import NewSession, SecondFactorStep, WrongCredentials
-from gatewayd.identity.throttling import Locked
+from gatewayd.identity.clients.oauth_errors import DirectFailure
+from gatewayd.identity.sign_in import passkeys, sessions
+from gatewayd.identity.sign_in.sign_in import NewSession, SecondFactorStep, WrongCredentials
+from gatewayd.identity.sign_in.throttling import Locked
+from gatewayd.identity.tokens import authorizations
 from gatewayd.store import WriteTx
 
 _PURPOSE = "sign in"

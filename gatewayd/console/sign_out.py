@@ -9,9 +9,10 @@ from gatewayd.console.addresses import SIGN_IN, SIGN_OUT
 from gatewayd.console.browser import Browser, allow_form_to, see, visit
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
-from gatewayd.identity import redirect_uris, sessions, sign_outs
-from gatewayd.identity.oauth_errors import DirectFailure
-from gatewayd.identity.sign_outs import SignOut
+from gatewayd.identity.clients import redirect_uris, sign_outs
+from gatewayd.identity.clients.oauth_errors import DirectFailure
+from gatewayd.identity.clients.sign_outs import SignOut
+from gatewayd.identity.sign_in import sessions
 
 _NAMES = ("client_id", "post_logout_redirect_uri", "state")
 

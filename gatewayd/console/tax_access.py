@@ -11,8 +11,8 @@ from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.tax_view import OPERATION_WORDS, asking, view
 from gatewayd.contract.scopes import ALL_SCOPES, RESTRICTED, ordered
 from gatewayd.errors import Problem
-from gatewayd.identity import memberships, organizations
-from gatewayd.identity.users import User
+from gatewayd.identity.people import memberships, organizations
+from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import approvals, connections
 from gatewayd.tax.approvals import ATTESTATION_MAX

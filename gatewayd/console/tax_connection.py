@@ -17,7 +17,7 @@ from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.tax_access import TaxAccess, address_of
 from gatewayd.console.tax_view import Connected, connected
 from gatewayd.errors import Problem
-from gatewayd.identity.users import User
+from gatewayd.identity.people.users import User
 from gatewayd.ledger import owners
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import connections, engine

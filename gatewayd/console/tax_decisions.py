@@ -12,8 +12,9 @@ from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.tax_view import who
 from gatewayd.errors import Problem
-from gatewayd.identity import oauth_clients, organizations
-from gatewayd.identity.users import User
+from gatewayd.identity.clients import oauth_clients
+from gatewayd.identity.people import organizations
+from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import approvals
 from gatewayd.tax.approvals import REASON_MAX, Approved, Standing, TaxRequest

@@ -10,8 +10,11 @@ from gatewayd.console.browser import role_in
 from gatewayd.contract.caller import Role
 from gatewayd.contract.scopes import RESTRICTED
 from gatewayd.errors import Problem
-from gatewayd.identity import api_keys, audit, grant_lists, organizations, users
-from gatewayd.identity.users import User
+from gatewayd.identity import audit
+from gatewayd.identity.clients import grant_lists
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.people import organizations, users
+from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx
 from gatewayd.tax import approvals, call_log, connections, subjects
 from gatewayd.tax.approvals import Standing

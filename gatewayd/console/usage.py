@@ -12,8 +12,8 @@ from gatewayd.console.browser import signed_in
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.usage_chart import HEIGHT, WIDTH, Bar, Point, bars
-from gatewayd.identity import memberships, organizations
-from gatewayd.identity.organizations import Organization
+from gatewayd.identity.people import memberships, organizations
+from gatewayd.identity.people.organizations import Organization
 from gatewayd.ledger.credits import balances, plans, summaries
 from gatewayd.ledger.credits import usage as credit_usage
 from gatewayd.ledger.credits.shapes import CreditBalance, PlanRow, UsageDay, UsageTotals

@@ -23,7 +23,7 @@ from gatewayd.performing import idempotency
 from gatewayd.provider import Provider, note_use
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure
-from gatewayd.store.directory import Tenure
+from gatewayd.store.files.directory import Tenure
 from gatewayd.tax import engine
 from gatewayd.vault_files.receiving import Receiving
 from gatewayd.webhooks.retention import Retention

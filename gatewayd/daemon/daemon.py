@@ -52,7 +52,7 @@ from gatewayd.provider import Provider, ProviderSettings, open_provider
 from gatewayd.service_manager import Notifier
 from gatewayd.statements.child import read_apart
 from gatewayd.store import Store
-from gatewayd.store.directory import Tenure, locked
+from gatewayd.store.files.directory import Tenure, locked
 from gatewayd.tax import engine
 from gatewayd.tax.proxy import Proxy
 from gatewayd.vault_files.receiving import Receiving

@@ -24,7 +24,7 @@ from gatewayd.daemon.vault import VaultEngines
 from gatewayd.http import calendar_feeds, documents, tus
 from gatewayd.http.api import Api, ApiParts
 from gatewayd.http.documents import ReadinessCheck
-from gatewayd.http.hosts import Hosts
+from gatewayd.http.hosts import Hosts, Note
 from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.render import refusal
 from gatewayd.http.router import Router
@@ -38,7 +38,7 @@ from gatewayd.http1.log import Log
 from gatewayd.http1.proxy_headers import TrustedProxies
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
-from gatewayd.identity.throttling import Limits
+from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.metrics.page import page as metrics_page
@@ -48,8 +48,8 @@ from gatewayd.outbound.transport import Policy
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.provider import Provider
 from gatewayd.shares import Shares
-from gatewayd.store.blobs import Blobs
-from gatewayd.store.incoming_files import incoming_folder, sweep
+from gatewayd.store.files.blobs import Blobs
+from gatewayd.store.files.incoming_files import incoming_folder, sweep
 from gatewayd.tax.headers import FROM_PAGES, TO_PAGES
 from gatewayd.tax.proxy import Proxy
 from gatewayd.vault_files.engine import DOWNLOADS, VaultFiles
@@ -149,7 +149,7 @@ def create_doors(parts: DoorParts) -> Doors:
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
         pages=parts.observer.observe(console, label_all("console")),
         is_page=is_page,
-        hosts=_hosts(config, parts.log),
+        hosts=_hosts(config, parts.log, parts.observer.note_misdirected),
     )
     settings = server_settings(config)
     server = Server(router, settings, refuse=refusal, log=parts.log, clock=parts.clock, at_once=router.at_once)
@@ -239,9 +239,9 @@ def _observed_calendars(parts: DoorParts, limits: RateLimits) -> App:
     return parts.observer.observe(app, label_all(calendar_feeds.LABEL))
 
 
-def _hosts(config: Config, log: Log | None = None) -> Hosts:
+def _hosts(config: Config, log: Log | None = None, note: Note | None = None) -> Hosts:
     bound = [place.host for place in map(parse_bind, config.server.bind) if isinstance(place, TcpBind)]
-    return Hosts([urlsplit(config.server.public_url).hostname or "", *bound, *config.server.hosts], log)
+    return Hosts([urlsplit(config.server.public_url).hostname or "", *bound, *config.server.hosts], log, note)
 
 
 def _create_console(parts: DoorParts) -> Console:

@@ -10,7 +10,7 @@ from gatewayd.daemon.clock_watch import ClockWatch
 from gatewayd.http1.log import Log
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure, latest_change
-from gatewayd.store.directory import Tenure
+from gatewayd.store.files.directory import Tenure
 from gatewayd.store.write_check import LARGE_BYTES
 
 BEAT_SECONDS: Final = 1.0  # Chosen: how often the store is asked whether it answers

@@ -13,12 +13,13 @@ import trio
 from gatewayd.clock import Instant
 from gatewayd.errors import Problem
 from gatewayd.http1.log import Log
-from gatewayd.identity import audit, organizations, suspensions
+from gatewayd.identity import audit
+from gatewayd.identity.people import organizations, suspensions
 from gatewayd.ledger import named_files
 from gatewayd.search import index
 from gatewayd.store import ReadTx, Store
-from gatewayd.store.blobs import Blobs
 from gatewayd.store.erasing import OwnedTable, erase_all, erase_rows, next_keys, owned_tables
+from gatewayd.store.files.blobs import Blobs
 from gatewayd.store.settings import DATABASE_NAME
 from gatewayd.webhooks import delivery_queue
 

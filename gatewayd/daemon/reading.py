@@ -14,7 +14,7 @@ from gatewayd.parsing.engine import Parsing, open_parsing
 from gatewayd.parsing.parts import ParseParts, Reader
 from gatewayd.search.engine import Search, SearchParts, open_search
 from gatewayd.store import Store
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 
 OpenReader = Callable[[Config], AbstractAsyncContextManager[Reader]]
 """Opens a reader, with the settings of text in pictures."""

@@ -13,7 +13,7 @@ from gatewayd.http1.log import Log
 from gatewayd.identity import audit
 from gatewayd.store import Store, StoreFailure, WriteTx
 from gatewayd.store.database import open_store
-from gatewayd.store.restored import Decision, find_restored, mark
+from gatewayd.store.files.restored import Decision, find_restored, mark
 from gatewayd.store.settings import StoreSettings
 
 

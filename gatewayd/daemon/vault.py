@@ -16,8 +16,8 @@ from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
 from gatewayd.shares import Shares
 from gatewayd.store import Store
-from gatewayd.store.blobs import Blobs
-from gatewayd.store.partial_blobs import PartialBlobs
+from gatewayd.store.files.blobs import Blobs
+from gatewayd.store.files.partial_blobs import PartialBlobs
 from gatewayd.vault_files.receiving import Receiving
 
 

@@ -12,6 +12,7 @@ from typing import BinaryIO, Final
 
 from msgspec import msgpack
 
+from gatewayd import check_digits
 from gatewayd.extraction import answers, pictures
 from gatewayd.extraction.bounds import Bounds
 from gatewayd.extraction.facts import find_facts
@@ -40,6 +41,7 @@ def main(layer: str) -> None:
     """Be the template until the daemon is gone. `layer` is not empty where bubblewrap started it."""
     logging.disable()  # parsers complain of what they can't read
     pictures.prepare()
+    check_digits.load()
     for name in _CODECS:
         codecs.lookup(name)
     template.serve(work, IDLE_SECONDS, bubblewrap=bool(layer))

@@ -29,7 +29,7 @@ from gatewayd.http1.header_fields import Header
 from gatewayd.http1.log import Log
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response, send_response
-from gatewayd.identity.authentication import Authenticate
+from gatewayd.identity.tokens.authentication import Authenticate
 from gatewayd.performing.admission import Admission, Call, leave
 from gatewayd.performing.performer import Performer, read_in
 from gatewayd.performing.rate_limits import RateLimits

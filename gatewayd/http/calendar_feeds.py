@@ -19,8 +19,8 @@ from gatewayd.http1.asgi import App
 from gatewayd.http1.header_fields import Header
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity import calendar_feeds
-from gatewayd.identity.calendar_feeds import OpenFeed
+from gatewayd.identity.keys import calendar_feeds
+from gatewayd.identity.keys.calendar_feeds import OpenFeed
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure
 

@@ -4,7 +4,7 @@ A page of a stranger may let its own name lead to this machine, and would then b
 (DNS rebinding). It cannot do so with an address, nor with a name that the browser itself resolves.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from ipaddress import ip_address
 from typing import Final
 
@@ -22,6 +22,8 @@ _MESSAGE: Final = (
     "Nothing is served here under the name that the request was sent to. server.public_url is the one that counts, and "
     "server.hosts holds further ones."
 )
+Note = Callable[[Request, Response], None]
+"""Told of each refusal."""
 
 
 class Hosts:
@@ -30,10 +32,11 @@ class Hosts:
     Addresses, and the names of this machine itself, are served in any case, and so is a request that names no host.
     """
 
-    def __init__(self, names: Iterable[str] = (), log: Log | None = None) -> None:
-        """`names` are without ports. `log` is told of the first requests to others, each name once."""
+    def __init__(self, names: Iterable[str] = (), log: Log | None = None, note: Note | None = None) -> None:
+        """`names` are without ports. `log` is told of the first requests to others, each name once; `note` of each."""
         self._names = frozenset(name.lower() for name in names)
         self._log = log
+        self._note = note
         self._told: set[str] = set()
 
     def refused(self, request: Request) -> Response | None:
@@ -49,7 +52,10 @@ class Hosts:
         if self._log is not None and host not in self._told and len(self._told) < TOLD_MAX:
             self._told.add(host)
             self._log.warning("host_refused", host=host, setting="server.hosts", request_id=request.id)
-        return refusal(STATUS, _MESSAGE, request.id)
+        response = refusal(STATUS, _MESSAGE, request.id)
+        if self._note is not None:
+            self._note(request, response)
+        return response
 
     def _serves(self, host: str) -> bool:
         name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]

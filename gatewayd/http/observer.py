@@ -5,6 +5,7 @@ sign-in and of links hold handles, codes and tokens.
 """
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
 import trio
 
@@ -17,6 +18,9 @@ from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.http1.state import AtOnce
 from gatewayd.logs import Access, AccessLog
+
+MISDIRECTED: Final = "misdirected"
+"""The label of requests for another host."""
 
 Label = Callable[[str], str]
 """The label of a path, one of a few that were fixed when the program was written."""
@@ -34,6 +38,10 @@ class Observer:
         """Note what the API answers."""
         operation = call.route.operation.id if call.route else NO_OPERATION
         self._note(operation, response.status, call.request.id, call.started, call.caller)
+
+    def note_misdirected(self, request: Request, response: Response) -> None:
+        """Note what is answered to a request for another host, which no application sees."""
+        self._note(MISDIRECTED, response.status, request.id, trio.current_time())
 
     def observe(self, app: App, label: Label) -> App:
         """`app`, each of whose responses is noted when it begins, as those of the API are."""

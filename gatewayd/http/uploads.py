@@ -15,7 +15,7 @@ from gatewayd.http1 import bodies
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.shares import Shares
-from gatewayd.store.incoming_files import IncomingFile
+from gatewayd.store.files.incoming_files import IncomingFile
 
 PART_BYTES: Final = 1 << 20  # is written at once
 MAX_AT_ONCE: Final = 8  # Chosen: so many files of the largest size lie on the disk at a time

@@ -11,6 +11,7 @@ from gatewayd.store import ReadTx, Row, WriteTx
 Action = Literal[
     "organization.created",
     "organization.renamed",
+    "organization.rezoned",
     "organization.suspended",
     "organization.resumed",
     "organization.deleting",

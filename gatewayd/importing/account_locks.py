@@ -6,7 +6,7 @@ So a run that somebody works on is told from one whose process was killed, also 
 from pathlib import Path
 from typing import Final
 
-from gatewayd.store.file_lock import FileLock, take_lock
+from gatewayd.store.files.file_lock import FileLock, take_lock
 
 FOLDER_NAME: Final = "imports"
 

@@ -40,7 +40,7 @@ from gatewayd.ledger.import_shapes import ImportKind, ImportRunRow
 from gatewayd.shares import Shares
 from gatewayd.statements.shapes import Unreadable
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
-from gatewayd.store.file_lock import FileLock
+from gatewayd.store.files.file_lock import FileLock
 
 AT_ONCE: Final = 3  # Chosen: runs that are worked on at a time
 ORGANIZATION_AT_ONCE: Final = 2  # Chosen: those of one organization; the others wait, since they are on record

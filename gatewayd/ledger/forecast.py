@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from gatewayd.clock import months_later
 from gatewayd.ledger import tax_calendar
-from gatewayd.ledger.due_dates import companies, construction, digital_updates, income_tax, vat
+from gatewayd.ledger.due_dates import companies, construction, digital_updates, income_tax, vat, vat_on_account
 from gatewayd.ledger.due_dates.months import DuePeriod
 from gatewayd.ledger.taxpayers import INCOME_TAX_SOURCES, Source, Taxpayer
 
@@ -36,7 +36,6 @@ ObligationKind = Literal[
 ]
 
 _YEARS_LOOKED_BACK = 4  # two years before the last of three that decide who may leave
-_VAT_KINDS: tuple[ObligationKind, ...] = ("vat_return", "vat_payment")
 
 
 class PeriodKey(NamedTuple):
@@ -157,11 +156,18 @@ def _add_vat(found: Forecast, taxpayer: Taxpayer, said: list[Said], seen: Horizo
     annual = registration is not None and registration.annual
     named = [DuePeriod(one.start, one.end, vat.due(one.end, annual)) for one in said]
     free = [one for one in predicted if not any(one.start <= other.end and other.start <= one.end for other in named)]
-    for period in sorted([*named, *free]):
+    every = sorted([*named, *free])
+    asked = {} if annual else vat_on_account.asked_of(every, taxpayer.vat_years)
+    for period in every:
         key = PeriodKey("vat_period", None, period.end.isoformat())
-        _add_period(found, key, (vat_label(period.end), None), period)
-        for kind in _VAT_KINDS:
-            _add_obligation(found, kind, None, period, key)
+        dues = list(vat_on_account.dues(period, asked.get(period.end)))
+        _add_period(found, key, (vat_label(period.end), None), period._replace(due=dues[0].day))
+        for one in dues:
+            _add_obligation(found, one.kind, None, period._replace(due=one.day), key)
+            slot = one.day.isoformat() if one.kind == "payment_on_account" else ""
+            found.obligations[-1] = found.obligations[-1]._replace(
+                slot=slot, amount=one.amount, undecided=one.undecided
+            )
 
 
 # -- the Construction Industry Scheme
@@ -273,7 +279,8 @@ def _add_payments_on_account(found: Forecast, taxpayer: Taxpayer, year: int) -> 
 
 
 def _add_financial_years(found: Forecast, taxpayer: Taxpayer, seen: Horizon) -> None:
-    incorporated = taxpayer.incorporated
+    """Chosen: of what was due before the entity came into the books nobody knows whether it was met."""
+    incorporated, others = taxpayer.incorporated, len(found.obligations)
     for year in companies.financial_years(taxpayer.year_end, incorporated, seen.first, seen.last):
         key = PeriodKey("financial_year", None, year.end.isoformat())
         accounts = DuePeriod(year.start, year.end, companies.accounts_due(year))
@@ -285,6 +292,8 @@ def _add_financial_years(found: Forecast, taxpayer: Taxpayer, seen: Horizon) -> 
     if taxpayer.is_on_register and incorporated is not None:
         for review in companies.review_periods(incorporated, seen.first, seen.last):
             _add_obligation(found, "confirmation_statement", None, review, None)
+    entered, added = taxpayer.created.isoformat(), found.obligations[others:]
+    found.obligations[others:] = [one._replace(undecided=one.due < entered) for one in added]
 
 
 def _add_corporation_tax(found: Forecast, taxpayer: Taxpayer, year: companies.FinancialYear, key: PeriodKey) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from gatewayd.ledger import period_seals
 from gatewayd.store import ReadTx, Row
-from gatewayd.store.named_blobs import PAGE, NamedFile, Naming, paged
+from gatewayd.store.backups.named_blobs import PAGE, NamedFile, Naming, paged
 
 _SELECT_DOCUMENT_ANY_ORG = "SELECT 1 FROM vault_documents WHERE sha256 = :sha256 LIMIT 1"
 _SELECT_VARIANT_ANY_ORG = "SELECT 1 FROM vault_variants WHERE sha256 = :sha256 LIMIT 1"

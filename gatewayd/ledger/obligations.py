@@ -52,7 +52,9 @@ class StoredObligation(Response, frozen=True, kw_only=True):
     period_key: Annotated[str, Meta(description="The authority's own key. Not to be shown to people.")] | None
     source: Source
     confidence: Literal["confirmed", "predicted"]
-    undecided: Annotated[bool, Meta(description="Nobody knows whether it is asked for: it is never overdue.")]
+    undecided: Annotated[
+        bool, Meta(description="Nobody knows whether it is asked for, or was met elsewhere: it is never overdue.")
+    ]
     penalty: Penalty | None
     amount_due: Amount | None
     currency: str
@@ -112,6 +114,12 @@ _SELECT_OF_PERIOD = "SELECT id FROM obligations WHERE org_id = :org_id AND perio
 _SELECT_FILED = """
 SELECT id FROM obligations
 WHERE org_id = :org_id AND period_id = :period_id AND status = 'fulfilled' AND source = 'tax_authority'
+ORDER BY id LIMIT 1
+"""
+_SELECT_ON_ACCOUNT = """
+SELECT id FROM obligations
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND kind = 'payment_on_account'
+    AND period_start_date = :start AND (status <> 'not_required' OR dismissed = 1)
 ORDER BY id LIMIT 1
 """
 _SELECT_UPDATE_MADE = """
@@ -179,6 +187,11 @@ def filed_of_period(tx: ReadTx, period_id: str) -> str | None:
     """An obligation of a period that the authority says is fulfilled."""
     found: str | None = tx.value(_SELECT_FILED, period_id=period_id)
     return found
+
+
+def are_payments_on_account(tx: ReadTx, legal_entity_id: str, start: str) -> bool:
+    """Whether there are payments on account of a period that begins on an ISO date; dismissed ones count too."""
+    return tx.row(_SELECT_ON_ACCOUNT, legal_entity_id=legal_entity_id, start=start) is not None
 
 
 def update_made(tx: ReadTx, business_id: str, first: str, last: str) -> str | None:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.ledger import obligations, periods, taxpayers
+from gatewayd.ledger import kept_vat, obligations, periods, taxpayers
 from gatewayd.ledger.forecast import (
     ExpectedObligation,
     ExpectedPeriod,
@@ -30,7 +30,7 @@ from gatewayd.ledger.tax_calendar import tax_year_of
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 
-EDITION: Final = 6
+EDITION: Final = 7
 """Of the rules: with a new one, every calendar is made anew."""
 REFRESHED_AT_ONCE: Final = 20  # Chosen: entities in one transaction, some milliseconds
 CURRENCY: Final = "GBP"  # of what is owed in the United Kingdom
@@ -62,6 +62,7 @@ def refresh(tx: WriteTx, legal_entity_id: str, business_id: str | None = None) -
     With a business, of that and of the entity as a whole: what follows from the others is as it was, and they may be
     many. Not of a person: whether updates of one source are due depends on when the others began.
     """
+    kept_vat.refresh(tx, legal_entity_id)
     taxpayer = taxpayers.find(tx, legal_entity_id)
     assert taxpayer is not None, "a legal entity is refreshed after it was stored"
     if taxpayer.is_person:

@@ -7,9 +7,10 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from gatewayd.clock import Instant, london_date
-from gatewayd.ledger import owners, quarter_choices, tax_year_figures
+from gatewayd.ledger import owners, quarter_choices, tax_year_figures, vat_years
 from gatewayd.ledger.due_dates import vat
 from gatewayd.ledger.due_dates.companies import YearEnd
+from gatewayd.ledger.due_dates.vat_on_account import VatYear
 from gatewayd.ledger.quarter_choices import QuarterChoices
 from gatewayd.ledger.tax_year_figures import TaxYearFigures
 from gatewayd.store import ReadTx, Row
@@ -74,6 +75,7 @@ class Taxpayer(NamedTuple):
     created: datetime.date
     sources: tuple[Source, ...]
     figures: Mapping[int, TaxYearFigures]
+    vat_years: Mapping[datetime.date, VatYear]
 
     @property
     def incomes(self) -> dict[int, int]:
@@ -85,6 +87,12 @@ class Taxpayer(NamedTuple):
     def is_person(self) -> bool:
         """True where Income Tax is its own."""
         return self.type in owners.PERSONS
+
+    @property
+    def may_pay_vat_on_account(self) -> bool:
+        """False with monthly returns, and with annual accounting (SI 1993/2001 art 4; VPOA4100)."""
+        found = self.registration
+        return found is None or not (found.annual or found.months == vat.EVERY_MONTH)
 
     @property
     def is_on_register(self) -> bool:
@@ -111,6 +119,7 @@ def find(tx: ReadTx, legal_entity_id: str) -> Taxpayer | None:
         created=_london(created_at),
         sources=_sources(tx, id_),
         figures=tax_year_figures.of_entity(tx, id_),
+        vat_years=vat_years.of_entity(tx, id_),
     )
 
 

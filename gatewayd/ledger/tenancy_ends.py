@@ -5,8 +5,8 @@ from typing import NamedTuple
 from gatewayd.store import ReadTx
 
 _SELECT = """
-SELECT t.id, t.expected_end, t.last_day IS NULL, t.notice_by, p.name, u.name, e.name, b.name, t.created_at,
-    t.updated_at, t.version
+SELECT t.id, t.expected_end, t.last_day IS NULL, t.notice_expiry_date IS NOT NULL, t.notice_by, p.name, u.name, e.name,
+    b.name, t.created_at, t.updated_at, t.version
 FROM tenancies t
 JOIN properties p ON p.org_id = t.org_id AND p.id = t.property_id
 JOIN businesses b ON b.org_id = t.org_id AND b.id = p.business_id
@@ -19,15 +19,16 @@ ORDER BY t.expected_end, t.id LIMIT :count
 
 
 class TenancyEnd(NamedTuple):
-    """A tenancy that ends, or whose term does. `day` is ISO, and `continues` whether the tenancy goes on after it.
+    """A tenancy that ends, or whose notice or term does. `day` is ISO; `continues`: the tenancy goes on after it.
 
-    `notice_by` None: without a notice; `unit` None: the whole property. `created` and `changed` are instants in
-    microseconds.
+    `noticed`: a notice was served; `notice_by` None: nobody said by whom, or there is none. `unit` None: the whole
+    property. `created` and `changed` are instants in microseconds.
     """
 
     id: str
     day: str
     continues: bool
+    noticed: bool
     notice_by: str | None
     property_name: str
     unit: str | None

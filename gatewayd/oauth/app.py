@@ -8,7 +8,7 @@ from gatewayd.http1.cors import preflight_headers
 from gatewayd.http1.header_fields import Header
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response, send_response
-from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
+from gatewayd.identity.clients.oauth_errors import DirectFailure, OAuthFailure
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth import authorize, introspect, logout, metadata, par, register, revoke, token, userinfo
 from gatewayd.oauth.credentials import Challenged

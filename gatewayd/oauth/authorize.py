@@ -12,10 +12,12 @@ from gatewayd.clock import Instant
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity import authorizations, grants, oauth_clients, sessions
-from gatewayd.identity.authorizations import AuthorizationParameters, Target
-from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
-from gatewayd.identity.oauth_parameters import one
+from gatewayd.identity.clients import grants, oauth_clients
+from gatewayd.identity.clients.oauth_errors import DirectFailure, OAuthFailure
+from gatewayd.identity.clients.oauth_parameters import one
+from gatewayd.identity.sign_in import sessions
+from gatewayd.identity.tokens import authorizations
+from gatewayd.identity.tokens.authorizations import AuthorizationParameters, Target
 from gatewayd.oauth.addresses import CHOOSE_PAGE, REQUEST_URI_PREFIX
 from gatewayd.oauth.clients import load_client
 from gatewayd.oauth.parts import OAuthParts

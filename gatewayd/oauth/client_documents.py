@@ -15,8 +15,8 @@ import msgspec
 import trio
 
 from gatewayd.clock import SECOND, Clock, Instant
-from gatewayd.identity.client_metadata import METADATA_BYTES_MAX, ClientMetadata, validate_document
-from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
+from gatewayd.identity.clients.client_metadata import METADATA_BYTES_MAX, ClientMetadata, validate_document
+from gatewayd.identity.clients.oauth_errors import DirectFailure, OAuthFailure
 from gatewayd.outbound.errors import AddressBlockedError, OutboundError, ProtocolError, TargetError
 from gatewayd.outbound.targets import parse_target
 from gatewayd.outbound.transport import GuardedTransport

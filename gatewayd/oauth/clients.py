@@ -8,11 +8,11 @@ import msgspec
 
 from gatewayd.clock import Instant
 from gatewayd.http1.request import Request
-from gatewayd.identity import oauth_clients
-from gatewayd.identity.client_metadata import is_document_url
-from gatewayd.identity.oauth_clients import Client
-from gatewayd.identity.oauth_errors import OAuthFailure
-from gatewayd.identity.oauth_parameters import Raw, one
+from gatewayd.identity.clients import oauth_clients
+from gatewayd.identity.clients.client_metadata import is_document_url
+from gatewayd.identity.clients.oauth_clients import Client
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
+from gatewayd.identity.clients.oauth_parameters import Raw, one
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.store import ReadTx
 

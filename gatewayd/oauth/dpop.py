@@ -2,9 +2,9 @@
 
 from gatewayd.clock import Instant
 from gatewayd.http1.request import Request
-from gatewayd.identity import dpop
-from gatewayd.identity.dpop import Proof, ProofTarget, ReplayCache
-from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
+from gatewayd.identity.tokens import dpop
+from gatewayd.identity.tokens.dpop import Proof, ProofTarget, ReplayCache
 from gatewayd.oauth.parts import OAuthParts
 
 

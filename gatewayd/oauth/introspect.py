@@ -12,10 +12,11 @@ from gatewayd.clock import SECOND
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity import access_tokens, grants, refresh_tokens
-from gatewayd.identity.oauth_errors import OAuthFailure
-from gatewayd.identity.oauth_parameters import one
-from gatewayd.identity.signed_tokens import UntrustedToken
+from gatewayd.identity.clients import grants
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
+from gatewayd.identity.clients.oauth_parameters import one
+from gatewayd.identity.signing.signed_tokens import UntrustedToken
+from gatewayd.identity.tokens import access_tokens, refresh_tokens
 from gatewayd.oauth.credentials import Challenged, caller_of, insufficient_scope, invalid_token
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_form

@@ -5,9 +5,10 @@ from urllib.parse import quote, urlencode
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity import id_tokens, sign_outs
-from gatewayd.identity.oauth_parameters import Raw, one
-from gatewayd.identity.signed_tokens import UntrustedToken
+from gatewayd.identity.clients import sign_outs
+from gatewayd.identity.clients.oauth_parameters import Raw, one
+from gatewayd.identity.signing.signed_tokens import UntrustedToken
+from gatewayd.identity.tokens import id_tokens
 from gatewayd.oauth.addresses import SIGN_OUT_PAGE
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_form, read_query

@@ -10,9 +10,9 @@ import msgspec
 
 from gatewayd.contract.scopes import ALL_SCOPES, KEY_SCOPES
 from gatewayd.http1.response import Response
-from gatewayd.identity.dpop import ALGORITHMS as PROOF_ALGORITHMS
-from gatewayd.identity.oauth_parameters import Audiences
-from gatewayd.identity.signing_keys import ALGORITHMS, JWKS_FRESH_SECONDS, SigningKeys
+from gatewayd.identity.clients.oauth_parameters import Audiences
+from gatewayd.identity.signing.signing_keys import ALGORITHMS, JWKS_FRESH_SECONDS, SigningKeys
+from gatewayd.identity.tokens.dpop import ALGORITHMS as PROOF_ALGORITHMS
 from gatewayd.oauth.addresses import AUTHORIZE, INTROSPECT, JWKS, LOGOUT, PAR, REGISTER, REVOKE, TOKEN, USERINFO
 from gatewayd.oauth.responses import CORS, JSON_TYPE, NO_SNIFF
 

@@ -10,11 +10,12 @@ from gatewayd.clock import SECOND, Instant
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity import authorizations, oauth_clients
-from gatewayd.identity.authorizations import PUSHED_LIFE, AuthorizationParameters
-from gatewayd.identity.dpop import Proof
-from gatewayd.identity.oauth_errors import OAuthFailure
-from gatewayd.identity.oauth_parameters import one
+from gatewayd.identity.clients import oauth_clients
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
+from gatewayd.identity.clients.oauth_parameters import one
+from gatewayd.identity.tokens import authorizations
+from gatewayd.identity.tokens.authorizations import PUSHED_LIFE, AuthorizationParameters
+from gatewayd.identity.tokens.dpop import Proof
 from gatewayd.oauth import dpop
 from gatewayd.oauth.addresses import REQUEST_URI_PREFIX
 from gatewayd.oauth.clients import client_id_of, load_client, require_known

@@ -7,10 +7,10 @@ from gatewayd.http1.asgi import Receive
 from gatewayd.http1.log import Log
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity.authentication import Authenticate
-from gatewayd.identity.dpop import PUSHED_MAX, PUSHED_PER_KEY_MAX, ReplayCache
-from gatewayd.identity.oauth_parameters import Audiences
-from gatewayd.identity.signing_keys import SigningKeys
+from gatewayd.identity.clients.oauth_parameters import Audiences
+from gatewayd.identity.signing.signing_keys import SigningKeys
+from gatewayd.identity.tokens.authentication import Authenticate
+from gatewayd.identity.tokens.dpop import PUSHED_MAX, PUSHED_PER_KEY_MAX, ReplayCache
 from gatewayd.oauth.client_documents import ClientDocuments
 from gatewayd.oauth.storage_budget import StorageBudget
 from gatewayd.store import Store

@@ -6,7 +6,7 @@ takes is 256 bits long, and nothing stays of a guess.
 
 from gatewayd.clock import MINUTE, Instant
 from gatewayd.http1.networks import network_of_peer
-from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
 
 PER_MINUTE = 600  # Chosen
 NETWORKS_MAX = 100_000  # Chosen: about 10 MB; then counting begins anew

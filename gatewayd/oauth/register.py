@@ -6,9 +6,9 @@ from gatewayd.clock import Instant
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity import client_metadata, oauth_clients
-from gatewayd.identity.client_metadata import METADATA_BYTES_MAX
-from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.identity.clients import client_metadata, oauth_clients
+from gatewayd.identity.clients.client_metadata import METADATA_BYTES_MAX
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_json
 from gatewayd.oauth.responses import json_response

@@ -8,8 +8,8 @@ from gatewayd.http1 import bodies
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.header_fields import RepeatedField
 from gatewayd.http1.request import Request
-from gatewayd.identity.oauth_errors import OAuthFailure
-from gatewayd.identity.oauth_parameters import Raw
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
+from gatewayd.identity.clients.oauth_parameters import Raw
 
 BODY_BYTES_MAX = 64 * 1024  # Chosen
 PARAMETERS_MAX = 100  # Chosen

@@ -7,9 +7,9 @@ import msgspec
 from gatewayd.http1.header_fields import Header, Headers
 from gatewayd.http1.redirects import location, with_parameters
 from gatewayd.http1.response import Response
-from gatewayd.identity.authorizations import Target
-from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
-from gatewayd.identity.redirect_uris import host_of
+from gatewayd.identity.clients.oauth_errors import DirectFailure, OAuthFailure
+from gatewayd.identity.clients.redirect_uris import host_of
+from gatewayd.identity.tokens.authorizations import Target
 
 JSON_TYPE: Header = (b"content-type", b"application/json")
 NO_STORE: Headers = ((b"cache-control", b"no-store"), (b"pragma", b"no-cache"))  # RFC 6749 §5.1

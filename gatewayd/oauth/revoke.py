@@ -3,11 +3,12 @@
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity import access_tokens, grants, refresh_tokens
-from gatewayd.identity.grants import Grant
-from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
-from gatewayd.identity.oauth_parameters import one
-from gatewayd.identity.signed_tokens import UntrustedToken
+from gatewayd.identity.clients import grants
+from gatewayd.identity.clients.grants import Grant
+from gatewayd.identity.clients.oauth_errors import OAuthFailure, invalid_grant
+from gatewayd.identity.clients.oauth_parameters import one
+from gatewayd.identity.signing.signed_tokens import UntrustedToken
+from gatewayd.identity.tokens import access_tokens, refresh_tokens
 from gatewayd.oauth.clients import check_known, client_id_of
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_form

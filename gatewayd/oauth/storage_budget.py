@@ -9,7 +9,7 @@ from typing import Final
 
 from gatewayd.clock import DAY, SECOND, Instant
 from gatewayd.http1.networks import network_of_peer
-from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
 from gatewayd.oauth.rate_limit import NETWORKS_MAX
 
 PER_NETWORK_BYTES: Final = 32 << 20  # Chosen: some 30,000 sign-ins of one network

@@ -14,13 +14,15 @@ from gatewayd.clock import Instant
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity import access_tokens, authorization_codes, grants, id_tokens, refresh_tokens, suspensions, users
-from gatewayd.identity.authorization_codes import CodeState, TokenRequest
-from gatewayd.identity.grants import Grant
-from gatewayd.identity.oauth_errors import OAuthFailure, invalid_grant
-from gatewayd.identity.oauth_parameters import Raw, asked_resource, check_resource, one
+from gatewayd.identity.clients import grants
+from gatewayd.identity.clients.grants import Grant
+from gatewayd.identity.clients.oauth_errors import OAuthFailure, invalid_grant
+from gatewayd.identity.clients.oauth_parameters import Raw, asked_resource, check_resource, one
+from gatewayd.identity.people import suspensions, users
 from gatewayd.identity.random_tokens import hash_token
-from gatewayd.identity.refresh_tokens import RefreshState, Successor
+from gatewayd.identity.tokens import access_tokens, authorization_codes, id_tokens, refresh_tokens
+from gatewayd.identity.tokens.authorization_codes import CodeState, TokenRequest
+from gatewayd.identity.tokens.refresh_tokens import RefreshState, Successor
 from gatewayd.oauth import dpop
 from gatewayd.oauth.clients import check_known, client_id_of
 from gatewayd.oauth.parts import OAuthParts

@@ -5,11 +5,11 @@ from gatewayd.http1 import bodies
 from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity import users
-from gatewayd.identity.id_tokens import person_claims
-from gatewayd.identity.oauth_errors import OAuthFailure
-from gatewayd.identity.oauth_parameters import one
-from gatewayd.identity.users import User
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
+from gatewayd.identity.clients.oauth_parameters import one
+from gatewayd.identity.people import users
+from gatewayd.identity.people.users import User
+from gatewayd.identity.tokens.id_tokens import person_claims
 from gatewayd.oauth.credentials import Challenged, caller_of, insufficient_scope, invalid_token
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import FORM, read_form, read_query, refuse_credentials

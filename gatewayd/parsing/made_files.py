@@ -24,7 +24,7 @@ from gatewayd.parsing.attempts import THUMBNAIL_WIDTH
 from gatewayd.parsing.parts import ParseParts
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
-from gatewayd.store.blobs import BlobDraft, BlobInfo
+from gatewayd.store.files.blobs import BlobDraft, BlobInfo
 
 AT_ONCE: Final = 2  # Chosen: that are made at a time, one for each organization, beside what the queue reads
 MAX_BYTES: Final = 1 << 30  # Chosen: of a PDF or text that is made

@@ -9,7 +9,7 @@ import trio
 from gatewayd.extraction.shapes import Extraction, Picture
 from gatewayd.http1.log import Log
 from gatewayd.store import Store
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 
 THREADS: Final = 4  # Chosen
 

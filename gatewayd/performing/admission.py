@@ -6,7 +6,7 @@ import msgspec
 
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.scopes import ScopeLacking
-from gatewayd.identity.authentication import Authenticate, Possession
+from gatewayd.identity.tokens.authentication import Authenticate, Possession
 from gatewayd.performing.metering import PricedNames
 from gatewayd.performing.prepared import PreparedOperation
 from gatewayd.performing.rate_limits import Allowance, RateLimits

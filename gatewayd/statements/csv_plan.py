@@ -5,9 +5,8 @@ from typing import BinaryIO, NamedTuple
 
 from msgspec import structs
 
-from gatewayd.statements.csv_headings import mapping_of, profile_of
 from gatewayd.statements.csv_lines import Columns
-from gatewayd.statements.csv_profile import Profile
+from gatewayd.statements.csv_profiles import Profile, mapping_of, profile_of
 from gatewayd.statements.csv_proposal import Table, body_of, proposal_of
 from gatewayd.statements.csv_sample import (
     DELIMITERS,

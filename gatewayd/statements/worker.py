@@ -10,6 +10,7 @@ import msgspec
 
 from gatewayd.isolation.confinement import Confinement, confine
 from gatewayd.statements.frames import CHARACTERS_OF_ONE_FRAME, LINES_OF_ONE_FRAME, Batch, Failure, Frame, framed
+from gatewayd.statements.profile_files import texts_of
 from gatewayd.statements.reading import read
 from gatewayd.statements.shapes import Hints, Line, Part, Trade, Unreadable
 from gatewayd.statements.text import EIGHT_BIT, load_detector
@@ -20,6 +21,7 @@ def main(hints: str, cpu_seconds: str) -> None:
     known = msgspec.json.decode(hints, type=Hints)
     logging.disable()  # parsers write what they can't read to standard error, for each row
     _load_codecs(known)
+    texts_of(known.kind)  # which cannot be opened later any more: a CSV may ask for them
     _step_back()
     confine(Confinement(memory_bytes=known.limits.memory_bytes, cpu_seconds=int(cpu_seconds)))
     with open(0, "rb") as stream, open(1, "wb") as frames:

@@ -1,10 +1,10 @@
 """SQLite through apsw: inline reads under a budget, one writer with group commit, migrations, sealing and blobs."""
 
-from gatewayd.store.columns import Columns
 from gatewayd.store.database import Store
 from gatewayd.store.failures import OverBudget, StoreFailure
-from gatewayd.store.staged_rows import StagedRows
-from gatewayd.store.tables import Table
+from gatewayd.store.rows.columns import Columns
+from gatewayd.store.rows.staged_rows import StagedRows
+from gatewayd.store.rows.tables import Table
 from gatewayd.store.transactions import ReadTx, Row, WriteTx
 from gatewayd.store.waiting_jobs import WriterTime
 

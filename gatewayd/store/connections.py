@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from gatewayd.store.failures import StoreFailure
-from gatewayd.store.private_files import make_private
+from gatewayd.store.files.private_files import make_private
 
 PAGE_BYTES = 8192  # a page of fifty 1.4 kB rows costs a tenth less CPU than with 4096
 CACHE_KIBIBYTES = 16_384

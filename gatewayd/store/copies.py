@@ -8,7 +8,7 @@ import apsw
 
 from gatewayd.store import connections
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
-from gatewayd.store.private_files import make_private
+from gatewayd.store.files.private_files import make_private
 
 PAGES_PER_STEP = 1_000
 

@@ -22,18 +22,18 @@ from gatewayd.ids import IdSource
 from gatewayd.store import connections, other_processes, write_check
 from gatewayd.store.budget import STEPS_PER_TICK, Budget
 from gatewayd.store.checkpoints import Checkpoints
-from gatewayd.store.directory import free_bytes, make_directory
 from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
 from gatewayd.store.faults import Faults, OpenedFile
-from gatewayd.store.instance_key import open_key
+from gatewayd.store.files.directory import free_bytes, make_directory
+from gatewayd.store.files.lost_database import begin_database
+from gatewayd.store.files.manifests import KEY_NAME
+from gatewayd.store.files.snapshot import PULSE_NAME, Pulse, Snapshot
 from gatewayd.store.integrity import find_damage
 from gatewayd.store.log_file import LogFile
 from gatewayd.store.long_reads import LongReads
-from gatewayd.store.lost_database import begin_database
-from gatewayd.store.manifests import KEY_NAME
-from gatewayd.store.sealing import Sealer
+from gatewayd.store.sealing.instance_key import open_key
+from gatewayd.store.sealing.sealing import Sealer
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
-from gatewayd.store.snapshot import PULSE_NAME, Pulse, Snapshot
 from gatewayd.store.topics import Topics
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
 from gatewayd.store.upgrade import require_current, upgrade

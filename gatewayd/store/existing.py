@@ -10,8 +10,8 @@ from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
 from gatewayd.store.database import Store
 from gatewayd.store.failures import StoreFailure
-from gatewayd.store.instance_key import proven_key
-from gatewayd.store.sealing import Sealer
+from gatewayd.store.sealing.instance_key import proven_key
+from gatewayd.store.sealing.sealing import Sealer
 from gatewayd.store.settings import StoreSettings
 
 

@@ -1690,7 +1690,8 @@ CREATE TABLE organizations (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 160),
     created_at INTEGER NOT NULL
-, suspended_at INTEGER, suspended_reason TEXT CHECK (length(suspended_reason) <= 1000), deleting_since INTEGER) STRICT;
+, suspended_at INTEGER, suspended_reason TEXT CHECK (length(suspended_reason) <= 1000), deleting_since INTEGER, time_zone TEXT NOT NULL DEFAULT 'Europe/London'
+    CHECK (length(time_zone) BETWEEN 1 AND 64)) STRICT;
 
 CREATE TABLE passkeys (
     credential_id BLOB PRIMARY KEY,
@@ -2091,7 +2092,9 @@ CREATE TABLE tax_year_figures (
     tax_assessed INTEGER CHECK (tax_assessed >= 0),           -- pence; NULL: nobody said
     tax_deducted INTEGER CHECK (tax_deducted >= 0),           -- of it, at source
     is_exempt INTEGER NOT NULL CHECK (is_exempt IN (0, 1)),   -- from quarterly updates in this year
-    updated_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, residence TEXT CHECK (
+    residence = 'resident' OR residence = 'not_resident' OR residence = 'split'
+),
     PRIMARY KEY (org_id, legal_entity_id, first_year)
 ) STRICT, WITHOUT ROWID;
 
@@ -2141,7 +2144,10 @@ CREATE TABLE tenancies (
     version INTEGER NOT NULL CHECK (version >= 1),
     last_day TEXT,                              -- of the tenancy, by law, notice and what was said; NULL: it goes on
     rent_total INTEGER                          -- of all its days; NULL: it goes on
-, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]', last_rent_frequency TEXT, deposit_received_date TEXT) STRICT;
+, last_rent INTEGER, last_rent_from TEXT, expected_end TEXT, tenant_spans TEXT NOT NULL DEFAULT '[]', last_rent_frequency TEXT, deposit_received_date TEXT, notice_kind TEXT, notice_grounds TEXT NOT NULL DEFAULT '[]', rent_quarter_days TEXT CHECK (
+    rent_quarter_days IS NULL OR rent_frequency = 'quarterly'
+        AND (rent_quarter_days = 'english' OR rent_quarter_days = 'scottish' OR rent_quarter_days = 'modern')
+)) STRICT;
 
 CREATE INDEX tenancies_by_change ON tenancies (org_id, updated_at, id);
 
@@ -2164,6 +2170,11 @@ CREATE INDEX tenancies_cancelled ON tenancies (org_id, id) WHERE cancelled_at IS
 CREATE INDEX tenancies_going_on ON tenancies (org_id, start_date) WHERE last_day IS NULL AND cancelled_at IS NULL;
 
 CREATE INDEX tenancies_in_property ON tenancies (org_id, property_id, id);
+
+CREATE INDEX tenancies_noticed ON tenancies (
+    org_id, notice_served_date, id, property_id, unit_id, last_day, cancelled_at
+)
+WHERE last_day IS NULL AND notice_served_date IS NOT NULL AND cancelled_at IS NULL;
 
 CREATE INDEX tenancies_occupying ON tenancies (
     org_id, property_id, start_date, unit_id, last_day, notice_served_date, cancelled_at
@@ -2260,6 +2271,25 @@ CREATE TABLE users (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 , disabled_at INTEGER, addresses_since INTEGER NOT NULL DEFAULT 0) STRICT;
+
+CREATE TABLE vat_period_liabilities (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    period_id TEXT NOT NULL REFERENCES periods (id),
+    liability INTEGER NOT NULL CHECK (liability >= 0),        -- pence; 0 where VAT is repaid
+    PRIMARY KEY (org_id, period_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE vat_years (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    end_date TEXT NOT NULL,                                   -- of the last VAT period in it
+    liability INTEGER CHECK (liability >= 0),                 -- pence, on the returns; NULL: as the books have it
+    import_vat INTEGER NOT NULL DEFAULT 0 CHECK (import_vat >= 0), -- pence, on no return
+    method TEXT CHECK (method IN ('instalments', 'actual', 'none')), -- NULL: HMRC said nothing
+    instalment INTEGER CHECK (instalment >= 0),               -- pence, as HMRC set it
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, legal_entity_id, end_date)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE vault_accesses (
     org_id TEXT NOT NULL REFERENCES organizations (id),

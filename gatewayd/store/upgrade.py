@@ -16,9 +16,9 @@ from gatewayd.clock import Instant
 from gatewayd.store import connections, schema
 from gatewayd.store.copies import copy_database
 from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure, reason
-from gatewayd.store.lost_database import lost, remains_in
-from gatewayd.store.private_files import sync_directory
-from gatewayd.store.sealing import Sealer
+from gatewayd.store.files.lost_database import lost, remains_in
+from gatewayd.store.files.private_files import sync_directory
+from gatewayd.store.sealing.sealing import Sealer
 
 
 class Upgrade(NamedTuple):

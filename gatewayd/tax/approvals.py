@@ -11,8 +11,10 @@ from gatewayd.clock import Instant
 from gatewayd.contract.scopes import RESTRICTED
 from gatewayd.contract.wire import Response, Timestamp
 from gatewayd.errors import Problem, invalid_field
-from gatewayd.identity import api_keys, audit, oauth_clients
-from gatewayd.identity.api_keys import ApiKey
+from gatewayd.identity import audit
+from gatewayd.identity.clients import oauth_clients
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.keys.api_keys import ApiKey
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import subjects
 from gatewayd.tax.subjects import Holder, Kind, Subject

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 import trio
 
-from gatewayd.store.file_lock import FileLock, take_lock
+from gatewayd.store.files.file_lock import FileLock, take_lock
 
 FOLDER_NAME: Final = "tax-refresh"
 _LOOK_AGAIN_SECONDS: Final = 0.1  # Chosen: a refresh takes some tenths of a second

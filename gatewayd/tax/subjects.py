@@ -4,8 +4,9 @@ from typing import Literal, NamedTuple
 
 from gatewayd.contract.scopes import RESTRICTED
 from gatewayd.errors import Problem, not_found
-from gatewayd.identity import api_keys, oauth_clients
-from gatewayd.identity.api_keys import ApiKey
+from gatewayd.identity.clients import oauth_clients
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.keys.api_keys import ApiKey
 from gatewayd.store import ReadTx
 
 Kind = Literal["key", "client"]

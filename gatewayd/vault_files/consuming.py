@@ -19,7 +19,8 @@ from gatewayd.clock import SECOND
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.http1.log import Log
-from gatewayd.identity import audit, organizations
+from gatewayd.identity import audit
+from gatewayd.identity.people import organizations
 from gatewayd.store import Store, StoreFailure
 from gatewayd.vault_files import found_files
 from gatewayd.vault_files.filing import Filed, Filing

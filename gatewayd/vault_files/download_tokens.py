@@ -14,7 +14,9 @@ from typing import Final
 import msgspec
 
 from gatewayd.areas.vault.links.shapes import Variant
-from gatewayd.identity import api_keys, grants, memberships, suspensions, users
+from gatewayd.identity.clients import grants
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.people import memberships, suspensions, users
 from gatewayd.store import ReadTx
 
 TOKEN_MAX: Final = 1_000  # characters

@@ -17,7 +17,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, invalid_field
 from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import Store, WriteTx
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 from gatewayd.vault_files import download_tokens
 from gatewayd.vault_files.download_tokens import Download
 from gatewayd.vault_files.link_passwords import LinkPasswords

@@ -21,9 +21,9 @@ from gatewayd.areas.vault.folders.shapes import CreateFolder
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem
 from gatewayd.store import Store, StoreFailure, WriteTx
-from gatewayd.store.blobs import BlobInfo, Blobs, BlobTooLarge
-from gatewayd.store.directory import free_bytes
-from gatewayd.store.incoming_files import RESERVE_BYTES
+from gatewayd.store.files.blobs import BlobInfo, Blobs, BlobTooLarge
+from gatewayd.store.files.directory import free_bytes
+from gatewayd.store.files.incoming_files import RESERVE_BYTES
 from gatewayd.vault_files import found_files
 from gatewayd.vault_files.found_files import FoundFile, Passed
 

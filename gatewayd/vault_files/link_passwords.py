@@ -8,7 +8,7 @@ import trio
 from gatewayd.shares import Shares
 
 if TYPE_CHECKING:
-    from gatewayd.identity.passwords import Hasher
+    from gatewayd.identity.sign_in.passwords import Hasher
 
 THREADS: Final = 1  # Chosen: strangers who guess have one core between them, in turns by organization
 WAIT_SECONDS: Final = 10.0  # Chosen: for a turn
@@ -35,6 +35,6 @@ class LinkPasswords:
 
     @functools.cached_property
     def _hasher(self) -> "Hasher":
-        from gatewayd.identity.passwords import Hasher
+        from gatewayd.identity.sign_in.passwords import Hasher
 
         return Hasher()

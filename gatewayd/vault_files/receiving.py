@@ -20,10 +20,10 @@ from gatewayd.errors import Problem
 from gatewayd.http1.bodies import BodyCutShort, BodyTooSlow
 from gatewayd.shares import Shares
 from gatewayd.store import Store, StoreFailure
-from gatewayd.store.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
-from gatewayd.store.directory import free_bytes
-from gatewayd.store.incoming_files import RESERVE_BYTES
-from gatewayd.store.partial_blobs import PartialBlob, PartialBlobs
+from gatewayd.store.files.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
+from gatewayd.store.files.directory import free_bytes
+from gatewayd.store.files.incoming_files import RESERVE_BYTES
+from gatewayd.store.files.partial_blobs import PartialBlob, PartialBlobs
 from gatewayd.vault_files import uploading
 from gatewayd.vault_files.uploading import Part, Received, Source, Standing
 

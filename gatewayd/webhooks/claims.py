@@ -12,7 +12,7 @@ from typing import Final
 
 from gatewayd.clock import Instant
 from gatewayd.events import render_body
-from gatewayd.identity import suspensions
+from gatewayd.identity.people import suspensions
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import attempts, delivery_queue
 from gatewayd.webhooks.delivery_queue import INTERRUPTED, DueDelivery, QueueHead

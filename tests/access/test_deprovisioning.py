@@ -6,20 +6,14 @@ import pytest
 
 from gatewayd.access import deprovisioning
 from gatewayd.errors import Problem
-from gatewayd.identity import (
-    api_keys,
-    audit,
-    calendar_feeds,
-    memberships,
-    one_time_links,
-    passkeys,
-    refresh_tokens,
-    sessions,
-    users,
-)
-from gatewayd.identity.authorization_codes import Consent
+from gatewayd.identity import audit
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
 from gatewayd.identity.key_format import RANDOM_BYTES
-from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.identity.keys import api_keys, calendar_feeds
+from gatewayd.identity.people import memberships, users
+from gatewayd.identity.sign_in import one_time_links, passkeys, sessions
+from gatewayd.identity.tokens import refresh_tokens
+from gatewayd.identity.tokens.authorization_codes import Consent
 from tests.identity.test_passkeys import registered
 from tests.support.consents import Flow, refresh_token_for
 from tests.support.store import MemoryStore

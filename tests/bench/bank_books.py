@@ -16,7 +16,7 @@ from gatewayd.areas.banking.accounts.operations import make
 from gatewayd.areas.banking.accounts.shapes import CreateAccount
 from gatewayd.areas.businesses import operations as businesses
 from gatewayd.areas.businesses.shapes import CreateBusiness
-from gatewayd.cli import demo_firm
+from gatewayd.cli.demo import firm as demo_firm
 from gatewayd.cli.run_operation import operator_of
 from gatewayd.clock import Instant, SystemClock, to_wire
 from gatewayd.store import WriteTx

@@ -186,6 +186,7 @@ class Portfolio(Estate):
             unit_id=stay.unit_id,
             tenant_ids=[f"tnt_{number:06}"],
             tenant_spans=[],
+            notice_grounds=[],
             type="assured_shorthold" if stay.first < _CHANGE else "assured_periodic",
             start_date=f"{stay.first}",
             term_end_date=f"{stay.first + 364 * _DAY}"

@@ -13,11 +13,12 @@ from urllib.parse import urlencode
 import msgspec
 import trio
 
-from gatewayd.cli import demo_firm
+from gatewayd.cli.demo import firm as demo_firm
 from gatewayd.clock import SystemClock
-from gatewayd.identity import client_metadata, oauth_clients, sessions
-from gatewayd.identity.authorization_codes import Consent
-from gatewayd.identity.oauth_clients import Client
+from gatewayd.identity.clients import client_metadata, oauth_clients
+from gatewayd.identity.clients.oauth_clients import Client
+from gatewayd.identity.sign_in import sessions
+from gatewayd.identity.tokens.authorization_codes import Consent
 from gatewayd.store import WriteTx
 from gatewayd.store.database import Store, open_store
 from gatewayd.store.settings import StoreSettings

@@ -13,7 +13,7 @@ import trio
 
 from gatewayd.areas.accounting import clients
 from gatewayd.areas.accounting.invoices import operations as invoices
-from gatewayd.cli import demo_firm
+from gatewayd.cli.demo import firm as demo_firm
 from gatewayd.clock import Instant, SystemClock, to_wire
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.decoding import RequestDecoder

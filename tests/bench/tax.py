@@ -9,9 +9,11 @@ from pathlib import Path
 
 import trio
 
-from gatewayd.cli import demo_firm
+from gatewayd.cli.demo import firm as demo_firm
 from gatewayd.clock import SystemClock
-from gatewayd.identity import api_keys, audit, memberships
+from gatewayd.identity import audit
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.people import memberships
 from gatewayd.store import WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import StoreSettings

@@ -15,8 +15,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import httpx
 
-from gatewayd.identity import audit, memberships, organizations, users
-from gatewayd.identity.passwords import Hasher
+from gatewayd.identity import audit
+from gatewayd.identity.people import memberships, organizations, users
+from gatewayd.identity.sign_in.passwords import Hasher
 from gatewayd.store import WriteTx
 from tests.daemon.instance import SECONDS, Firm, Instance, Running
 

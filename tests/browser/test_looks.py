@@ -8,8 +8,10 @@ from typing import Final, Literal
 from playwright.sync_api import Page, expect
 
 from gatewayd.clock import DAY, Instant
-from gatewayd.identity import api_keys, audit, calendar_feeds, memberships, users
+from gatewayd.identity import audit
 from gatewayd.identity.key_format import RANDOM_BYTES
+from gatewayd.identity.keys import api_keys, calendar_feeds
+from gatewayd.identity.people import memberships, users
 from gatewayd.ledger.credits import usage
 from gatewayd.ledger.credits.usage import Used
 from gatewayd.money import MICRO, Credits

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from gatewayd.identity import api_keys, audit, memberships, organizations, users
+from gatewayd.identity import audit
 from gatewayd.identity.key_format import RANDOM_BYTES
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.people import memberships, organizations, users
 from gatewayd.store import WriteTx
 from gatewayd.tax import approvals, call_log, connections
 from gatewayd.tax.call_log import TaxCall

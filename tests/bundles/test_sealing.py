@@ -17,13 +17,13 @@ import pytest
 from jwt import PyJWK, PyJWS
 
 from gatewayd.areas.vault.documents import uploads
-from gatewayd.bundles import engine, writing
+from gatewayd.bundles import engine, sheets, writing
 from gatewayd.bundles.archive import BundleFault, verify
 from gatewayd.bundles.engine import SWEEP_EVERY, Bundles
 from gatewayd.bundles.manifest import Manifest
 from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 from tests.bundles.conftest import FORMULA, OpenFirm, SealedFirm, table
 from tests.ledger import bank_books
 
@@ -163,7 +163,7 @@ async def test_what_reopening_changed_is_told_row_by_row(open_firm: OpenFirm) ->
         await firm.close()
         first = await firm.seal()
         none = await firm.call("periods.sealDifference", id=first["id"])
-        assert (none["against"], none["files"], none["data"]) == (None, [], [])
+        assert (none["comparedWith"], none["against"], none["files"], none["data"]) == ("books", None, [], [])
         await firm.reopen()
         await firm.spend(firm.ids["left"], {"businessId": firm.ids["biz"], "category": "adminCosts"})
         await firm.close()
@@ -182,6 +182,68 @@ async def test_what_reopening_changed_is_told_row_by_row(open_firm: OpenFirm) ->
     assert (line["before"]["amount"], line["after"]["amount"]) == ("20.00", "29.99")
     assert {one["path"]: one["removed"] for one in back["files"]}["allocations.csv"] == 1
     assert [*page["data"], *rest["data"]] == found["data"]
+
+
+async def test_one_seal_is_compared_with_the_books_of_now(open_firm: OpenFirm) -> None:
+    """Sealed once, opened again, and 9.99 more allocated: before is the seal, after what stands now."""
+    async with open_firm() as firm:
+        await firm.close()
+        seal = await firm.seal()
+        await firm.reopen()
+        await firm.spend(firm.ids["left"], {"businessId": firm.ids["biz"], "category": "adminCosts"})
+        found = await firm.call("periods.sealDifference", id=seal["id"], limit=100)
+        page = await firm.call("periods.sealDifference", id=seal["id"], limit=1)
+        rest = await firm.call("periods.sealDifference", id=seal["id"], limit=100, cursor=page["nextCursor"])
+        assert [*page["data"], *rest["data"]] == found["data"]
+        both = await firm.ask("periods.sealDifference", id=seal["id"], books="true", against=seal["id"])
+        assert (both.status, both.json()["errors"][0]["path"]) == (422, "against")
+        await firm.close()
+        second = await firm.seal()
+        told = await firm.call("periods.sealDifference", id=second["id"])
+        nothing = await firm.call("periods.sealDifference", id=second["id"], books="true")
+        assert [one.name for one in (firm.folder / "blobs" / "drafts").iterdir()] == []
+    assert (found["id"], found["comparedWith"], found["against"]) == (seal["id"], "books", None)
+    counted = {one["path"]: (one["added"], one["removed"], one["changed"]) for one in found["files"]}
+    assert (counted["allocations.csv"], counted["period.csv"]) == ((1, 0, 0), (0, 0, 1))
+    line = next(one for one in found["data"] if one["id"].endswith("/adminCosts") and one["change"] == "changed")
+    assert (line["before"]["amount"], line["after"]["amount"]) == ("20.00", "29.99")
+    (period,) = (one for one in found["data"] if one["path"] == "period.csv")
+    assert (period["before"]["status"], period["after"]["status"]) == ("closed", "open")
+    assert (told["comparedWith"], told["against"]) == ("seal", seal["id"])
+    assert (nothing["comparedWith"], nothing["files"], nothing["data"]) == ("books", [], [])
+
+
+async def test_books_that_no_bundle_would_hold_are_not_compared(
+    open_firm: OpenFirm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_firm() as firm:
+        await firm.close()
+        seal = await firm.seal()
+        monkeypatch.setattr(engine, "MAX_BUNDLE_BYTES", 100)
+        reply = await firm.ask("periods.sealDifference", id=seal["id"])
+        assert (reply.status, reply.code, reply.json()["limit"]) == (409, "limit_reached", 100)
+        assert list((firm.folder / "blobs" / "drafts").iterdir()) == []
+
+
+async def test_a_column_that_another_version_did_not_write_is_no_change(
+    open_firm: OpenFirm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sealed without the last column of the bank lines: what differs is told by the columns that both have."""
+    sheet = next(one for one in sheets.SHEETS if one.path == sheets.LINES)
+    assert sheet.columns[-1] == "importId"
+    async with open_firm() as firm:
+        await firm.close()
+        with monkeypatch.context() as before:
+            fewer = sheet._replace(columns=sheet.columns[:-1], sql=sheet.sql.replace(", lines.import_id", ""))
+            before.setattr(sheets, "SHEETS", tuple(fewer if one is sheet else one for one in sheets.SHEETS))
+            seal = await firm.seal()
+        same = await firm.call("periods.sealDifference", id=seal["id"])
+        assert sheets.LINES not in {one["path"] for one in same["files"]}
+        await firm.reopen()
+        await firm.line("2025-12-01", -1_00)
+        found = await firm.call("periods.sealDifference", id=seal["id"])
+    (added,) = (one for one in found["data"] if one["path"] == sheets.LINES)
+    assert (added["change"], "importId" in added["after"]) == ("added", True)
 
 
 async def test_what_a_spreadsheet_would_run_is_text(open_firm: OpenFirm) -> None:

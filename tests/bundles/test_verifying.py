@@ -14,7 +14,7 @@ from gatewayd.bundles import archive, manifest
 from gatewayd.bundles.archive import BundleFault, verify
 from gatewayd.bundles.manifest import FORMAT, FileEntry, Manifest, PeriodFacts
 from gatewayd.cli import main
-from gatewayd.identity import seal_keys
+from gatewayd.identity.signing import seal_keys
 from tests.bundles.conftest import OpenFirm
 
 KEY = seal_keys.generate()

@@ -16,7 +16,7 @@ from gatewayd.ledger import allocations
 from gatewayd.ledger.allocation_shapes import Part
 from gatewayd.ledger.allocations import Entry
 from gatewayd.store import WriteTx
-from gatewayd.store.directory import locked
+from gatewayd.store.files.directory import locked
 from tests.cli.conftest import Run
 from tests.support.store import make_caller
 

@@ -12,7 +12,7 @@ import pytest
 from gatewayd.cli import main
 from gatewayd.cli.output import print_list
 from gatewayd.cli.parser import GROUPS, build_parser
-from gatewayd.store.directory import locked
+from gatewayd.store.files.directory import locked
 from tests.cli.conftest import Run
 
 SECONDS = 60

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gatewayd.cli import main
-from gatewayd.cli.completion import SHELLS, path_kind, script
 from gatewayd.cli.parser import build_parser
-from gatewayd.cli.reference import commands
+from gatewayd.cli.reference.commands import commands
+from gatewayd.cli.reference.completion import SHELLS, path_kind, script
 from tests.cli.conftest import Run
 
 SECONDS = 60

@@ -7,7 +7,8 @@ import pytest
 
 from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
-from gatewayd.identity import audit, organizations
+from gatewayd.identity import audit
+from gatewayd.identity.people import organizations
 from gatewayd.ledger.credits import charging
 from gatewayd.ledger.credits.charging import Charge
 from gatewayd.money import MICRO

@@ -17,11 +17,11 @@ import pytest
 
 from gatewayd.clock import Instant
 from gatewayd.ledger.named_files import NAMING
-from gatewayd.store import backup, dated_backups, restoring
-from gatewayd.store.backup import Looking
+from gatewayd.store.backups import backup, dated_backups, restoring
+from gatewayd.store.backups.backup import Looking
+from gatewayd.store.backups.restoring import verify_backup
 from gatewayd.store.connections import PAGE_BYTES
-from gatewayd.store.manifests import Manifest
-from gatewayd.store.restoring import verify_backup
+from gatewayd.store.files.manifests import Manifest
 from tests.cli.conftest import DIGEST, SCAN, Run
 
 Damage = Callable[[Path], object]

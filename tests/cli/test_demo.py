@@ -15,9 +15,9 @@ import pytest
 import trio
 
 from gatewayd.cli import main
-from gatewayd.cli.demo_http import DemoFailed
-from gatewayd.cli.demo_receiver import Receiver
-from gatewayd.cli.demo_walkthrough import DemoOptions, run_demo
+from gatewayd.cli.demo.http import DemoFailed
+from gatewayd.cli.demo.receiver import Receiver
+from gatewayd.cli.demo.walkthrough import DemoOptions, run_demo
 from gatewayd.clock import SystemClock
 from tests.daemon.instance import ROOT, SECONDS, environment
 from tests.support import loaded

@@ -2,7 +2,7 @@
 
 import pypdfium2
 
-from gatewayd.cli.demo_documents import pdf_of
+from gatewayd.cli.demo.documents import pdf_of
 
 
 def test_the_invoice_is_a_pdf() -> None:

@@ -11,9 +11,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 import trio
 
-from gatewayd.cli.demo_firm import Firm, Person
-from gatewayd.cli.demo_http import DemoFailed, HttpClient
-from gatewayd.cli.demo_sign_in import CALLBACK, INVOICES, METADATA, AppConnection
+from gatewayd.cli.demo.firm import Firm, Person
+from gatewayd.cli.demo.http import DemoFailed, HttpClient
+from gatewayd.cli.demo.sign_in import CALLBACK, INVOICES, METADATA, AppConnection
 
 SECONDS = 120
 PEOPLE = (Person("ann@oak.example", "Ann Oak", "owner"),)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import trio
 
-from gatewayd.cli import demo_firm
-from gatewayd.cli.demo_http import DemoFailed
-from gatewayd.cli.demo_tax import HEADERS_FILE, OBLIGATIONS, TaxScene, fraud_prevention_headers
+from gatewayd.cli.demo import firm as demo_firm
+from gatewayd.cli.demo.http import DemoFailed
+from gatewayd.cli.demo.tax import HEADERS_FILE, OBLIGATIONS, TaxScene, fraud_prevention_headers
 from gatewayd.clock import SettableClock, from_wire
-from gatewayd.identity import api_keys
+from gatewayd.identity.keys import api_keys
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import StoreSettings
 from gatewayd.tax import fraud_headers

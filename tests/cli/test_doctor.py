@@ -12,9 +12,9 @@ import httpx
 import pytest
 import trustme
 
-from gatewayd.cli.clock import accept as accept_clock
 from gatewayd.cli.context import CommandError, Context
-from gatewayd.cli.doctor import doctor
+from gatewayd.cli.doctor.command import doctor
+from gatewayd.cli.instance.clock import accept as accept_clock
 from gatewayd.cli.parser import build_parser
 from gatewayd.clock import DAY, SettableClock, SystemClock
 from tests.cli.conftest import Run

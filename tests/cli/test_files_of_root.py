@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.store.file_lock import take_lock
-from gatewayd.store.private_files import open_private
+from gatewayd.store.files.file_lock import take_lock
+from gatewayd.store.files.private_files import open_private
 from tests.cli.conftest import Run
 from tests.support.sealing import Sealed, seal_everything
 
@@ -40,7 +40,7 @@ def handed_over(monkeypatch: pytest.MonkeyPatch) -> HandedOver:
 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(os, "fchown", handed_over.fchown)
-    monkeypatch.setattr("gatewayd.store.private_files.Path.stat", owned_by_another)
+    monkeypatch.setattr("gatewayd.store.files.private_files.Path.stat", owned_by_another)
     return handed_over
 
 

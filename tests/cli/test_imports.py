@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.cli.import_files import lines
-from gatewayd.cli.imports import undone
+from gatewayd.cli.imports.command import undone
+from gatewayd.cli.imports.files import lines
 from tests.cli.conftest import Run
 
 BARCLAYS = """\

@@ -12,7 +12,8 @@ from gatewayd.cli import main
 from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
 from gatewayd.config import system_file
-from gatewayd.identity import memberships, one_time_links, users
+from gatewayd.identity.people import memberships, users
+from gatewayd.identity.sign_in import one_time_links
 from tests.cli.conftest import CommandResult
 
 FLAGS = ("--public-url", "https://books.example.com", "--organization", "Oak", "--email", "a@x.org", "--name", "Ann")

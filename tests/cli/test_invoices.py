@@ -12,7 +12,7 @@ from gatewayd.areas.accounting.invoices.operations import create_invoice
 from gatewayd.areas.accounting.invoices.shapes import CreateInvoice
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
-from gatewayd.cli import invoices
+from gatewayd.cli.books import invoices
 from gatewayd.cli.context import Context
 from gatewayd.clock import SettableClock
 from gatewayd.errors import Problem

@@ -6,7 +6,7 @@ import pytest
 
 from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES
 from gatewayd.errors import Problem
-from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
+from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
 from tests.cli.conftest import CommandResult, Run
 from tests.cli.store_reading import read_store
 

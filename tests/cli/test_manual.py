@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.cli.manual import folded, manual
 from gatewayd.cli.parser import build_parser
-from gatewayd.cli.reference import EXAMPLES, commands, example
+from gatewayd.cli.reference.commands import EXAMPLES, commands, example
+from gatewayd.cli.reference.manual import folded, manual
 from gatewayd.config import system_file
 from tests.cli.conftest import Run
 from tests.daemon.instance import ROOT

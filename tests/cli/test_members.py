@@ -9,8 +9,9 @@ import pytest
 
 from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
-from gatewayd.identity import audit, sessions
-from gatewayd.identity.users import credentials
+from gatewayd.identity import audit
+from gatewayd.identity.people.users import credentials
+from gatewayd.identity.sign_in import sessions
 from tests.cli.conftest import Run
 from tests.cli.store_reading import read_store
 

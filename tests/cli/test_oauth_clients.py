@@ -6,8 +6,10 @@ import pytest
 
 from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
-from gatewayd.identity import audit, client_metadata, grants, oauth_clients, sessions
-from gatewayd.identity.grants import NewGrant
+from gatewayd.identity import audit
+from gatewayd.identity.clients import client_metadata, grants, oauth_clients
+from gatewayd.identity.clients.grants import NewGrant
+from gatewayd.identity.sign_in import sessions
 from gatewayd.store import WriteTx
 from tests.cli.conftest import Run
 

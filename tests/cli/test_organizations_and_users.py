@@ -7,10 +7,11 @@ import pytest
 
 from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
-from gatewayd.identity import audit, one_time_links, sessions, throttling
-from gatewayd.identity.passwords import Hasher
-from gatewayd.identity.throttling import Limits
-from gatewayd.identity.users import credentials
+from gatewayd.identity import audit
+from gatewayd.identity.people.users import credentials
+from gatewayd.identity.sign_in import one_time_links, sessions, throttling
+from gatewayd.identity.sign_in.passwords import Hasher
+from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.store import ReadTx
 from tests.cli.conftest import Run
 from tests.cli.store_reading import read_store
@@ -33,11 +34,29 @@ def test_makes_and_lists_organizations(run: Run) -> None:
     assert run("org", "list", "--json").document == []
     made = run("org", "create", "--name", "Acme", "--json").document
     assert run("org", "list", "--json").document == [made]
-    assert set(made) == {"id", "name", "createdAt"}
+    assert set(made) == {"id", "name", "createdAt", "timeZone"}
     assert run("org", "list").out.splitlines() == [
-        "id\tname\tcreated\tstate",
-        f"{made['id']}\tAcme\t{made['createdAt'][:10]}\t",
+        "id\tname\tcreated\ttime zone\tstate",
+        f"{made['id']}\tAcme\t{made['createdAt'][:10]}\tEurope/London\t",
     ]
+
+
+@pytest.mark.usefixtures("database")
+def test_an_organization_has_a_time_zone(run: Run) -> None:
+    made = run("org", "create", "--name", "Acme", "--time-zone", "Asia/Tokyo", "--json").document
+    assert made["timeZone"] == "Asia/Tokyo"
+    granted = run("credits", "grant", "--org", made["id"], "--amount", "1", "--expires", "2099-03-31").document
+    assert granted["expiresAt"] == "2099-03-31T15:00:00.000Z"
+    moved = run("org", "rename", made["id"], "--time-zone", "America/New_York")
+    assert moved.document == {**made, "timeZone": "America/New_York"}
+    both = run("org", "rename", made["id"], "--name", "Elm", "--time-zone", "UTC", "--json").document
+    assert (both["name"], both["timeZone"]) == ("Elm", "UTC")
+    neither = run("org", "rename", made["id"])
+    assert (neither.code, neither.err) == (2, "gatewayd: give --name or --time-zone\n")
+    for command in (("create", "--name", "Oak"), ("rename", made["id"])):
+        for zone in ("Europe/Nowhere", "../../etc/passwd", "", "Europe"):
+            refused = run("org", *command, "--time-zone", zone)
+            assert (refused.code, refused.err.startswith("gatewayd: timeZone: There is no such")) == (1, True)
 
 
 def test_a_bad_name_fails_with_its_reason(run: Run) -> None:

@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from gatewayd.cli.parser import build_parser
-from gatewayd.cli.reference import EXAMPLES, commands, example, reference
+from gatewayd.cli.reference.commands import EXAMPLES, commands, example, reference
 from tests.cli.conftest import Run
 from tests.daemon.instance import ROOT
 

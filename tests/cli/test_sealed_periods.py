@@ -43,8 +43,11 @@ def test_a_period_is_sealed_and_its_copy_is_good(run: Run, closed: str, tmp_path
 def test_what_differs_is_listed(run: Run, closed: str) -> None:
     assert run("period", "diff", closed).err == "gatewayd: the period has no seal yet\n"
     run("period", "seal", closed)
-    assert run("period", "diff", closed).err == "gatewayd: nothing differs\n"
+    assert run("period", "diff", closed).err == "gatewayd: against the books as they are now: nothing differs\n"
     assert run("period", "reopen", closed, "--reason", "Forgotten").code == 0
+    of_now = run("period", "diff", closed)
+    assert of_now.err == "gatewayd: against the books as they are now: period.csv: 1 changed\n"
+    assert "status: closed -> open" in of_now.out
     assert run("period", "seal", closed).err.startswith("gatewayd: Only a closed period can be sealed")
     assert run("period", "close", closed).code == 0
     second = run("period", "seal", closed, "--json").document
@@ -55,3 +58,4 @@ def test_what_differs_is_listed(run: Run, closed: str) -> None:
     assert "reopenedReason:  -> Forgotten" in row
     assert found.err.endswith("period.csv: 1 changed\n")
     assert run("period", "diff", closed, "--seal", second["id"], "--json").document["id"] == second["id"]
+    assert run("period", "diff", closed, "--books").err.endswith("as they are now: nothing differs\n")

@@ -12,7 +12,10 @@ from tests.daemon.instance import ROOT, SECONDS, environment
 
 HEAVY = ("trio", "apsw", "msgspec", "cryptography", "structlog", "rich", "hypercorn", "httptools")
 SERVERS = ("argparse", "stripe", "trustme")
-LATER = ("httpx", "hypercorn", "joserfc", "prometheus_client", "quart", "tenacity")  # by what needs them, when it does
+LATER = (  # by what needs them, when it does
+    *("httpx", "hypercorn", "joserfc", "prometheus_client", "quart", "tenacity"),
+    "gatewayd.statements.profile_files",
+)
 
 
 def loaded_by(code: str) -> set[str]:

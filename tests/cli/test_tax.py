@@ -15,8 +15,8 @@ from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
-from gatewayd.identity import client_metadata, oauth_clients
 from gatewayd.identity.audit import list_all
+from gatewayd.identity.clients import client_metadata, oauth_clients
 from gatewayd.tax import connections
 from tests.cli.conftest import Run
 from tests.cli.store_reading import read_store

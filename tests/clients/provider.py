@@ -15,8 +15,9 @@ from urllib.parse import urlencode
 import httpx
 import trustme
 
-from gatewayd.identity import audit, password_resets
-from gatewayd.identity.passwords import Hasher
+from gatewayd.identity import audit
+from gatewayd.identity.sign_in import password_resets
+from gatewayd.identity.sign_in.passwords import Hasher
 from tests.clients.person import Person
 from tests.daemon.hooks import make_authority, webhook_settings
 from tests.daemon.instance import SECONDS, Firm, Instance, Running, serving

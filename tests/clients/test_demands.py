@@ -10,7 +10,8 @@ import httpx
 import jwt
 import pytest
 
-from gatewayd.identity import audit, memberships
+from gatewayd.identity import audit
+from gatewayd.identity.people import memberships
 from tests.clients.person import Decision
 from tests.clients.provider import (
     AUTHORIZE,

@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from gatewayd.clock import MINUTE
-from gatewayd.identity.signing_keys import AHEAD, RETENTION, ROTATION
+from gatewayd.identity.signing.signing_keys import AHEAD, RETENTION, ROTATION
 from gatewayd.store import WriteTx
 from tests.clients.programs import run_node
 from tests.clients.provider import JWKS, Provider, add_password, provided, reserved

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from gatewayd.identity import audit, grants, oauth_clients
+from gatewayd.identity import audit
+from gatewayd.identity.clients import grants, oauth_clients
 from tests.clients.desk import answering
 from tests.clients.person import Decision
 from tests.clients.programs import run_node

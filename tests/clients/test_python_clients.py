@@ -20,7 +20,8 @@ from oauthlib.oauth2 import InvalidGrantError
 from pydantic import AnyUrl
 from requests_oauthlib import OAuth2Session
 
-from gatewayd.identity import audit, grants
+from gatewayd.identity import audit
+from gatewayd.identity.clients import grants
 from tests.clients import relying_party
 from tests.clients.desk import answering
 from tests.clients.person import ALLOW, Decision

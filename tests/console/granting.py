@@ -1,8 +1,9 @@
 """A connected app of Ann's, down to a grant that lives."""
 
-from gatewayd.identity import authorization_codes, authorizations, sessions
-from gatewayd.identity.authorization_codes import Consent, TokenRequest
-from gatewayd.identity.sessions import Visitor
+from gatewayd.identity.sign_in import sessions
+from gatewayd.identity.sign_in.sessions import Visitor
+from gatewayd.identity.tokens import authorization_codes, authorizations
+from gatewayd.identity.tokens.authorization_codes import Consent, TokenRequest
 from gatewayd.store import WriteTx
 from tests.console.visiting import Site
 from tests.support.consents import REDIRECT, VERIFIER

@@ -3,9 +3,10 @@
 import secrets
 from typing import NamedTuple
 
-from gatewayd.identity import api_keys, audit
+from gatewayd.identity import audit
 from gatewayd.identity.audit import AuditEntry
 from gatewayd.identity.key_format import RANDOM_BYTES
+from gatewayd.identity.keys import api_keys
 from gatewayd.tax import approvals, call_log, connections
 from gatewayd.tax.approvals import Standing, TaxRequest
 from gatewayd.tax.call_log import TaxCall

@@ -7,8 +7,9 @@ from soft_webauthn import SoftWebauthnDevice
 
 from gatewayd.clock import MINUTE, SECOND
 from gatewayd.console.browser import RECENT
-from gatewayd.identity import grants, one_time_links, passkeys, second_factors, sessions
-from gatewayd.identity.second_factors import PROPOSAL_LIFE
+from gatewayd.identity.clients import grants
+from gatewayd.identity.sign_in import one_time_links, passkeys, second_factors, sessions
+from gatewayd.identity.sign_in.second_factors import PROPOSAL_LIFE
 from tests.console.granting import grant
 from tests.console.visiting import ATTEMPTS, EMAIL, ISSUER, PASSWORD, Browser, Site
 from tests.identity.test_passkeys import as_json, options_of

@@ -5,8 +5,8 @@ import trio
 
 from gatewayd.clock import SECOND
 from gatewayd.console.tax_decisions import SHOWN
-from gatewayd.identity import api_keys
 from gatewayd.identity.key_format import RANDOM_BYTES
+from gatewayd.identity.keys import api_keys
 from gatewayd.tax import approvals
 from gatewayd.tax.approvals import BY_OPERATOR, REASON_MAX
 from gatewayd.tax.subjects import Subject

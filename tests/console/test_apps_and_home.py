@@ -1,7 +1,8 @@
 """The overview, and the connected apps with their end."""
 
 from gatewayd.clock import DAY
-from gatewayd.identity import grants, memberships
+from gatewayd.identity.clients import grants
+from gatewayd.identity.people import memberships
 from tests.console.granting import grant
 from tests.console.visiting import EMAIL, Site
 

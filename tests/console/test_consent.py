@@ -5,8 +5,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from gatewayd.clock import HOUR, SECOND, Instant
-from gatewayd.identity import authorization_codes, authorizations, memberships, oauth_clients, sessions
-from gatewayd.identity.oauth_clients import Client
+from gatewayd.identity.clients import oauth_clients
+from gatewayd.identity.clients.oauth_clients import Client
+from gatewayd.identity.people import memberships
+from gatewayd.identity.sign_in import sessions
+from gatewayd.identity.tokens import authorization_codes, authorizations
 from tests.console.reading import Document, fields_of
 from tests.console.visiting import EMAIL, ISSUER, MCP, PASSWORD, POLICY, Answer, Browser, Site
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gatewayd.console.browser import FORM_BYTES, FORM_TYPE
-from gatewayd.identity import sessions
+from gatewayd.identity.sign_in import sessions
 from gatewayd.store import StoreFailure
 from tests.console.visiting import EMAIL, ISSUER, PASSWORD, Browser, Site
 from tests.support.scopes import request_of

@@ -10,7 +10,7 @@ import trio
 from gatewayd.clock import SettableClock
 from gatewayd.console.addresses import is_page
 from gatewayd.console.lazy_app import Console
-from gatewayd.identity.throttling import Limits
+from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.tax.settings import TaxSettings

@@ -3,8 +3,11 @@
 import pytest
 
 from gatewayd.clock import HOUR, MINUTE
-from gatewayd.identity import audit, grants, one_time_links, users
-from gatewayd.identity.one_time_links import Purpose
+from gatewayd.identity import audit
+from gatewayd.identity.clients import grants
+from gatewayd.identity.people import users
+from gatewayd.identity.sign_in import one_time_links
+from gatewayd.identity.sign_in.one_time_links import Purpose
 from tests.console.granting import grant
 from tests.console.visiting import ATTEMPTS, EMAIL, Site
 

@@ -5,8 +5,11 @@ import secrets
 from gatewayd.access.kinds import KINDS, every
 from gatewayd.console import open_access
 from gatewayd.console.open_access_view import AFTERWARDS
-from gatewayd.identity import api_keys, audit, calendar_feeds, grants, memberships, users
+from gatewayd.identity import audit
+from gatewayd.identity.clients import grants
 from gatewayd.identity.key_format import RANDOM_BYTES
+from gatewayd.identity.keys import api_keys, calendar_feeds
+from gatewayd.identity.people import memberships, users
 from gatewayd.store import ReadTx, WriteTx
 from tests.console.granting import grant
 from tests.console.reading import Document

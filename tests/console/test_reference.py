@@ -6,7 +6,7 @@ from importlib import resources
 import msgspec
 
 from gatewayd.console.reference import THEMES
-from gatewayd.identity.oauth_parameters import Audiences
+from gatewayd.identity.clients.oauth_parameters import Audiences
 from gatewayd.oauth import metadata
 from tests.console.visiting import ISSUER, POLICY, Site
 

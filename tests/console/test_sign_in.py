@@ -5,12 +5,13 @@ from soft_webauthn import SoftWebauthnDevice
 
 from gatewayd.clock import MINUTE
 from gatewayd.console.browser import local_path
-from gatewayd.identity import passkeys, sessions, throttling, users
-from gatewayd.identity.passkeys import RelyingParty
-from gatewayd.identity.passwords import Passwords
-from gatewayd.identity.sessions import Visitor
-from gatewayd.identity.sign_in import NewSession, SignIn, WrongCredentials
-from gatewayd.identity.throttling import Limits
+from gatewayd.identity.people import users
+from gatewayd.identity.sign_in import passkeys, sessions, throttling
+from gatewayd.identity.sign_in.passkeys import RelyingParty
+from gatewayd.identity.sign_in.passwords import Passwords
+from gatewayd.identity.sign_in.sessions import Visitor
+from gatewayd.identity.sign_in.sign_in import NewSession, SignIn, WrongCredentials
+from gatewayd.identity.sign_in.throttling import Limits
 from tests.console.visiting import ATTEMPTS, EMAIL, ISSUER, PASSWORD, Answer, Browser, Site
 from tests.identity.test_passkeys import CHALLENGE, as_json, options_of
 from tests.support.passwords import quick_hasher

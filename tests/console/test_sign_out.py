@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from gatewayd.identity import sessions
+from gatewayd.identity.sign_in import sessions
 from tests.console.visiting import POLICY, Site
 
 BACK = "https://app.example/bye"

@@ -8,7 +8,9 @@ from gatewayd.clock import DAY
 from gatewayd.console.tax_access import ORGANIZATIONS_SHOWN
 from gatewayd.console.tax_view import CALLS_SHOWN
 from gatewayd.contract.caller import Role
-from gatewayd.identity import api_keys, grant_lists, memberships
+from gatewayd.identity.clients import grant_lists
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.people import memberships
 from gatewayd.tax import approvals
 from gatewayd.tax.approvals import ATTESTATION_MAX
 from gatewayd.tax.settings import TaxSettings

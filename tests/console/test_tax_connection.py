@@ -14,7 +14,8 @@ from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEnti
 from gatewayd.clock import SECOND, Instant, from_wire
 from gatewayd.console.authority_sign_ins import KEPT_MAX, LIFE, AuthoritySignIns, Connecting
 from gatewayd.contract.wire import encode
-from gatewayd.identity import memberships, sessions
+from gatewayd.identity.people import memberships
+from gatewayd.identity.sign_in import sessions
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import connections
 from gatewayd.tax.settings import TaxSettings

@@ -15,21 +15,16 @@ from gatewayd.clock import SECOND, SettableClock
 from gatewayd.console.app import create
 from gatewayd.console.browser import FORM_TYPE
 from gatewayd.console.parts import ConsoleParts
-from gatewayd.identity import (
-    authorizations,
-    client_metadata,
-    memberships,
-    oauth_clients,
-    organizations,
-    second_factors,
-    users,
-)
-from gatewayd.identity.oauth_clients import Client
-from gatewayd.identity.oauth_parameters import Audiences
-from gatewayd.identity.passkeys import Challenges
-from gatewayd.identity.passwords import Passwords
-from gatewayd.identity.sign_in import SignIn
-from gatewayd.identity.throttling import Limits
+from gatewayd.identity.clients import client_metadata, oauth_clients
+from gatewayd.identity.clients.oauth_clients import Client
+from gatewayd.identity.clients.oauth_parameters import Audiences
+from gatewayd.identity.people import memberships, organizations, users
+from gatewayd.identity.sign_in import second_factors
+from gatewayd.identity.sign_in.passkeys import Challenges
+from gatewayd.identity.sign_in.passwords import Passwords
+from gatewayd.identity.sign_in.sign_in import SignIn
+from gatewayd.identity.sign_in.throttling import Limits
+from gatewayd.identity.tokens import authorizations
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings

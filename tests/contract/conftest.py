@@ -20,7 +20,7 @@ from gatewayd.parsing.engine import open_parsing
 from gatewayd.parsing.parts import ParseParts
 from gatewayd.search.embedding import NoEmbedder
 from gatewayd.search.engine import Search, SearchParts
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 from gatewayd.tax import engine
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.vault_files.engine import VaultFiles

@@ -15,9 +15,10 @@ from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows as proposals
 from gatewayd.contract.operation import Operation
 from gatewayd.extraction.shapes import CertificateFacts, Facts
-from gatewayd.identity import audit, organizations
+from gatewayd.identity import audit
+from gatewayd.identity.people import organizations
 from gatewayd.store import WriteTx
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 from gatewayd.webhooks import attempts
 from tests.ledger import bank_books, lets
 from tests.support.api import Fields, Reply, TestedApi

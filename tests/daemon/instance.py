@@ -24,10 +24,12 @@ from gatewayd.cli.context import Context
 from gatewayd.cli.run_operation import operation_of, run_operation
 from gatewayd.clock import Instant, SystemClock
 from gatewayd.contract.operation import Area
-from gatewayd.identity import api_keys, audit, memberships, organizations, users
+from gatewayd.identity import audit
 from gatewayd.identity.key_format import RANDOM_BYTES
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.people import memberships, organizations, users
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.store.sealing import load_key
+from gatewayd.store.sealing.sealing import load_key
 from tests.support import loaded, outcomes
 from tests.support.store import migrated_image
 

@@ -21,7 +21,9 @@ from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.parses import variants
 from gatewayd.areas.vault.parses.variants import VariantRow
 from gatewayd.clock import Instant
-from gatewayd.identity import audit, memberships, one_time_links, users
+from gatewayd.identity import audit
+from gatewayd.identity.people import memberships, users
+from gatewayd.identity.sign_in import one_time_links
 from gatewayd.store import WriteTx
 from tests.daemon.conftest import Shared
 from tests.daemon.instance import Firm, Instance, Running, serving, until

@@ -9,8 +9,10 @@ import httpx
 import pytest
 from soft_webauthn import SoftWebauthnDevice
 
-from gatewayd.identity import audit, memberships, passkeys, users
-from gatewayd.identity.passkeys import RelyingParty
+from gatewayd.identity import audit
+from gatewayd.identity.people import memberships, users
+from gatewayd.identity.sign_in import passkeys
+from gatewayd.identity.sign_in.passkeys import RelyingParty
 from tests.console.reading import Document, fields_of
 from tests.daemon.conftest import Shared
 from tests.daemon.instance import Firm, plain_client

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 import apsw
 import pytest
 
-from gatewayd.identity import audit, suspensions
-from gatewayd.store.directory import locked
+from gatewayd.identity import audit
+from gatewayd.identity.people import suspensions
+from gatewayd.store.files.directory import locked
 from tests.daemon.instance import SECONDS, Firm, Instance, Running, environment, serving, until
 
 DOCUMENTS = "/api/rpc/vault/documents"

@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
-from gatewayd.identity import api_keys, audit, memberships
+from gatewayd.identity import audit
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.people import memberships
 from tests.daemon.conftest import Shared
 from tests.daemon.hooks import make_authority, receiving, webhook_settings
 from tests.daemon.instance import Instance, serving

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from gatewayd.store.directory import LOCK_NAME
+from gatewayd.store.files.directory import LOCK_NAME
 from tests.daemon.instance import SECONDS, Instance, Running, serving, until
 
 WATCHDOG_USEC = "1000000"  # the daemon then pings every half second or so

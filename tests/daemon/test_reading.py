@@ -17,7 +17,7 @@ from gatewayd.config import Config, load
 from gatewayd.daemon.daemon import Daemon, Surroundings
 from gatewayd.daemon.reading import OpenReader
 from gatewayd.store import WriteTx
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 from tests.daemon.instance import SECONDS, Instance
 from tests.support.document_reading import FakeReader
 from tests.support.store import make_caller

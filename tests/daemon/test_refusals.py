@@ -7,8 +7,9 @@ import httpx
 import pytest
 
 from gatewayd.clock import SystemClock
-from gatewayd.identity import api_keys, audit
+from gatewayd.identity import audit
 from gatewayd.identity.key_format import RANDOM_BYTES, make_key
+from gatewayd.identity.keys import api_keys
 from tests.daemon.conftest import Shared
 from tests.daemon.instance import Instance, serving
 

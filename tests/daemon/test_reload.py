@@ -16,8 +16,9 @@ import trustme
 
 from gatewayd.config import load as load_config
 from gatewayd.daemon.doors import server_settings
-from gatewayd.identity import api_keys, audit
+from gatewayd.identity import audit
 from gatewayd.identity.key_format import RANDOM_BYTES
+from gatewayd.identity.keys import api_keys
 from tests.daemon.hooks import make_authority, receiving
 from tests.daemon.instance import SECONDS, Firm, Instance, Running, serving, until
 from tests.daemon.test_metrics import METRICS, place, scrape

@@ -10,10 +10,12 @@ import trio
 from gatewayd.access import deprovisioning
 from gatewayd.cli import main
 from gatewayd.daemon.restored_store import open_decided_store
-from gatewayd.identity import api_keys, audit, sessions
+from gatewayd.identity import audit
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.sign_in import sessions
 from gatewayd.ledger.named_files import NAMING
-from gatewayd.store.backup import Looking, back_up
-from gatewayd.store.restored import MARK_NAME, find_restored
+from gatewayd.store.backups.backup import Looking, back_up
+from gatewayd.store.files.restored import MARK_NAME, find_restored
 from tests.daemon.instance import Firm, Instance, serving
 from tests.support.consents import Flow
 from tests.support.store import MemoryStore

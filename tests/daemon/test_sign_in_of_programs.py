@@ -2,7 +2,9 @@
 
 import msgspec
 
-from gatewayd.identity import audit, grants, refresh_tokens
+from gatewayd.identity import audit
+from gatewayd.identity.clients import grants
+from gatewayd.identity.tokens import refresh_tokens
 from tests.daemon.conftest import Shared
 from tests.daemon.instance import Instance, serving
 from tests.support.oauth import CALLBACK, CHALLENGE, VERIFIER, agree, sign_in

@@ -14,7 +14,7 @@ import gatewayd
 from gatewayd.config import load
 from gatewayd.daemon.daemon import Daemon, Surroundings
 from gatewayd.store import StoreFailure
-from gatewayd.store.directory import LOCK_NAME
+from gatewayd.store.files.directory import LOCK_NAME
 from tests.daemon.instance import SECONDS, Instance, serving
 
 LIMIT = "[limits]\nrequests_per_minute = 6\n"

@@ -16,7 +16,7 @@ import pytest
 
 from gatewayd.clock import Instant, SystemClock
 from gatewayd.ledger import named_files
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 from tests.daemon.instance import SECONDS, Firm, Instance, Running, serving, until
 
 SETTINGS = "[limits]\nrequests_per_minute = 0\n[vault]\nmax_upload_bytes = 4000000000\n"

@@ -51,6 +51,17 @@ async def test_pages_are_kept_apart(read: Read) -> None:
     assert (found.page_count, [page.text for page in found.pages]) == (3, ["One", "", "Three"])
 
 
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [("GB 980 7806 84", "GB980780684"), ("DE 136 695 976", "DE136695976"), ("FR 61 954 506 077", "FR61954506077")],
+)
+async def test_check_digits_of_each_country_are_known_where_no_file_can_be_opened(
+    read: Read, written: str, number: str
+) -> None:
+    found = await read(f"{INVOICE.replace('  ', chr(10))}\nVAT number: {written}\n".encode(), "bill.txt")
+    assert found.facts.vat_number == number
+
+
 async def test_facts_and_language_are_found(read: Read) -> None:
     found = await read(INVOICE.replace("  ", "\n").encode(), "bill.txt")
     assert (found.facts.kind, found.facts.date, found.facts.total) == ("invoice", "2026-10-14", "570.00")

@@ -17,7 +17,7 @@ from gatewayd.clock import DAY
 from gatewayd.daemon.doors import CALENDARS
 from gatewayd.http.calendar_feeds import COST, FeedContent, calendar_app
 from gatewayd.http1.asgi import App
-from gatewayd.identity.calendar_feeds import OpenFeed
+from gatewayd.identity.keys.calendar_feeds import OpenFeed
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import OverBudget, ReadTx, Store
 from tests.http.test_health import ask

@@ -12,6 +12,7 @@ from gatewayd.http1.log import NoLog
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response, send_response
 from tests.http.test_health import ask
+from tests.http.test_observer import Watch
 from tests.support.scopes import request_of
 
 HOSTS = Hosts(["books.example", "gateway"])
@@ -94,6 +95,23 @@ def test_the_first_of_each_name_is_written_down_and_no_flood_of_them() -> None:
     assert len(told) == TOLD_MAX
 
 
+async def test_each_that_is_refused_is_counted_and_stands_in_the_request_log() -> None:
+    """By status and request id under a fixed label, whatever the host and the path are."""
+    watch = Watch()
+    hosts = Hosts(["books.example"], note=watch.observer.note_misdirected)
+    router = Router({}, documents.not_found(), hosts=hosts)
+    first = await ask(router, "GET", "/sign-in/link/s3cret", (b"host", b"evil.example"))
+    second = router.at_once(sent_to("other.example"))
+    assert second is not None
+    assert router.at_once(sent_to("books.example")) is None
+    assert watch.statuses == {"misdirected": {421: 2}}
+    told = watch.lines()
+    assert [(line["operation"], line["status"]) for line in told] == [("misdirected", 421)] * 2
+    assert told[0]["request_id"] == first["x-request-id"]
+    assert "s3cret" not in watch.stream.getvalue()
+    assert "evil.example" not in watch.stream.getvalue()
+
+
 async def test_without_names_everything_is_served() -> None:
     reply = await ask(Router({"/healthz": documents.health()}, documents.health()), "GET", "/x", (b"host", b"evil"))
     assert reply.status == 200
@@ -102,7 +120,9 @@ async def test_without_names_everything_is_served() -> None:
 def test_the_names_are_those_of_the_settings() -> None:
     named = Server(bind=("books.lan:8080", "unix:/run/x.sock"), public_url="https://books.example", hosts=("gateway",))
     config = Config(server=named)
-    hosts = _hosts(config)
+    noted: list[int] = []
+    hosts = _hosts(config, note=lambda request, response: noted.append(response.status))
     for host in ("books.lan", "books.example", "gateway"):
         assert hosts.refused(sent_to(host)) is None
     assert hosts.refused(sent_to("evil.example")) is not None
+    assert noted == [421]

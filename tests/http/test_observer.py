@@ -15,7 +15,7 @@ from gatewayd.http.observer import Observer, label_all, label_by_path
 from gatewayd.http.request_counters import RequestCounters
 from gatewayd.http1.asgi import HttpScope, Receive, Send
 from gatewayd.http1.response import Response
-from gatewayd.identity.oauth_parameters import Audiences
+from gatewayd.identity.clients.oauth_parameters import Audiences
 from gatewayd.logs import AccessLog, make_writer
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth import metadata

@@ -13,7 +13,7 @@ from gatewayd.http import uploads
 from gatewayd.http1.bodies import LEAST_RATE
 from gatewayd.http1.request import Request
 from gatewayd.store import StoreFailure
-from gatewayd.store.incoming_files import IncomingFile, incoming_folder, sweep
+from gatewayd.store.files.incoming_files import IncomingFile, incoming_folder, sweep
 from tests.http.conftest import OpenProbes
 from tests.http.probes import OPERATIONS, Deps, Said, Word
 from tests.support.api import ANSWER_SECONDS, Body, Reply, TestedApi

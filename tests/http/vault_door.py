@@ -18,8 +18,8 @@ from gatewayd.http1.cors import Cors
 from gatewayd.parsing.engine import open_parsing
 from gatewayd.parsing.parts import ParseParts
 from gatewayd.performing.rate_limits import RateLimits
-from gatewayd.store.blobs import Blobs
-from gatewayd.store.partial_blobs import PartialBlobs
+from gatewayd.store.files.blobs import Blobs
+from gatewayd.store.files.partial_blobs import PartialBlobs
 from gatewayd.vault_files.engine import VaultFiles
 from gatewayd.vault_files.giving import Giving
 from gatewayd.vault_files.receiving import Receiving

@@ -13,11 +13,14 @@ from joserfc.jwk import ECKey, RSAKey
 from gatewayd.clock import HOUR, SECOND
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem
-from gatewayd.identity import access_tokens, grants, id_tokens, memberships, oauth_clients, signing_keys
-from gatewayd.identity.access_tokens import AccessTokenParameters, AccessTokenVerifier
-from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
-from gatewayd.identity.grants import Grant
-from gatewayd.identity.signing_keys import SigningKeys
+from gatewayd.identity.clients import grants, oauth_clients
+from gatewayd.identity.clients.grants import Grant
+from gatewayd.identity.people import memberships
+from gatewayd.identity.signing import signing_keys
+from gatewayd.identity.signing.signing_keys import SigningKeys
+from gatewayd.identity.tokens import access_tokens, id_tokens
+from gatewayd.identity.tokens.access_tokens import AccessTokenParameters, AccessTokenVerifier
+from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
 from tests.support.consents import ISSUER, Flow
 from tests.support.oauth import signing_key
 from tests.support.store import START, MemoryStore

@@ -6,10 +6,12 @@ import pytest
 from gatewayd.clock import DAY, HOUR, MINUTE, Instant, to_wire
 from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES
 from gatewayd.errors import Problem
-from gatewayd.identity import api_keys, audit, memberships
-from gatewayd.identity.api_keys import ApiKey, CreatedKey, NewKey
+from gatewayd.identity import audit
 from gatewayd.identity.key_format import checksum_ok, hash_key
-from gatewayd.identity.key_restrictions import effective_scopes
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.keys.api_keys import ApiKey, CreatedKey, NewKey
+from gatewayd.identity.keys.key_restrictions import effective_scopes
+from gatewayd.identity.people import memberships
 from tests.support.store import START, MemoryStore
 
 RANDOM = bytes(range(32))

@@ -10,10 +10,11 @@ from gatewayd.clock import HOUR, Instant, SettableClock
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES
 from gatewayd.errors import Problem
-from gatewayd.identity import api_keys, memberships, organizations, users
-from gatewayd.identity.api_keys import CreatedKey, NewKey
-from gatewayd.identity.authentication import NEVER, Admission, ApiKeyVerifier, Authenticator
 from gatewayd.identity.key_format import make_key
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.keys.api_keys import CreatedKey, NewKey
+from gatewayd.identity.people import memberships, organizations, users
+from gatewayd.identity.tokens.authentication import NEVER, Admission, ApiKeyVerifier, Authenticator
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import StoreSettings

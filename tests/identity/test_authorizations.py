@@ -6,19 +6,14 @@ import hashlib
 import pytest
 
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant
-from gatewayd.identity import (
-    audit,
-    authorization_codes,
-    authorizations,
-    client_metadata,
-    grants,
-    oauth_clients,
-    sessions,
-)
-from gatewayd.identity.authorizations import DEFAULT_SCOPES, AuthorizationParameters, PendingRequest, Target
-from gatewayd.identity.oauth_clients import Client
-from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
-from gatewayd.identity.oauth_parameters import Audiences
+from gatewayd.identity import audit
+from gatewayd.identity.clients import client_metadata, grants, oauth_clients
+from gatewayd.identity.clients.oauth_clients import Client
+from gatewayd.identity.clients.oauth_errors import DirectFailure, OAuthFailure
+from gatewayd.identity.clients.oauth_parameters import Audiences
+from gatewayd.identity.sign_in import sessions
+from gatewayd.identity.tokens import authorization_codes, authorizations
+from gatewayd.identity.tokens.authorizations import DEFAULT_SCOPES, AuthorizationParameters, PendingRequest, Target
 from tests.support.consents import CHALLENGE, ISSUER, REDIRECT, SCOPE, Flow, request_parameters
 from tests.support.store import START, MemoryStore
 

@@ -1,7 +1,7 @@
 """Each credential that was used is due once a day, and again only on the next."""
 
 from gatewayd.clock import DAY, Instant
-from gatewayd.identity.authentication import CredentialUse
+from gatewayd.identity.tokens.authentication import CredentialUse
 
 NOON = Instant(20_000 * DAY + DAY // 2)
 NEXT_NOON = Instant(NOON + DAY)

@@ -10,9 +10,9 @@ from joserfc.jwk import ECKey, RSAKey
 
 from gatewayd.clock import HOUR, SECOND, Instant
 from gatewayd.errors import Problem
-from gatewayd.identity import dpop
-from gatewayd.identity.authentication import Admission, Authenticator, Possession, PossessionRefused
-from gatewayd.identity.dpop import (
+from gatewayd.identity.tokens import dpop
+from gatewayd.identity.tokens.authentication import Admission, Authenticator, Possession, PossessionRefused
+from gatewayd.identity.tokens.dpop import (
     AHEAD_MAX,
     FORGOTTEN_AT_ONCE,
     OLD_MAX,

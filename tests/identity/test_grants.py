@@ -7,19 +7,13 @@ import pytest
 from gatewayd.clock import DAY, HOUR, MINUTE, Instant
 from gatewayd.contract.caller import Role
 from gatewayd.errors import Problem
-from gatewayd.identity import (
-    audit,
-    authorization_codes,
-    grant_lists,
-    grants,
-    memberships,
-    oauth_clients,
-    refresh_tokens,
-    users,
-)
-from gatewayd.identity.grant_lists import GrantSummary
-from gatewayd.identity.grants import Grant, LiveGrant
-from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.identity import audit
+from gatewayd.identity.clients import grant_lists, grants, oauth_clients
+from gatewayd.identity.clients.grant_lists import GrantSummary
+from gatewayd.identity.clients.grants import Grant, LiveGrant
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
+from gatewayd.identity.people import memberships, users
+from gatewayd.identity.tokens import authorization_codes, refresh_tokens
 from gatewayd.store import WriteTx
 from tests.support.consents import REDIRECT, SCOPE, Flow
 from tests.support.store import START, MemoryStore

@@ -1,7 +1,7 @@
 """Browsers that are known: how long, how many, and that a copy of the cookie dies with the next sign-in."""
 
 from gatewayd.access import deprovisioning
-from gatewayd.identity import known_devices, password_resets
+from gatewayd.identity.sign_in import known_devices, password_resets
 from tests.support.store import MemoryStore
 
 EMAIL = "ann@example.com"

@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 
 from gatewayd.clock import DAY, HOUR, SECOND, Instant
 from gatewayd.errors import Problem
-from gatewayd.identity import audit, authorizations, client_metadata, grants, oauth_clients, redirect_uris
-from gatewayd.identity.client_metadata import ClientMetadata
-from gatewayd.identity.oauth_clients import Client
-from gatewayd.identity.oauth_errors import DirectFailure, OAuthFailure
-from gatewayd.identity.oauth_parameters import Audiences
+from gatewayd.identity import audit
+from gatewayd.identity.clients import client_metadata, grants, oauth_clients, redirect_uris
+from gatewayd.identity.clients.client_metadata import ClientMetadata
+from gatewayd.identity.clients.oauth_clients import Client
+from gatewayd.identity.clients.oauth_errors import DirectFailure, OAuthFailure
+from gatewayd.identity.clients.oauth_parameters import Audiences
+from gatewayd.identity.tokens import authorizations
 from tests.support.consents import ISSUER, Flow, request_parameters
 from tests.support.store import START, MemoryStore
 

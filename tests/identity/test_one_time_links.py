@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.clock import MINUTE
-from gatewayd.identity import one_time_links
+from gatewayd.identity.sign_in import one_time_links
 from tests.support.store import MemoryStore
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.identity import audit, memberships, organizations, users
+from gatewayd.identity import audit
+from gatewayd.identity.people import memberships, organizations, users
 from tests.support.store import START, MemoryStore
 
 

@@ -9,8 +9,9 @@ from webauthn.helpers import base64url_to_bytes, bytes_to_base64url, encode_cbor
 
 from gatewayd.clock import MINUTE
 from gatewayd.errors import Problem
-from gatewayd.identity import passkeys, users
-from gatewayd.identity.passkeys import Challenges, PasskeyError, RelyingParty
+from gatewayd.identity.people import users
+from gatewayd.identity.sign_in import passkeys
+from gatewayd.identity.sign_in.passkeys import Challenges, PasskeyError, RelyingParty
 from tests.support.store import START, MemoryStore
 
 PARTY = RelyingParty(id="books.example", origin="https://books.example", name="gatewayd")

@@ -5,7 +5,7 @@ import trio
 from argon2 import PasswordHasher, extract_parameters
 
 from gatewayd.errors import Problem
-from gatewayd.identity.passwords import COMMON, LENGTH_MIN, Hasher, Passwords, check_password
+from gatewayd.identity.sign_in.passwords import COMMON, LENGTH_MIN, Hasher, Passwords, check_password
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatewayd.clock import DAY, SECOND
-from gatewayd.identity import audit, grant_lists, grants, oauth_clients, refresh_tokens
-from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.identity import audit
+from gatewayd.identity.clients import grant_lists, grants, oauth_clients
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
 from gatewayd.identity.random_tokens import hash_token
-from gatewayd.identity.refresh_tokens import Successor
+from gatewayd.identity.tokens import refresh_tokens
+from gatewayd.identity.tokens.refresh_tokens import Successor
 from gatewayd.store import StoreFailure
-from gatewayd.store.sealing import Sealer
+from gatewayd.store.sealing.sealing import Sealer
 from tests.support.consents import Flow
 from tests.support.store import START, MemoryStore
 

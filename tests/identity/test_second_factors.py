@@ -4,7 +4,7 @@ import pyotp
 import pytest
 
 from gatewayd.clock import SECOND
-from gatewayd.identity import second_factors
+from gatewayd.identity.sign_in import second_factors
 from tests.support.store import MemoryStore
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from gatewayd.clock import DAY, MINUTE
-from gatewayd.identity import sessions
-from gatewayd.identity.sessions import Session, Visitor
+from gatewayd.identity.sign_in import sessions
+from gatewayd.identity.sign_in.sessions import Session, Visitor
 from tests.support.store import START, MemoryStore
 
 BROWSER = Visitor(user_agent="Mozilla/5.0 (Test)", address="192.0.2.7")

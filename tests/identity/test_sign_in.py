@@ -9,11 +9,12 @@ import trio
 from soft_webauthn import SoftWebauthnDevice
 
 from gatewayd.clock import MINUTE, SECOND
-from gatewayd.identity import one_time_links, passkeys, password_resets, second_factors, sessions, users
-from gatewayd.identity.passwords import Hasher, Passwords
-from gatewayd.identity.sessions import Visitor
-from gatewayd.identity.sign_in import FIRST_FACTOR_LIFE, NewSession, SecondFactorStep, SignIn, WrongCredentials
-from gatewayd.identity.throttling import Limits, Locked
+from gatewayd.identity.people import users
+from gatewayd.identity.sign_in import one_time_links, passkeys, password_resets, second_factors, sessions
+from gatewayd.identity.sign_in.passwords import Hasher, Passwords
+from gatewayd.identity.sign_in.sessions import Visitor
+from gatewayd.identity.sign_in.sign_in import FIRST_FACTOR_LIFE, NewSession, SecondFactorStep, SignIn, WrongCredentials
+from gatewayd.identity.sign_in.throttling import Limits, Locked
 from gatewayd.store import WriteTx
 from tests.identity.test_passkeys import CHALLENGE, PARTY, created, registered, signed
 from tests.support.passwords import quick_hasher

@@ -4,11 +4,11 @@ import msgspec
 import pytest
 
 from gatewayd.clock import DAY, HOUR
-from gatewayd.identity import signed_tokens, signing_keys
-from gatewayd.identity.signed_tokens import UntrustedToken
-from gatewayd.identity.signing_keys import AHEAD, RETENTION, ROTATION, Algorithm, SigningKeys
+from gatewayd.identity.signing import signed_tokens, signing_keys
+from gatewayd.identity.signing.signed_tokens import UntrustedToken
+from gatewayd.identity.signing.signing_keys import AHEAD, RETENTION, ROTATION, Algorithm, SigningKeys
 from gatewayd.store import StoreFailure
-from gatewayd.store.sealing import Sealer
+from gatewayd.store.sealing.sealing import Sealer
 from tests.support.oauth import signing_key
 from tests.support.store import MemoryStore
 

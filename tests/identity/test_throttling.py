@@ -5,9 +5,9 @@ from ipaddress import ip_network
 import pytest
 
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant
-from gatewayd.identity import known_devices, throttling
-from gatewayd.identity.sessions import Visitor
-from gatewayd.identity.throttling import Limits, Locked, Try
+from gatewayd.identity.sign_in import known_devices, throttling
+from gatewayd.identity.sign_in.sessions import Visitor
+from gatewayd.identity.sign_in.throttling import Limits, Locked, Try
 from tests.support.store import MemoryStore
 
 EMAIL, HERE, ELSEWHERE = "ann@example.com", "192.0.2.7", "198.51.100.1"

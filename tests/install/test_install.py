@@ -9,6 +9,7 @@ import pytest
 from flit_core.wheel import make_wheel_in
 
 from gatewayd.config import example
+from gatewayd.statements.profile_files import FILES
 from tests.daemon.instance import ROOT, SECONDS, environment
 
 
@@ -38,6 +39,13 @@ def test_the_wheel_holds_unit_user_settings_and_manual(tmp_path: Path) -> None:
         "share/gatewayd/gatewayd.toml": example(),
         "share/man/man1/gatewayd.1": (ROOT / "docs" / "gatewayd.1").read_text(),
     }
+
+
+def test_the_wheel_holds_what_statements_are_read_by(tmp_path: Path) -> None:
+    made = make_wheel_in(ROOT / "pyproject.toml", tmp_path)
+    with zipfile.ZipFile(made.file) as wheel:
+        held = {name for name in wheel.namelist() if name.startswith("gatewayd/statements/profiles/")}
+    assert held == {f"gatewayd/statements/profiles/{name}" for names in FILES.values() for name in names}
 
 
 def test_the_units_are_installed_for_their_prefix(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from urllib.parse import urlencode
 import pytest
 
 from gatewayd.clock import HOUR, MINUTE
-from gatewayd.identity import authorizations, oauth_clients, sessions
+from gatewayd.identity.clients import oauth_clients
+from gatewayd.identity.sign_in import sessions
+from gatewayd.identity.tokens import authorizations
 from gatewayd.oauth import addresses as at
 from tests.support.api import Reply
 from tests.support.oauth import CALLBACK, CHALLENGE, ISSUER, Provider, consent, parameters_of

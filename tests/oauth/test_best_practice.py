@@ -14,7 +14,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 
 from gatewayd.clock import HOUR
-from gatewayd.identity import authorizations, grants, memberships, oauth_clients, users
+from gatewayd.identity.clients import grants, oauth_clients
+from gatewayd.identity.people import memberships, users
+from gatewayd.identity.tokens import authorizations
 from gatewayd.oauth import addresses as at
 from gatewayd.store import WriteTx
 from tests.oauth import test_dpop_flow as flow

@@ -14,7 +14,7 @@ import trio
 import trustme
 
 from gatewayd.clock import MINUTE, SECOND
-from gatewayd.identity import oauth_clients
+from gatewayd.identity.clients import oauth_clients
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth.client_documents import FETCH_SECONDS, FRESH_SECONDS_DEFAULT, fresh_seconds
 from gatewayd.oauth.storage_budget import ROW_BYTES

@@ -8,8 +8,11 @@ import trio
 
 from gatewayd import provider as composed
 from gatewayd.clock import DAY, HOUR, SettableClock
-from gatewayd.identity import api_keys, grants, oauth_clients, refresh_tokens, signing_keys
-from gatewayd.identity.signing_keys import AHEAD, RETENTION, ROTATION
+from gatewayd.identity.clients import grants, oauth_clients
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.signing import signing_keys
+from gatewayd.identity.signing.signing_keys import AHEAD, RETENTION, ROTATION
+from gatewayd.identity.tokens import refresh_tokens
 from gatewayd.oauth import addresses as at
 from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.provider import ProviderSettings

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from gatewayd.contract.scopes import ALL_SCOPES
-from gatewayd.identity import signing_keys
-from gatewayd.identity.oauth_parameters import Audiences
+from gatewayd.identity.clients.oauth_parameters import Audiences
+from gatewayd.identity.signing import signing_keys
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth.metadata import authorization_server, documents, openid_provider, protected_resource
 from tests.support.oauth import ISSUER, Provider, signing_key

@@ -7,7 +7,8 @@ import trio
 
 from gatewayd.http.api import SLOW_BODY_SECONDS, Api, ApiParts
 from gatewayd.http1.cors import Cors
-from gatewayd.identity import authorizations, oauth_clients
+from gatewayd.identity.clients import oauth_clients
+from gatewayd.identity.tokens import authorizations
 from gatewayd.oauth import addresses as at
 from gatewayd.performing.rate_limits import RateLimits
 from tests.http.probes import OPERATIONS

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from gatewayd.clock import DAY, HOUR, SECOND
-from gatewayd.identity import grants, id_tokens, signing_keys
+from gatewayd.identity.clients import grants
+from gatewayd.identity.signing import signing_keys
+from gatewayd.identity.tokens import id_tokens
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth.app import OAuthApp
 from gatewayd.store import StoreFailure

@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.clock import MINUTE, Instant
-from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth.rate_limit import PER_MINUTE, NetworkRateLimit
 from tests.support.oauth import Provider

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gatewayd.identity import grant_lists
+from gatewayd.identity.clients import grant_lists
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth.app import OAuthApp
 from tests.oauth.test_endpoints import bearer

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from gatewayd.clock import DAY, Instant
-from gatewayd.identity import oauth_clients
-from gatewayd.identity.oauth_errors import OAuthFailure
+from gatewayd.identity.clients import oauth_clients
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth.storage_budget import ROW_BYTES, StorageBudget
 from tests.support.api import Reply

@@ -8,7 +8,9 @@ import pytest
 import trio
 
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND
-from gatewayd.identity import audit, memberships, oauth_clients, suspensions
+from gatewayd.identity import audit
+from gatewayd.identity.clients import oauth_clients
+from gatewayd.identity.people import memberships, suspensions
 from gatewayd.oauth import addresses as at
 from tests.support.api import Reply
 from tests.support.oauth import CALLBACK, ISSUER, SCOPE, VERIFIER, Provider

@@ -23,8 +23,8 @@ from gatewayd.clock import SettableClock
 from gatewayd.parsing.engine import ParseCounts, Parsing, open_parsing
 from gatewayd.parsing.parts import ParseParts
 from gatewayd.store import Store, WriteTx
-from gatewayd.store.blobs import Blobs
 from gatewayd.store.database import open_store
+from gatewayd.store.files.blobs import Blobs
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.importing.conftest import ImportLog
 from tests.support.document_reading import FakeReader

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from gatewayd.statements.csv_profile import Profile
-from gatewayd.statements.csv_profiles import PROFILES
+from gatewayd.statements.csv_profiles import Profile, bank_profiles
 from gatewayd.statements.shapes import Format, Mapping
 from tests.statements.rows import ROWS, SOME, Row
 
@@ -171,7 +170,7 @@ def _table(at: int, row: Row) -> Record:
 _MAPPING = Mapping(date="Date", description=("Details",), amount="Amount", date_format="dd/mm/yyyy")
 WRITERS = (
     *_FORMATS,
-    *(_of_profile(profile) for profile in PROFILES if not isinstance(profile.mapping.direction, int)),
+    *(_of_profile(profile) for profile in bank_profiles() if not isinstance(profile.mapping.direction, int)),
     Writer("csv", _table, "Date,Details,Amount\n", "", mapping=_MAPPING, has_lines=False, forbidden="\n\r"),
 )
 

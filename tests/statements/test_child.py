@@ -9,7 +9,19 @@ import pytest
 import trio
 
 from gatewayd.statements.child import read_apart, reader_of
-from gatewayd.statements.shapes import PRICE_LIMITS, Hints, Limits, Mapping, Part, PriceLine, Refused, Unreadable
+from gatewayd.statements.shapes import (
+    PRICE_LIMITS,
+    Hints,
+    Limits,
+    Mapping,
+    Opened,
+    Part,
+    PriceLine,
+    Refused,
+    Trade,
+    Unreadable,
+)
+from tests.importing.broker_files import HARGREAVES_LANSDOWN
 from tests.statements.parts import Parts, read_parts
 from tests.statements.test_camt053 import entry, message
 from tests.statements.test_csv_profiles import LLOYDS
@@ -43,6 +55,15 @@ async def test_what_is_read_apart_is_what_is_read_here(tmp_path: Path) -> None:
     for text in (LLOYDS, MESSAGE):
         found = [part for batch in await batches_of(written(tmp_path, text), hints()) for part in batch]
         assert found == read_parts(text).all
+
+
+async def test_a_brokers_file_is_read_apart_by_its_profile(tmp_path: Path) -> None:
+    """Of its profile columns and signs: files that say so cannot be opened any more."""
+    (batch,) = await batches_of(written(tmp_path, HARGREAVES_LANSDOWN), hints(kind="broker"))
+    opened, *rest = batch
+    assert isinstance(opened, Opened)
+    assert (opened.profile, opened.bank_name) == ("hargreaves_lansdown", "Hargreaves Lansdown")
+    assert len([one for one in rest if isinstance(one, Trade)]) == 5
 
 
 async def test_prices_are_read_apart_too(tmp_path: Path) -> None:

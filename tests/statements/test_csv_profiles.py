@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.statements.csv_profiles import PROFILES
+from gatewayd.statements.csv_profiles import bank_profiles
 from tests.statements.parts import proposal_in, read_parts
 
 BARCLAYS = """Number,Date,Account,Amount,Subcategory,Memo
@@ -159,8 +159,8 @@ WITHOUT_BALANCES = {
 
 
 def test_every_profile_has_a_file_and_a_dated_source() -> None:
-    assert [profile.name for profile in PROFILES] == list(FILES)
-    assert all(profile.source and profile.seen for profile in PROFILES)
+    assert [profile.name for profile in bank_profiles()] == list(FILES)
+    assert all(profile.source and profile.seen for profile in bank_profiles())
 
 
 @pytest.mark.parametrize("name", FILES)

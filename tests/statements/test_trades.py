@@ -6,7 +6,7 @@ import pytest
 
 from gatewayd.statements.reading import read
 from gatewayd.statements.shapes import Hints, Ignored, Limits, Mapping, Opened, Refused, Trade, Unreadable
-from gatewayd.statements.trades.profiles import PROFILES, profile_of
+from gatewayd.statements.trades.profiles import broker_profiles, profile_of
 from gatewayd.statements.trades.words import details_of, type_of
 from tests.importing import broker_files as files
 
@@ -131,7 +131,7 @@ def test_columns_that_nobody_knows_are_asked_for() -> None:
 
 
 def test_every_profile_is_found_by_its_headings_and_has_its_source() -> None:
-    for profile in PROFILES:
+    for profile in broker_profiles():
         assert profile_of(profile.headings) is profile
         assert "github.com/" in profile.source
         assert len(profile.seen) == len("2026-08")

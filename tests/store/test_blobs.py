@@ -9,7 +9,7 @@ import pytest
 
 from gatewayd.clock import SECOND, Instant
 from gatewayd.store import StoreFailure
-from gatewayd.store.blobs import CHUNK_BYTES, Blobs, BlobTooLarge
+from gatewayd.store.files.blobs import CHUNK_BYTES, Blobs, BlobTooLarge
 from tests.store.opening import child
 
 _BYTES = b"statement" * 300_000

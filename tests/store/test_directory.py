@@ -6,10 +6,10 @@ import pytest
 
 from gatewayd.clock import SettableClock
 from gatewayd.store import StoreFailure
-from gatewayd.store.backup import Looking, back_up
+from gatewayd.store.backups.backup import Looking, back_up
+from gatewayd.store.backups.restoring import restore
 from gatewayd.store.database import open_store
-from gatewayd.store.directory import LOCK_NAME, locked
-from gatewayd.store.restoring import restore
+from gatewayd.store.files.directory import LOCK_NAME, locked
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.support.store import START
 

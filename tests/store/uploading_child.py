@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from gatewayd.store import StoreFailure
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 
 
 def main(directory: str, limit: str, size: str) -> None:

@@ -37,10 +37,10 @@ NEIGHBOURS = {("ids", "clock"), ("shares", "errors"), ("__main__", "cli")}
 FREE = frozenset({"msgspec", "trio"})
 CONFINED = {
     "apsw": ("gatewayd/store/",),
-    "argon2": ("gatewayd/identity/passwords.py",),
+    "argon2": ("gatewayd/identity/sign_in/passwords.py",),
     "charset_normalizer": ("gatewayd/statements/text.py", "gatewayd/extraction/"),
     "PIL": ("gatewayd/extraction/",),
-    "cryptography": ("gatewayd/store/sealing.py", "gatewayd/http1/certificates.py"),
+    "cryptography": ("gatewayd/store/sealing/sealing.py", "gatewayd/http1/certificates.py"),
     "defusedxml": ("gatewayd/statements/camt053.py", "gatewayd/statements/trades/flex.py", "gatewayd/extraction/"),
     "h11": ("gatewayd/webhooks/sender.py",),
     "httptools": ("gatewayd/http1/",),
@@ -48,23 +48,23 @@ CONFINED = {
     "httpx": ("gatewayd/outbound/http_client.py", "gatewayd/oauth/client_documents.py"),
     "hypercorn": ("gatewayd/http1/",),
     "idna": ("gatewayd/outbound/targets.py",),
-    "joserfc": ("gatewayd/identity/jose.py",),
-    "mt940": ("gatewayd/statements/mt940_fields.py",),
+    "joserfc": ("gatewayd/identity/signing/jose.py",),
+    "mt940": ("gatewayd/statements/mt940.py",),
     "outcome": ("gatewayd/store/database.py",),
-    "pyotp": ("gatewayd/identity/second_factors.py",),
+    "pyotp": ("gatewayd/identity/sign_in/second_factors.py",),
     "segno": ("gatewayd/console/",),
-    "webauthn": ("gatewayd/identity/passkeys.py", "gatewayd/console/"),
+    "webauthn": ("gatewayd/identity/sign_in/passkeys.py", "gatewayd/console/"),
     "werkzeug": ("gatewayd/console/",),
     "platformdirs": ("gatewayd/config/places.py",),
     "prometheus_client": ("gatewayd/metrics/",),
     "quart": ("gatewayd/console/",),
     "quart_trio": ("gatewayd/console/",),
     "rich": ("gatewayd/cli/output.py",),
-    "shtab": ("gatewayd/cli/completion.py",),
+    "shtab": ("gatewayd/cli/reference/completion.py",),
     "stdnum": ("gatewayd/check_digits.py",),
     "structlog": ("gatewayd/logs/",),
     "tenacity": ("gatewayd/tax/upstream.py", "gatewayd/oauth/client_documents.py"),
-    "trustme": ("gatewayd/cli/demo_receiver.py",),
+    "trustme": ("gatewayd/cli/demo/receiver.py",),
     "docx": ("gatewayd/extraction/",),
     "numpy": ("gatewayd/search/",),
     "puremagic": ("gatewayd/extraction/",),
@@ -77,7 +77,7 @@ CONFINED = {
 }
 """Third parties by name, and where alone they may be imported."""
 
-ON_A_THREAD = frozenset({"gatewayd/identity/passwords.py"})  # hashing takes long on purpose
+ON_A_THREAD = frozenset({"gatewayd/identity/sign_in/passwords.py"})  # hashing takes long on purpose
 WITHOUT_TRIO = ("gatewayd/contract/", "gatewayd/identity/", "gatewayd/ledger/", "gatewayd/areas/", "gatewayd/events.py")
 WALL_CLOCK = {
     "time": {"time", "time_ns", "localtime", "gmtime", "ctime", "strftime"},

@@ -5,18 +5,18 @@ import ast
 import apsw
 import pytest
 
-from gatewayd.cli.lost_secrets import LOSSES
-from gatewayd.store.sealed_columns import SEALED_COLUMNS
+from gatewayd.cli.instance.lost_secrets import LOSSES
+from gatewayd.store.sealing.sealed_columns import SEALED_COLUMNS
 from tests.structure.sources import Source, sources
 from tests.support.store import columns_of
 
 SEALING = {
     "gatewayd/areas/legal_entities/rows.py": 2,
-    "gatewayd/identity/refresh_tokens.py": 1,
-    "gatewayd/identity/seal_keys.py": 1,
-    "gatewayd/identity/second_factors.py": 1,
-    "gatewayd/identity/sign_in.py": 1,  # a note between two steps of a sign-in, which the browser keeps
-    "gatewayd/identity/signing_keys.py": 1,
+    "gatewayd/identity/tokens/refresh_tokens.py": 1,
+    "gatewayd/identity/signing/seal_keys.py": 1,
+    "gatewayd/identity/sign_in/second_factors.py": 1,
+    "gatewayd/identity/sign_in/sign_in.py": 1,  # a note between two steps of a sign-in, which the browser keeps
+    "gatewayd/identity/signing/signing_keys.py": 1,
     "gatewayd/performing/idempotency.py": 1,
     "gatewayd/tax/connections.py": 2,
     "gatewayd/webhooks/subscriptions.py": 3,

@@ -9,10 +9,14 @@ from tests.structure.test_sql import CONSTANTS, Constant, columns, parsed
 __all__ = ["columns"]
 
 ANY_ORGANIZATION = {
-    "gatewayd/identity/authentication.py": {"_FIND_KEY"},  # finds out which organization a key belongs to
-    "gatewayd/identity/api_keys.py": {"_LIST_ALL", "_OWNER", "_NOTE_USE"},  # the operator's; the daemon's own record
+    "gatewayd/identity/tokens/authentication.py": {"_FIND_KEY"},  # finds out which organization a key belongs to
+    "gatewayd/identity/keys/api_keys.py": {
+        "_LIST_ALL",
+        "_OWNER",
+        "_NOTE_USE",
+    },  # the operator's; the daemon's own record
     "gatewayd/identity/audit.py": {"_INSERT", "_LIST_ALL"},  # what is done to the instance has no organization
-    "gatewayd/identity/memberships.py": {"_OF_USER", "_LIST_ALL"},  # a user's organizations; the operator's list
+    "gatewayd/identity/people/memberships.py": {"_OF_USER", "_LIST_ALL"},  # a user's organizations; the operator's list
     "gatewayd/webhooks/delivery_queue.py": {"_NEXT_HEAD"},  # the dispatcher works for all of them
 }
 """Statements that go beyond one organization. Elsewhere the name of such a constant ends in `_ANY_ORG`."""

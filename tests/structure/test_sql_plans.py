@@ -35,7 +35,7 @@ WHOLE = {
 RARE = {
     ("gatewayd/areas/banking/accounts/rows.py", "_DELETE"),
     ("gatewayd/ledger/import_runs.py", "_DELETE"),
-    ("gatewayd/identity/organizations.py", "_DELETE"),
+    ("gatewayd/identity/people/organizations.py", "_DELETE"),
 }
 """An account that was made for a file, and goes with its import that failed; an organization that has nothing left."""
 

@@ -21,11 +21,11 @@ from gatewayd.http.uploads import Uploads
 from gatewayd.http1.cors import Cors
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.identity.authentication import Authenticate, Possession
+from gatewayd.identity.tokens.authentication import Authenticate, Possession
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import ReadTx, Store
 from gatewayd.store.database import open_store
-from gatewayd.store.incoming_files import incoming_folder
+from gatewayd.store.files.incoming_files import incoming_folder
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.support import outcomes
 from tests.support.scopes import request_of, scope_of

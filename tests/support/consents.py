@@ -6,21 +6,16 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from gatewayd.identity import (
-    authorization_codes,
-    authorizations,
-    client_metadata,
-    oauth_clients,
-    refresh_tokens,
-    sessions,
-)
-from gatewayd.identity.authorization_codes import CodeState, Consent, TokenRequest
-from gatewayd.identity.authorizations import PendingRequest
-from gatewayd.identity.oauth_clients import Client
-from gatewayd.identity.oauth_errors import OAuthFailure
-from gatewayd.identity.oauth_parameters import Audiences, Raw
+from gatewayd.identity.clients import client_metadata, oauth_clients
+from gatewayd.identity.clients.oauth_clients import Client
+from gatewayd.identity.clients.oauth_errors import OAuthFailure
+from gatewayd.identity.clients.oauth_parameters import Audiences, Raw
 from gatewayd.identity.random_tokens import hash_token
-from gatewayd.identity.refresh_tokens import RefreshState, Successor
+from gatewayd.identity.sign_in import sessions
+from gatewayd.identity.tokens import authorization_codes, authorizations, refresh_tokens
+from gatewayd.identity.tokens.authorization_codes import CodeState, Consent, TokenRequest
+from gatewayd.identity.tokens.authorizations import PendingRequest
+from gatewayd.identity.tokens.refresh_tokens import RefreshState, Successor
 from gatewayd.store import WriteTx
 from tests.support.store import MemoryStore
 

@@ -17,17 +17,20 @@ import trio
 from gatewayd.clock import SettableClock
 from gatewayd.contract.caller import Role
 from gatewayd.http1.request import Request
-from gatewayd.identity import api_keys, authorization_codes, authorizations, memberships, organizations, sessions, users
-from gatewayd.identity import signing_keys as keys_of
-from gatewayd.identity.access_tokens import AccessTokenVerifier
-from gatewayd.identity.api_keys import NewKey
-from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
-from gatewayd.identity.authorization_codes import Consent
-from gatewayd.identity.dpop import ReplayCache
-from gatewayd.identity.sessions import Session, Visitor
-from gatewayd.identity.signing_keys import ALGORITHMS, Algorithm, SigningKeys
-from gatewayd.identity.signing_keys import NewKey as NewSigningKey
-from gatewayd.identity.users import NewUser
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.keys.api_keys import NewKey
+from gatewayd.identity.people import memberships, organizations, users
+from gatewayd.identity.people.users import NewUser
+from gatewayd.identity.sign_in import sessions
+from gatewayd.identity.sign_in.sessions import Session, Visitor
+from gatewayd.identity.signing import signing_keys as keys_of
+from gatewayd.identity.signing.signing_keys import ALGORITHMS, Algorithm, SigningKeys
+from gatewayd.identity.signing.signing_keys import NewKey as NewSigningKey
+from gatewayd.identity.tokens import authorization_codes, authorizations
+from gatewayd.identity.tokens.access_tokens import AccessTokenVerifier
+from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
+from gatewayd.identity.tokens.authorization_codes import Consent
+from gatewayd.identity.tokens.dpop import ReplayCache
 from gatewayd.oauth import addresses as at
 from gatewayd.oauth.app import OAuthApp
 from gatewayd.oauth.client_documents import FETCH_SECONDS, ClientDocuments

@@ -1,6 +1,6 @@
 """Passwords at the least cost that argon2id has, for tests that are about something else."""
 
-from gatewayd.identity.passwords import Hasher
+from gatewayd.identity.sign_in.passwords import Hasher
 
 
 def quick_hasher() -> Hasher:

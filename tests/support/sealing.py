@@ -8,7 +8,9 @@ import pytest
 
 from gatewayd.areas.legal_entities.operations import create_legal_entity, get_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEntity
-from gatewayd.identity import audit, seal_keys, second_factors, signing_keys
+from gatewayd.identity import audit
+from gatewayd.identity.sign_in import second_factors
+from gatewayd.identity.signing import seal_keys, signing_keys
 from gatewayd.outbound.transport import Policy
 from gatewayd.performing import idempotency
 from gatewayd.tax import connections

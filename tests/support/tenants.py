@@ -7,8 +7,10 @@ from typing import Final
 
 from gatewayd import events
 from gatewayd.cli.run_operation import operator_of
-from gatewayd.identity import api_keys, audit, memberships, organizations, users
+from gatewayd.identity import audit
 from gatewayd.identity.key_format import RANDOM_BYTES
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.people import memberships, organizations, users
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx

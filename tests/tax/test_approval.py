@@ -16,21 +16,16 @@ import trio
 from gatewayd.areas import businesses
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
-from gatewayd.identity import (
-    api_keys,
-    audit,
-    client_metadata,
-    grants,
-    memberships,
-    oauth_clients,
-    sessions,
-    signing_keys,
-    users,
-)
-from gatewayd.identity.access_tokens import AccessTokenParameters, AccessTokenVerifier, mint
-from gatewayd.identity.authentication import ApiKeyVerifier, Authenticator
+from gatewayd.identity import audit
+from gatewayd.identity.clients import client_metadata, grants, oauth_clients
 from gatewayd.identity.key_format import RANDOM_BYTES
-from gatewayd.identity.signing_keys import SigningKeys
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.people import memberships, users
+from gatewayd.identity.sign_in import sessions
+from gatewayd.identity.signing import signing_keys
+from gatewayd.identity.signing.signing_keys import SigningKeys
+from gatewayd.identity.tokens.access_tokens import AccessTokenParameters, AccessTokenVerifier, mint
+from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
 from gatewayd.store import WriteTx
 from gatewayd.tax import AREA, approvals, engine
 from gatewayd.tax.settings import TaxSettings

@@ -6,8 +6,10 @@ import pytest
 
 from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
-from gatewayd.identity import api_keys, audit, client_metadata, oauth_clients
+from gatewayd.identity import audit
+from gatewayd.identity.clients import client_metadata, oauth_clients
 from gatewayd.identity.key_format import RANDOM_BYTES
+from gatewayd.identity.keys import api_keys
 from gatewayd.tax import approvals
 from gatewayd.tax.approvals import ATTESTATION_MAX, BY_OPERATOR, REASON_MAX, Standing
 from gatewayd.tax.subjects import Kind, Subject

@@ -11,7 +11,7 @@ from gatewayd.areas.vault.documents.shapes import DocumentRow
 from gatewayd.areas.vault.folders.rows import Tree
 from gatewayd.contract.caller import Caller
 from gatewayd.store import ReadTx
-from gatewayd.store.blobs import Blobs
+from gatewayd.store.files.blobs import Blobs
 from gatewayd.vault_files.filing import Filed, Filing
 from tests.support.api import TestedApi, Tuning, open_api
 from tests.support.rows import served

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from gatewayd.clock import HOUR
-from gatewayd.identity import audit, suspensions
+from gatewayd.identity import audit
+from gatewayd.identity.people import suspensions
 from gatewayd.store import StoreFailure
 from gatewayd.webhooks import claims
 from gatewayd.webhooks.claims import FIRST, ClaimResult, Slots

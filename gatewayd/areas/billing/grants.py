@@ -1,17 +1,19 @@
 """Grants of credits (Domain B8): giving them, taking them back. Extensions, for administrators of the instance."""
 
+import datetime
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from gatewayd.areas.billing.administration import positive, record
-from gatewayd.clock import from_moment
+from gatewayd.clock import Instant, from_moment, midnight
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, fill, next_cursor
-from gatewayd.contract.wire import CreditsText, Id, Request, Since, encode, project
+from gatewayd.contract.wire import CreditsText, Date, Id, Request, Since, encode, project
 from gatewayd.errors import invalid_field
-from gatewayd.identity.administrators import require_administrator
+from gatewayd.identity.people import organizations
+from gatewayd.identity.people.administrators import require_administrator
 from gatewayd.ledger.credits import booking, corrections, grants
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import NewGrant
@@ -31,6 +33,9 @@ class GrantCredits(Request, frozen=True, kw_only=True):
     category: Annotated[Category | None, Meta(description="By default promotional, and paid of a purchase.")] = None
     priority: Annotated[int, Meta(ge=0, le=10_000, description="The lower is drawn from first.")] = grants.PRIORITY
     expires_at: Since | None = None
+    expires_date: Annotated[
+        Date | None, Meta(description="The last day on which they can be used, in the organization's time zone.")
+    ] = None
     description: Description | None = None
 
 
@@ -51,9 +56,7 @@ def grant_credits(tx: WriteTx, caller: Caller, request: GrantCredits) -> CreditG
     They are drawn from by priority, then by expiry, promotional before paid ones, the oldest first.
     """
     require_administrator(tx, caller)
-    expires_at = None if request.expires_at is None else from_moment(request.expires_at)
-    if expires_at is not None and expires_at <= tx.now:
-        raise invalid_field("expiresAt", "out_of_range", "It is past.")
+    expires_at = _end_of(tx, request)
     grant = NewGrant(
         source=request.type,
         amount=positive("amount", request.amount),
@@ -66,6 +69,22 @@ def grant_credits(tx: WriteTx, caller: Caller, request: GrantCredits) -> CreditG
     made = booking.give(tx, grant, entry).grant
     record(tx, caller, "credits.granted", made.id)
     return _shown(tx, made)
+
+
+def _end_of(tx: ReadTx, request: GrantCredits) -> Instant | None:
+    """When the credits expire; None: never. Raises `Problem` `validation_failed`."""
+    if request.expires_date is None:
+        path, end = "expiresAt", None if request.expires_at is None else from_moment(request.expires_at)
+    elif request.expires_at is not None:
+        raise invalid_field("expiresDate", "conflict", "Either the day, or the instant.")
+    elif request.expires_date == datetime.date.max:
+        raise invalid_field("expiresDate", "out_of_range", "No day follows it.")
+    else:
+        behind = request.expires_date + datetime.timedelta(days=1)
+        path, end = "expiresDate", midnight(behind, organizations.time_zone_of(tx))
+    if end is not None and end <= tx.now:
+        raise invalid_field(path, "out_of_range", "It is past.")
+    return end
 
 
 def list_grants(tx: ReadTx, caller: Caller, request: ListGrants) -> Listing[CreditGrant]:
@@ -107,7 +126,7 @@ OPERATIONS = (
         request=GrantCredits,
         response=CreditGrant,
         handler=grant_credits,
-        errors=("forbidden", "out_of_range"),
+        errors=("conflict", "forbidden", "out_of_range"),
         extension=True,
         example={"amount": "500", "type": "purchase", "description": "Autumn"},
     ),

@@ -5,12 +5,13 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from gatewayd.clock import from_moment, london_midnight
+from gatewayd.clock import date_in, from_moment, midnight
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import Date, Request, Since, encode, project
 from gatewayd.errors import invalid_field
+from gatewayd.identity.people import organizations
 from gatewayd.ledger.credits import balances, pages, summaries, usage
 from gatewayd.ledger.credits.pages import EntryFilter, Place
 from gatewayd.ledger.credits.shapes import (
@@ -29,6 +30,17 @@ DAYS_MAX: Final = 366
 _DAY = datetime.timedelta(days=1)
 
 
+TimeZone = Annotated[
+    str,
+    Meta(
+        max_length=64,
+        pattern=r"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$",
+        description="An IANA name; by default the organization's.",
+        examples=["Europe/Paris"],
+    ),
+]
+
+
 class GetBalance(Request, frozen=True, kw_only=True):
     """At which instant."""
 
@@ -36,7 +48,7 @@ class GetBalance(Request, frozen=True, kw_only=True):
 
 
 class GetLedger(PageRequest, frozen=True, kw_only=True):
-    """Filters of the list. Dates are inclusive, and of when entries occurred."""
+    """Filters of the list. Dates are inclusive, of the organization's time zone, and of when entries occurred."""
 
     limit: LongLimit = 50
     from_date: Date | None = None
@@ -51,15 +63,7 @@ class GetUsageSummary(Request, frozen=True, kw_only=True):
 
     from_date: Annotated[Date | None, Meta(description="By default 29 days before `toDate`.")] = None
     to_date: Annotated[Date | None, Meta(description="By default today in the time zone.")] = None
-    timezone: Annotated[
-        str,
-        Meta(
-            max_length=64,
-            pattern=r"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$",
-            description="An IANA name.",
-            examples=["Europe/Paris"],
-        ),
-    ] = "Europe/London"
+    timezone: TimeZone | None = None
     group_by: Annotated[
         Literal["day", "operation"], Meta(description="operation: `data` is empty, and `totals` has the operations.")
     ] = "day"
@@ -88,7 +92,7 @@ def get_ledger(tx: ReadTx, caller: Caller, request: GetLedger) -> Listing[Ledger
         items.append(encode(project(row, LedgerEntry)))
         return len(items[-1])
 
-    taken, more = fill(pages.page(tx, _filter_of(request), place, request.limit + 1), request.limit, size)
+    taken, more = fill(pages.page(tx, _filter_of(tx, request), place, request.limit + 1), request.limit, size)
     cursor = next_cursor(request, (taken[-1].occurred_at, taken[-1].sequence)) if more else None
     return Listing.of(items[: len(taken)], cursor)
 
@@ -98,8 +102,8 @@ def get_usage_summary(tx: ReadTx, caller: Caller, request: GetUsageSummary) -> U
 
     Every day of the range is there. What was refunded is taken off the day on which it was used.
     """
-    zone = summaries.time_zone(request.timezone)
-    today = datetime.datetime.fromtimestamp(tx.now / 1_000_000, zone).date()
+    zone = organizations.time_zone_of(tx) if request.timezone is None else summaries.time_zone(request.timezone)
+    today = datetime.date.fromisoformat(date_in(tx.now, zone))
     last = request.to_date or today
     check_date(last.isoformat(), "toDate")
     first = request.from_date or last - (DAYS_DEFAULT - 1) * _DAY
@@ -115,15 +119,16 @@ def get_usage_summary(tx: ReadTx, caller: Caller, request: GetUsageSummary) -> U
         totals=summaries.totals_of(sums),
         from_date=first.isoformat(),
         to_date=last.isoformat(),
-        timezone=request.timezone,
+        timezone=zone.key,
     )
 
 
-def _filter_of(request: GetLedger) -> EntryFilter:
+def _filter_of(tx: ReadTx, request: GetLedger) -> EntryFilter:
+    zone = organizations.time_zone_of(tx)
     last = None if request.to_date == datetime.date.max else request.to_date  # no date follows it
     return EntryFilter(
-        first=pages.EARLIEST if request.from_date is None else london_midnight(request.from_date),
-        behind=pages.LATEST if last is None else london_midnight(last + _DAY),
+        first=pages.EARLIEST if request.from_date is None else midnight(request.from_date, zone),
+        behind=pages.LATEST if last is None else midnight(last + _DAY, zone),
         types=None if request.type is None else tuple(request.type),
         operation=request.operation,
         ascending=request.order == "asc",

@@ -1,6 +1,7 @@
 """What a person's tax return of a year came to, a part of the legal entity resource (Domain B1, C6): its operations.
 
-Whether quarterly updates and payments on account are asked for follows from it.
+Whether quarterly updates and payments on account are asked for follows from it, and which gains are chargeable from
+whether the person was resident.
 """
 
 from typing import Annotated
@@ -14,7 +15,7 @@ from gatewayd.contract.wire import AmountText, Id, Request, Response
 from gatewayd.errors import FieldError, invalid, not_found
 from gatewayd.ledger import owners, schedule, tax_calendar, tax_year_figures
 from gatewayd.ledger.report_ranges import TaxYear
-from gatewayd.ledger.tax_year_figures import TaxYearFigures
+from gatewayd.ledger.tax_year_figures import Residence, TaxYearFigures
 from gatewayd.money import from_minor, to_minor
 from gatewayd.store import ReadTx, WriteTx
 
@@ -28,13 +29,21 @@ QualifyingIncome = Annotated[
     AmountText, Meta(description="Income from self-employment and property, before expenses, in pounds.")
 ]
 TaxAssessed = Annotated[AmountText, Meta(description="Income Tax and class 4 contributions of the year, in pounds.")]
+ResidenceOfYear = Annotated[
+    Residence,
+    Meta(
+        description="In the United Kingdom, by the Statutory Residence Test (FA 2013 Sch. 45). A split year, in which "
+        "the person left or came, has a part here and an overseas part."
+    ),
+]
 TaxDeducted = Annotated[AmountText, Meta(description="What of `taxAssessed` was deducted at source, in pounds.")]
 
 
 class SetTaxYear(Request, frozen=True, kw_only=True):
     """What is known of a tax year. An absent field stays, null forgets it.
 
-    `isExempt`: HMRC has exempted the person from quarterly updates in this year.
+    `isExempt`: HMRC has exempted the person from quarterly updates in this year. `residence` of a year goes before the
+    `taxResidency` of the legal entity, which is the same for all years.
     """
 
     id: Id
@@ -43,6 +52,7 @@ class SetTaxYear(Request, frozen=True, kw_only=True):
     tax_assessed: TaxAssessed | UnsetType | None = UNSET
     tax_deducted: TaxDeducted | UnsetType | None = UNSET
     is_exempt: bool | UnsetType = UNSET
+    residence: ResidenceOfYear | UnsetType | None = UNSET
 
 
 class ListTaxYears(PageRequest, frozen=True, kw_only=True):
@@ -56,7 +66,7 @@ class TaxYearOfEntity(Response, frozen=True, kw_only=True):
     """What is known of a tax year; null: nobody said.
 
     The income of two years before decides whether quarterly updates are due, and the tax of the year before whether
-    payments on account are.
+    payments on account are; where the person was resident which gains are chargeable.
     """
 
     id: Id
@@ -65,6 +75,7 @@ class TaxYearOfEntity(Response, frozen=True, kw_only=True):
     tax_assessed: TaxAssessed | None
     tax_deducted: TaxDeducted | None
     is_exempt: bool
+    residence: ResidenceOfYear | None
 
 
 def set_tax_year(tx: WriteTx, caller: Caller, request: SetTaxYear) -> TaxYearOfEntity:
@@ -85,7 +96,8 @@ def set_tax_year(tx: WriteTx, caller: Caller, request: SetTaxYear) -> TaxYearOfE
     if errors:
         raise invalid(*errors)
     is_exempt = before.is_exempt if request.is_exempt is UNSET else request.is_exempt
-    figures = TaxYearFigures(year, income, assessed, deducted, is_exempt)
+    residence = before.residence if request.residence is UNSET else request.residence
+    figures = TaxYearFigures(year, income, assessed, deducted, is_exempt, residence)
     tax_year_figures.put(tx, request.id, figures)
     schedule.refresh(tx, request.id)
     return _shown(request.id, figures)
@@ -121,6 +133,7 @@ def _shown(id_: str, figures: TaxYearFigures) -> TaxYearOfEntity:
         id=id_,
         tax_year=tax_calendar.tax_year(figures.first_year),
         is_exempt=figures.is_exempt,
+        residence=figures.residence,
         **{field: None if amount is None else from_minor(amount, _CURRENCY) for field, amount in amounts.items()},
     )
 

@@ -12,12 +12,21 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, PageRequest, listing_of
 from gatewayd.contract.wire import Id, Request
 from gatewayd.errors import invalid_field
-from gatewayd.identity import organizations, suspensions
-from gatewayd.identity.administrators import require_administrator
-from gatewayd.identity.organizations import NAME_LENGTH_MAX, Organization
+from gatewayd.identity.people import organizations, suspensions
+from gatewayd.identity.people.administrators import require_administrator
+from gatewayd.identity.people.organizations import NAME_LENGTH_MAX, ZONE_LENGTH_MAX, Organization
 from gatewayd.store import ReadTx, WriteTx
 
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_LENGTH_MAX)]
+TimeZone = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=ZONE_LENGTH_MAX,
+        description="An IANA name. Days on which credits end are over at its midnights; what was given before stays.",
+        examples=["Europe/Paris"],
+    ),
+]
 Reason = Annotated[
     str, Meta(max_length=suspensions.REASON_MAX, description="It is told to whoever is refused.", examples=["Unpaid."])
 ]
@@ -28,10 +37,11 @@ class ListOrganizations(PageRequest, frozen=True, kw_only=True):
 
 
 class RenameOrganization(Request, frozen=True, kw_only=True):
-    """Which organization, and what it is called from now on."""
+    """Which organization, and what it is called from now on, or in which time zone its days end."""
 
     id: Id
-    name: Name
+    name: Name | None = None
+    time_zone: TimeZone | None = None
 
 
 class SuspendOrganization(Request, frozen=True, kw_only=True):
@@ -61,9 +71,18 @@ def list_organizations(tx: ReadTx, caller: Caller, request: ListOrganizations) -
 
 
 def rename_organization(tx: WriteTx, caller: Caller, request: RenameOrganization) -> Organization:
-    """Give an organization another name. An administrator of the instance does."""
+    """Give an organization another name, or another time zone. An administrator of the instance does.
+
+    The zone is that of credits: days of the books and of taxes are London's.
+    """
     require_administrator(tx, caller)
-    return organizations.rename(tx, request.id, request.name, caller.reference)
+    if request.name is None and request.time_zone is None:
+        raise invalid_field("name", "required", "What is it called, or in which time zone is it?")
+    if request.time_zone is not None:
+        organizations.set_time_zone(tx, request.id, request.time_zone, caller.reference)
+    if request.name is not None:
+        organizations.rename(tx, request.id, request.name, caller.reference)
+    return organizations.get(tx, request.id)
 
 
 def suspend_organization(tx: WriteTx, caller: Caller, request: SuspendOrganization) -> Organization:
@@ -118,7 +137,7 @@ OPERATIONS = (
         request=RenameOrganization,
         response=Organization,
         handler=rename_organization,
-        errors=("forbidden", "invalid_format", "out_of_range"),
+        errors=("forbidden", "invalid_format", "out_of_range", "required"),
         extension=True,
         example={"id": _ID, "name": "Oak & Daughters"},
     ),

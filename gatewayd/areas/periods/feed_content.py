@@ -10,7 +10,7 @@ from typing import Final
 
 from gatewayd.areas.periods.icalendar import Deadline
 from gatewayd.clock import Instant
-from gatewayd.identity.calendar_feeds import OpenFeed
+from gatewayd.identity.keys.calendar_feeds import OpenFeed
 from gatewayd.ledger import tenancy_ends
 from gatewayd.ledger.forecast import ObligationKind
 from gatewayd.ledger.tenancy_ends import TenancyEnd
@@ -36,13 +36,15 @@ TITLES: Final[dict[ObligationKind, str]] = {
     "certificate_renewal": "Certificate renewal",
     "custom": "Deadline",
 }
+_VAT_ON_ACCOUNT: Final = "VAT payment on account"
 
 _SELECT = """
 SELECT due.id, due.kind, due.name, due.period_start_date, due.period_end_date, due.due_date, due.status, due.confidence,
-    due.created_at, due.updated_at, due.version, entities.name, businesses.name
+    due.created_at, due.updated_at, due.version, entities.name, businesses.name, periods.type
 FROM obligations due
 JOIN legal_entities entities ON entities.org_id = due.org_id AND entities.id = due.legal_entity_id
 LEFT JOIN businesses ON businesses.org_id = due.org_id AND businesses.id = due.business_id
+LEFT JOIN periods ON periods.org_id = due.org_id AND periods.id = due.period_id
 WHERE due.org_id = :org_id AND due.due_date >= :since AND due.status <> 'not_required'
     AND due.undecided = 0 AND entities.archived_at IS NULL
     AND (CAST(:legal_entity_id AS TEXT) IS NULL OR due.legal_entity_id = :legal_entity_id)
@@ -62,9 +64,9 @@ def deadlines(tx: ReadTx, feed: OpenFeed) -> list[Deadline]:
 
 
 def _deadline(row: Row) -> Deadline:
-    id_, kind, name, start, end, due, status, confidence, created, changed, version, entity, business = row
+    id_, kind, name, start, end, due, status, confidence, created, changed, version, entity, business, type_ = row
     done = status == "fulfilled"
-    title = name or TITLES[kind]
+    title = name or (_VAT_ON_ACCOUNT if (kind, type_) == ("payment_on_account", "vat_period") else TITLES[kind])
     of_whom = entity if business is None else f"{entity}, {business}"
     said = "Met." if done else "Confirmed." if confidence == "confirmed" else "Predicted by the calendar."
     period = "" if start == end else f"For {_long(start)} to {_long(end)}.\n"
@@ -83,8 +85,9 @@ def _deadline(row: Row) -> Deadline:
 
 def _end(end: TenancyEnd, today: str) -> Deadline:
     where = end.property_name if end.unit is None else f"{end.property_name}, {end.unit}"
-    what = "Term of a tenancy ends" if end.continues else "Tenancy ends"
-    how = "As agreed." if end.notice_by is None else f"By notice of the {end.notice_by}."
+    over = "Notice on a tenancy expires" if end.noticed else "Term of a tenancy ends"
+    what = over if end.continues else "Tenancy ends"
+    how = f"By notice of the {end.notice_by}." if end.notice_by else "By notice." if end.noticed else "As agreed."
     return Deadline(
         uid=f"{end.id}@gatewayd",
         day=datetime.date.fromisoformat(end.day),

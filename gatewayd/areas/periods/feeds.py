@@ -9,8 +9,8 @@ from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page, SyncRequest
 from gatewayd.contract.wire import Id, Name, Request, encode, project
 from gatewayd.errors import invalid
-from gatewayd.identity import calendar_feeds
-from gatewayd.identity.calendar_feeds import CALENDAR_FEEDS, CalendarFeed, NewFeed
+from gatewayd.identity.keys import calendar_feeds
+from gatewayd.identity.keys.calendar_feeds import CALENDAR_FEEDS, CalendarFeed, NewFeed
 from gatewayd.ledger import owners
 from gatewayd.ledger.lists import sync_page
 from gatewayd.ledger.references import unknown_reference

@@ -64,7 +64,8 @@ def get_obligation(tx: ReadTx, caller: Caller, request: GetObligation) -> Obliga
 def create_obligation(tx: WriteTx, caller: Caller, request: CreateObligation) -> Obligation:
     """Create an obligation that nobody predicts: one of your own, or one that the calendar cannot know of.
 
-    Payments on account follow from the tax of the year before, where it is known (`legalEntity.setTaxYear`).
+    Payments on account follow from the tax of the year before, where it is known (`legalEntity.setTaxYear`), and those
+    of VAT from what was owed in a year (`legalEntity.setVatYear`).
     """
     _refuse_mistakes(tx, request)
     due = request.due_date
@@ -177,7 +178,8 @@ def _payment_mistakes(request: CreateObligation) -> list[FieldError]:
         return []
     end = request.period_end_date
     if end is None or end != income_tax.year_end(income_tax.year_of(end)):
-        return [FieldError("periodEndDate", "conflict", "It is of a tax year: give the 5 April with which that ends.")]
+        message = "It is of a tax year: give the 5 April with which that ends. Those of VAT follow from `vatYears`."
+        return [FieldError("periodEndDate", "conflict", message)]
     if request.due_date not in income_tax.payments_on_account_due(income_tax.year_of(end)):
         return [FieldError("dueDate", "conflict", "Due are 31 January in the year and 31 July after it.")]
     return []

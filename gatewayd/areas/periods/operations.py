@@ -108,7 +108,10 @@ def close_period(tx: WriteTx, caller: Caller, request: ClosePeriod) -> Period:
         closed_by=caller.reference,
         forced_reason=request.reason if undone else None,
     )
-    return _shown(tx, PERIODS.update(tx, after))
+    PERIODS.update(tx, after)
+    if row.type == "vat_period":
+        schedule.refresh(tx, row.legal_entity_id)  # what was owed in it may ask for payments on account
+    return _shown(tx, PERIODS.get(tx, row.id))
 
 
 def reopen_period(tx: WriteTx, caller: Caller, request: ReopenPeriod) -> Period:

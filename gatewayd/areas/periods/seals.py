@@ -33,10 +33,14 @@ class GetBundle(Request, frozen=True, kw_only=True):
 
 
 class GetSealDifference(PageRequest, frozen=True, kw_only=True):
-    """Which seal, and against which other of its period: by default the one before it."""
+    """Which seal, and against which other of its period: by default the one before it.
+
+    `books`: against the books as they are now instead, which is the default where it is the first of its period.
+    """
 
     id: Id
     against: Id | None = None
+    books: bool = False
 
 
 class FileDifference(Response, frozen=True, kw_only=True):
@@ -63,12 +67,14 @@ class RowDifference(Response, frozen=True, kw_only=True):
 
 
 class SealDifference(Response, frozen=True, kw_only=True):
-    """What differs between two seals of a period: all files that do, and a page of their rows.
+    """What differs between two seals of a period, or a seal and the books: all files that do, and a page of their rows.
 
-    `against` is null, and nothing differs, where a seal is the first of its period.
+    `before` is what the earlier one had. With `comparedWith` books that is the seal, `after` is what stands in the
+    books now, whether the period is closed or open, and `against` is null.
     """
 
     id: Id
+    compared_with: Literal["seal", "books"]
     against: Annotated[str, Meta(description="The seal that it is compared with.")] | None
     files: list[FileDifference]
     data: list[RowDifference]
@@ -111,7 +117,7 @@ OPERATIONS: Final = (
         request=GetSealDifference,
         response=SealDifference,
         handler=AT_CATALOGUE,
-        errors=("invalid_state",),
+        errors=("invalid_state", "limit_reached"),
         extension=True,
         example={"id": "seal_01k0000000000000000000000a", "limit": 20},
     ),

@@ -33,7 +33,11 @@ EnteredKind = Literal[
 ]
 """What nobody predicts, and a person may enter."""
 TotalsDoubt = Literal[
-    "currency_mismatch", "flat_rate_purchases", "flat_rate_capital_goods_unmarked", "flat_rate_capital_goods_small"
+    "currency_mismatch",
+    "flat_rate_purchases",
+    "flat_rate_capital_goods_unmarked",
+    "flat_rate_capital_goods_small",
+    "vat_payments_on_account",
 ]
 
 
@@ -146,6 +150,9 @@ class ProfitTotals(Response, frozen=True, kw_only=True):
 class TotalsWarning(Response, frozen=True, kw_only=True):
     """What the totals leave out: a VAT return or a business with foreign money that has no rate of exchange; under the
     flat rate of VAT, purchases whose VAT the customer accounts for.
+
+    `vat_payments_on_account`: more than 2,300,000 was owed in the year that ends with the period, and nobody said what
+    HMRC asks for (`legalEntity.setVatYear`).
     """
 
     code: TotalsDoubt

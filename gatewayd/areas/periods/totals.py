@@ -1,5 +1,6 @@
 """What came together in a period (domain model B9): invoices, a VAT return, profit and loss. Reads only."""
 
+import datetime
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -12,10 +13,20 @@ from gatewayd.areas.periods.shapes import (
     VatReturnTotals,
 )
 from gatewayd.errors import Problem
-from gatewayd.ledger import profit_and_loss, report_rendering, results, vat_figures, vat_return, vat_standing
+from gatewayd.ledger import (
+    obligations,
+    profit_and_loss,
+    report_rendering,
+    results,
+    taxpayers,
+    vat_figures,
+    vat_return,
+    vat_standing,
+    vat_years,
+)
 from gatewayd.ledger.allocated_money import Account
 from gatewayd.ledger.capital_goods import Doubt
-from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.date_ranges import DateRange, after
 from gatewayd.ledger.invoices_of_business import of_business
 from gatewayd.ledger.periods import PeriodRow
 from gatewayd.ledger.results import Result
@@ -44,8 +55,11 @@ _FLAT_RATE_PURCHASES = (
     "Purchases whose VAT the customer accounts for are left out under the flat rate. Of goods from abroad, and under"
     " the domestic reverse charge, look up what is due beside it."
 )
-
-
+_STERLING = "GBP"  # of VAT returns, and of what HMRC asks for
+_PAYMENTS_ON_ACCOUNT = (
+    "More than 2,300,000 of VAT was owed in the year to the end of this period: payments on account are due from the"
+    " next one on. They are predicted once it is closed; say what HMRC's letter asks for (`legalEntity.setVatYear`)."
+)
 _CAPITAL_GOODS = {
     "unmarked": "Purchases of 2,000 or more that may be capital goods, and are not marked (`capitalGoods`): {}. The VAT"
     " of those that are is reclaimed under the flat rate too.",
@@ -73,6 +87,8 @@ def totals(tx: ReadTx, row: PeriodRow) -> PeriodTotals:
     vat, profits = None, []
     if row.type == "vat_period":
         vat = _vat_return(tx, row.legal_entity_id, whole, warnings)
+        if vat is not None and _asks_for_payments(tx, row, vat):
+            warnings.append(TotalsWarning(code="vat_payments_on_account", message=_PAYMENTS_ON_ACCOUNT))
     else:
         profits = [_profit(one) for one in results_of(tx, row, warnings)]
     return PeriodTotals(
@@ -104,6 +120,26 @@ def _vat_return(
         message = _CAPITAL_GOODS[doubt].format(count)
         warnings.append(TotalsWarning(code=_IN_DOUBT[doubt], message=message))
     return VatReturnTotals(currency=currency, **_amounts(found._asdict(), currency))
+
+
+def _asks_for_payments(tx: ReadTx, row: PeriodRow, found: VatReturnTotals) -> bool:
+    """Whether more was owed in the year than what asks for payments on account, and none are there in the next period.
+
+    Of the periods before it counts what is known: those that are closed.
+    """
+    taxpayer = taxpayers.find(tx, row.legal_entity_id)
+    if taxpayer is None or not taxpayer.may_pay_vat_on_account or found.currency != _STERLING:
+        return False
+    start, end = (datetime.date.fromisoformat(day) for day in (row.start_date, row.end_date))
+    known = taxpayer.vat_years.get(end)
+    if known is None or known.liability is None:
+        this = vat_years.KeptPeriod(start, end, max(found.total_vat_due.minor - found.vat_reclaimed.minor, 0))
+        before = [one for one in vat_years.kept(tx, row.legal_entity_id) if one.end < start]
+        year = vat_years.years_of([*before, this])[end]
+        known = year if known is None else known._replace(liability=year.liability)
+    if not known.passes or known.method is not None:
+        return False
+    return not obligations.are_payments_on_account(tx, row.legal_entity_id, after(row.end_date))
 
 
 def results_of(tx: ReadTx, row: PeriodRow, warnings: list[TotalsWarning]) -> Iterator[Counted]:

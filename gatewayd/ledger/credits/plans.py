@@ -7,12 +7,14 @@ retired plan keeps it.
 """
 
 import datetime
+import zoneinfo
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.clock import Instant, london_midnight, months_later
+from gatewayd.clock import Instant, date_in, midnight, months_later
 from gatewayd.errors import Problem, invalid_state, not_found
+from gatewayd.identity.people import organizations
 from gatewayd.ledger.credits.shapes import PlanLimits, PlanRow
 from gatewayd.store import Columns, ReadTx, WriteTx
 
@@ -61,16 +63,25 @@ _LASTING: Final = {"none": 1, "capped": 2}
 
 
 class Subscription(NamedTuple):
-    """Which plan an organization has. `months` of it were granted; `next_at` None: it includes nothing."""
+    """Which plan an organization has. `months` of it were granted; `next_at` None: it includes nothing.
+
+    `zone` is the organization's, whose midnights begin months.
+    """
 
     plan_id: str
     anchor_date: str
     months: int
     next_at: Instant | None
+    zone: zoneinfo.ZoneInfo
 
     def start_of(self, month: int) -> Instant:
-        """When a month begins, counted from 0: at midnight of the same day of the month (Domain B8)."""
-        return london_midnight(months_later(datetime.date.fromisoformat(self.anchor_date), month))
+        """When a month begins, counted from 0: at midnight of the same day of the month (Domain B8).
+
+        The next one begins when that was said, though the organization has moved to another zone since.
+        """
+        if month == self.months and self.next_at is not None:
+            return self.next_at
+        return _start_of(self.anchor_date, month, self.zone)
 
     def end_of(self, month: int, plan: PlanRow) -> Instant | None:
         """When what is granted for a month expires; None: never."""
@@ -97,10 +108,13 @@ class Allotment(NamedTuple):
     month: int
     granted: int
 
-    def holds(self, at: Instant) -> bool:
-        """Whether an instant is in the month."""
-        months = Subscription("", self.anchor_date, 0, None)
-        return months.start_of(self.month) <= at < months.start_of(self.month + 1)
+    def end_in(self, zone: zoneinfo.ZoneInfo) -> Instant:
+        """When the month is over."""
+        return _start_of(self.anchor_date, self.month + 1, zone)
+
+
+def _start_of(anchor_date: str, month: int, zone: zoneinfo.ZoneInfo) -> Instant:
+    return midnight(months_later(datetime.date.fromisoformat(anchor_date), month), zone)
 
 
 def create(tx: WriteTx, plan: PlanRow) -> PlanRow:
@@ -147,7 +161,8 @@ def current(tx: ReadTx) -> Subscription | None:
     if values is None:
         return None
     plan_id, anchor_date, months, next_at = values
-    return Subscription(plan_id, anchor_date, months, None if next_at is None else Instant(next_at))
+    at = None if next_at is None else Instant(next_at)
+    return Subscription(plan_id, anchor_date, months, at, organizations.time_zone_of(tx))
 
 
 def soft_limit(tx: ReadTx) -> bool | None:
@@ -181,14 +196,17 @@ def organization_with_due(tx: ReadTx, at: Instant) -> str | None:
 
 def subscribe(tx: WriteTx, plan: PlanRow, within: Allotment | None) -> Subscription:
     """Give the organization a plan, whose first month begins today, or go on `within` a month that was granted."""
+    zone = organizations.time_zone_of(tx)
     if within is None:
-        made = Subscription(plan.id, tx.today, 0, tx.now)
+        made = Subscription(plan.id, date_in(tx.now, zone), 0, tx.now, zone)
     else:
-        made = Subscription(plan.id, within.anchor_date, within.month + 1, None)
-        made = made._replace(next_at=made.start_of(made.months))
+        month = within.month + 1
+        made = Subscription(plan.id, within.anchor_date, month, _end_of(tx, within), zone)
     if not plan.included_credits:
         made = made._replace(next_at=None)
-    tx.run(_SUBSCRIBE, **made._asdict())
+    values = made._asdict()
+    del values["zone"]
+    tx.run(_SUBSCRIBE, **values)
     return made
 
 
@@ -196,7 +214,15 @@ def allotted(tx: ReadTx) -> Allotment | None:
     """What the month of now has been granted; None: it is no month of any plan that was granted."""
     values = tx.row(_SELECT_ALLOTTED)
     found = None if values is None else Allotment(*values)
-    return found if found is not None and found.holds(tx.now) else None
+    return found if found is not None and tx.now < _end_of(tx, found) else None
+
+
+def _end_of(tx: ReadTx, allotment: Allotment) -> Instant:
+    """When a month that was granted is over: as the plan of it has it, which an organization that moved keeps."""
+    subscription = current(tx)
+    if subscription is not None and subscription.anchor_date == allotment.anchor_date:
+        return subscription.start_of(allotment.month + 1)
+    return allotment.end_in(organizations.time_zone_of(tx))
 
 
 def allot(tx: WriteTx, subscription: Subscription, month: int, granted: int) -> None:
@@ -211,4 +237,4 @@ def unsubscribe(tx: WriteTx) -> None:
 
 def advance(tx: WriteTx, subscription: Subscription, months: int) -> None:
     """Note that so many months are granted, or were over before they could be."""
-    tx.run(_ADVANCE, months=months, next_at=subscription.start_of(months))
+    tx.run(_ADVANCE, months=months, next_at=_start_of(subscription.anchor_date, months, subscription.zone))

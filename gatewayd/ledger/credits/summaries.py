@@ -3,7 +3,7 @@
 import datetime
 import zoneinfo
 
-from gatewayd.clock import Instant, from_moment
+from gatewayd import clock
 from gatewayd.errors import invalid_field
 from gatewayd.ledger.credits import usage
 from gatewayd.ledger.credits.shapes import UsageDay, UsageTotals, UsedCredits
@@ -16,27 +16,22 @@ _DAY = datetime.timedelta(days=1)
 
 def time_zone(name: str) -> zoneinfo.ZoneInfo:
     """The zone of a name such as `Europe/London`. Raises `Problem` `validation_failed` where there is no such one."""
-    try:
-        return zoneinfo.ZoneInfo(name)
-    except (KeyError, ValueError, OSError):  # as the database says it of what is a folder, or no zone
-        raise invalid_field("timezone", "invalid_format", "There is no such time zone: see the IANA names.") from None
-
-
-def day_start(day: datetime.date, zone: zoneinfo.ZoneInfo) -> Instant:
-    """The instant at which a civil date begins."""
-    return from_moment(datetime.datetime.combine(day, datetime.time(), zone))
+    zone = clock.time_zone(name)
+    if zone is None:
+        raise invalid_field("timezone", "invalid_format", "There is no such time zone: see the IANA names.")
+    return zone
 
 
 def by_day(tx: ReadTx, first: datetime.date, last: datetime.date, zone: zoneinfo.ZoneInfo) -> list[tuple[str, Sums]]:
     """What was used on each day of a range, both inclusive, those without use too."""
     days = [first + number * _DAY for number in range((last - first).days + 1)]
-    found = usage.between(tx, [day_start(day, zone) for day in (*days, last + _DAY)])
+    found = usage.between(tx, [clock.midnight(day, zone) for day in (*days, last + _DAY)])
     return [(day.isoformat(), sums) for day, sums in zip(days, found, strict=True)]
 
 
 def of_days(tx: ReadTx, first: datetime.date, last: datetime.date, zone: zoneinfo.ZoneInfo) -> Sums:
     """What was used in a range of days, both inclusive."""
-    (sums,) = usage.between(tx, [day_start(first, zone), day_start(last + _DAY, zone)])
+    (sums,) = usage.between(tx, [clock.midnight(first, zone), clock.midnight(last + _DAY, zone)])
     return sums
 
 

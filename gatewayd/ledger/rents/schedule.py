@@ -8,8 +8,10 @@ day of the tenancy; from there they follow at the distance of the frequency.
       | part of a period |     period      |           ...             | part of one |
     index -1             0                 1                           n
 
-Chosen: a part costs the share of its days in the whole period that it belongs to, half up; a period has the rent of
-its first day, so that a change within it counts from the next due day on.
+Rent by the quarter may be due on quarter days instead, and its parts cost what `quarter_days` says.
+
+Chosen: another part costs the share of its days in the whole period that it belongs to, half up; a period has the rent
+of its first day, so that a change within it counts from the next due day on.
 """
 
 import calendar
@@ -18,6 +20,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
+from gatewayd.ledger.rents import quarter_days
+from gatewayd.ledger.rents.quarter_days import QuarterDays, Quarters
 from gatewayd.ledger.rounding import half_up
 
 Frequency = Literal["weekly", "fortnightly", "four_weekly", "monthly", "quarterly", "annually"]
@@ -58,7 +62,8 @@ class Terms(NamedTuple):
     """What the rent of a tenancy follows from. `start` and `end` are its first and last ISO dates; None: it goes on.
 
     `steps` are at least one, in the order of their dates; the first holds from the start on. `monthly`: what the law
-    has put in the place of all this later on, where a period would have begun.
+    has put in the place of all this later on, where a period would have begun. `quarter_days`: those on which rent by
+    the quarter is due; None: the day of the month says it, and it is never looked at where these are given.
     """
 
     start: str
@@ -67,6 +72,7 @@ class Terms(NamedTuple):
     due_day: int
     steps: tuple[Step, ...]
     monthly: Monthly | None = None
+    quarter_days: QuarterDays | None = None
 
 
 class Due(NamedTuple):
@@ -78,12 +84,16 @@ class Due(NamedTuple):
 
 
 class Rent(NamedTuple):
-    """What a tenancy costs from an ISO date on, minor units, how often, and on which day of the month or week."""
+    """What a tenancy costs from an ISO date on, minor units, how often, and on which day of the month or week.
+
+    `due_day` None: on the days that `quarter_days` names.
+    """
 
     first: str
     amount: int
     frequency: Frequency
-    due_day: int
+    due_day: int | None
+    quarter_days: QuarterDays | None = None
 
 
 class Unpaid(NamedTuple):
@@ -233,7 +243,8 @@ def rent_on(terms: Terms, day: str) -> Rent:
     *before, last = parts(terms)
     part = last if not before or last.start <= day else before[0]
     begun = [step for step in part.steps if step.first <= day] or part.steps[:1]
-    return Rent(max(begun[-1].first, part.start), begun[-1].amount, part.frequency, part.due_day)
+    due_day = part.due_day if part.quarter_days is None else None
+    return Rent(max(begun[-1].first, part.start), begun[-1].amount, part.frequency, due_day, part.quarter_days)
 
 
 def monthly_rent(amount: int, frequency: Frequency) -> Fraction:
@@ -241,9 +252,11 @@ def monthly_rent(amount: int, frequency: Frequency) -> Fraction:
     return amount * _IN_A_MONTH[frequency]
 
 
-def _grid(terms: Terms) -> _Weeks | _Months:
+def _grid(terms: Terms) -> _Weeks | _Months | Quarters:
     """The due days of a tenancy."""
     start, days = _date(terms.start), _DAYS.get(terms.frequency)
+    if terms.quarter_days is not None:
+        return Quarters(start, terms.quarter_days)
     if days is not None:
         return _Weeks(start, days, terms.due_day)
     return _Months(start, _MONTHS[terms.frequency], terms.due_day)
@@ -262,21 +275,27 @@ def _runs(terms: Terms, day: str) -> list[_Run]:
     begins, following, end = grid.nth(count - 1), grid.nth(count), _date(terms.end).toordinal()
     if following <= end + 1:
         return runs + _whole(terms, grid, count)
-    part = half_up(_rent_on(terms, _iso(begins)) * (end + 1 - begins), following - begins)
+    part = _part(terms, _iso(begins), end + 1 - begins, following - begins)
     return [*runs, *_whole(terms, grid, count - 1), _Run(count - 1, 1, part)]
 
 
-def _part_before(terms: Terms, grid: _Weeks | _Months) -> list[_Run]:
+def _part_before(terms: Terms, grid: _Weeks | _Months | Quarters) -> list[_Run]:
     """What is due at the start of a tenancy that does not begin on a due day."""
     if grid.begins_at_once:  # as most do: nothing else of the grid is worked out
         return []
     start, first = _date(terms.start).toordinal(), grid.nth(0)
     following = first if terms.end is None else min(first, _date(terms.end).toordinal() + 1)
-    part = half_up(_rent_on(terms, terms.start) * (following - start), first - grid.nth(-1))
+    part = _part(terms, terms.start, following - start, first - grid.nth(-1))
     return [_Run(-1, 1, part)]
 
 
-def _whole(terms: Terms, grid: _Weeks | _Months, count: int) -> list[_Run]:
+def _part(terms: Terms, first: str, days: int, of: int) -> int:
+    """What some days of a period cost that begin on an ISO date, minor units. `of`: the days of the whole period."""
+    rent = _rent_on(terms, first)
+    return half_up(rent * days, of) if terms.quarter_days is None else quarter_days.part(rent, days)
+
+
+def _whole(terms: Terms, grid: _Weeks | _Months | Quarters, count: int) -> list[_Run]:
     """The first `count` periods, at the rents of their first days."""
     if len(terms.steps) == 1:
         return [_Run(0, count, terms.steps[0].amount)] if count else []

@@ -9,7 +9,8 @@ from gatewayd.ledger.rents.schedule import Frequency, Step, Terms
 from gatewayd.money import to_minor
 
 COLUMNS: Final = """
-tenancies.currency, start_date, last_day, rent_frequency, rent_due_day, rent_history, tenancies.type
+tenancies.currency, start_date, last_day, rent_frequency, rent_due_day, rent_history, tenancies.type,
+    rent_quarter_days
 """.strip()
 
 
@@ -26,6 +27,7 @@ _history = msgspec.json.Decoder(list[_Step])
 
 def terms_of(*columns: Any) -> Terms:
     """The terms of `COLUMNS`, as they are by law."""
-    currency, start, last_day, frequency, due_day, history, type_ = columns
+    currency, start, last_day, frequency, due_day, history, type_, quarter_days = columns
     steps = [Step(one.from_date, to_minor(one.amount, currency), one.frequency) for one in _history.decode(history)]
-    return monthly_periods.put_in(Terms(start, last_day, frequency, due_day, tuple(steps)), type_)
+    terms = Terms(start, last_day, frequency, due_day, tuple(steps), quarter_days=quarter_days)
+    return monthly_periods.put_in(terms, type_)

@@ -22,8 +22,7 @@ from gatewayd.statements.dates import DAY_FIRST, DateOrder
 from gatewayd.statements.shapes import Column, Hints, Limits, Mapping, Unreadable
 from gatewayd.statements.text import TextLines, encoding_of
 from gatewayd.statements.trades.csv_proposal import overlaid, proposal_of
-from gatewayd.statements.trades.profile import Profile
-from gatewayd.statements.trades.profiles import mapping_of, nearest_of, profile_of
+from gatewayd.statements.trades.profiles import Profile, mapping_of, nearest_of, profile_of
 
 _HEADINGS_WITHIN = 30  # rows
 

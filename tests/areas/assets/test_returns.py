@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from gatewayd.ledger import tax_year_figures
+from gatewayd.ledger.tax_year_figures import Residence, TaxYearFigures
 from tests.areas.assets.holdings import Holdings
 
 
@@ -184,3 +186,81 @@ def test_where_a_person_is_resident_is_asked(holdings: Holdings, residency: str 
     holdings.buy("2025-05-01", 10, "100", account=account)
     holdings.sell("2025-09-01", 10, "150", account=account)
     assert codes(holdings.ask("capitalGains", **asked)) == ([] if code is None else [code])
+
+
+def say(holdings: Holdings, person: str, **years: Residence | None) -> None:
+    """Where somebody was resident, by tax years such as `y2024`."""
+    for year, residence in years.items():
+        figures = TaxYearFigures(int(year[1:]), residence=residence)
+        holdings.write(lambda tx, said=figures: tax_year_figures.put(tx, person, said))
+
+
+@pytest.mark.parametrize(
+    ("residency", "said", "code"),
+    [
+        (None, "resident", None),
+        ("non_uk", "resident", None),
+        ("scotland", "not_resident", "not_resident"),
+        (None, "not_resident", "not_resident"),
+        ("non_uk", "split", "split_year"),
+        ("wales", "split", "split_year"),
+        ("non_uk", None, "not_resident"),
+        (None, None, "residence_unknown"),
+    ],
+)
+def test_what_is_said_of_the_year_goes_before_what_holds_for_all(
+    holdings: Holdings, residency: str | None, said: Residence | None, code: str | None
+) -> None:
+    person = holdings.entity("individual", taxResidency=residency)
+    account = holdings.new_account(holdings.new_portfolio(person))
+    say(holdings, person, y2025=said, y2023="not_resident", y2024="resident")
+    holdings.buy("2025-05-01", 10, "100", account=account)
+    holdings.sell("2025-09-01", 10, "150", account=account)
+    found = holdings.ask("capitalGains", legalEntityId=person, taxYear="2025-26")
+    assert codes(found) == ([] if code is None else [code])
+    assert found["chargeable"]["gains"] == "50.00"  # whatever was said
+    assert codes(holdings.ask("capitalGains", legalEntityId=person, taxYear="2024-25")) == []
+
+
+ABROAD: dict[str, Residence] = {f"y{year}": "not_resident" for year in range(2020, 2025)}
+
+
+@pytest.mark.parametrize(
+    ("years", "sold_on", "told_of"),
+    [
+        # five whole tax years away, and one; what was sold then may be chargeable in 2025-26
+        (ABROAD, "2020-04-06", "from 2020-21 to 2024-25"),
+        (ABROAD, "2025-04-05", "from 2020-21 to 2024-25"),
+        ({"y2024": "not_resident"}, "2024-06-03", "from 2024-25 to 2024-25"),
+        # in the overseas part of the year of leaving, it may be
+        ({**ABROAD, "y2019": "split"}, "2019-06-03", "from 2020-21 to 2024-25"),
+        # before the absence, and after it
+        (ABROAD, "2020-04-05", None),
+        (ABROAD, "2025-06-03", None),
+        # longer than five years, not ended, or of somebody who was never here
+        ({**ABROAD, "y2019": "not_resident"}, "2024-06-03", None),
+        ({**ABROAD, "y2025": "not_resident"}, "2024-06-03", None),
+        ({f"y{year}": "not_resident" for year in range(2008, 2025)}, "2024-06-03", None),
+    ],
+)
+def test_the_year_of_return_tells_of_gains_of_the_absence(
+    holdings: Holdings, years: dict[str, Residence], sold_on: str, told_of: str | None
+) -> None:
+    """TCGA 1992 s1M; HMRC's CG26550: five years or less."""
+    say(holdings, holdings.person, **years)
+    holdings.buy("2014-01-10", 100, "10000")
+    holdings.sell(sold_on, 100, "12000")
+    found = [one for one in report(holdings, "2025-26")["warnings"] if one["code"] == "temporary_non_residence"]
+    assert [told_of in one["message"] for one in found if told_of] == [True] * (told_of is not None)
+    assert len(found) == (told_of is not None)
+    # of the years before and after it there is nothing of the kind to say
+    for year in ("2024-25", "2026-27"):
+        assert "temporary_non_residence" not in codes(report(holdings, year))
+
+
+def test_a_return_in_a_split_year_tells_of_both(holdings: Holdings) -> None:
+    say(holdings, holdings.person, y2024="not_resident", y2025="split")
+    holdings.buy("2014-01-10", 100, "10000")
+    holdings.sell("2024-06-03", 50, "6000")
+    holdings.sell("2025-06-03", 50, "6000")
+    assert codes(report(holdings, "2025-26")) == ["split_year", "temporary_non_residence"]

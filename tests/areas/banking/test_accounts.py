@@ -22,7 +22,7 @@ from gatewayd.areas.banking.institutions import BANKS, Institution, ListInstitut
 from gatewayd.contract.pages import Listing
 from gatewayd.errors import Problem
 from gatewayd.ledger import references
-from gatewayd.statements.csv_profiles import PROFILES
+from gatewayd.statements.csv_profiles import bank_profiles
 from tests.areas.accounting.books import Books
 from tests.support.store import MemoryStore, make_caller
 from tests.support.wire import shown
@@ -219,7 +219,7 @@ def test_a_bank_is_connected_where_an_open_account_names_it(accounts: Accounts) 
 
 
 def test_a_bank_names_profiles_that_are_read() -> None:
-    known = {profile.name for profile in PROFILES}
+    known = {profile.name for profile in bank_profiles()}
     assert {profile for bank in BANKS for profile in bank.profiles} <= known
 
 

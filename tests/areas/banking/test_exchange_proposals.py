@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gatewayd.cli import matching
+from gatewayd.cli.books import matching
 from tests.areas.banking.conftest import Trading
 from tests.areas.banking.test_proposals import proposed
 

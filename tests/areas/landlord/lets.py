@@ -18,6 +18,7 @@ def tenancy(*history: RentStep, **values: object) -> TenancyRow:
         "property_id": "prop_1",
         "tenant_ids": [],
         "tenant_spans": [],
+        "notice_grounds": [],
         "type": "assured_periodic",
         "start_date": history[0].from_date,
         "rent_frequency": "monthly",

@@ -19,6 +19,7 @@ OPERATIONS: dict[str, Operation] = {operation.id.partition(".")[2]: operation fo
 TENANCY: dict[str, Any] = {
     "tenant_ids": [],
     "tenant_spans": [],
+    "notice_grounds": [],
     "type": "assured_periodic",
     "start_date": "2026-01-01",
     "rent_frequency": "monthly",

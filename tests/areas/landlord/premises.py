@@ -34,6 +34,7 @@ PROPERTY: dict[str, Any] = {
 TENANCY: dict[str, Any] = {
     "tenant_ids": [],
     "tenant_spans": [],
+    "notice_grounds": [],
     "type": "assured_periodic",
     "start_date": "2026-05-01",
     "rent_frequency": "monthly",

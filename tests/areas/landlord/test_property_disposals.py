@@ -68,8 +68,9 @@ def test_a_sale_that_was_none_is_forgotten_when_asked(lettings: Lettings) -> Non
         ({"end_date": "2026-06-30"}, True),  # its last day is one of its days
         ({"end_date": "2026-06-29"}, False),
         ({"start_date": "2026-08-01"}, True),  # to begin after the sale
-        ({"notice_served_date": "2026-05-01", "notice_expiry_date": "2026-07-01"}, True),
-        ({"notice_served_date": "2026-04-01", "notice_expiry_date": "2026-06-01"}, False),
+        ({"notice_served_date": "2026-05-01", "notice_expiry_date": "2026-07-01", "notice_by": "tenant"}, True),
+        ({"notice_served_date": "2026-04-01", "notice_expiry_date": "2026-06-01", "notice_by": "tenant"}, False),
+        ({"notice_served_date": "2026-02-01", "notice_expiry_date": "2026-06-01", "notice_by": "landlord"}, True),
         ({"type": "company_let", "term_end_date": "2026-06-29"}, False),
         ({"type": "commercial_lease", "term_end_date": "2026-06-29"}, True),  # Landlord and Tenant Act 1954 s24
         ({"type": "assured_shorthold", "start_date": "2025-01-01", "term_end_date": "2026-06-29"}, True),  # Domain 0.1

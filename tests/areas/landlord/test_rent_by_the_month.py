@@ -32,7 +32,7 @@ def test_it_is_told_until_a_rent_by_the_month_is_entered(landlord: Landlord) -> 
         ("1650.00", "quarterly"),
         ("563.97", "monthly"),
     ]
-    assert known["agreedRent"] == {"amount": "1650.00", "frequency": "quarterly", "dueDay": 1}
+    assert known["agreedRent"] == {"amount": "1650.00", "frequency": "quarterly", "dueDay": 1, "quarterDays": None}
 
 
 def test_before_the_law_changes_it_is_as_agreed_and_nothing_is_told(landlord: Landlord) -> None:

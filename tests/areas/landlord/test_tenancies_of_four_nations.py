@@ -150,6 +150,6 @@ def test_what_was_agreed_is_shown_beside_what_the_law_made_of_it(landlord: Landl
     made = landlord.let(**{"rentAmount": "1650.00", **fields})
     amount, frequency = fields.get("rentAmount", "1650.00"), fields["rentFrequency"]
     day = int(fields["startDate"][-2:])
-    assert made["agreedRent"] == {"amount": amount, "frequency": frequency, "dueDay": day}
+    assert made["agreedRent"] == {"amount": amount, "frequency": frequency, "dueDay": day, "quarterDays": None}
     assert [(one["amount"], one["frequency"]) for one in made["rentHistory"]] == [(amount, frequency)]
     assert made["rentDueDay"] == int(str(expected.monthly_since)[-2:])

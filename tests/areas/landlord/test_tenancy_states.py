@@ -1,7 +1,7 @@
 """What a tenancy is on each day of 2024 to 2028, beside a walk over the days that knows the law and no formula."""
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import pytest
@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatewayd.areas.landlord.tenancies import states
+from gatewayd.areas.landlord.tenancies.notice_shapes import NoticeBy, NoticeGround, NoticeKind
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow, TenancyType
 from gatewayd.clock import from_wire
 
@@ -26,6 +27,7 @@ class Agreed(NamedTuple):
     served: datetime.date | None = None
     expiry: datetime.date | None = None
     cancelled: bool = False
+    by: NoticeBy | None = None
 
 
 class Seen(NamedTuple):
@@ -41,7 +43,7 @@ def text(day: datetime.date | None) -> str | None:
     return None if day is None else day.isoformat()
 
 
-def row_of(agreed: Agreed) -> TenancyRow:
+def row_of(agreed: Agreed, kind: NoticeKind | None = None, grounds: Sequence[NoticeGround] = ()) -> TenancyRow:
     return TenancyRow(
         id="tcy_1",
         external_id=None,
@@ -55,6 +57,7 @@ def row_of(agreed: Agreed) -> TenancyRow:
         end_date=text(agreed.end),
         rent_frequency="monthly",
         rent_due_day=1,
+        rent_quarter_days=None,
         bills_included=False,
         currency="GBP",
         rent_history=[],
@@ -66,7 +69,9 @@ def row_of(agreed: Agreed) -> TenancyRow:
         deposit_returned_amount=None,
         deposit_returned_date=None,
         notice_served_date=text(agreed.served),
-        notice_by=None,
+        notice_by=agreed.by,
+        notice_kind=kind,
+        notice_grounds=[*grounds],
         notice_expiry_date=text(agreed.expiry),
         notes=None,
         cancelled_at=AT if agreed.cancelled else None,
@@ -88,12 +93,16 @@ def walk(agreed: Agreed) -> Iterator[Seen]:
     day. Nothing that ended begins again."""
     begun = over = False
     type_, was = str(agreed.type), None
+    last: datetime.date | None = None
     for day in days():
         yesterday = day - datetime.timedelta(days=1)
         begun = begun or agreed.start <= day
         if not agreed.cancelled:
-            # of these types a company's let alone ends with its term
-            last = agreed.end or agreed.expiry or (agreed.term if type_ == "company_let" else None)
+            # of these types a company's let alone ends with its term, or with what its landlord's notice says
+            contractual = type_ == "company_let"
+            expiry = agreed.expiry if contractual or agreed.by == "tenant" else None
+            term = agreed.term if contractual else None
+            last = agreed.end or expiry or term
             over = over or (begun and last == yesterday)
             if (day.year, day.month, day.day) == (2026, 5, 1) and type_ == "assured_shorthold" and not over:
                 type_, was = "assured_periodic", type_
@@ -104,8 +113,7 @@ def walk(agreed: Agreed) -> Iterator[Seen]:
             status = "ended"
         elif begun:
             status = "notice" if agreed.served is not None and agreed.served <= day else "active"
-        term = agreed.term if type_ == "company_let" else None
-        yield Seen(status, type_, was, text(agreed.end or agreed.expiry or term))
+        yield Seen(status, type_, was, text(last))
 
 
 def seen(row: TenancyRow, day: str) -> Seen:
@@ -131,7 +139,8 @@ def agreements(draw: st.DrawFn) -> Agreed:
 
     expiry = later()
     served = None if expiry is None else min(draw(some_day), expiry)
-    return Agreed(type_, start, later(), later(), served, expiry, draw(st.integers(0, 9)) == 0)
+    by: NoticeBy | None = None if served is None else draw(st.sampled_from(["landlord", "tenant", None]))
+    return Agreed(type_, start, later(), later(), served, expiry, draw(st.integers(0, 9)) == 0, by)
 
 
 @settings(max_examples=60, deadline=None)
@@ -207,9 +216,24 @@ def test_the_edges_of_the_states(agreed: Agreed, on: str, expected: str) -> None
             "ended periodic 2026-09-15",
         ),
         (
-            Agreed("assured_shorthold", day(8, 1, 2025), term=day(7, 31), served=day(4, 1), expiry=day(6, 1)),
+            Agreed(
+                "assured_shorthold", day(8, 1, 2025), term=day(7, 31), served=day(4, 1), expiry=day(6, 1), by="tenant"
+            ),
             "2026-06-02",
             "ended periodic 2026-06-01",
+        ),
+        # a landlord's notice of before ends nothing: the tenant does, or a court (Housing Act 1988 s5(1), s21)
+        (
+            Agreed(
+                "assured_shorthold",
+                day(8, 1, 2025),
+                term=day(1, 31),
+                served=day(1, 10),
+                expiry=day(3, 31),
+                by="landlord",
+            ),
+            "2026-06-02",
+            "notice periodic None",
         ),
         # other agreements keep their term
         (Agreed("company_let", day(8, 1, 2025), term=day(7, 31)), "2026-08-01", "ended company_let 2026-07-31"),

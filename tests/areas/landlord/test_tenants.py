@@ -150,7 +150,7 @@ def test_a_tenant_is_what_the_tenancies_say_today(landlord: Landlord) -> None:
     past = landlord.let(house, startDate="2025-12-01", tenantIds=[before, both], type="other", endDate="2026-05-31")
     landlord.let(house, startDate="2026-06-01", tenantIds=[now])
     notice = landlord.let(startDate="2026-06-01", tenantIds=[leaving])
-    landlord.change(notice, noticeServedDate="2026-11-01", noticeExpiryDate="2026-12-31")
+    landlord.change(notice, noticeServedDate="2026-11-01", noticeBy="tenant", noticeExpiryDate="2026-12-31")
     landlord.let(startDate="2026-12-01", tenantIds=[soon, both])
     landlord.change(landlord.let(startDate="2026-12-01", tenantIds=[off]), cancelled=True)
     assert listed(landlord, "status=current") == {now, leaving}

@@ -9,7 +9,8 @@ import pytest
 
 from gatewayd.areas.organizations import AREA
 from gatewayd.contract.scopes import ALL_SCOPES
-from gatewayd.identity import audit, organizations, users
+from gatewayd.identity import audit
+from gatewayd.identity.people import organizations, users
 from gatewayd.store import WriteTx
 from tests.support.api import TestedApi, open_api
 
@@ -59,6 +60,14 @@ async def test_an_organization_is_renamed_suspended_and_resumed(open_instance: O
         for name, code in (("   ", "out_of_range"), ("a\nb", "invalid_format")):
             refused = await api("POST", "/organizations/rename", json={"id": org_id, "name": name})
             assert [(one["path"], one["code"]) for one in refused.json()["errors"]] == [("name", code)]
+        moved = await api("POST", "/organizations/rename", json={"id": org_id, "timeZone": "Asia/Tokyo"})
+        assert (moved.json()["name"], moved.json()["timeZone"]) == ("Elm", "Asia/Tokyo")
+        for body, path, code in (
+            ({"timeZone": "Asia/Nowhere"}, "timeZone", "invalid_format"),
+            ({}, "name", "required"),
+        ):
+            refused = await api("POST", "/organizations/rename", json={"id": org_id, **body})
+            assert [(one["path"], one["code"]) for one in refused.json()["errors"]] == [(path, code)]
         suspended = await api("POST", "/organizations/suspend", json={"id": org_id, "reason": "Unpaid."})
         assert (suspended.json()["suspendedAt"], suspended.json()["suspendedReason"]) == (
             "2026-11-20T09:30:00.000Z",

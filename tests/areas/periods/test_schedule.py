@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gatewayd.areas.businesses.shapes import Latency, TaxSync
-from gatewayd.clock import from_wire
+from gatewayd.clock import DAY, from_wire
 from gatewayd.ledger import schedule
 from tests.areas.businesses.trades import LETS
 from tests.areas.periods.desk import Desk, Json
@@ -378,7 +378,7 @@ def test_a_company_files_accounts_and_returns(desk: Desk) -> None:
         ("2027-06-30", "2028-03-31", "open"),
     ]
     assert desk.due("kind=confirmation_statement")[:2] == [
-        ("2026-06-16", "2026-06-30", "overdue"),
+        ("2026-06-16", "2026-06-30", "open"),
         ("2027-06-16", "2027-06-30", "open"),
     ]
     assert desk.due("kind=corporation_tax_return")[:3] == [
@@ -652,3 +652,48 @@ def test_what_there_is_depends_on_what_is_and_not_on_what_was(
     assert (stepwise.obligations("limit=100"), stepwise.periods("limit=100")) == before
     stepwise.store.close()
     at_once.store.close()
+
+
+# -- what was due before an entity came into the books
+
+
+def test_what_a_company_owed_before_it_came_into_the_books_is_undecided(desk: Desk) -> None:
+    """Entered on 20 November 2026: a statement due on 23 May 2026, accounts and tax of 2025 due in autumn."""
+    year = {"incorporationDate": "2020-05-10", "accountingYearEnd": {"month": 12, "day": 31}}
+    company = desk.company(**year)
+    of = f"legalEntityId={company}&dueTo=2027-06-01"
+    assert [(one["kind"], one["dueDate"], one["undecided"]) for one in desk.obligations(of)] == [
+        ("confirmation_statement", "2026-05-23", True),
+        ("annual_accounts", "2026-09-30", True),
+        ("corporation_tax_payment", "2026-10-01", True),
+        ("corporation_tax_return", "2026-12-31", False),
+        ("confirmation_statement", "2027-05-23", False),
+    ]
+    assert desk.obligations(f"{of}&status=overdue") == []
+    desk.store.clock.advance(200 * DAY)
+    assert desk.due(f"{of}&status=overdue") == [
+        ("2025-12-31", "2026-12-31", "overdue"),
+        ("2027-05-09", "2027-05-23", "overdue"),
+    ]
+    first = desk.one(of)
+    met = desk.do("obligations.fulfil", id=first["id"], receivedDate="2026-05-20")
+    assert (met["status"], met["undecided"]) == ("fulfilled", True)
+
+
+def test_what_is_due_on_the_day_of_entry_can_be_kept(desk: Desk) -> None:
+    """The review period to 6 November 2026: 14 days later is the day of entry."""
+    company = desk.company(incorporationDate="2020-11-07")
+    found = desk.one(f"legalEntityId={company}&kind=confirmation_statement")
+    assert (found["dueDate"], found["undecided"], found["status"]) == ("2026-11-20", False, "open")
+
+
+def test_what_an_older_version_called_overdue_is_undecided_with_the_next_refresh(desk: Desk) -> None:
+    company = desk.company(incorporationDate="2020-05-10")
+    row = desk.one(f"legalEntityId={company}&kind=confirmation_statement")
+    desk.store.write(
+        lambda tx: tx.run("UPDATE obligations SET undecided = 0 WHERE org_id = :org_id AND id = :id", id=row["id"]),
+        desk.org_id,
+    )
+    assert desk.one(f"legalEntityId={company}&kind=confirmation_statement")["status"] == "overdue"
+    desk.refresh(company)
+    assert desk.one(f"legalEntityId={company}&kind=confirmation_statement")["undecided"]

@@ -184,3 +184,20 @@ def test_the_authority_that_calls_a_source_quarterly_decides(asking: Desk) -> No
         ("2027-01-05", False),
         ("2027-04-05", False),
     ]
+
+
+def test_where_a_person_was_resident_is_said_by_year(asking: Desk) -> None:
+    asking.create(**OLD)
+    assert say(asking, "2024-25", residence="not_resident")["residence"] == "not_resident"
+    both = say(asking, "2024-25", qualifyingIncome="90000.00")  # an absent field stays
+    assert (both["residence"], both["qualifyingIncome"]) == ("not_resident", "90000.00")
+    say(asking, "2025-26", residence="split")
+    shown = asking.ask("legalEntity.listTaxYears", f"id={asking.person}")["data"]
+    assert [(one["taxYear"], one["residence"], one["isExempt"]) for one in shown] == [
+        ("2024-25", "not_resident", False),
+        ("2025-26", "split", False),
+    ]
+    forgotten = say(asking, "2024-25", residence=None)
+    assert (forgotten["residence"], forgotten["qualifyingIncome"]) == (None, "90000.00")
+    # it decides nothing of quarterly updates
+    assert updates(asking) == ["overdue", "overdue", "open", "open"]

@@ -10,6 +10,11 @@ from gatewayd.ledger.rents.schedule import Due, Terms
 _DAY = datetime.timedelta(days=1)
 _EACH = {"weekly": 1, "fortnightly": 2, "four_weekly": 4, "monthly": 1, "quarterly": 3, "annually": 12}
 """Of how many of its weekdays, or days of the month, one is a due day."""
+QUARTER_DAYS = {
+    "english": {"25 Mar", "24 Jun", "29 Sep", "25 Dec"},
+    "scottish": {"28 Feb", "28 May", "28 Aug", "28 Nov"},
+    "modern": {"01 Jan", "01 Apr", "01 Jul", "01 Oct"},
+}
 _MARGIN = datetime.timedelta(days=400)
 
 
@@ -20,7 +25,10 @@ def dues(terms: Terms, until: datetime.date) -> Iterator[Due]:
     for period in _periods(terms, start, until):
         lived = [day for day in period if start <= day <= end]
         if lived and lived[0] <= until:
-            share = Decimal(_rent_on(terms, lived[0])) * len(lived) / len(period)
+            rent = _rent_on(terms, lived[0])
+            share = Decimal(rent) * len(lived) / len(period)
+            if terms.quarter_days is not None and len(lived) < len(period):
+                share = min(Decimal(4 * rent * len(lived)) / 365, Decimal(rent))
             amount = int(share.quantize(Decimal(1), ROUND_HALF_UP))
             yield Due(lived[0].isoformat(), lived[-1].isoformat(), amount)
 
@@ -34,13 +42,15 @@ def _periods(terms: Terms, start: datetime.date, until: datetime.date) -> Iterat
             candidates.append(day)
         day += _DAY
     place = next(index for index, candidate in enumerate(candidates) if candidate >= start)
-    each = _EACH[terms.frequency]
+    each = 1 if terms.quarter_days is not None else _EACH[terms.frequency]
     due_days = candidates[place % each :: each]
     for first, following in pairwise(due_days):
         yield [first + _DAY * number for number in range((following - first).days)]
 
 
 def _is_candidate(terms: Terms, day: datetime.date) -> bool:
+    if terms.quarter_days is not None:
+        return day.strftime("%d %b") in QUARTER_DAYS[terms.quarter_days]
     if terms.frequency in ("weekly", "fortnightly", "four_weekly"):
         return day.isoweekday() == terms.due_day
     month_ends = (day + _DAY).day == 1

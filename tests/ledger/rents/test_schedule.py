@@ -224,7 +224,9 @@ def tenancies(draw: st.DrawFn) -> Terms:
     changes = draw(st.lists(st.tuples(days, st.integers(0, 2500_00)), max_size=3))
     later = sorted(Step(day.isoformat(), amount) for day, amount in changes if day >= start)
     due_day = draw(st.integers(1, 7 if by_weeks else 31))
-    return Terms(start.isoformat(), None if end is None else end.isoformat(), frequency, due_day, (first, *later))
+    its = Terms(start.isoformat(), None if end is None else end.isoformat(), frequency, due_day, (first, *later))
+    on = draw(st.sampled_from((None, "english", "scottish", "modern"))) if frequency == "quarterly" else None
+    return its._replace(quarter_days=on)
 
 
 @settings(max_examples=300)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from gatewayd.areas.assets.gains import residence
 from gatewayd.areas.assets.gains.return_shapes import LossYear
 from gatewayd.areas.assets.gains.shapes import Disposal, GainWarning, WarningCode
 from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
@@ -29,7 +30,6 @@ WHERE account.org_id = :org_id AND account.legal_entity_id = :legal_entity_id
     AND (account.tax_wrapper = 'eis' OR account.tax_wrapper = 'seis')
 ORDER BY account.tax_wrapper, account.name
 """
-_SELECT_RESIDENCY = "SELECT tax_residency FROM legal_entities WHERE org_id = :org_id AND id = :id"
 _FUNDS: Final = frozenset({"etf", "oeic", "unit_trust", "money_market"})
 
 _SUPPOSED: Final = (
@@ -49,8 +49,8 @@ def of_year(
     yield from _untold(disposals, instruments)
     yield from _ventures(tx, owner, days)
     yield from _unsettled(tx, owner, days, disposals)
-    if disposals:
-        yield from _residence(tx, owner)
+    if owner.is_person:
+        yield from residence.of_year(tx, owner, days, disposes=bool(disposals))
 
 
 def of_exempt_amount(owner: Owner) -> GainWarning:
@@ -138,20 +138,6 @@ def _ventures(tx: ReadTx, owner: Owner, days: Range) -> Iterator[GainWarning]:
             f" shares, as does a loss less the relief, which may be set against income: {names}."
         )
         yield GainWarning(code="eis_seis", message=message)
-
-
-def _residence(tx: ReadTx, owner: Owner) -> Iterator[GainWarning]:
-    residency = tx.value(_SELECT_RESIDENCY, id=owner.id) if owner.is_person else "known"
-    if residency is None:
-        message = "Nobody told where the person is resident (taxResidency). The figures are of a resident."
-        yield GainWarning(code="residence_unknown", message=message)
-    elif residency == "non_uk":
-        message = (
-            "The person is not resident in the United Kingdom, and the figures are of a resident: of others, shares"
-            " are chargeable where they stand for land here, or after an absence of five years or less (TCGA 1992 s1A,"
-            " s1M)."
-        )
-        yield GainWarning(code="not_resident", message=message)
 
 
 def _unsettled(tx: ReadTx, owner: Owner, days: Range, disposals: Sequence[Disposal]) -> Iterator[GainWarning]:

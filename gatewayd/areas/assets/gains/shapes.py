@@ -32,6 +32,8 @@ WarningCode = Literal[
     "eis_seis",
     "residence_unknown",
     "not_resident",
+    "split_year",
+    "temporary_non_residence",
     "loss_not_claimed",
     "loss_claim_late",
 ]

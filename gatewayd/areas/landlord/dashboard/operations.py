@@ -18,6 +18,7 @@ from gatewayd.areas.landlord.dashboard.shapes import (
     RateEnding,
     TenancyArrears,
 )
+from gatewayd.areas.landlord.dashboard.tenancies_live import LiveTenancy
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.landlord.tenancies import efficiency
 from gatewayd.clock import days_after
@@ -106,7 +107,7 @@ def get_dashboard_summary(tx: ReadTx, caller: Caller, request: GetDashboardSumma
         certificates=_certificates(tx, scope, request.window_days),
         mortgages_rate_ending=_rates_ending(tx, percents, day, until),
         next_obligations=_next_obligations(tx, scope),
-        warnings=[*_warnings(every, held, earned, currency), *_poor_homes(tx, percents, day)],
+        warnings=[*_warnings(every, held, earned, currency), *_poor_homes(tx, percents, day), *_past_notice(live)],
     )
 
 
@@ -209,6 +210,16 @@ def _poor_homes(tx: ReadTx, property_ids: Collection[str], day: str) -> Iterator
     if count:
         message = f"Of the homes that are let, {count} have an EPC of F or G and no exemption: they may not be let."
         yield DashboardWarning(code="epc_below_minimum", message=message)
+
+
+def _past_notice(live: Sequence[LiveTenancy]) -> Iterator[DashboardWarning]:
+    count = sum(tenancy.past_notice for tenancy in live)
+    if count:
+        message = (
+            f"Of the tenancies, {count} have a notice that has expired, and nobody said that the tenants left: they go"
+            " on, and rent is due. Give `endedDate` where they did."
+        )
+        yield DashboardWarning(code="notice_expired", message=message)
 
 
 def _rounded(amount: Fraction) -> int:

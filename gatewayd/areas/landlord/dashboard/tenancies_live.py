@@ -16,8 +16,10 @@ from gatewayd.store import ReadTx
 _SELECT_UNITS = "SELECT id, property_id FROM property_units WHERE org_id = :org_id AND archived_at IS NULL"
 _OF_DAY = """
 SELECT id, property_id, unit_id, CASE WHEN notice_served_date <= :day THEN 1 ELSE 0 END,
+    CASE WHEN last_day IS NULL AND notice_expiry_date < :day THEN 1 ELSE 0 END,
     CASE WHEN last_rent_from <= :day THEN last_rent END, last_rent_frequency, tenancies.currency, start_date, last_day,
-    rent_frequency, rent_due_day, CASE WHEN last_rent_from <= :day THEN NULL ELSE rent_history END, tenancies.type
+    rent_frequency, rent_due_day, CASE WHEN last_rent_from <= :day THEN NULL ELSE rent_history END, tenancies.type,
+    rent_quarter_days
 FROM tenancies
 WHERE org_id = :org_id AND cancelled_at IS NULL
 """.strip()  # the last of it is `stored_terms.COLUMNS`; few are those whose last rent is still to come
@@ -37,7 +39,10 @@ _SELECT_DEPOSITS = f"""
 
 
 class LiveTenancy(NamedTuple):
-    """A tenancy that runs on a day. `unit_id` None: it is of the whole property."""
+    """A tenancy that runs on a day. `unit_id` None: it is of the whole property.
+
+    `past_notice`: its notice has expired, and nobody said that somebody left.
+    """
 
     id: str
     property_id: str
@@ -46,6 +51,7 @@ class LiveTenancy(NamedTuple):
     frequency: Frequency
     rent: int
     under_notice: bool
+    past_notice: bool
 
 
 class Occupancy(NamedTuple):
@@ -70,12 +76,13 @@ class Deposits(NamedTuple):
 def read(tx: ReadTx, day: str, property_ids: Collection[str]) -> list[LiveTenancy]:
     """The tenancies of properties that run on an ISO day, with the rent of that day."""
     found = []
-    for id_, property_id, unit_id, noticed, rent, frequency, *terms in tx.rows(_SELECT_LIVE, day=day):
+    for id_, property_id, unit_id, noticed, expired, rent, frequency, *terms in tx.rows(_SELECT_LIVE, day=day):
         if property_id not in property_ids:
             continue
         if rent is None:
-            _, rent, frequency, _ = schedule.rent_on(stored_terms.terms_of(*terms), day)
-        found.append(LiveTenancy(id_, property_id, unit_id, terms[0], frequency, rent, bool(noticed)))
+            _, rent, frequency, *_ = schedule.rent_on(stored_terms.terms_of(*terms), day)
+        let = id_, property_id, unit_id, terms[0], frequency, rent
+        found.append(LiveTenancy(*let, under_notice=bool(noticed), past_notice=bool(expired)))
     return found
 
 

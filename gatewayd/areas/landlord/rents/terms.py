@@ -12,7 +12,8 @@ _MOST = (1 << 63) - 1  # what a column holds; nobody pays that
 def agreed(row: TenancyRow) -> Terms:
     """The terms that a tenancy was let on, as if it had not been called off."""
     steps = [Step(step.from_date, to_minor(step.amount, row.currency), step.frequency) for step in row.rent_history]
-    return Terms(row.start_date, states.last_day(row), row.rent_frequency, row.rent_due_day, tuple(steps))
+    its = Terms(row.start_date, states.last_day(row), row.rent_frequency, row.rent_due_day, tuple(steps))
+    return its._replace(quarter_days=row.rent_quarter_days)
 
 
 def of_row(row: TenancyRow) -> Terms:

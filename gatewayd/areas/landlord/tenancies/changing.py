@@ -6,7 +6,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from gatewayd.areas.landlord.rents import terms
-from gatewayd.areas.landlord.tenancies import deposits, rent_steps, rules, spans, states
+from gatewayd.areas.landlord.tenancies import deposits, notice_law, rent_steps, rules, spans, states
 from gatewayd.areas.landlord.tenancies.amounts import amount_of
 from gatewayd.areas.landlord.tenancies.rent_steps import MAX_STEPS
 from gatewayd.areas.landlord.tenancies.shapes import (
@@ -20,9 +20,10 @@ from gatewayd.areas.landlord.tenancies.shapes import (
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field
 
 TERMS = (
-    *("end_date", "ended_date", "term_end_date", "notice_served_date", "notice_by", "notice_expiry_date"),
+    *("end_date", "ended_date", "term_end_date", "notice_served_date", "notice_expiry_date"),
+    *("notice_by", "notice_kind", "notice_grounds"),
     *("rent", "tenant_ids", "tenants_from_date", "type", "start_date", "rent_frequency", "rent_due_day"),
-    "bills_included",
+    *("rent_quarter_days", "bills_included"),
 )
 """What is fixed once a tenancy was called off: all but its deposit, `notes` and `external_id`."""
 
@@ -43,7 +44,12 @@ def with_start(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> T
 
 
 def with_due_day(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> TenancyRow:
-    """The tenancy with a day of the week or of the month on which rent is due, as its frequency asks for."""
+    """The tenancy with a day of the week or of the month on which rent is due, as its frequency asks for.
+
+    Another frequency than a quarter has no quarter days, unless the request gives some, which is then refused.
+    """
+    if request.rent_frequency not in (UNSET, "quarterly") and request.rent_quarter_days is UNSET:
+        row = replace(row, rent_quarter_days=None)
     by_weeks = rules.BY_WEEKS
     if request.rent_due_day is not UNSET or (row.rent_frequency in by_weeks) == (before.rent_frequency in by_weeks):
         return row
@@ -53,7 +59,8 @@ def with_due_day(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) ->
 def with_notice(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> TenancyRow:
     """The tenancy with the notice that the request gives, or without one that it takes back.
 
-    Another day of expiry goes before an end that was said earlier.
+    Another day of expiry goes before an end that was said earlier, where the notice ends the tenancy. The kind of a
+    notice says whose it is where nobody did, and another kind has other grounds.
     """
     if request.notice_served_date is None:
         unsaid = UNSET, None
@@ -61,10 +68,16 @@ def with_notice(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> 
             row,
             notice_served_date=None,
             notice_by=None if request.notice_by in unsaid else row.notice_by,
+            notice_kind=None if request.notice_kind in unsaid else row.notice_kind,
+            notice_grounds=[] if request.notice_grounds is UNSET else row.notice_grounds,
             notice_expiry_date=None if request.notice_expiry_date in unsaid else row.notice_expiry_date,
         )
+    if row.notice_kind != before.notice_kind and request.notice_grounds is UNSET:
+        row = replace(row, notice_grounds=[])
+    if request.notice_by is UNSET and row.notice_by is None:
+        row = replace(row, notice_by=notice_law.whose(row.notice_kind))
     moved = row.notice_expiry_date not in (None, before.notice_expiry_date)
-    return replace(row, end_date=None) if moved else row
+    return replace(row, end_date=None) if moved and states.ends_by_notice(row) else row
 
 
 def with_end(row: TenancyRow, request: UpdateTenancy, today: str) -> TenancyRow:

@@ -5,7 +5,7 @@ from typing import Final
 
 from gatewayd.areas.landlord.rents import section_13, terms
 from gatewayd.areas.landlord.rents.section_13 import FindingCode
-from gatewayd.areas.landlord.tenancies import deposit_law, rent_steps, states
+from gatewayd.areas.landlord.tenancies import deposit_law, notice_law, rent_steps, states
 from gatewayd.areas.landlord.tenancies.shapes import (
     RentStep,
     TenancyRow,
@@ -41,13 +41,14 @@ def no_term(row: TenancyRow) -> TenancyWarning:
 
 
 def warnings(row: TenancyRow, today: str) -> list[TenancyWarning]:
-    """What there is to say of a tenancy today: of its term, rent period, deposit, the rent in force and the next."""
+    """What there is to say of a tenancy today: its term, notice, rent period, deposit, the rent in force, the next."""
     if row.cancelled_at is not None:
         return []
     to_come = [step for step in row.rent_history if step.from_date > max(today, row.start_date)]
     rents = (rent_steps.step_on(row, today), *to_come[:1])
     return [
         *_of_term(row, today),
+        *notice_law.warnings(row, today),
         *_of_period(row, today),
         *deposit_law.warnings(row, today),
         *(warning for step in rents for warning in of_rent(row, step)),

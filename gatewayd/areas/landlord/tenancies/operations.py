@@ -10,6 +10,7 @@ from gatewayd.areas.landlord.tenancies import (
     compliance,
     deposits,
     premises,
+    quarter_ends,
     rent_steps,
     rows,
     rules,
@@ -78,18 +79,22 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
     row = _new(tx, request, let)
     ends = {"endDate": row.term_end_date, "endedDate": row.end_date}
     found = [*rules.type_mistakes(row, let.jurisdiction), *rules.mistakes(row, tx.today, ends)]
+    found += rules.due_day_mistakes(row, given=request.rent_due_day is not None)
     _refuse([*found, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
     warnings = [compliance.no_term(row)] if rules.takes_no_term(row) else []
-    return rows.shown(tx, rows.add(tx, rules.without_term(row)), warnings)
+    row = rows.add(tx, rules.without_term(row))
+    return rows.shown(tx, row, [*warnings, *quarter_ends.warnings(None, row)])
 
 
 def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenancy:
     """Change how a tenancy ends, its tenants, its rent, its deposit or what was entered wrongly of it.
 
-    A notice ends the tenancy on the day it expires, unless `endedDate` says another one. An end holds whatever the law
-    made of the agreement, and what the law continues past its term goes on until there is one. A rise of rent that
-    section 13 of the Housing Act 1988 would not let stand is taken with `warnings`. `cancelled` calls off a tenancy
-    before its first day; of one that was called off the terms stay.
+    A tenant's notice ends the tenancy on the day it expires, unless `endedDate` says another one; a landlord's does
+    where there is a contract alone, and past one on a home the tenancy goes on until `endedDate` says that somebody
+    left. What of a notice is not as the law asks for is taken with `warnings`. An end holds whatever the law made of
+    the agreement, and what the law continues past its term goes on until there is one. A rise of rent that section 13
+    of the Housing Act 1988 would not let stand is taken with `warnings`. `cancelled` calls off a tenancy before its
+    first day; of one that was called off the terms stay.
     """
     before = TENANCIES.get(tx, request.id, request.expected_version)
     if before.cancelled_at is not None and changing.changes_terms(request):
@@ -99,7 +104,7 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     after = changing.with_notice(after, before, request)
     after = changing.with_end(after, request, tx.today)
     after, told = spans.with_tenants(changing.with_deposit(after, request), before, request, tx.today)
-    errors: list[FieldError] = []
+    errors = [*rules.due_day_mistakes(after, given=request.rent_due_day is not UNSET)]
     if request.tenant_ids is not UNSET and after.tenant_ids != before.tenant_ids:
         errors += premises.tenant_mistakes(tx, after.tenant_ids)
     if (after.type, after.start_date) != (before.type, before.start_date):
@@ -114,6 +119,7 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     same = (after.type, after.term_end_date) == (before.type, before.term_end_date)
     warnings = [*told, *([] if same or not rules.takes_no_term(after) else [compliance.no_term(after)])]
     after = rows.change(tx, before, rules.without_term(after))
+    warnings += quarter_ends.warnings(before, after)
     if request.rent is not UNSET and request.rent.amount is not None:
         warnings += compliance.of_rent(after, rent_steps.step_on(after, request.rent.from_date.isoformat()))
     return rows.shown(tx, after, warnings)
@@ -129,6 +135,7 @@ def _new(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow
         request,
         type=type_,
         tenant_spans=[],
+        notice_grounds=[],
         term_end_date=None if request.end_date is None else request.end_date.isoformat(),
         end_date=None if request.ended_date is None else request.ended_date.isoformat(),
         rent_due_day=request.rent_due_day or rules.default_due_day(start, request.rent_frequency),

@@ -13,7 +13,8 @@ def agreed_rent(row: TenancyRow, monthly_since: str | None) -> AgreedRent:
     """The last rent that was agreed before the law had it by the month; None: of which nothing was."""
     agreed = [step for step in row.rent_history if monthly_since is None or step.from_date < monthly_since]
     amount = Money.of(agreed[-1].amount, row.currency)
-    return AgreedRent(amount=amount, frequency=row.rent_frequency, due_day=row.rent_due_day)
+    due_day = row.rent_due_day if row.rent_quarter_days is None else None
+    return AgreedRent(amount=amount, frequency=row.rent_frequency, due_day=due_day, quarter_days=row.rent_quarter_days)
 
 
 def step_on(row: TenancyRow, day: str) -> RentStep:

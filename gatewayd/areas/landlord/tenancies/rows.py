@@ -1,7 +1,7 @@
 """Tenancies as they are stored. Owns the tables `tenancies` and `tenancy_tenants`.
 
     last_day        when the tenancy ends, whichever day asks; NULL: it goes on. See `states.last_day`
-    expected_end    the same, else when its term is over. See `states.expected_end`
+    expected_end    the same, else when a notice expires or its term is over. See `states.expected_end`
     rent_total      all that is ever due of one that has a last day
     last_rent       the last of its rents, minor units, from when on it is asked for, and how often
     last_rent_from
@@ -54,7 +54,7 @@ _SELECT_OF_PROPERTY = (
     f"{TENANCIES.select} AND property_id = :property_id ORDER BY start_date DESC, id DESC LIMIT :count"
 )
 _SELECT_OVERLAPPING = """
-SELECT id, term_end_date, last_day FROM tenancies
+SELECT id, term_end_date, last_day, notice_expiry_date FROM tenancies
 WHERE org_id = :org_id AND property_id = :property_id AND id <> :id AND cancelled_at IS NULL
     AND (unit_id IS NULL OR CAST(:unit_id AS TEXT) IS NULL OR unit_id = :unit_id)
     AND (CAST(:last AS TEXT) IS NULL OR start_date <= :last) AND (last_day IS NULL OR last_day >= :first)
@@ -75,6 +75,10 @@ _BEGUN = "cancelled_at IS NULL AND start_date <= :today"
 # coalesce: the newest first are read off the index of last days, and no start is null
 _GOES_ON = "last_day IS NULL AND cancelled_at IS NULL AND coalesce(start_date, '') <= :today"
 _ENDS = "id IN (SELECT id FROM tenancies WHERE org_id = :org_id AND last_day >= :today)"  # few
+_NOTICED = """id IN (
+    SELECT id FROM tenancies
+    WHERE org_id = :org_id AND notice_served_date <= :today AND last_day IS NULL AND cancelled_at IS NULL
+)"""  # few: notices that end nothing
 _STARTS = "id IN (SELECT id FROM tenancies WHERE org_id = :org_id AND start_date > :today)"  # few
 OF_STATUS: Final[Mapping[TenancyStatus, tuple[str, ...]]] = {
     "upcoming": (f" AND {_STARTS} AND cancelled_at IS NULL",),
@@ -82,7 +86,10 @@ OF_STATUS: Final[Mapping[TenancyStatus, tuple[str, ...]]] = {
         f" AND {_GOES_ON} AND (notice_served_date IS NULL OR notice_served_date > :today)",
         f" AND {_ENDS} AND {_BEGUN} AND (notice_served_date IS NULL OR notice_served_date > :today)",
     ),
-    "notice": (f" AND {_ENDS} AND {_BEGUN} AND notice_served_date <= :today",),
+    "notice": (
+        f" AND {_ENDS} AND {_BEGUN} AND notice_served_date <= :today",
+        f" AND {_NOTICED} AND {_BEGUN}",
+    ),
     "ended": (f" AND last_day IS NOT NULL AND {_BEGUN} AND last_day < :today",),
     "cancelled": (" AND cancelled_at IS NOT NULL",),
 }
@@ -150,6 +157,7 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         rent_amount=Money(rent.amount, row.currency),
         rent_frequency=rent.frequency,
         rent_due_day=rent.due_day,
+        rent_quarter_days=rent.quarter_days,
         agreed_rent=None if rent.frequency == row.rent_frequency else rent_steps.agreed_rent(row, monthly_since),
         monthly_since_date=monthly_since if today >= states.PERIODIC_FROM else None,
         rent_history=[replace(step, frequency=step.frequency or row.rent_frequency) for step in row.rent_history],
@@ -195,8 +203,10 @@ def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
         last=states.last_day(row),
     )
     if existing is not None:
-        existing_id, term_end, last = existing
+        existing_id, term_end, last, expiry = existing
         message = f"It is let on some of these days: {existing_id}."
-        if term_end is not None and last is None:
+        if expiry is not None and last is None:
+            message += f" That tenancy goes on past its notice ({expiry}) until `endedDate` is given."
+        elif term_end is not None and last is None:
             message += f" That tenancy goes on past its term ({term_end}) until `endedDate` is given."
         raise Problem("overlapping_tenancy", message, extra={"existingId": existing_id})

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.areas.landlord.properties.shapes import Jurisdiction, StoredProperty
-from gatewayd.areas.landlord.tenancies import states
+from gatewayd.areas.landlord.tenancies import notice_law, states
 from gatewayd.areas.landlord.tenancies.shapes import RentFrequency, TenancyRow, TenancyType
 from gatewayd.clock import months_later
 from gatewayd.errors import FieldError
@@ -97,6 +97,13 @@ def mistakes(row: TenancyRow, today: str, ends: Mapping[str, str | None]) -> Ite
     yield from _notice_mistakes(row)
 
 
+def due_day_mistakes(row: TenancyRow, *, given: bool) -> Iterator[FieldError]:
+    """What is wrong with a day on which the rent of a tenancy is said to be due. `given`: the request says one."""
+    if given and row.rent_quarter_days is not None:
+        message = "Its rent is due on `rentQuarterDays`: give either."
+        yield FieldError("rentDueDay", "conflict", message)
+
+
 def _rent_mistakes(row: TenancyRow) -> Iterator[FieldError]:
     begins_since = row.type == "assured_periodic" and row.start_date >= states.PERIODIC_FROM
     if begins_since and row.rent_frequency in monthly_periods.LONGER:
@@ -104,6 +111,8 @@ def _rent_mistakes(row: TenancyRow) -> Iterator[FieldError]:
         yield FieldError("rentFrequency", "conflict", message)
     if row.rent_frequency in BY_WEEKS and row.rent_due_day > 7:
         yield FieldError("rentDueDay", "out_of_range", "Rent by the week is due on a day of the week, 1 to 7.")
+    if row.rent_quarter_days is not None and row.rent_frequency != "quarterly":
+        yield FieldError("rentQuarterDays", "conflict", "Only quarterly rent is due on quarter days.")
     first, *later = row.rent_history
     if any(step.from_date <= first.from_date for step in later):
         yield FieldError("startDate", "date_order", "The tenancy has a rent from that day or before it.")
@@ -111,7 +120,8 @@ def _rent_mistakes(row: TenancyRow) -> Iterator[FieldError]:
 
 def _notice_mistakes(row: TenancyRow) -> Iterator[FieldError]:
     served, expiry = row.notice_served_date, row.notice_expiry_date
-    if served is None and (expiry is not None or row.notice_by is not None):
+    said = expiry, row.notice_by, row.notice_kind, row.notice_grounds or None
+    if served is None and any(one is not None for one in said):
         yield FieldError("noticeServedDate", "required", "When was the notice served?")
     elif served is not None and expiry is None:
         yield FieldError("noticeExpiryDate", "required", "When does the notice expire?")
@@ -119,6 +129,8 @@ def _notice_mistakes(row: TenancyRow) -> Iterator[FieldError]:
         yield FieldError("noticeExpiryDate", "date_order", "The notice expires before it is served.")
     if expiry is not None and expiry < row.start_date:
         yield FieldError("noticeExpiryDate", "date_order", f"The tenancy begins on {row.start_date}.")
+    if served is not None:
+        yield from notice_law.mistakes(row)
 
 
 def horizon(today: str) -> str:

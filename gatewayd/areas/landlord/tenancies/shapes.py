@@ -5,6 +5,13 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from gatewayd.areas.landlord.tenancies.notice_shapes import (
+    NoticeBy,
+    NoticeGround,
+    NoticeGrounds,
+    NoticeKind,
+    NoticeKindField,
+)
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
     Amount,
@@ -19,6 +26,7 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
+from gatewayd.ledger.rents.quarter_days import QuarterDays
 from gatewayd.ledger.rents.schedule import Frequency
 
 TenancyType = Literal[
@@ -34,19 +42,37 @@ TenancyType = Literal[
     "other",
 ]
 RentFrequency = Frequency
+RentQuarterDays = Annotated[
+    QuarterDays,
+    Meta(
+        description="The quarter days on which quarterly rent is due, in the place of `rentDueDay`: english 25 March, "
+        "24 June, 29 September and 25 December; scottish the 28th of February, May, August and November; modern the "
+        "1st of January, April, July and October. Without them it is due on the first `rentDueDay` and each three "
+        "months after it."
+    ),
+]
 DepositScheme = Literal["dps", "tds", "mydeposits", "safedeposits_scotland", "lps_scotland", "tdsni", "none"]
-NoticeBy = Literal["landlord", "tenant"]
 TenancyStatus = Literal["upcoming", "active", "notice", "ended", "cancelled"]
 TenancyWarningCode = Literal[
     "fixed_term_not_allowed",
     "term_over",
     "tenants_day_supposed",
     "rent_period_ended",
+    "rent_apportioned",
     "deposit_unprotected",
     "deposit_protected_late",
     "deposit_scheme_elsewhere",
     "deposit_cap",
     "epc_below_minimum",
+    "notice_kind_missing",
+    "notice_by_missing",
+    "notice_kind_unknown",
+    "notice_ground_missing",
+    "notice_ground_unknown",
+    "notice_too_early",
+    "notice_too_short",
+    "notice_proceedings_by",
+    "notice_expired",
     "rent_notice_missing",
     "rent_notice_form",
     "rent_notice_too_short",
@@ -107,11 +133,15 @@ class RentStep(Response, frozen=True, kw_only=True):
 
 
 class AgreedRent(Response, frozen=True, kw_only=True):
-    """The rent that was agreed for longer than the law has it: of how long, and on which day it was due."""
+    """The rent that was agreed for longer than the law has it: of how long, and on which day it was due.
+
+    `dueDay` null: on the days that `quarterDays` names.
+    """
 
     amount: Amount
     frequency: RentFrequency
-    due_day: int
+    due_day: int | None
+    quarter_days: QuarterDays | None
 
 
 class TenantSpan(Response, frozen=True, kw_only=True):
@@ -139,7 +169,8 @@ class TenancyRow(Response, frozen=True, kw_only=True):
 
     `term_end_date` is the last day of the term that was agreed, `end_date` the last day after all; when a tenancy ends
     is what `states.last_day` says. `tenant_spans` is empty where the tenants are those of all days. `rent_due_day` is
-    as `RentDueDay` says. `deposit_amount` None: there is no deposit.
+    as `RentDueDay` says; `rent_quarter_days`, of quarterly rent alone, go before it, and None leaves it to it.
+    `deposit_amount` None: there is no deposit.
     """
 
     id: Id
@@ -154,6 +185,7 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     end_date: DateText | None
     rent_frequency: RentFrequency
     rent_due_day: int
+    rent_quarter_days: QuarterDays | None
     bills_included: bool
     currency: str
     rent_history: list[RentStep]
@@ -166,6 +198,8 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     deposit_returned_date: DateText | None
     notice_served_date: DateText | None
     notice_by: NoticeBy | None
+    notice_kind: NoticeKind | None
+    notice_grounds: list[NoticeGround]
     notice_expiry_date: DateText | None
     notes: str | None
     cancelled_at: Timestamp | None
@@ -187,13 +221,13 @@ class Tenancy(Response, frozen=True, kw_only=True):
     `unitId` null: the whole property. `tenantIds` are the tenants of now, `tenants` all that ever were. `rentAmount` is
     that of today, or of the start of a tenancy to come. `type` is what the law makes of the agreement today, and
     `convertedFrom` what it was before, null where nothing changed it. `endDate` is its last day: `endedDate`, when
-    somebody said that it ended or will, else the expiry of the notice, else the end of the term where the law lets it
-    end the tenancy; null: it goes on. `termEndDate` is the end of the term that was agreed; past it a home, or business
-    premises, stay let until somebody leaves. From `monthlySinceDate` on, which may be to come, the law has rent by the
-    month in the place of the longer period that was agreed: then `rentAmount`, `rentFrequency` and `rentDueDay` are
-    those of the law, and `agreedRent` what they were. `arrears` is rent due until today less rent received; `credit` is
-    what was paid ahead. `warnings` are of the deposit, the rent in force, the next one, and of what the call asked for
-    that they answer.
+    somebody said that it ended or will, else the expiry of a notice that ends it, else the end of the term where the
+    law lets it end the tenancy; null: it goes on. `termEndDate` is the end of the term that was agreed; past it a home,
+    or business premises, stay let until somebody leaves. `rentDueDay` is null where rent is due on `rentQuarterDays`.
+    From `monthlySinceDate` on, which may be to come, the law has rent by the month in the place of the longer period
+    that was agreed: then `rentAmount`, `rentFrequency` and `rentDueDay` are those of the law, and `agreedRent` what
+    they were. `arrears` is rent due until today less rent received; `credit` is what was paid ahead. `warnings` are of
+    the notice, the deposit, the rent in force, the next one, and of what the call asked for that they answer.
     """
 
     id: Id
@@ -211,7 +245,8 @@ class Tenancy(Response, frozen=True, kw_only=True):
     ended_date: DateText | None
     rent_amount: Amount
     rent_frequency: RentFrequency
-    rent_due_day: int
+    rent_due_day: int | None
+    rent_quarter_days: QuarterDays | None
     agreed_rent: AgreedRent | None
     monthly_since_date: DateText | None
     bills_included: bool
@@ -220,6 +255,8 @@ class Tenancy(Response, frozen=True, kw_only=True):
     deposit: Deposit | None
     notice_served_date: DateText | None
     notice_by: NoticeBy | None
+    notice_kind: NoticeKind | None
+    notice_grounds: list[NoticeGround]
     notice_expiry_date: DateText | None
     arrears: Amount
     credit: Amount
@@ -256,7 +293,8 @@ class DepositPart(Part, frozen=True, kw_only=True):
 class CreateTenancy(Request, frozen=True, kw_only=True):
     """A new tenancy. Its type follows from where and what the property is, and from when it begins.
 
-    `rentDueDay` is by default that of `startDate`. The deposit is either `deposit` or its parts by name.
+    `rentDueDay` is by default that of `startDate`; rent on `rentQuarterDays` has none. The deposit is either `deposit`
+    or its parts by name.
     """
 
     property_id: Id
@@ -269,6 +307,7 @@ class CreateTenancy(Request, frozen=True, kw_only=True):
     rent_amount: AmountText
     rent_frequency: RentFrequency
     rent_due_day: RentDueDay | None = None
+    rent_quarter_days: RentQuarterDays | None = None
     bills_included: bool = False
     deposit: DepositPart | None = None
     deposit_amount: AmountText | None = None
@@ -296,12 +335,15 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
 
     `endedDate`, and so `endDate`, is when the tenancy ends after all. Null for `endedDate` takes that back; null for
     `endDate` takes the term back as well: the tenancy goes on, whatever was agreed. `termEndDate` is the term that is
-    agreed, the first or a later one. A notice has `noticeServedDate` and `noticeExpiryDate`, on which the tenancy
-    ends unless an end beside it says otherwise; null for the first takes the whole notice back. `rent` is a new rent
-    from a day on, in the place of one from that day; without an amount it takes that one out. `cancelled` calls off a
-    tenancy that has not begun. `tenantIds` are the tenants from `tenantsFromDate` on, today by default: who is
-    replaced stays a tenant up to the day before. `type`, `startDate`, `rentFrequency` and `rentDueDay` correct what
-    was entered, of the whole tenancy.
+    agreed, the first or a later one. A notice has `noticeServedDate` and `noticeExpiryDate`, `noticeBy` or
+    `noticeKind`, and `noticeGrounds` where the law asks for them; null for the first takes the whole notice back. A
+    tenant's notice ends the tenancy on the day it expires, and so does a landlord's where there is a contract alone:
+    with a lodger, a company, of business premises. A landlord's notice on a home does not: until `endedDate` says when
+    somebody left, the tenancy goes on and rent is due. `rent` is a new rent from a day on, in the place of one from
+    that day; without an amount it takes that one out. `cancelled` calls off a tenancy that has not begun. `tenantIds`
+    are the tenants from `tenantsFromDate` on, today by default: who is replaced stays a tenant up to the day before.
+    `type`, `startDate`, `rentFrequency`, `rentDueDay` and `rentQuarterDays` correct what was entered, of the whole
+    tenancy; without the last, rent is due on `rentDueDay`.
     """
 
     id: Id
@@ -311,6 +353,8 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
     term_end_date: TermEnd | UnsetType | None = UNSET
     notice_served_date: Date | UnsetType | None = UNSET
     notice_by: NoticeBy | UnsetType | None = UNSET
+    notice_kind: NoticeKindField | UnsetType | None = UNSET
+    notice_grounds: NoticeGrounds | UnsetType = UNSET
     notice_expiry_date: Date | UnsetType | None = UNSET
     rent: RentChange | UnsetType = UNSET
     deposit: DepositPart | UnsetType | None = UNSET
@@ -321,6 +365,7 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
     start_date: Date | UnsetType = UNSET
     rent_frequency: RentFrequency | UnsetType = UNSET
     rent_due_day: RentDueDay | UnsetType = UNSET
+    rent_quarter_days: RentQuarterDays | UnsetType | None = UNSET
     bills_included: bool | UnsetType = UNSET
     notes: Notes | UnsetType | None = UNSET
     external_id: ExternalId | UnsetType | None = UNSET

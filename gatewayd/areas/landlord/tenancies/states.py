@@ -2,7 +2,7 @@
 
     upcoming  before startDate
     active    from startDate on
-    notice    from noticeServedDate to the last day, within the tenancy
+    notice    from noticeServedDate to the last day, or for as long as it goes on, within the tenancy
     ended     from the day after the last day on
     cancelled called off while it was upcoming
 
@@ -32,36 +32,73 @@ CONTINUED: Final = frozenset[TenancyType](
 """Types that go on when their term is over, until somebody leaves: by which law, Domain B4 tells."""
 
 
+HELD_UNTIL_LEFT: Final = frozenset[TenancyType](
+    {
+        "assured_periodic",
+        "assured_shorthold",
+        "occupation_contract",
+        "private_residential_tenancy",
+        "private_tenancy_ni",
+        "regulated",
+    }
+)
+"""Types that a landlord's notice does not end: a court or tribunal does, or the tenant who leaves (Domain B4)."""
+
+
+def ends_by_notice(row: TenancyRow) -> bool:
+    """Whether the tenancy ends on the day on which a notice expires, or goes on until somebody has left.
+
+    Chosen: a notice of which nobody said whose it is counts as the landlord's, so that no rent is lost unseen.
+    """
+    return row.notice_by == "tenant" or row.type not in HELD_UNTIL_LEFT
+
+
 def last_day(row: TenancyRow) -> str | None:
     """The last day of the tenancy, come or to come; None: it goes on. It is the same whichever day asks.
 
-    An end that somebody said goes before a notice. The end of the term is one where no law continues the tenancy.
+    An end that somebody said goes before a notice, whose expiry is one where it ends the tenancy. The end of the term
+    is one where no law continues it.
     """
     if row.end_date is not None:
         return row.end_date
-    if row.notice_expiry_date is not None:
+    if row.notice_expiry_date is not None and ends_by_notice(row):
         return row.notice_expiry_date
     return None if row.type in CONTINUED else row.term_end_date
 
 
 def expected_end(row: TenancyRow) -> str | None:
-    """The day to look out for: the last day, else the end of a term after which the tenancy goes on; None: neither."""
-    last = last_day(row)
-    return row.term_end_date if last is None and not _term_falls_away(row) else last
+    """The day to look out for; None: there is none.
+
+    That is the last day, else the expiry of a notice, else the end of a term, after which the tenancy goes on.
+    """
+    found = last_day(row) or row.notice_expiry_date
+    return row.term_end_date if found is None and not _term_falls_away(row) else found
 
 
 def is_past_term(row: TenancyRow, day: str) -> bool:
     """Whether the term is over on a day, and the tenancy goes on without an end or a notice."""
+    if row.notice_expiry_date is not None:
+        return False
+    return _is_past(row, day)
+
+
+def is_past_notice(row: TenancyRow, day: str) -> bool:
+    """Whether a notice has expired before a day, and the tenancy goes on because nobody said that it ended."""
+    return row.notice_expiry_date is not None and _is_past(row, day)
+
+
+def _is_past(row: TenancyRow, day: str) -> bool:
     if row.cancelled_at is not None or last_day(row) is not None:
         return False
-    term = expected_end(row)
-    return term is not None and term < day
+    expected = expected_end(row)
+    return expected is not None and expected < day
 
 
 def status_of(row: TenancyRow, day: str) -> TenancyStatus:
     """The state on a day. The first and the last day are days of the tenancy.
 
-    Chosen: who stays past the expiry of a notice, because a later end was agreed, is under notice until then.
+    Chosen: who stays past the expiry of a notice, because a later end was agreed or the notice ends nothing, is under
+    notice until then.
     """
     if row.cancelled_at is not None:
         return "cancelled"

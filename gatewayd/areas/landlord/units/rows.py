@@ -38,19 +38,24 @@ _LET = """(
         AND t.start_date <= :today AND (t.last_day IS NULL OR t.last_day >= :today)
 )"""
 _OCCUPANCIES: Final[Mapping[int | None, Occupancy]] = {None: "vacant", 1: "ending", 2: "let"}
-# few: those with a day to come on which a tenancy ends, or begins; CROSS: SQLite starts from these days
+# few: those with a day to come on which a tenancy ends, or begins, or with a notice that ends nothing; CROSS: SQLite
+# starts from these days
 _SOME = """id IN (
     SELECT u.id FROM tenancies s CROSS JOIN property_units u
-    WHERE s.org_id = :org_id AND s.{day} AND u.org_id = :org_id AND u.property_id = s.property_id
+    WHERE s.org_id = :org_id AND {day} AND u.org_id = :org_id AND u.property_id = s.property_id
         AND (s.unit_id IS NULL OR s.unit_id = u.id)
 )"""
-_WITH_AN_END, _WITH_A_START = _SOME.format(day="last_day >= :today"), _SOME.format(day="start_date > :today")
+_WITH_AN_END, _WITH_A_START = _SOME.format(day="s.last_day >= :today"), _SOME.format(day="s.start_date > :today")
+_NOTICED = _SOME.format(day="s.notice_served_date <= :today AND s.last_day IS NULL AND s.cancelled_at IS NULL")
 OF_STATUS: Final[Mapping[UnitFilter, tuple[str, ...]]] = {
     "vacant": (
         f" AND let_until < '{LAST_DATE}' AND {_LET} IS NULL",
         f" AND let_until = '{LAST_DATE}' AND {_WITH_A_START} AND {_LET} IS NULL",
     ),
-    "ending": (f" AND {_WITH_AN_END} AND {_LET} = 1",),
+    "ending": (
+        f" AND {_WITH_AN_END} AND {_LET} = 1",
+        f" AND let_until = '{LAST_DATE}' AND {_NOTICED} AND NOT {_WITH_AN_END} AND {_LET} = 1",
+    ),
     "let": (
         f" AND let_until = '{LAST_DATE}' AND {_LET} = 2",
         f" AND let_until < '{LAST_DATE}' AND {_WITH_AN_END} AND {_LET} = 2",

@@ -13,8 +13,8 @@ from gatewayd.areas.vault.documents import rules, usage
 from gatewayd.areas.vault.documents.rows import DOCUMENTS, UPLOAD_LASTS
 from gatewayd.areas.vault.documents.shapes import DocumentRow, Upload
 from gatewayd.clock import Instant
-from gatewayd.identity import suspensions
 from gatewayd.identity.open_access import Opening, Sought
+from gatewayd.identity.people import suspensions
 from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import ReadTx, WriteTx
 

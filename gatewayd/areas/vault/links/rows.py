@@ -13,8 +13,8 @@ from gatewayd.areas.vault.documents.shapes import DocumentRow
 from gatewayd.areas.vault.links.shapes import DocumentLinkAccess, LinkRow
 from gatewayd.clock import HOUR, MINUTE, Instant, to_wire
 from gatewayd.contract.wire import project
-from gatewayd.identity import suspensions
 from gatewayd.identity.open_access import Opening, Sought
+from gatewayd.identity.people import suspensions
 from gatewayd.identity.random_tokens import hash_token
 from gatewayd.store import ReadTx, Table, WriteTx
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from gatewayd.clock import Instant
 from gatewayd.identity.random_tokens import make_token
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.store.columns import Columns
+from gatewayd.store.rows.columns import Columns
 
 MadeVariant = Literal["searchable_pdf", "text", "thumbnail"]
 THUMBNAILS: Final = "/vault/thumbnails/"

@@ -1,0 +1,1 @@
+"""What an organization keeps: invoices, allocations, lets, assets, documents, periods, credits."""

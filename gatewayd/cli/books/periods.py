@@ -1,0 +1,112 @@
+"""`gatewayd period` and `gatewayd obligation`: closing books, and what is due."""
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from gatewayd.cli.books import obligation_sync, sealed_periods
+from gatewayd.cli.context import Context
+from gatewayd.cli.output import print_list, print_result
+from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
+from gatewayd.cli.run_operation import operation_of, run_operation
+from gatewayd.cli.time_arguments import civil_date
+
+if TYPE_CHECKING:
+    from gatewayd.store import Table
+
+Json = dict[str, Any]
+PERIOD_TYPES = ("vat_period", "itsa_quarter", "tax_year", "financial_year", "month")
+PERIOD_STATUSES = ("open", "closing", "closed")
+STATUSES = ("open", "overdue", "fulfilled", "not_required")
+LIST_MAX = 100  # one page of the API
+LIST_DEFAULT = 50
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add the commands of periods and obligations."""
+    group = add_group(subparsers, "period", "periods of the books, and their closing")
+    command = add_command(group, "list", "list periods by their last day", list_periods, json=True)
+    _add_list(command, PERIOD_STATUSES)
+    command.add_argument("--type", action="append", choices=PERIOD_TYPES, help="months are listed where asked for")
+    command = add_command(group, "close", "close a period, so that what is dated in it stays", close, json=True)
+    command.add_argument("id", metavar="ID")
+    command.add_argument("--begin", action="store_true", help="only mark it as closing")
+    command.add_argument("--force", action="store_true", help="with points of the checklist undone")
+    command.add_argument("--reason", help="why it is forced")
+    of_expenses = "only if so much of each business's expenses has a document"
+    command.add_argument("--evidence", type=whole_number(1, 100), metavar="PERCENT", help=of_expenses)
+    command = add_command(group, "reopen", "open a closed period again", reopen, json=True)
+    command.add_argument("id", metavar="ID")
+    command.add_argument("--reason", default="Reopened from the command line")
+    sealed_periods.add_to(group)
+    group = add_group(subparsers, "obligation", "what is due to the authorities, and when")
+    command = add_command(group, "list", "list obligations by due date", list_obligations, json=True)
+    _add_list(command, STATUSES)
+    command = add_command(group, "fulfil", "mark an obligation as met", fulfil, json=True)
+    command.add_argument("id", metavar="ID")
+    command.add_argument("--date", metavar="D", type=civil_date, help="YYYY-MM-DD, today by default")
+    obligation_sync.add_to(group)
+
+
+def close(arguments: argparse.Namespace, context: Context) -> int:
+    from gatewayd.ledger.periods import PERIODS
+
+    values = {name: getattr(arguments, name) for name in ("id", "begin", "force", "reason")}
+    values["evidencePercent"] = arguments.evidence
+    return _change(arguments, context, PERIODS, ("periods.close", values))
+
+
+def reopen(arguments: argparse.Namespace, context: Context) -> int:
+    from gatewayd.ledger.periods import PERIODS
+
+    return _change(arguments, context, PERIODS, ("periods.reopen", {"id": arguments.id, "reason": arguments.reason}))
+
+
+def fulfil(arguments: argparse.Namespace, context: Context) -> int:
+    from gatewayd.ledger.obligations import OBLIGATIONS
+
+    values = {"id": arguments.id, "receivedDate": arguments.date}
+    return _change(arguments, context, OBLIGATIONS, ("obligations.fulfil", values))
+
+
+def list_periods(arguments: argparse.Namespace, context: Context) -> int:
+    columns = ("id", "label", "type", "start", "end", "status", "due")
+    names = ("id", "label", "type", "startDate", "endDate", "status", "filingDueDate")
+    return _list(arguments, context, ("periods.list", columns, names))
+
+
+def list_obligations(arguments: argparse.Namespace, context: Context) -> int:
+    columns = ("id", "kind", "period end", "due", "status", "days")
+    names = ("id", "kind", "periodEndDate", "dueDate", "status", "daysUntilDue")
+    return _list(arguments, context, ("obligations.list", columns, names))
+
+
+def _add_list(command: argparse.ArgumentParser, statuses: tuple[str, ...]) -> None:
+    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--entity", metavar="ID", help="of one legal entity")
+    command.add_argument("--status", action="append", choices=statuses, help="may be given again")
+    command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=LIST_DEFAULT, metavar="N")
+
+
+def _list(arguments: argparse.Namespace, context: Context, shown: tuple[str, tuple[str, ...], tuple[str, ...]]) -> int:
+    """Print one page of a list; `shown` is the operation, the columns, and the member that stands in each."""
+    from gatewayd.areas.periods import AREA
+
+    operation, columns, names = shown
+    values = {"legalEntityId": arguments.entity, "status": arguments.status, "limit": arguments.limit}
+    values["type"] = getattr(arguments, "type", None)
+    found = run_operation(context, operation_of(AREA, operation), arguments.org, values)["data"]
+    cells = [tuple("" if one[name] is None else str(one[name]) for name in names) for one in found]
+    print_list(arguments, found, columns, cells)
+    return 0
+
+
+def _change(arguments: argparse.Namespace, context: Context, table: "Table[Any]", asked: tuple[str, Json]) -> int:
+    """Run an operation on one of a table's resources, and print what it then is."""
+    from gatewayd.areas.periods import AREA
+
+    operation, values = asked
+    org_id = context.read(lambda tx: table.organization_of(tx, arguments.id))
+    changed = run_operation(context, operation_of(AREA, operation), org_id, values)
+    name = changed["label"] if "label" in changed else f"{changed['kind']} to {changed['periodEndDate']}"
+    print_result(arguments, changed, [f"{name} is {changed['status']}."])
+    return 0

@@ -1,0 +1,126 @@
+"""The shop keeps its books: a bank statement comes in, its lines find what they are for, and the quarter is told."""
+
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import urlencode
+
+from gatewayd.cli.demo.firm import Firm
+from gatewayd.cli.demo.http import ApiClient, DemoFailed
+
+_LINES: Final = (
+    ("6636.00", "BIRCH INTERIORS LTD", "INV-000001"),
+    ("-96.40", "SCREWFIX LEEDS", "CARD 4417"),
+    ("-38.15", "SCREWFIX YORK", "CARD 4417"),
+    ("-512.40", "JEWSON TIMBER", "CARD 4417"),
+)
+_CLOSING = "7989.05"
+_VAT_OF_TIMBER = "85.40"
+_OFX: Final = """OFXHEADER:100
+DATA:OFXSGML
+VERSION:102
+SECURITY:NONE
+ENCODING:USASCII
+CHARSET:1252
+COMPRESSION:NONE
+OLDFILEUID:NONE
+NEWFILEUID:NONE
+
+<OFX><SIGNONMSGSRSV1><SONRS><STATUS><CODE>0<SEVERITY>INFO</STATUS><DTSERVER>{day}<LANGUAGE>ENG</SONRS></SIGNONMSGSRSV1>
+<BANKMSGSRSV1><STMTTRNRS><TRNUID>1<STATUS><CODE>0<SEVERITY>INFO</STATUS><STMTRS><CURDEF>GBP
+<BANKACCTFROM><BANKID>204891<ACCTID>60161331<ACCTTYPE>CHECKING</BANKACCTFROM>
+<BANKTRANLIST><DTSTART>{day}<DTEND>{day}
+{lines}
+</BANKTRANLIST><LEDGERBAL><BALAMT>{closing}<DTASOF>{day}</LEDGERBAL></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>
+"""
+_LINE: Final = "<STMTTRN><TRNTYPE>OTHER<DTPOSTED>{day}<TRNAMT>{amount}<FITID>{number}<NAME>{name}<MEMO>{memo}</STMTTRN>"
+
+
+def statement(today: str) -> bytes:
+    """What the firm's bank offers for download. `today` is ISO."""
+    day = today.replace("-", "")
+    lines = "\n".join(
+        _LINE.format(day=day, amount=amount, number=number, name=name, memo=memo)
+        for number, (amount, name, memo) in enumerate(_LINES, start=1)
+    )
+    return _OFX.format(day=day, lines=lines, closing=_CLOSING).encode("ascii")
+
+
+class BooksScene:
+    """The shop, with a key that reads and writes books."""
+
+    def __init__(self, origin: str, firm: Firm) -> None:
+        self._firm = firm
+        self._api = ApiClient(f"{origin}/api/rpc", firm.key)
+
+    async def run(self, today: str, say: Callable[[str], None]) -> None:
+        """All of it, told as it goes. Raises `DemoFailed`."""
+        account_id = await self._account()
+        await self._import(account_id, statement(today), say)
+        await self._allocate(account_id, say)
+        await self._report(today, say)
+
+    async def _account(self) -> str:
+        values = {
+            "name": "Current account",
+            "legalEntityId": self._firm.entity_id,
+            "businessIds": [self._firm.business_id],
+            "sortCode": "204891",
+            "accountNumber": "60161331",
+        }
+        account = await self._api.post("/accounts", values)
+        rule = {
+            "name": "Screws and fittings",
+            "mode": "apply",
+            "conditions": {"text": "screwfix"},
+            "outcome": {"category": "costOfGoods", "businessId": self._firm.business_id, "vatCode": "standard"},
+        }
+        await self._api.post("/allocations/rules", rule)
+        return str(account["id"])
+
+    async def _import(self, account_id: str, content: bytes, say: Callable[[str], None]) -> None:
+        url = f"{self._api.base}/accounts/{account_id}/imports?{urlencode({'fileName': 'statement.ofx'})}"
+        run = (await self._api.http.post_file(url, content, self._api.authorization)).expect().json()
+        if (run["status"], run["added"]) != ("applied", len(_LINES)):
+            raise DemoFailed(f"the statement was not imported: {run}")
+        say(f"8. Its bank's statement, {run['format'].upper()}, is imported: {run['added']} lines, none of them twice.")
+
+    async def _allocate(self, account_id: str, say: Callable[[str], None]) -> None:
+        """What the rule took is gone; an invoice's payment is proposed; the rest is said by hand."""
+        page = await self._api.get("/allocations/proposals", {"accountId": account_id})
+        waiting = {line["unallocatedAmount"]: line for line in page["data"]}
+        if sorted(waiting) != ["-512.40", "6636.00"]:
+            raise DemoFailed(f"other lines wait than were expected: {sorted(waiting)}")
+        say("     A rule takes two of them for costOfGoods by itself, with their VAT.")
+        line = waiting["6636.00"]
+        best = next((one for one in line["proposals"] if one["invoiceId"] is not None), None)
+        if best is None:
+            raise DemoFailed("no invoice was proposed for the money that came in")
+        say(f"     Of the 6636.00 that came in it says, with {best['score']} of 100: {best['reason']}")
+        paid = await self._api.post(
+            f"/invoices/{best['invoiceId']}/payments", {"bankTransactionId": line["bankTransactionId"]}
+        )
+        part = {"category": "costOfGoods", "businessId": self._firm.business_id, "vatAmount": _VAT_OF_TIMBER}
+        timber = {"bankTransactionId": waiting["-512.40"]["bankTransactionId"], "parts": [part]}
+        allocated = await self._api.post("/allocations", timber)
+        if paid["status"] != "paid" or allocated["unallocatedAmount"] != "0.00":
+            raise DemoFailed("the lines were not allocated")
+        say(f"     So {paid['number']} is paid, and the timber is allocated by hand: nothing is left to explain.")
+
+    async def _report(self, today: str, say: Callable[[str], None]) -> None:
+        first = f"{today[:5]}{(int(today[5:7]) - 1) // 3 * 3 + 1:02}-01"
+        wanted = {"id": self._firm.business_id, "fromDate": first, "toDate": today}
+        account = await self._api.get("/businesses/businessPnl", wanted)
+        totals = account["totals"]
+        if account["unallocated"]["count"] != 0:
+            raise DemoFailed(f"something is unallocated still: {account['unallocated']}")
+        say(
+            f"9. Profit and loss since {first}, {account['basis']}, without VAT: income {totals['income']},"
+            f" expenses {totals['expenses']}, profit {totals['netProfit']}."
+        )
+        due = await self._api.get("/obligations/list", {"status": "open", "limit": "1"})
+        if not due["data"]:
+            raise DemoFailed("nothing is due")
+        (following,) = due["data"]
+        what, days = following["kind"].replace("_", " "), following["daysUntilDue"]
+        say(f"     The next deadline: {what} for the days to {following['periodEndDate']},")
+        say(f"     due on {following['dueDate']}, in {days} days.")

@@ -1,0 +1,87 @@
+"""The owner lets two houses: one lacks a certificate, one rent is late, and the dashboard says so."""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from gatewayd.cli.demo.firm import Firm
+from gatewayd.cli.demo.http import ApiClient, DemoFailed
+from gatewayd.clock import days_after
+
+POSTCODE: Final = "LS12 4AB"
+WITHOUT_GAS_RECORD: Final = "9 Mill Lane"
+_WEEKS: Final = 12
+"""How many rents have fallen due by today, each a week after the one before, the last of them yesterday."""
+_NAMES: Final = {"gas_safety": "gas safety certificate"}
+
+
+class _Let(NamedTuple):
+    """A house with who lives in it: its worth, the rent of a week, how many rents came, and its certificates."""
+
+    name: str
+    tenant: str
+    value: str
+    rent: str
+    paid: int
+    certificates: tuple[str, ...]
+
+
+_LETS: Final = (
+    _Let("4 Elm Row", "Mr R. Thorn", "185000.00", "180.00", _WEEKS, ("epc", "eicr", "gas_safety")),
+    _Let(WITHOUT_GAS_RECORD, "Ms L. Sorrel", "160000.00", "150.00", _WEEKS - 1, ("epc", "eicr")),
+)
+
+
+class LetsScene:
+    """The owner, with a key that reads and writes books."""
+
+    def __init__(self, origin: str, firm: Firm) -> None:
+        self._firm = firm
+        self._api = ApiClient(f"{origin}/api/rpc/landlord", firm.key)
+
+    async def run(self, today: str, say: Callable[[str], None]) -> None:
+        """All of it, told as it goes. `today` is ISO. Raises `DemoFailed`."""
+        names = {await self._let(let, today): let.name for let in _LETS}
+        say(
+            f"11. {self._firm.person_name} lets {' and '.join(names.values())}; their rents and certificates are noted."
+        )
+        found = await self._api.get("/getDashboardSummary", {"businessId": self._firm.lets_id})
+        say(
+            f"     The dashboard: {found['letUnitCount']} of {found['unitCount']} let, {found['monthlyRentRoll']} a"
+            f" month, {found['grossYieldPercent']} % of the {found['portfolioValue']} they are worth."
+        )
+        await self._say_late(found, names, say)
+        await self._say_missing(found, names, say)
+
+    async def _let(self, let: _Let, today: str) -> str:
+        """One house with all that is known of it; answers its id."""
+        values = {"name": let.name, "type": "house", "gasSupply": True, "licensing": "none"}
+        address = {"line1": let.name, "town": "Leeds", "postcode": POSTCODE, "countryCode": "GB"}
+        made = await self._api.post("/createProperty", {"businessId": self._firm.lets_id, "address": address, **values})
+        of = {"propertyId": made["id"]}
+        worth = {"valuationDate": days_after(today, -200), "amount": let.value, "method": "agent"}
+        await self._api.post("/createPropertyValuation", {**of, **worth})
+        for type_ in let.certificates:
+            await self._api.post("/createCertificate", {**of, "type": type_, "issuedDate": days_after(today, -120)})
+        tenant = await self._api.post("/createTenant", {"kind": "person", "name": let.tenant})
+        first = days_after(today, -1 - 7 * (_WEEKS - 1))
+        terms = {"tenantIds": [tenant["id"]], "startDate": first, "rentAmount": let.rent, "rentFrequency": "weekly"}
+        tenancy = await self._api.post("/createTenancy", {**of, **terms})
+        for week in range(let.paid):
+            rent = {"tenancyId": tenancy["id"], "date": days_after(first, 7 * week), "amount": let.rent}
+            await self._api.post("/recordRent", rent)
+        return str(made["id"])
+
+    async def _say_late(self, found: dict[str, Any], names: dict[str, str], say: Callable[[str], None]) -> None:
+        late = found["arrears"]["tenancies"]
+        if len(late) != 1:
+            raise DemoFailed(f"one rent is late, and not {late}")
+        (tenancy,) = late
+        where, days = names[tenancy["propertyId"]], tenancy["daysOldest"]
+        say(f"     Rent is late: {tenancy['amount']} for {where}, {days} {'day' if days == 1 else 'days'}.")
+
+    async def _say_missing(self, found: dict[str, Any], names: dict[str, str], say: Callable[[str], None]) -> None:
+        missing = (await self._api.get("/listCertificates", {"status": "missing"}))["data"]
+        if len(missing) != found["certificates"]["missing"] or not missing:
+            raise DemoFailed(f"a certificate is missing, and not {missing}")
+        for one in missing:
+            say(f"     Missing: the {_NAMES.get(one['type'], one['type'])} of {names[one['propertyId']]}.")

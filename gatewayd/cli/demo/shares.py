@@ -1,0 +1,89 @@
+"""The owner keeps her shares with two brokers: what she gains on a sale is one figure over both, and is explained."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from gatewayd.cli.demo.firm import Firm
+from gatewayd.cli.demo.http import ApiClient, DemoFailed
+from gatewayd.clock import days_after
+
+_SHARE: Final = {"symbol": "LRCH", "exchangeMic": "XLON", "name": "Larch Group"}
+_BROKERS: Final = ("Aldgate Dealing", "Birch Street Shares")
+_SOLD: Final = -45
+"""When she sells, in days from today: long enough ago that nothing bought from now on is matched with it."""
+_RULES: Final = {
+    "same_day": "of that very day",
+    "thirty_days": "of the 30 days after it",
+    "pool": "of the section 104 pool",
+}
+
+
+class _Trade(NamedTuple):
+    """With which broker, days from today, what, how many, at what price."""
+
+    broker: int
+    day: int
+    type: str
+    quantity: str
+    price: str
+
+
+_TRADES: Final = (
+    _Trade(0, _SOLD - 380, "buy", "1000", "4.00"),
+    _Trade(1, _SOLD - 200, "buy", "500", "4.60"),  # the pool: 1,500 for 6,300, or 4.20 each
+    _Trade(0, _SOLD, "sell", "600", "5.00"),
+    _Trade(1, _SOLD, "buy", "100", "4.90"),
+    _Trade(1, _SOLD + 9, "buy", "200", "4.50"),
+)
+
+
+class SharesScene:
+    """The owner, with a key that reads and writes books."""
+
+    def __init__(self, origin: str, firm: Firm) -> None:
+        self._firm = firm
+        self._api = ApiClient(f"{origin}/api/rpc/assets", firm.key)
+
+    async def run(self, today: str, say: Callable[[str], None]) -> None:
+        """All of it, told as it goes. `today` is ISO. Raises `DemoFailed`."""
+        seller, instrument_id = await self._trade(today)
+        first, second = _BROKERS
+        say(f"10. {self._firm.person_name} has shares of {_SHARE['name']} with two brokers, {first} and {second}.")
+        await self._explain(instrument_id, days_after(today, _SOLD), say)
+        alone = await self._sale({"accountId": seller, "instrumentId": instrument_id}, days_after(today, _SOLD))
+        say(f"     By its own average cost the first would call it {alone['gain']}.")
+
+    async def _trade(self, today: str) -> tuple[str, str]:
+        """Two accounts, and what was bought and sold in them; answers the ids of the first and of the instrument."""
+        owner = {"legalEntityId": self._firm.person_id, "name": "Shares"}
+        portfolio = await self._api.post("/createPortfolio", owner)
+        accounts = []
+        for name in _BROKERS:
+            account = {"portfolioId": portfolio["id"], "name": name, "type": "brokerage", "currency": "GBP"}
+            accounts.append((await self._api.post("/createAccount", account))["id"])
+        made: dict[str, Any] = {}
+        for trade in _TRADES:
+            values = {"type": trade.type, "quantity": trade.quantity, "unitPrice": trade.price, "instrument": _SHARE}
+            place = {"accountId": accounts[trade.broker], "tradeDate": days_after(today, trade.day)}
+            made = await self._api.post("/createTransaction", {**values, **place})
+        return accounts[0], str(made["instrumentId"])
+
+    async def _explain(self, instrument_id: str, date: str, say: Callable[[str], None]) -> None:
+        wanted = {"legalEntityId": self._firm.person_id, "instrumentId": instrument_id}
+        sold = await self._sale(wanted, date)
+        if [match["rule"] for match in sold["matches"]] != list(_RULES):
+            raise DemoFailed(f"the sale is not explained as it should be: {sold}")
+        say(f"     On {date} she sells {sold['disposed']} with the first, for {sold['proceeds']} {sold['currency']}:")
+        for match in sold["matches"]:
+            bought = "" if match["date"] is None else f", bought with the second on {match['date']}"
+            say(f"       {match['quantity']:>3} are {_RULES[match['rule']]}{bought}: they cost {match['cost']}")
+        pool = sold["poolBefore"]
+        say(f"     The pool of both brokers had {pool['quantity']} for {pool['cost']}. Her gain is {sold['gain']}.")
+
+    async def _sale(self, wanted: Mapping[str, str], date: str) -> dict[str, Any]:
+        """The day of the sale, of a pool or of an account."""
+        days = (await self._api.get("/explainPosition", wanted))["data"]
+        found = next((day for day in days if day["date"] == date), None)
+        if found is None:
+            raise DemoFailed(f"nothing was sold on {date}: {days}")
+        return dict(found)

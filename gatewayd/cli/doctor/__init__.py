@@ -1,0 +1,1 @@
+"""`gatewayd doctor` and `check-config`: what an operator should mend, in plain sentences."""

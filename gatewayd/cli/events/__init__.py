@@ -1,0 +1,1 @@
+"""Leads and opportunities, events, and the webhooks that tell of them."""

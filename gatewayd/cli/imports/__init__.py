@@ -1,0 +1,1 @@
+"""`gatewayd import`: files of banks, brokers and prices."""

@@ -1,0 +1,1 @@
+"""The instance itself: serving, setting up, backup and restore, its key, its clock."""

@@ -1,0 +1,107 @@
+"""What `gatewayd verify` finds of holdings: what is not what transactions bring, and what doesn't follow from that."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from gatewayd.cli.context import Context
+
+if TYPE_CHECKING:
+    from gatewayd.areas.assets.pools.checking import Stale
+    from gatewayd.areas.assets.pools.reconciling import Faults
+    from gatewayd.store import Store, WriteTx
+
+CHUNK: Final = 20  # holdings that one read computes: seconds, where each has thousands of days
+
+
+def holdings_at_fault(context: Context, *, repairs: bool) -> list[str]:
+    """A sentence for each sum and holding that is not what it is made of. `repairs`: it is made so."""
+
+    async def work(store: "Store") -> list[str]:
+        from gatewayd.areas.assets.pools import recording
+        from gatewayd.identity.people import organizations
+
+        faults = []
+        for org in await store.read(organizations.list_all):
+            faults += await _not_brought(store, org.id, repairs=repairs)
+            faults += await _sums(store, org.id, repairs=repairs)
+            stale = await _stale(store, org.id)
+            if stale and repairs:
+                await store.write(partial(recording.compute_anew, keys=[one.key for one in stale]), org.id)
+            faults += [_sentence(one, repaired=repairs) for one in stale]
+        return faults
+
+    return context.run(work)
+
+
+async def _not_brought(store: "Store", org_id: str, *, repairs: bool) -> list[str]:
+    """What is not as transactions bring it: days of holdings, and splits."""
+    from gatewayd.areas.assets.pools import reconciling
+
+    found: list[str] = []
+    last: str | None = ""
+    while last is not None:
+        look = partial(reconciling.faults, after=last, count=CHUNK)
+        faults = await store.read_later(look, org_id)
+        if repairs and (faults.days or faults.splits):
+            await store.write(partial(_enter_anew, after=last), org_id)
+        found += _sentences(faults, _mended("entered", repaired=repairs))
+        last = faults.last
+    return found
+
+
+def _enter_anew(tx: "WriteTx", after: str) -> None:
+    from gatewayd.areas.assets.pools import reconciling, recording
+
+    recording.enter_anew(tx, reconciling.faults(tx, after, CHUNK))
+
+
+def _sentences(faults: "Faults", mended: str) -> list[str]:
+    """One for each holding, from its first day on."""
+    since: dict[tuple[str, str], str] = {}
+    for one in faults.days:
+        since.setdefault(one.key, one.stored.date)
+    splits = [f"{id_} has other splits than its transactions tell{mended}" for id_ in faults.splits]
+    days = [
+        f"what {scope} holds of {instrument} is not what its transactions bring from {date} on{mended}"
+        for (scope, instrument), date in since.items()
+    ]
+    return splits + days
+
+
+async def _sums(store: "Store", org_id: str, *, repairs: bool) -> list[str]:
+    from gatewayd.areas.assets.income import years
+    from gatewayd.areas.assets.pools import cash
+
+    balances = await store.read_later(cash.missing, org_id)
+    earned = await store.read_later(years.missing, org_id)
+    if repairs:
+        await store.write(cash.add_missing, org_id)
+        await store.write(years.add_missing, org_id)
+    mended = _mended("added up", repaired=repairs)
+    cash_of = [
+        f"the cash of {account} in {of} is not what its transactions come to{mended}" for account, of in balances
+    ]
+    return cash_of + [
+        f"the income of {account} since 6 April {year} is not that of its transactions{mended}"
+        for account, year in earned
+    ]
+
+
+async def _stale(store: "Store", org_id: str) -> "list[Stale]":
+    from gatewayd.areas.assets.pools import checking
+
+    found, after = await store.read_later(partial(checking.stale, after=checking.BEFORE_ALL, count=CHUNK), org_id)
+    while after is not None:
+        more, after = await store.read_later(partial(checking.stale, after=after, count=CHUNK), org_id)
+        found += more
+    return found
+
+
+def _sentence(one: "Stale", *, repaired: bool) -> str:
+    since = f"from {one.since} on" if one.since else "today"
+    mended = _mended("computed", repaired=repaired)
+    return f"what {one.key.scope_id} holds of {one.key.instrument_id} is not what its days come to {since}{mended}"
+
+
+def _mended(how: str, *, repaired: bool) -> str:
+    return f", and was {how} anew" if repaired else ""

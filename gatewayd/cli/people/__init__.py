@@ -1,0 +1,1 @@
+"""Who may come in: organizations, users, members, keys, apps, and what is open to the outside."""

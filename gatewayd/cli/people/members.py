@@ -1,0 +1,108 @@
+"""`gatewayd member`: who belongs to an organization, and with which role."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from gatewayd.cli.context import Context
+from gatewayd.cli.output import note, print_list, print_result
+from gatewayd.cli.parser import Subparsers, add_command, add_group
+from gatewayd.cli.people.user_access import add_hand_over, ask_to_hand_over, ended_in_words, find_user, hand_over_of
+from gatewayd.clock import to_wire
+
+if TYPE_CHECKING:
+    from gatewayd.access.deprovisioning import EndedAccess
+    from gatewayd.identity.people.memberships import Membership
+    from gatewayd.identity.people.users import User
+    from gatewayd.store import ReadTx, WriteTx
+
+
+def add_commands(subparsers: Subparsers) -> None:
+    """Add the commands of members."""
+    group = add_group(subparsers, "member", "people of an organization")
+    command = add_command(group, "list", "list the members of an organization", list_all, json=True)
+    command.add_argument("--org", required=True, metavar="ID")
+    command = add_command(group, "set-role", "give a member another role", set_role, json=True)
+    _add_member(command)
+    command.add_argument("--role", required=True, choices=("owner", "admin", "member"))
+    command = add_command(group, "remove", "remove a member, and end or hand over what they opened", remove, json=True)
+    _add_member(command)
+    add_hand_over(command)
+
+
+def list_all(arguments: argparse.Namespace, context: Context) -> int:
+    found = context.read(_listed, arguments.org)
+    rows = [
+        (user.id, user.email, user.name, each.role, "yes" if user.disabled_at else "", to_wire(each.created_at)[:10])
+        for user, each in found
+    ]
+    documents = [_document(user, each) for user, each in found]
+    print_list(arguments, documents, ("user", "email", "name", "role", "disabled", "since"), rows)
+    return 0
+
+
+def set_role(arguments: argparse.Namespace, context: Context) -> int:
+    """A member who has that role already keeps it. The last owner stays one."""
+    from gatewayd.identity import audit
+    from gatewayd.identity.people import memberships
+
+    def work(tx: "WriteTx") -> "User":
+        user = _find_member(tx, arguments.user)
+        memberships.change_role(tx, user.id, arguments.role, audit.OPERATOR)
+        return user
+
+    user = context.write(work, arguments.org)
+    document = {"orgId": arguments.org, "userId": user.id, "email": user.email, "role": arguments.role}
+    print_result(arguments, document, [f"{user.email} is {arguments.role} of {arguments.org}."])
+    return 0
+
+
+def remove(arguments: argparse.Namespace, context: Context) -> int:
+    """The account stays; sessions and passkeys end where it belongs to nothing else. The last owner stays."""
+    from gatewayd.access import deprovisioning
+    from gatewayd.identity import audit
+
+    context.read(lambda tx: _find_member(tx, arguments.user), arguments.org)
+    ask_to_hand_over(arguments, context, arguments.user, arguments.org)
+
+    def work(tx: "WriteTx") -> "tuple[User, EndedAccess]":
+        user = _find_member(tx, arguments.user)
+        return user, deprovisioning.remove_member(tx, user.id, audit.OPERATOR, hand_over_of(tx, arguments))
+
+    user, ended = context.write(work, arguments.org)
+    document = {"orgId": arguments.org, "userId": user.id, "email": user.email, "ended": ended}
+    lines = [f"{user.email} is no longer a member of {arguments.org}.", *ended_in_words(ended)]
+    print_result(arguments, document, lines)
+    if user.instance_admin:
+        note(f"{user.email} administrates the whole instance still: see gatewayd user disable")
+    return 0
+
+
+def _add_member(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--user", required=True, metavar="EMAIL")
+
+
+def _find_member(tx: "ReadTx", email: str) -> "User":
+    """The user, in an organization that is there; that they are its member is for others to check."""
+    from gatewayd.identity.people import organizations
+
+    organizations.get(tx, tx.org_id)
+    return find_user(tx, email)
+
+
+def _listed(tx: "ReadTx") -> "list[tuple[User, Membership]]":
+    from gatewayd.identity.people import memberships, organizations, users
+
+    organizations.get(tx, tx.org_id)
+    return [(users.get(tx, each.user_id), each) for each in memberships.list_members(tx)]
+
+
+def _document(user: "User", membership: "Membership") -> dict[str, object]:
+    return {
+        "userId": user.id,
+        "email": user.email,
+        "name": user.name,
+        "role": membership.role,
+        "disabledAt": user.disabled_at,
+        "createdAt": membership.created_at,
+    }

@@ -1,0 +1,1 @@
+"""OAuth clients, and what people have allowed them."""

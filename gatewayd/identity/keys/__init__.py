@@ -1,0 +1,1 @@
+"""API keys and other credentials of programs: what they may do, and from where."""

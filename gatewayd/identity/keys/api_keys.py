@@ -1,0 +1,350 @@
+"""API keys: made, listed, rotated and revoked by the people of one organization (Spec §5, API keys).
+
+A key acts as the organization of the transaction it was made in, with the role its creator has there. Only its hash
+is stored; the text leaves `create` and `rotate` once. Nothing is deleted: revoked and expired keys stay in the list.
+"""
+
+import datetime
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from gatewayd.clock import DAY, Instant, to_wire
+from gatewayd.contract.scopes import ordered
+from gatewayd.contract.wire import Response, Timestamp
+from gatewayd.errors import Problem, invalid_field, not_found
+from gatewayd.identity import audit
+from gatewayd.identity.key_format import hash_key, hint_of, make_key
+from gatewayd.identity.keys.key_restrictions import effective_scopes, validate_networks, validate_scopes
+from gatewayd.identity.open_access import Opening, Sought
+from gatewayd.identity.people import memberships
+from gatewayd.identity.people.organizations import validate_name
+from gatewayd.store import ReadTx, Row, WriteTx
+
+OVERLAP_MAX = 30 * DAY  # Chosen
+LIST_LIMIT = 1_000  # Chosen
+
+_COLUMNS = """id, org_id, user_id, name, hint, scopes, networks, tax_approved_at, expires_at, last_used_day,
+revoked_at, replaced_by, created_at"""
+_INSERT = """
+INSERT INTO api_keys (
+    id, org_id, user_id, name, hash, hint, scopes, networks, tax_approved_at, expires_at, created_at
+) VALUES (:id, :org_id, :user_id, :name, :hash, :hint, :scopes, :networks, :tax_approved_at, :expires_at, :now)
+"""
+_GET = f"SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id AND id = :id"
+_LIST = f"SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id ORDER BY id DESC LIMIT :limit"
+_LIST_ALL = f"SELECT {_COLUMNS} FROM api_keys ORDER BY id DESC LIMIT :limit"
+_LIVES = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)"
+_TAX_APPROVED_ANY_ORG = f"""
+SELECT {_COLUMNS} FROM api_keys WHERE tax_approved_at IS NOT NULL AND {_LIVES} ORDER BY id LIMIT :limit
+"""
+_TAX_CHOSEN_ANY_ORG = f"""
+SELECT {_COLUMNS} FROM api_keys WHERE tax_approved_at IS NULL AND scopes LIKE '%tax:%' ESCAPE '!' AND {_LIVES}
+ORDER BY id LIMIT :limit
+"""
+_WORKS = """
+SELECT 1 FROM api_keys
+WHERE org_id = :org_id AND id = :id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)
+"""
+_SELECT_OPEN = """
+SELECT k.id, k.name, k.user_id, k.created_at, k.expires_at, k.last_used_day
+FROM api_keys k JOIN memberships m ON m.org_id = k.org_id AND m.user_id = k.user_id
+WHERE k.org_id = :org_id AND k.id >= :first AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > :at)
+    AND (CAST(:user_id AS TEXT) IS NULL OR k.user_id = :user_id)
+ORDER BY k.id LIMIT :limit
+"""
+_OWNER = "SELECT org_id FROM api_keys WHERE id = :id"
+_REVOKE = "UPDATE api_keys SET revoked_at = :now WHERE org_id = :org_id AND id = :id AND revoked_at IS NULL"
+_REVOKE_OF_MEMBER = f"""
+UPDATE api_keys SET revoked_at = :now WHERE org_id = :org_id AND user_id = :user_id AND {_LIVES} RETURNING id, org_id
+"""
+_REVOKE_OF_USER_ANY_ORG = f"""
+UPDATE api_keys SET revoked_at = :now WHERE user_id = :user_id AND {_LIVES} RETURNING id, org_id
+"""
+_REPLACE = """
+UPDATE api_keys SET replaced_by = :replaced_by, expires_at = :expires_at WHERE org_id = :org_id AND id = :id
+"""
+_SET_TAX = "UPDATE api_keys SET tax_approved_at = :tax_approved_at WHERE org_id = :org_id AND id = :id"
+_NOTE_USE = """
+UPDATE api_keys SET last_used_day = :day WHERE id = :id AND (last_used_day IS NULL OR last_used_day < :day)
+"""
+
+
+class ApiKey(Response, frozen=True, kw_only=True):
+    """A key as lists show it, which is without the key.
+
+    `scopes` are those that were chosen; `full_access` marks a legacy key for which none were. `effective_scopes` are
+    those that open anything now: `tax:*` only once approved. `last_used` is a day, UTC.
+    """
+
+    id: str
+    org_id: str
+    user_id: str
+    name: str
+    hint: str
+    scopes: list[str]
+    full_access: bool
+    effective_scopes: list[str]
+    tax_approved: bool
+    networks: list[str]
+    expires_at: Timestamp | None
+    last_used: str | None
+    revoked_at: Timestamp | None
+    replaced_by: str | None
+    created_at: Timestamp
+
+
+class CreatedKey(Response, frozen=True, kw_only=True):
+    """The response that shows the key, the only time."""
+
+    id: str
+    key: str
+    scopes: list[str]
+
+    def __repr__(self) -> str:
+        return f"CreatedKey(id={self.id!r})"
+
+
+class NewKey(msgspec.Struct, frozen=True, kw_only=True):
+    """A key to be made. No scopes: legacy full access. No networks: anywhere. `expires_at` None: never."""
+
+    name: str
+    user_id: str
+    scopes: Sequence[str] = ()
+    networks: Sequence[str] = ()
+    expires_at: Instant | None = None
+
+
+class _KeyRow(msgspec.Struct, frozen=True):
+    """A row, in the order of `_COLUMNS`."""
+
+    id: str
+    org_id: str
+    user_id: str
+    name: str
+    hint: str
+    scopes: str
+    networks: str
+    tax_approved_at: int | None
+    expires_at: int | None
+    last_used_day: str | None
+    revoked_at: int | None
+    replaced_by: str | None
+    created_at: int
+
+
+def create(tx: WriteTx, new: NewKey, random: bytes, actor: str) -> CreatedKey:
+    """Make a key in the transaction's organization of 32 `random` bytes.
+
+    Raises `Problem` `validation_failed`, also when the creator is no member or is disabled.
+    """
+    stored = _KeyRow(
+        id=tx.new_id("key"),
+        org_id=tx.org_id,
+        user_id=_validate_creator(tx, new.user_id),
+        name=validate_name("name", new.name),
+        hint="",
+        scopes=" ".join(validate_scopes(new.scopes)),
+        networks=" ".join(validate_networks(new.networks)),
+        tax_approved_at=None,
+        expires_at=_validate_expiry(tx, new.expires_at),
+        last_used_day=None,
+        revoked_at=None,
+        replaced_by=None,
+        created_at=tx.now,
+    )
+    detail: audit.Detail = {"name": stored.name, "scopes": stored.scopes.split()}
+    _record(tx, "key.created", stored.id, actor, detail)
+    return _insert(tx, stored, random)
+
+
+def rotate(tx: WriteTx, key_id: str, overlap: int, random: bytes, actor: str) -> CreatedKey:
+    """Make a key with the settings of another, which goes on for `overlap` microseconds at most.
+
+    A key that was to expire is followed by one with the same lifetime, counted from now.
+    Raises `Problem`: `not_found`; `invalid_state` for one that is revoked, expired, rotated
+    already, or whose creator is no longer a member or is disabled.
+    """
+    if not 0 <= overlap <= OVERLAP_MAX:
+        raise invalid_field("overlap", "out_of_range", f"At most {OVERLAP_MAX // DAY} days.")
+    old = _find(tx, key_id)
+    _check_rotation(tx, old)
+    lifetime = None if old.expires_at is None else old.expires_at - old.created_at
+    successor = msgspec.structs.replace(
+        old,
+        id=tx.new_id("key"),
+        expires_at=None if lifetime is None else tx.now + lifetime,
+        created_at=tx.now,
+    )
+    created = _insert(tx, successor, random)
+    end = tx.now + overlap if old.expires_at is None else min(tx.now + overlap, old.expires_at)
+    tx.run(_REPLACE, id=old.id, replaced_by=created.id, expires_at=end)
+    _record(tx, "key.rotated", old.id, actor, {"replacedBy": created.id, "worksUntil": to_wire(Instant(end))})
+    return created
+
+
+def revoke(tx: WriteTx, key_id: str, actor: str) -> ApiKey:
+    """End a key now (Spec §5, API keys, rule 8). Revoking again changes nothing. Raises `Problem` `not_found`."""
+    if tx.run(_REVOKE, id=key_id):
+        _record(tx, "key.revoked", key_id, actor, {})
+    return _to_api_key(_find(tx, key_id))
+
+
+def revoke_membership(tx: WriteTx, user_id: str, actor: str) -> int:
+    """End the keys that one person made in the transaction's organization; returns how many."""
+    return _record_revoked(tx, tx.rows(_REVOKE_OF_MEMBER, user_id=user_id), actor)
+
+
+def revoke_user(tx: WriteTx, user_id: str, actor: str) -> int:
+    """End the keys that one person made, in every organization; returns how many."""
+    return _record_revoked(tx, tx.rows(_REVOKE_OF_USER_ANY_ORG, user_id=user_id), actor)
+
+
+def set_tax_approval(tx: WriteTx, key_id: str, attestation: str | None, actor: str) -> ApiKey:
+    """Make the key's `tax:*` scopes effective, or with None no longer effective. Raises `Problem` `not_found`.
+
+    `attestation` is what the vendor declared, recorded word for word.
+    """
+    approved = attestation is not None
+    tx.run(_SET_TAX, id=key_id, tax_approved_at=tx.now if approved else None)
+    key = _to_api_key(_find(tx, key_id))
+    _record(tx, "key.tax_approved" if approved else "key.tax_withdrawn", key_id, actor, {"attestation": attestation})
+    return key
+
+
+def get(tx: ReadTx, key_id: str) -> ApiKey:
+    """One key of the transaction's organization. Raises `Problem` `not_found`."""
+    return _to_api_key(_find(tx, key_id))
+
+
+def list_keys(tx: ReadTx) -> list[ApiKey]:
+    """The keys of the transaction's organization, newest first."""
+    return [_to_api_key(_KeyRow(*row)) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
+
+
+def list_all(tx: ReadTx) -> list[ApiKey]:
+    """The keys of every organization, newest first."""
+    return [_to_api_key(_KeyRow(*row)) for row in tx.rows(_LIST_ALL, limit=LIST_LIMIT)]
+
+
+def list_tax_approved(tx: ReadTx) -> list[ApiKey]:
+    """The keys of every organization that work and have access to taxes, oldest first."""
+    return [_to_api_key(_KeyRow(*row)) for row in tx.rows(_TAX_APPROVED_ANY_ORG, limit=LIST_LIMIT)]
+
+
+def list_tax_chosen(tx: ReadTx) -> list[ApiKey]:
+    """The keys that work and have a restricted scope, which opens nothing yet; oldest first."""
+    return [_to_api_key(_KeyRow(*row)) for row in tx.rows(_TAX_CHOSEN_ANY_ORG, limit=LIST_LIMIT)]
+
+
+def works(tx: ReadTx, key_id: str) -> bool:
+    """Whether a key of the transaction's organization is neither revoked nor expired."""
+    return tx.value(_WORKS, id=key_id, at=tx.now) is not None
+
+
+def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
+    """The keys that work, by id."""
+    found = tx.rows(_SELECT_OPEN, **sought._asdict())
+    return [
+        Opening(key_id, name, user_id, user_id, created_at, expires_at, last_used)
+        for key_id, name, user_id, created_at, expires_at, last_used in found
+    ]
+
+
+def organization_of(tx: ReadTx, key_id: str) -> str:
+    """Which organization a key belongs to, for the operator. Raises `Problem` `not_found`."""
+    org_id: str | None = tx.value(_OWNER, id=key_id)
+    if org_id is None:
+        raise not_found("API key")
+    return org_id
+
+
+def note_use(tx: WriteTx, key_ids: Collection[str]) -> None:
+    """Record that these keys were used on the transaction's day; ids of other things are ignored."""
+    day = (datetime.datetime.fromtimestamp(tx.now // 1_000_000, datetime.UTC)).date().isoformat()
+    for key_id in key_ids:
+        tx.run(_NOTE_USE, id=key_id, day=day)
+
+
+def _insert(tx: WriteTx, stored: _KeyRow, random: bytes) -> CreatedKey:
+    key = make_key(random)
+    tx.run(
+        _INSERT,
+        id=stored.id,
+        user_id=stored.user_id,
+        name=stored.name,
+        hash=hash_key(key),
+        hint=hint_of(key),
+        scopes=stored.scopes,
+        networks=stored.networks,
+        tax_approved_at=stored.tax_approved_at,
+        expires_at=stored.expires_at,
+    )
+    return CreatedKey(id=stored.id, key=key, scopes=stored.scopes.split())
+
+
+def _validate_creator(tx: ReadTx, user_id: str) -> str:
+    if not memberships.is_active(tx, user_id):
+        raise invalid_field(
+            "userId", "unknown_reference", "The creator is no member of this organization, or is disabled."
+        )
+    return user_id
+
+
+def _validate_expiry(tx: ReadTx, expires_at: Instant | None) -> Instant | None:
+    if expires_at is not None and expires_at <= tx.now:
+        raise invalid_field("expiresAt", "out_of_range", "The expiry must lie ahead.")
+    return expires_at
+
+
+def _check_rotation(tx: ReadTx, old: _KeyRow) -> None:
+    if old.revoked_at is not None:
+        raise Problem("invalid_state", "The key is revoked: make a new one.")
+    if old.replaced_by is not None:
+        raise Problem("invalid_state", f"The key was rotated already: rotate {old.replaced_by}.")
+    if old.expires_at is not None and old.expires_at <= tx.now:
+        raise Problem("invalid_state", "The key has expired: make a new one.")
+    if not memberships.is_active(tx, old.user_id):
+        raise Problem("invalid_state", "Whoever made the key is no longer a member, or is disabled: make a new one.")
+
+
+def _record(tx: WriteTx, action: audit.Action, key_id: str, actor: str, detail: audit.Detail) -> None:
+    audit.record(tx, audit.Act(actor=actor, action=action, subject=key_id, org_id=tx.org_id, detail=detail))
+
+
+def _record_revoked(tx: WriteTx, rows: list[Row], actor: str) -> int:
+    for key_id, org_id in rows:
+        audit.record(tx, audit.Act(actor=actor, action="key.revoked", subject=key_id, org_id=org_id))
+    return len(rows)
+
+
+def _find(tx: ReadTx, key_id: str) -> _KeyRow:
+    row = tx.row(_GET, id=key_id)
+    if row is None:
+        raise not_found("API key")
+    return _KeyRow(*row)
+
+
+def _to_api_key(stored: _KeyRow) -> ApiKey:
+    tax_approved = stored.tax_approved_at is not None
+    return ApiKey(
+        id=stored.id,
+        org_id=stored.org_id,
+        user_id=stored.user_id,
+        name=stored.name,
+        hint=stored.hint,
+        scopes=stored.scopes.split(),
+        full_access=not stored.scopes,
+        effective_scopes=ordered(effective_scopes(stored.scopes, tax_approved)),
+        tax_approved=tax_approved,
+        networks=stored.networks.split(),
+        expires_at=_instant(stored.expires_at),
+        last_used=stored.last_used_day,
+        revoked_at=_instant(stored.revoked_at),
+        replaced_by=stored.replaced_by,
+        created_at=Instant(stored.created_at),
+    )
+
+
+def _instant(instant: int | None) -> Instant | None:
+    return None if instant is None else Instant(instant)

@@ -1,0 +1,1 @@
+"""Organizations, users, and who belongs where."""

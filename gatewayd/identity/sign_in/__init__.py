@@ -1,0 +1,1 @@
+"""How a person proves who they are, and the sessions that follow."""

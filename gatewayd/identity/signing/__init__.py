@@ -1,0 +1,1 @@
+"""Keys that sign, and what is signed with them."""

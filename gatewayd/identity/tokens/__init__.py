@@ -1,0 +1,1 @@
+"""What an OAuth client is given, and whom a credential stands for."""

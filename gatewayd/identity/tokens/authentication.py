@@ -1,0 +1,243 @@
+"""From the token of a request to its caller, on the path of every request.
+
+What was looked up once is cached until anything in the database changes, so that a revocation acts on the very next
+request, whichever process wrote it. Refused tokens are not cached: guessing cannot fill the memory.
+"""
+
+import sys
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import ip_network
+from typing import NamedTuple, Protocol
+
+from gatewayd.clock import DAY, Instant
+from gatewayd.contract.caller import Caller
+from gatewayd.errors import Problem
+from gatewayd.identity.key_format import PREFIX, checksum_ok, hash_key
+from gatewayd.identity.keys.key_restrictions import Network, effective_scopes, is_within
+from gatewayd.identity.people import suspensions
+from gatewayd.identity.tokens import dpop
+from gatewayd.store import ReadTx
+
+ADMISSIONS_MAX = 10_000  # Chosen: about 10 MB
+NEVER = sys.maxsize
+
+_FIND_KEY = """
+SELECT k.id, k.org_id, k.user_id, m.role, k.scopes, k.networks, k.tax_approved_at IS NOT NULL, k.expires_at
+FROM api_keys k LEFT JOIN memberships m ON m.org_id = k.org_id AND m.user_id = k.user_id
+WHERE k.hash = :hash AND k.revoked_at IS NULL
+"""
+
+
+class Admission(NamedTuple):
+    """What a verified token stands for. It ends at `ends_at` (microseconds), with the sentence `ended`.
+
+    `networks` are those it may come from; none: anywhere. `key_thumbprint`: each request must prove that it holds this
+    key (RFC 9449); None: any bearer of the token may use it.
+    """
+
+    caller: Caller
+    ends_at: int
+    ended: str
+    networks: tuple[Network, ...]
+    key_thumbprint: str | None = None
+
+
+@dataclass(slots=True)
+class Possession:
+    """What a request of the scheme `DPoP` brings to show that it holds a key. `url` has no query.
+
+    `thumbprint` is the key's once the proof was accepted, so that a second look at the same request is no replay;
+    `use_up` is then there until it was called.
+    """
+
+    proof: str | None
+    method: str
+    url: str
+    thumbprint: str | None = None
+    use_up: Callable[[Instant], None] | None = None
+
+    def spend(self, now: Instant) -> None:
+        """Use the proof up, once the request was let in: what is refused for asking too much fills no memory.
+
+        Raises `PossessionRefused`, or `Problem` `rate_limited` where the key has used up its quota of proofs.
+        """
+        if self.use_up is None:
+            return
+        use_up, self.use_up = self.use_up, None
+        try:
+            use_up(now)
+        except dpop.InvalidProof as error:
+            raise PossessionRefused("invalid_dpop_proof", str(error)) from None
+        except dpop.TooManyProofs as error:
+            raise Problem("rate_limited", str(error), headers=((b"retry-after", b"60"),)) from None
+
+
+class PossessionRefused(Problem):
+    """The token is bound to a key and the request does not show it, or it shows one and the token is not bound.
+
+    `error` is for the challenge: `invalid_token` or `invalid_dpop_proof` (RFC 9449 §7.1).
+    """
+
+    def __init__(self, error: str, message: str) -> None:
+        super().__init__("invalid_token", message)
+        self.error = error
+
+
+class Verifier(Protocol):
+    """One kind of token."""
+
+    def recognizes(self, token: str) -> bool:
+        """Whether the token has the form of this kind."""
+        ...
+
+    def verify(self, tx: ReadTx, token: str, digest: bytes) -> Admission:
+        """The token's admission; `digest` is its SHA-256. Raises `Problem` `invalid_token`."""
+        ...
+
+
+class Authenticate(Protocol):
+    """Says who a token is, as `Authenticator.authenticate` does. Whoever lets the request in spends its possession."""
+
+    def __call__(
+        self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
+    ) -> Caller: ...
+
+
+class ApiKeyVerifier:
+    """API keys: one look-up of the hash, which unknown and revoked keys fail alike."""
+
+    NOT_VALID = "The API key is unknown, revoked or expired."
+
+    def recognizes(self, token: str) -> bool:
+        return token.startswith(PREFIX)
+
+    def verify(self, tx: ReadTx, token: str, digest: bytes) -> Admission:
+        if not checksum_ok(token):
+            raise _invalid_token("The API key is mistyped or cut off: its checksum is wrong.")
+        row = tx.row(_FIND_KEY, hash=digest)
+        if row is None:
+            raise _invalid_token(self.NOT_VALID)
+        key_id, org_id, user_id, role, scopes, networks, tax_approved, expires_at = row
+        if role is None:
+            raise _invalid_token("Whoever made the API key is no longer a member of the organization.")
+        caller = Caller(
+            kind="api_key",
+            credential_id=key_id,
+            org_id=org_id,
+            user_id=user_id,
+            role=role,
+            scopes=effective_scopes(scopes, bool(tax_approved)),
+        )
+        ends_at = NEVER if expires_at is None else expires_at
+        return Admission(caller, ends_at, self.NOT_VALID, tuple(map(ip_network, networks.split())))
+
+
+class CredentialUse:
+    """Collects ids between two rounds of a periodic task:
+
+        due = use.due(now)
+        if due: write them down, then use.written(due)
+
+    A round that fails loses nothing: what was not `written` is due again. A use is dated by the next round.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+        self._written: set[str] = set()
+        self._day = -1
+        self.note = self._seen.add
+
+    def due(self, now: Instant) -> frozenset[str]:
+        """The ids used since the last round, without those written down on the same day, UTC."""
+        if now // DAY != self._day:
+            self._day = now // DAY
+            self._written.clear()
+        self._seen -= self._written
+        return frozenset(self._seen)
+
+    def written(self, ids: Collection[str]) -> None:
+        """These, that were due, are durable."""
+        self._written.update(ids)
+
+
+class Authenticator:
+    """Admits the tokens of its verifiers. For one event loop: not to be shared by threads."""
+
+    def __init__(
+        self,
+        verifiers: Sequence[Verifier],
+        admissions_max: int = ADMISSIONS_MAX,
+        replays: dpop.ReplayCache | None = None,
+    ) -> None:
+        """`replays`: the cache of the daemon; None: one of its own."""
+        self._replays = replays or dpop.ReplayCache()
+        self.use = CredentialUse()
+        self._note = self.use.note
+        self._verifiers = tuple(verifiers)
+        self._admissions: dict[bytes, Admission] = {}
+        self._admissions_max = admissions_max
+        self._version: int | None = None
+
+    def authenticate(
+        self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
+    ) -> Caller:
+        """Who is calling. Raises `Problem` `invalid_token`, or `organization_suspended`.
+
+        `version` is the data_version that `tx` sees, always of the same connection. `peer` is the address the
+        request came from, None where it has none (a Unix socket). `possession`: None for the scheme `Bearer`; a proof
+        that was accepted is used up by `Possession.spend`.
+        """
+        if version != self._version:
+            self._admissions.clear()
+            self._version = version
+        digest = hash_key(token)
+        admission = self._admissions.get(digest)
+        if admission is None:
+            admission = self._verify(tx, token, digest)
+        caller, ends_at, ended, networks, key_thumbprint = admission
+        if tx.now >= ends_at:
+            raise _invalid_token(ended)
+        if networks and not is_within(peer, networks):
+            raise _invalid_token("The credential may not be used from this address.")
+        if key_thumbprint is not None or possession is not None:
+            self._check_possession(token, key_thumbprint, possession, tx.now)
+        self._note(caller.credential_id)
+        return caller
+
+    def _check_possession(
+        self, token: str, key_thumbprint: str | None, possession: Possession | None, now: Instant
+    ) -> None:
+        """Of a token that is bound, or a request that brings a proof."""
+        if key_thumbprint is None:
+            raise PossessionRefused("invalid_token", "The token is bound to no key: send it as Bearer.")
+        if possession is None or possession.proof is None:
+            raise PossessionRefused("invalid_token", "The token is bound to a key: send it as DPoP, with a proof.")
+        if possession.thumbprint is None:
+            target = dpop.ProofTarget(possession.method, possession.url, token)
+            try:
+                proof = dpop.check(possession.proof, target, now)
+                if proof.thumbprint == key_thumbprint:
+                    self._replays.check(proof, now)
+                    possession.use_up = partial(self._replays.spend, proof)
+            except dpop.InvalidProof as error:
+                raise PossessionRefused("invalid_dpop_proof", str(error)) from None
+            possession.thumbprint = proof.thumbprint
+        if possession.thumbprint != key_thumbprint:
+            raise PossessionRefused("invalid_token", "The proof is of another key than the token's.")
+
+    def _verify(self, tx: ReadTx, token: str, digest: bytes) -> Admission:
+        for verifier in self._verifiers:
+            if verifier.recognizes(token):
+                admission = verifier.verify(tx, token, digest)
+                suspensions.refuse(tx, admission.caller.org_id)
+                if len(self._admissions) >= self._admissions_max:
+                    self._admissions.clear()
+                self._admissions[digest] = admission
+                return admission
+        raise _invalid_token("The token has the form of no credential of this service.")
+
+
+def _invalid_token(message: str) -> Problem:
+    return Problem("invalid_token", message)

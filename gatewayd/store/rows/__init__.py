@@ -1,0 +1,1 @@
+"""Rows from structs: columns, tables, and rows that are staged."""

@@ -1,0 +1,1 @@
+"""Secrets that are needed back, sealed with the key of the instance."""
