@@ -155,3 +155,9 @@ class Money:
         if other.currency != self.currency:
             raise ValueError(f"{self.currency} and {other.currency} do not add up")
         return other.minor
+
+
+def half_up(numerator: int, denominator: int) -> int:
+    """The quotient as a whole number, halves away from zero (VATREC12030). The denominator is above zero."""
+    whole = (2 * abs(numerator) + denominator) // (2 * denominator)
+    return whole if numerator >= 0 else -whole

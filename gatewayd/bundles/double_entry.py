@@ -14,10 +14,12 @@ from gatewayd.bundles.beancount_text import (
     component,
 )
 from gatewayd.bundles.sheets import Scope
-from gatewayd.ledger import profit_and_loss, vat_standing
-from gatewayd.ledger.hidden_imports import VISIBLE_LINES
-from gatewayd.ledger.invoices_of_business import counted_in, of_business
-from gatewayd.ledger.vat_standing import VatStanding
+from gatewayd.ledger.allocating import categories
+from gatewayd.ledger.imports.hidden_imports import VISIBLE_LINES
+from gatewayd.ledger.results import profit_and_loss
+from gatewayd.ledger.results.invoices_of_business import counted_in, of_business
+from gatewayd.ledger.vat import vat_standing
+from gatewayd.ledger.vat.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row
 
 _PARTS = """
@@ -144,7 +146,7 @@ class DoubleEntry:
         return self._category(part.business_id, part.category)
 
     def _category(self, business_id: str | None, category: str) -> str:
-        kind = profit_and_loss.kind_of(category, self._types.get(business_id or "", "other"))
+        kind = categories.kind_of(category, self._types.get(business_id or "", "other"))
         root = "Income" if kind == "income" else "Expenses"
         if category == "taxDeducted":
             return _WITHHELD

@@ -20,9 +20,10 @@ from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, invalid, invalid_field, invalid_state
 from gatewayd.identity.signing import seal_keys
 from gatewayd.identity.signing.seal_keys import SealKey
-from gatewayd.ledger import named_files, period_seals
-from gatewayd.ledger.period_seals import SEALS, PeriodSeal, SealedFile
-from gatewayd.ledger.periods import PERIODS, PeriodRow
+from gatewayd.ledger import named_files
+from gatewayd.ledger.calendar import period_seals
+from gatewayd.ledger.calendar.period_seals import SEALS, PeriodSeal, SealedFile
+from gatewayd.ledger.calendar.periods import PERIODS, PeriodRow
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import allocated_rows, profit_and_loss, results, vat_figures, vat_return, vat_standing
-from gatewayd.ledger.allocated_money import Account, posting_of
-from gatewayd.ledger.allocated_rows import Place
+from gatewayd.ledger.calendar.periods import PeriodRow
 from gatewayd.ledger.csv_text import Cell
-from gatewayd.ledger.date_ranges import DateRange
-from gatewayd.ledger.periods import PeriodRow
-from gatewayd.ledger.results import Result
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.results import allocated_rows, profit_and_loss, results, vat_figures
+from gatewayd.ledger.results.allocated_money import Account, posting_of
+from gatewayd.ledger.results.allocated_rows import Place
+from gatewayd.ledger.results.results import Result
+from gatewayd.ledger.vat import vat_return, vat_standing
 from gatewayd.money import from_minor
 from gatewayd.store import ReadTx
 

@@ -21,7 +21,7 @@ from gatewayd.contract.operation import Handlers
 from gatewayd.contract.pages import cursor_key, next_cursor
 from gatewayd.contract.scopes import ScopeLacking
 from gatewayd.errors import invalid_field
-from gatewayd.ledger.period_seals import PeriodSeal
+from gatewayd.ledger.calendar.period_seals import PeriodSeal
 
 _OF_VAULT: Final = "vault:read"
 

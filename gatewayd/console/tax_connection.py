@@ -18,7 +18,7 @@ from gatewayd.console.tax_access import TaxAccess, address_of
 from gatewayd.console.tax_view import Connected, connected
 from gatewayd.errors import Problem
 from gatewayd.identity.people.users import User
-from gatewayd.ledger import owners
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import connections, engine
 from gatewayd.tax.connections import Tokens

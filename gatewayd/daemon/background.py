@@ -16,8 +16,8 @@ from gatewayd.daemon.health import Health
 from gatewayd.daemon.organization_end import end_marked
 from gatewayd.http1.log import Log
 from gatewayd.importing.engine import Importing
-from gatewayd.ledger import deadlines, schedule
 from gatewayd.ledger.credits import due as due_credits
+from gatewayd.ledger.obligations import deadlines, schedule
 from gatewayd.logs import LogWriter
 from gatewayd.performing import idempotency
 from gatewayd.provider import Provider, note_use

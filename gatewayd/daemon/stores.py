@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from gatewayd.areas.assets.pools import outdated
+from gatewayd.areas.assets.pools import reconciling
 from gatewayd.clock import Clock
 from gatewayd.config import Config
 from gatewayd.daemon.restored_store import open_decided_store
@@ -27,9 +27,9 @@ async def _compute_holdings(store: Store, log: Log) -> None:
 
     Raises `StoreFailure`.
     """
-    for org_id in await store.read(outdated.organizations):
+    for org_id in await store.read(reconciling.organizations_outdated):
         try:
-            done = await store.write(outdated.compute, org_id)
+            done = await store.write(reconciling.compute_outdated, org_id)
         except Problem as error:
             log.error("holdings_not_computed", organization=org_id, exc_info=error)
         else:

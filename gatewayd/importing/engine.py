@@ -34,9 +34,9 @@ from gatewayd.importing.broker.imports import BrokerImports
 from gatewayd.importing.kinds import Kind, NotTaken
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import Source
-from gatewayd.ledger import import_lists, import_runs
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ImportKind, ImportRunRow
+from gatewayd.ledger.imports import import_lists, import_runs
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ImportKind, ImportRunRow
 from gatewayd.shares import Shares
 from gatewayd.statements.shapes import Unreadable
 from gatewayd.store import ReadTx, StoreFailure, WriteTx

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from gatewayd.ledger.import_shapes import REFUSED_SHOWN, IgnoredRows, RefusedLine
+from gatewayd.ledger.imports.import_shapes import REFUSED_SHOWN, IgnoredRows, RefusedLine
 from gatewayd.statements.shapes import Ignored, IgnoredKind
 
 

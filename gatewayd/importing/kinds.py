@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 from gatewayd.errors import Problem
 from gatewayd.importing.reading import Source
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.statements.shapes import Unreadable
 from gatewayd.store import ReadTx, WriteTx
 

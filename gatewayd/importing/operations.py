@@ -16,9 +16,9 @@ from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.errors import invalid_field
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.runs import Order
-from gatewayd.ledger import period_locks
-from gatewayd.ledger.import_runs import shown
-from gatewayd.ledger.import_shapes import ApplyImport, ColumnMapping, ImportKind, ImportRun, UndoImport
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports.import_runs import shown
+from gatewayd.ledger.imports.import_shapes import ApplyImport, ColumnMapping, ImportKind, ImportRun, UndoImport
 from gatewayd.statements.shapes import Mapping
 
 _DATE_FORMATS: Final = {"dmy": "dd/mm/yyyy", "mdy": "mm/dd/yyyy", "ymd": "yyyy-mm-dd"}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from gatewayd.http1.log import Log
-from gatewayd.ledger.import_shapes import RunSource
+from gatewayd.ledger.imports.import_shapes import RunSource
 from gatewayd.statements.shapes import Hints, Part
 from gatewayd.store import Store
 

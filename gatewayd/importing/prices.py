@@ -13,9 +13,9 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
 from gatewayd.areas.assets.instruments import finding
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.prices import rows, rules
+from gatewayd.areas.assets.prices import rows
 from gatewayd.areas.assets.prices.rows import Outcome
 from gatewayd.areas.assets.prices.shapes import (
     AssetPrice,
@@ -161,7 +161,7 @@ def _price(tx: WriteTx, part: PriceLine, known: dict[tuple[str, str], str]) -> A
     if key not in known:
         known[key] = finding.named(tx, *key)
     currency = part.currency or INSTRUMENTS.get(tx, known[key]).currency
-    quote = rules.quote(part.price, currency if currency == "GBp" else currency.upper())
+    quote = rows.quote(part.price, currency if currency == "GBp" else currency.upper())
     if quote is None:
         raise ValueError(f"{currency[:20]!r} is no currency")
     return AssetPrice(

@@ -14,8 +14,8 @@ from gatewayd.areas.banking.kept_statements import NOTHING_SAID, SaidRange
 from gatewayd.importing.file_counts import FileCounts
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
-from gatewayd.ledger.import_runs import asked_of, learn, learned
-from gatewayd.ledger.import_shapes import ImportRunRow, MappingProposal
+from gatewayd.ledger.imports.import_runs import asked_of, learn, learned
+from gatewayd.ledger.imports.import_shapes import ImportRunRow, MappingProposal
 from gatewayd.statements.shapes import Format, Hints, Limits, Mapping, Part, Proposal, Unreadable
 from gatewayd.store import ReadTx, WriteTx
 

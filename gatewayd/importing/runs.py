@@ -14,9 +14,9 @@ from gatewayd.errors import FieldError, Problem, invalid_state
 from gatewayd.importing.bank import new_accounts, undoing
 from gatewayd.importing.kinds import Kind, NotTaken
 from gatewayd.importing.reading import Source
-from gatewayd.ledger import import_runs
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ImportKind, ImportRunRow, RunSource, RunStatus, Stage
+from gatewayd.ledger.imports import import_runs
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ImportKind, ImportRunRow, RunSource, RunStatus, Stage
 from gatewayd.statements.shapes import Format, Unreadable
 from gatewayd.statements.shapes import Mapping as ColumnsMapping
 from gatewayd.store import WriteTx

@@ -7,7 +7,7 @@ from typing import Final, get_args
 from msgspec.structs import replace
 
 from gatewayd.importing.pace import Pace
-from gatewayd.ledger.import_shapes import DUPLICATES_KEPT, REFUSED_SHOWN, Action, ImportRunRow, RefusedLine
+from gatewayd.ledger.imports.import_shapes import DUPLICATES_KEPT, REFUSED_SHOWN, Action, ImportRunRow, RefusedLine
 from gatewayd.store import ReadTx, StagedRows, Store
 
 AT_ONCE: Final = 500  # Chosen: rows of one transaction

@@ -4,11 +4,11 @@ from collections import Counter
 from decimal import Decimal
 from typing import NamedTuple
 
-from gatewayd.ledger.allocation_rules import RuleOutcome, share
-from gatewayd.ledger.allocation_shapes import Allocation, Direction
-from gatewayd.ledger.allocations import ALLOCATIONS
-from gatewayd.ledger.categories import NOT_PNL, Category, Purpose
-from gatewayd.ledger.hidden_imports import VISIBLE
+from gatewayd.ledger.allocating.allocation_rules import RuleOutcome, share
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Direction
+from gatewayd.ledger.allocating.allocations import ALLOCATIONS
+from gatewayd.ledger.allocating.categories import NOT_PNL, Category, Purpose
+from gatewayd.ledger.imports.hidden_imports import VISIBLE
 from gatewayd.money import canonical
 from gatewayd.store import ReadTx
 

@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
-from gatewayd.ledger import allocations, line_documents, period_locks
-from gatewayd.ledger.allocation_shapes import Allocation
-from gatewayd.ledger.allocations import ALLOCATIONS, MOST_DOCUMENTS
+from gatewayd.ledger.allocating import allocations, line_documents
+from gatewayd.ledger.allocating.allocation_shapes import Allocation
+from gatewayd.ledger.allocating.allocations import ALLOCATIONS, MOST_DOCUMENTS
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.store import ReadTx, WriteTx
 
 

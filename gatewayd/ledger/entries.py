@@ -1,6 +1,6 @@
 """The entries of a business, as far as others ask for them: the day of the last one. Reads only."""
 
-from gatewayd.ledger.allocated_money import Basis
+from gatewayd.ledger.results.allocated_money import Basis
 from gatewayd.store import ReadTx
 
 _SELECT_LAST_MONEY = """

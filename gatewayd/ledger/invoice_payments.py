@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import allocations, bank_lines, businesses
-from gatewayd.ledger.allocation_shapes import Part
-from gatewayd.ledger.allocations import ALLOCATIONS
-from gatewayd.ledger.bank_lines import BankLine
-from gatewayd.ledger.businesses import Business
-from gatewayd.ledger.categories import PROPERTY_TYPES, Category
+from gatewayd.ledger.allocating import allocations, bank_lines
+from gatewayd.ledger.allocating.allocation_shapes import Part
+from gatewayd.ledger.allocating.allocations import ALLOCATIONS
+from gatewayd.ledger.allocating.bank_lines import BankLine
+from gatewayd.ledger.allocating.categories import PROPERTY_TYPES, Category
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.taxpayers import businesses
+from gatewayd.ledger.taxpayers.businesses import Business
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 

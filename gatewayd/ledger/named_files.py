@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
-from gatewayd.ledger import period_seals
+from gatewayd.ledger.calendar import period_seals
 from gatewayd.store import ReadTx, Row
 from gatewayd.store.backups.named_blobs import PAGE, NamedFile, Naming, paged
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.ledger import obligations, schedule
-from gatewayd.ledger.forecast import ObligationKind
-from gatewayd.ledger.obligations import OBLIGATIONS, ObligationRow
+from gatewayd.ledger.calendar.forecast import ObligationKind
+from gatewayd.ledger.obligations import obligations, schedule
+from gatewayd.ledger.obligations.obligations import OBLIGATIONS, ObligationRow
 from gatewayd.store import ReadTx, WriteTx
 
 _SELECT_OF_RESOURCE = f"{OBLIGATIONS.select} AND slot = :resource_id AND slot <> '' ORDER BY id LIMIT 1"

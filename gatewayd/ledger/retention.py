@@ -8,8 +8,8 @@ VAT               six years (VATA 1994 Sch 11 para 6(3))
 import datetime
 from typing import Final, NamedTuple
 
-from gatewayd.ledger.due_dates.companies import YearEnd
-from gatewayd.ledger.due_dates.months import months_after
+from gatewayd.ledger.dates.companies import YearEnd
+from gatewayd.ledger.dates.months import months_after
 from gatewayd.store import ReadTx
 
 INCOME_TAX_YEARS: Final = 5

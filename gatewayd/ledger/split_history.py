@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gatewayd.ledger.allocating.allocation_rules import RuleOutcome
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Direction
+from gatewayd.ledger.allocating.allocations import ALLOCATIONS
 from gatewayd.ledger.allocation_history import LOOKED_AT, day, outcome_of, what
-from gatewayd.ledger.allocation_rules import RuleOutcome
-from gatewayd.ledger.allocation_shapes import Allocation, Direction
-from gatewayd.ledger.allocations import ALLOCATIONS
-from gatewayd.ledger.hidden_imports import VISIBLE
-from gatewayd.ledger.rounding import half_up
+from gatewayd.ledger.imports.hidden_imports import VISIBLE
+from gatewayd.money import half_up
 from gatewayd.store import ReadTx
 
 MOST_PARTS = 6  # Chosen: what has more is hardly split by a habit

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import allocations
-from gatewayd.ledger.allocation_shapes import BY_PERSON, Allocation, Origin, Part
-from gatewayd.ledger.allocations import ALLOCATIONS
-from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger.allocating import allocations
+from gatewayd.ledger.allocating.allocation_shapes import BY_PERSON, Allocation, Origin, Part
+from gatewayd.ledger.allocating.allocations import ALLOCATIONS
+from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 

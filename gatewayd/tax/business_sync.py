@@ -17,7 +17,7 @@ from gatewayd.areas.businesses.tax_sync import SyncTaxBusiness, TaxBusinessChang
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, invalid_field, invalid_state, not_found
 from gatewayd.http1.request import Request as HttpRequest
-from gatewayd.ledger import owners
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, Store, WriteTx
 from gatewayd.tax import taxpayers
 from gatewayd.tax.business_details import TYPES, Inquiry, ListedSource, Source

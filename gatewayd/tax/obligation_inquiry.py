@@ -14,9 +14,9 @@ from msgspec import Meta
 
 from gatewayd.errors import Problem
 from gatewayd.http1.response import Response
-from gatewayd.ledger.confirmations import Confirmed
-from gatewayd.ledger.forecast import ObligationKind
-from gatewayd.ledger.tax_calendar import bounds, tax_year, tax_year_of
+from gatewayd.ledger.calendar.forecast import ObligationKind
+from gatewayd.ledger.dates.tax_calendar import bounds, tax_year, tax_year_of
+from gatewayd.ledger.obligations.confirmations import Confirmed
 from gatewayd.sandbox_authority import itsa, vat
 from gatewayd.tax.authority_session import AuthoritySession, code_of
 from gatewayd.tax.business_details import SOURCES_MAX, TaxBusinessId

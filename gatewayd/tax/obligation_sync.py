@@ -20,11 +20,12 @@ from gatewayd.areas.periods.obligation_sync import (
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, invalid, invalid_field, invalid_state
 from gatewayd.http1.request import Request as HttpRequest
-from gatewayd.ledger import confirmations, obligations, owners
-from gatewayd.ledger.confirmations import Confirmed
-from gatewayd.ledger.obligations import ObligationKey, ObligationRow
+from gatewayd.ledger.dates.tax_calendar import tax_year_of
+from gatewayd.ledger.obligations import confirmations, obligations
+from gatewayd.ledger.obligations.confirmations import Confirmed
+from gatewayd.ledger.obligations.obligations import ObligationKey, ObligationRow
 from gatewayd.ledger.references import unknown_reference
-from gatewayd.ledger.tax_calendar import tax_year_of
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import taxpayers
 from gatewayd.tax.obligation_inquiry import AuthorityObligation, ObligationInquiry, Standing

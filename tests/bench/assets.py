@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.pools.held import HeldOn, Whose
 from gatewayd.areas.assets.transactions.operations import create_transaction
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.store import WriteTx
 from tests.areas.assets.holdings import Holdings

@@ -18,7 +18,8 @@ from gatewayd.areas.landlord.tenancies import rows as tenancies
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import RentStep, TenancyRow
 from gatewayd.clock import Instant
-from gatewayd.ledger.rents import received, schedule
+from gatewayd.ledger.allocating import rents_received
+from gatewayd.ledger.rents import schedule
 from gatewayd.ledger.rents.schedule import Terms
 from gatewayd.money import Money
 from gatewayd.store import WriteTx
@@ -75,7 +76,9 @@ class Portfolio(Estate):
         self.tenancies = self.store.write(lambda tx: self._let(tx, stays), self.org_id)
         self._insert("allocations", itertools.chain.from_iterable(map(self._rents, self.tenancies)))
         self.store.write(self._note, self.org_id)
-        assert not any(stale for _, stale in self.store.read(lambda tx: received.stale(tx, "", 1 << 30), self.org_id))
+        assert not any(
+            stale for _, stale in self.store.read(lambda tx: rents_received.stale(tx, "", 1 << 30), self.org_id)
+        )
 
     def _insert(self, table: str, rows: Rows) -> None:
         fixed = {"org_id": self.org_id, **self._stamps}
@@ -259,7 +262,7 @@ class Portfolio(Estate):
             properties.note_certificates(tx, property_id)
             mortgages.keep_owed(tx, f"mtg_{property_id[5:]}")
         for row in self.tenancies:
-            received.note_unpaid(tx, row.id)
+            rents_received.note_unpaid(tx, row.id)
 
     def _days_ago(self, least: int, most: int) -> datetime.date:
         return TODAY - _DAY * self._chances.randint(least, most)

@@ -14,8 +14,8 @@ from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
-from gatewayd.ledger import allocations, bank_lines
-from gatewayd.ledger.allocation_shapes import Part
+from gatewayd.ledger.allocating import allocations, bank_lines
+from gatewayd.ledger.allocating.allocation_shapes import Part
 from gatewayd.store import WriteTx
 from tests.cli.conftest import CommandResult, Run
 from tests.ledger import bank_books

@@ -12,9 +12,9 @@ from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
-from gatewayd.ledger import allocations
-from gatewayd.ledger.allocation_shapes import Part
-from gatewayd.ledger.allocations import Entry
+from gatewayd.ledger.allocating import allocations
+from gatewayd.ledger.allocating.allocation_shapes import Part
+from gatewayd.ledger.allocating.allocations import Entry
 from gatewayd.store import WriteTx
 from gatewayd.store.files.directory import locked
 from tests.cli.conftest import Run

@@ -1,6 +1,6 @@
 """Brokers' files through the API: a file is sent, previewed, applied and undone, and what is refused on the way."""
 
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.contract.conftest import OpenCatalogue
 from tests.support.api import Reply, TestedApi
 from tests.support.statement_files import file_of, opened, trade

@@ -11,6 +11,7 @@ import trio
 
 from gatewayd.areas.assets.accounts.operations import create_account
 from gatewayd.areas.assets.accounts.shapes import CreateAssetAccount
+from gatewayd.areas.assets.books.transactions import AssetTransaction
 from gatewayd.areas.assets.imports.operations import list_import_rows
 from gatewayd.areas.assets.imports.shapes import ListImportedTrades
 from gatewayd.areas.assets.portfolios.operations import create_portfolio
@@ -18,15 +19,15 @@ from gatewayd.areas.assets.portfolios.shapes import CreatePortfolio
 from gatewayd.areas.assets.prices.rows import put_rate
 from gatewayd.areas.assets.prices.shapes import ExchangeRate
 from gatewayd.areas.assets.transactions.operations import create_transaction, list_transactions
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction, ListAssetTransactions
+from gatewayd.areas.assets.transactions.shapes import CreateTransaction, ListAssetTransactions
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.clock import SettableClock, from_wire
 from gatewayd.importing.engine import Importing, open_importing
 from gatewayd.importing.parts import SIZES, ImportParts, Sizes
 from gatewayd.importing.runs import Order
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import Store
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings

@@ -22,9 +22,9 @@ from gatewayd.clock import SettableClock
 from gatewayd.importing.engine import Importing, open_importing
 from gatewayd.importing.parts import SIZES, ImportParts, ReadApart, Sizes
 from gatewayd.importing.runs import Order
-from gatewayd.ledger.allocation_rules import RuleConditions, RuleOutcome
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.allocating.allocation_rules import RuleConditions, RuleOutcome
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import Store
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
 from gatewayd.errors import Problem
 from gatewayd.importing.operations import mapping_of
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.statements.shapes import Mapping
 from tests.importing import broker_files as files
 from tests.importing.brokerage import Open, opener

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from gatewayd.errors import Problem
 from gatewayd.importing.parts import Sizes
-from gatewayd.ledger import period_locks
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import Store
 from tests.importing.brokerage import Brokerage, Open, opener
 from tests.importing.conftest import DEADLINE, ORG

@@ -30,7 +30,7 @@ Trade Date,Action,Ticker,Quantity,Price,Amount,Currency
 
 def published() -> Mapping[tuple[str, str], Decimal]:
     """What HMRC published: units of a currency for 1 pound, by month and currency."""
-    path = Path(gatewayd.ledger.__file__).with_name("hmrc_rates.tsv")
+    path = Path(gatewayd.ledger.__file__).with_name("exchange") / "hmrc_rates.tsv"
     lines = [line for line in path.read_text("ascii").splitlines() if not line.startswith("#")]
     found = {}
     for row in csv.DictReader(lines, delimiter="\t"):

@@ -15,8 +15,8 @@ from gatewayd.areas.banking.imports.operations import list_import_rows
 from gatewayd.errors import Problem
 from gatewayd.importing.bank import moves
 from gatewayd.importing.parts import SIZES, Sizes
-from gatewayd.ledger import period_locks
-from gatewayd.ledger.import_shapes import ListImportRows
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports.import_shapes import ListImportRows
 from gatewayd.statements.shapes import Hints, Ignored, Mapping, Part, Proposal, Refused, Unreadable
 from gatewayd.store import Store
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank

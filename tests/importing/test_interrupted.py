@@ -8,8 +8,8 @@ import trio
 
 from gatewayd.importing.bank import moves
 from gatewayd.importing.parts import Sizes
-from gatewayd.ledger import period_locks
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import Store
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
 from tests.support.statement_files import line, statement

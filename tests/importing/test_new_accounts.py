@@ -13,7 +13,7 @@ from gatewayd.errors import Problem
 from gatewayd.importing.engine import PREVIEW_DAYS
 from gatewayd.importing.parts import Sizes
 from gatewayd.importing.runs import Order
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.statements.shapes import Mapping, Proposal, Unreadable
 from gatewayd.store import Store
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
 from gatewayd.areas.assets.instruments.shapes import InlineInstrument
 from gatewayd.areas.assets.instruments.upserting import find_or_create
 from gatewayd.areas.assets.prices.shapes import PriceImport

@@ -18,7 +18,7 @@ from gatewayd.errors import Problem
 from gatewayd.importing.bank import undoing
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.operations import undo_import
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.importing.conftest import ORG, Bank, OpenBank
 from tests.support.statement_files import line, statement
 from tests.support.store import make_caller

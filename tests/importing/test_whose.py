@@ -11,7 +11,7 @@ from gatewayd.areas.banking.accounts.shapes import CreateAccount, GetAccountDeta
 from gatewayd.areas.banking.institutions import ListInstitutions, list_institutions
 from gatewayd.errors import Problem
 from gatewayd.importing.runs import Order
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.statements.shapes import Line, Part, Refused
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
 from tests.support.statement_files import closed, file_of, line, opened, received, statement

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from gatewayd.ledger import allocations, bank_lines
-from gatewayd.ledger.allocation_shapes import Allocation, Part
-from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger.allocating import allocations, bank_lines
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Part
+from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.store import WriteTx
 from tests.areas.accounting.books import Books
 

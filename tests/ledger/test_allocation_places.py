@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import allocations
-from gatewayd.ledger.allocation_shapes import Allocation, Entry, Part
+from gatewayd.ledger.allocating import allocations
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Entry, Part
 from tests.areas.accounting.books import fields_of
 from tests.areas.businesses.ledger_books import LedgerBooks
 from tests.ledger.lets import insert_mortgage, insert_property, insert_tenancy, insert_unit

@@ -6,8 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import allocation_checks, allocations, period_locks
-from gatewayd.ledger.allocation_shapes import Entry, Part
+from gatewayd.ledger.allocating import allocation_checks, allocations
+from gatewayd.ledger.allocating.allocation_shapes import Entry, Part
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.accounting.books import fields_of
 from tests.ledger.bank_books import BankBooks
 from tests.support.store import MemoryStore

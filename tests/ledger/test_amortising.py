@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatewayd.clock import months_later
-from gatewayd.ledger.amortising import (
+from gatewayd.ledger.loans.amortising import (
     MONTHS_KEPT,
     Balance,
     Instalment,

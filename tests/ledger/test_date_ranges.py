@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.ledger.date_ranges import (
+from gatewayd.ledger.dates.date_ranges import (
     DateRange,
     GroupBy,
     QuarterlyType,

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.ledger.due_dates import companies, construction, income_tax, vat
-from gatewayd.ledger.due_dates.companies import FinancialYear, YearEnd
-from gatewayd.ledger.due_dates.income_tax import QuarterType
-from gatewayd.ledger.due_dates.months import DAY, following, months_after
-from gatewayd.ledger.due_dates.vat import Registration
+from gatewayd.ledger.dates import companies, construction, income_tax, vat
+from gatewayd.ledger.dates.companies import FinancialYear, YearEnd
+from gatewayd.ledger.dates.income_tax import QuarterType
+from gatewayd.ledger.dates.months import DAY, following, months_after
+from gatewayd.ledger.dates.vat import Registration
 
 TYPES: tuple[QuarterType, ...] = ("standard", "calendar")
 years = st.integers(min_value=2000, max_value=2100)

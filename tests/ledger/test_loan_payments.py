@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from gatewayd.clock import months_later
 from gatewayd.errors import Problem
-from gatewayd.ledger import allocations, period_locks
-from gatewayd.ledger.allocation_shapes import Allocation, Entry, Part
-from gatewayd.ledger.allocations import ALLOCATIONS
-from gatewayd.ledger.rounding import half_up
+from gatewayd.ledger.allocating import allocations
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Entry, Part
+from gatewayd.ledger.allocating.allocations import ALLOCATIONS
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.money import half_up
 from tests.areas.accounting.books import fields_of
 from tests.areas.landlord.let_books import LetBooks
 from tests.support.store import MemoryStore

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.ledger import owners
+from gatewayd.ledger.taxpayers import owners
 from tests.areas.accounting.books import Books
 from tests.support.store import MemoryStore
 

@@ -4,7 +4,7 @@ import apsw
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.store import WriteTx, connections, schema
 from tests.areas.accounting.books import Books
 from tests.areas.businesses.trades import Firm

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.ledger.profit_and_loss import (
+from gatewayd.ledger.allocating.categories import kind_of
+from gatewayd.ledger.results.profit_and_loss import (
     Books,
     Direction,
     Line,
     Posting,
     Statement,
-    kind_of,
     posting,
     sales_category,
     share,

@@ -2,14 +2,8 @@
 
 import pytest
 
-from gatewayd.ledger import (
-    allocated_money,
-    allocated_rows,
-    allocated_vat,
-    invoiced_income,
-    unallocated,
-    vat_figures,
-)
+from gatewayd.ledger.allocating import unallocated
+from gatewayd.ledger.results import allocated_money, allocated_rows, allocated_vat, invoiced_income, vat_figures
 from tests.support.store import MemoryStore
 
 _NAMES = "business_id property_id legal_entity_id account_id currency category direction start after_id first last"

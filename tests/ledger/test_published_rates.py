@@ -7,12 +7,12 @@ from importlib.resources import files
 
 import pytest
 
-from gatewayd.ledger.published_rates import coverage, latest_rate, published_rate
+from gatewayd.ledger.exchange.published_rates import coverage, latest_rate, published_rate
 from gatewayd.money import CURRENCIES
 
 LINES = [
     line.split("\t")
-    for line in files("gatewayd.ledger").joinpath("hmrc_rates.tsv").read_text("ascii").splitlines()
+    for line in files("gatewayd.ledger.exchange").joinpath("hmrc_rates.tsv").read_text("ascii").splitlines()
     if not line.startswith("#")
 ]
 

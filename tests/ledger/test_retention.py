@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from gatewayd.ledger.due_dates.companies import YearEnd
+from gatewayd.ledger.dates.companies import YearEnd
 from gatewayd.ledger.retention import Keeper, last_day
 
 MARCH = YearEnd(3, 31)

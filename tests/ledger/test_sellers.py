@@ -2,8 +2,8 @@
 
 import pytest
 
-from gatewayd.ledger import sellers
-from gatewayd.ledger.sellers import Seller
+from gatewayd.ledger.vat import sellers
+from gatewayd.ledger.vat.sellers import Seller
 from tests.areas.accounting.books import BRITISH_VAT_NUMBER, Books
 from tests.support.store import MemoryStore
 

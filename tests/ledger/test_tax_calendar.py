@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.ledger.tax_calendar import bounds, is_tax_year, tax_year_of
+from gatewayd.ledger.dates.tax_calendar import bounds, is_tax_year, tax_year_of
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatewayd.ledger import vat_figures
-from gatewayd.ledger.categories import Category
-from gatewayd.ledger.date_ranges import DateRange
-from gatewayd.ledger.vat_return import VatBoxes, boxes
+from gatewayd.ledger.allocating.categories import Category
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.results import vat_figures
+from gatewayd.ledger.vat.vat_return import VatBoxes, boxes
 from tests.areas.businesses.ledger_books import LedgerBooks
 from tests.support.store import MemoryStore
 

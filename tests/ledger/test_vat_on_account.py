@@ -4,13 +4,13 @@ import datetime
 
 import pytest
 
-from gatewayd.ledger import vat_years
-from gatewayd.ledger.due_dates import vat, vat_on_account
-from gatewayd.ledger.due_dates.months import DuePeriod
-from gatewayd.ledger.due_dates.vat import Registration
-from gatewayd.ledger.due_dates.vat_on_account import PaymentOnAccount, VatYear
-from gatewayd.ledger.due_dates.working_days import easter_sunday, last_working_day
-from gatewayd.ledger.vat_years import KeptPeriod
+from gatewayd.ledger.dates import vat, vat_on_account
+from gatewayd.ledger.dates.months import DuePeriod
+from gatewayd.ledger.dates.vat import Registration
+from gatewayd.ledger.dates.vat_on_account import PaymentOnAccount, VatYear
+from gatewayd.ledger.dates.working_days import easter_sunday, last_working_day
+from gatewayd.ledger.taxpayers import vat_years
+from gatewayd.ledger.taxpayers.vat_years import KeptPeriod
 
 MILLION = 1_000_000_00
 

@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from gatewayd.ledger import vat_rates
-from gatewayd.ledger.vat_rates import (
+from gatewayd.ledger.vat import vat_rates
+from gatewayd.ledger.vat.vat_rates import (
     DOMESTIC_REVERSE_CHARGES,
     NEEDS_REGISTRATION,
     AllocationVatCode,

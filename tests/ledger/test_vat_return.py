@@ -3,9 +3,9 @@
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import vat_figures
-from gatewayd.ledger.date_ranges import DateRange
-from gatewayd.ledger.vat_return import VatBoxes, VatFigures, boxes
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.results import vat_figures
+from gatewayd.ledger.vat.vat_return import VatBoxes, VatFigures, boxes
 from tests.areas.businesses.ledger_books import LedgerBooks
 from tests.support.store import MemoryStore
 

@@ -42,9 +42,9 @@ def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_a_run_kills_what_its_tests_notice() -> None:
-    ended = run("gatewayd/ledger/vat_rates.py", "--within", "rate_on")
+    ended = run("gatewayd/ledger/vat/vat_rates.py", "--within", "rate_on")
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.startswith("gatewayd/ledger/vat_rates.py: ")
+    assert ended.stdout.startswith("gatewayd/ledger/vat/vat_rates.py: ")
     assert " 0 new; " in ended.stdout
 
 

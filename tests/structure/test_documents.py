@@ -9,7 +9,7 @@ from gatewayd.errors import ERRORS
 from gatewayd.events import EVENT_KINDS
 from tests.contract import promises
 from tests.structure.sources import ROOT
-from tests.structure.test_floors import AREAS, AREAS_FLOOR, FLOORS
+from tests.structure.test_floors import AREAS, AREAS_FLOOR, FLOORS, FOLDERS
 
 SPEC = (ROOT / "docs" / "spec.md").read_text("utf-8")
 DOMAIN = (ROOT / "docs" / "domain.md").read_text("utf-8")
@@ -81,3 +81,12 @@ def test_the_architecture_has_every_room_on_its_floor() -> None:
     assert {room: FLOORS[room] for room in FLOORS} == {room: dict(described).get(room) for room in FLOORS}
     areas = next(text for floor, rooms, text in cells(ARCHITECTURE, "## Floors") if rooms == "`areas`")
     assert (dict(described)["areas"], sorted(code(areas))) == (AREAS_FLOOR, sorted(AREAS))
+
+
+def test_the_architecture_has_every_folder_of_an_area_on_its_floor() -> None:
+    told = re.findall(r"^### Inside `(\w+)`$", ARCHITECTURE, re.MULTILINE)
+    assert "assets" in told
+    for area in told:
+        rows = cells(ARCHITECTURE, f"### Inside `{area}`")
+        described = [(folder, int(floor)) for floor, folders, text in rows for folder in code(folders)]
+        assert sorted(described) == sorted(FOLDERS[area].items()), area

@@ -2,7 +2,8 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
@@ -31,6 +32,16 @@ AREAS = frozenset(
     {"legal_entities", "businesses", "assets", "landlord", "accounting"}
     | {"banking", "vault", "billing", "periods", "crm", "organizations"}
 )
+FOLDERS: dict[str, dict[str, int]] = {
+    "assets": {
+        "books": 0,
+        **dict.fromkeys(["pools", "prices"], 1),
+        **dict.fromkeys(["gains", "income", "instruments"], 2),
+        **dict.fromkeys(["positions", "transactions"], 3),
+        **dict.fromkeys(["accounts", "imports", "performance", "portfolios"], 4),
+    },
+}
+"""The folders of an area, and its files beside them, on floors of their own. An area that is not named is free yet."""
 NEIGHBOURS = {("ids", "clock"), ("shares", "errors"), ("__main__", "cli")}
 """Rooms of one floor that do know each other: ids sort by the time they are made, and who gets no place is told so."""
 
@@ -100,6 +111,12 @@ def floor_of(room: str) -> int:
     return AREAS_FLOOR if room.startswith("areas") else FLOORS[room]
 
 
+def folder_of(dotted: str) -> tuple[str, str]:
+    """Area and folder of a module of an area: `vault` and `links`; where it is the area itself the folder is empty."""
+    _, _, area, *rest = dotted.split(".")
+    return area, rest[0] if rest else ""
+
+
 def dotted_name(source: Source) -> str:
     return ".".join(source.path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
@@ -114,6 +131,8 @@ def faults_of(found: Import) -> Iterator[str]:
     here, there = room_of(dotted_name(found.source)), room_of(found.target)
     if not here:
         yield f"{found.where}: gatewayd/__init__.py imports nothing of ours"
+    elif here == there and here.startswith("areas."):
+        yield from faults_in_an_area(found)
     elif here == there or (here, there) in NEIGHBOURS or there in ("", "__version__"):
         return
     elif there not in FLOORS and there.removeprefix("areas.") not in AREAS:
@@ -122,6 +141,19 @@ def faults_of(found: Import) -> Iterator[str]:
         yield f"{found.where}: {here} is a door, and imports {there}"
     elif floor_of(there) >= floor_of(here):
         yield f"{found.where}: {here} (floor {floor_of(here)}) imports {there} (floor {floor_of(there)})"
+
+
+def faults_in_an_area(found: Import) -> Iterator[str]:
+    """What is wrong with an import of a module of the same area. The area itself joins what its folders have."""
+    area, here = folder_of(dotted_name(found.source))
+    _, there = folder_of(found.target)
+    floors = FOLDERS.get(area)
+    if floors is None or not here or here == there:
+        return
+    if there not in floors or here not in floors:
+        yield f"{found.where}: {found.target} stands on no floor of {area}"
+    elif floors[there] >= floors[here]:
+        yield f"{found.where}: {area}.{here} (floor {floors[here]}) imports {area}.{there} (floor {floors[there]})"
 
 
 def test_every_file_and_package_has_a_floor() -> None:
@@ -133,8 +165,34 @@ def test_every_file_and_package_has_a_floor() -> None:
     assert sorted(areas - AREAS) == []
 
 
+@pytest.mark.parametrize("area", FOLDERS)
+def test_every_folder_of_an_area_has_a_floor(area: str) -> None:
+    entries = (PACKAGE / "areas" / area).iterdir()
+    names = {path.name.removesuffix(".py") for path in entries if path.name not in ("__pycache__", "__init__.py")}
+    assert sorted(names) == sorted(FOLDERS[area])
+
+
 def test_imports_lead_downwards_only() -> None:
     assert [fault for source in SOURCES for found in imports(source) for fault in faults_of(found)] == []
+
+
+def imported_modules(every: Iterable[Source]) -> dict[str, set[str]]:
+    """The modules of ours that each imports, without the packages on the way to them."""
+    named = {dotted_name(source): source for source in every}
+    return {
+        name: {
+            module
+            for found in imports(source)
+            for module in (found.target if found.target in named else found.target.rpartition(".")[0],)
+            if module in named and module != name
+        }
+        for name, source in named.items()
+    }
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    """Whatever the floors: also within a folder."""
+    TopologicalSorter(imported_modules(SOURCES)).prepare()
 
 
 def test_third_parties_stay_where_they_belong() -> None:
@@ -230,6 +288,56 @@ def test_a_broken_floor_is_named_with_its_line(name: str, line: str, fault: str)
     assert len(found) == 1
     assert fault in found[0]
     assert found[0].startswith(f"{name}:{2 + line.count(chr(10))}:")
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "fault"),
+    [
+        (
+            "books/x.py",
+            "from gatewayd.areas.assets.pools import y",
+            "assets.books (floor 0) imports assets.pools (floor 1)",
+        ),
+        (
+            "gains/x.py",
+            "from gatewayd.areas.assets import income",
+            "assets.gains (floor 2) imports assets.income (floor 2)",
+        ),
+        (
+            "pools/x.py",
+            "def f():\n    import gatewayd.areas.assets.gains.y",
+            "assets.pools (floor 1) imports assets.gains (floor 2)",
+        ),
+        ("gains/x.py", "from gatewayd.areas.assets.misc import y", "stands on no floor of assets"),
+        ("gains/x.py", "from gatewayd.areas.assets import AREA", "stands on no floor of assets"),
+    ],
+)
+def test_a_broken_floor_of_an_area_is_named_with_its_line(name: str, line: str, fault: str) -> None:
+    source = written(f"gatewayd/areas/assets/{name}", f"\n{line}\n")
+    found = [fault for found in imports(source) for fault in faults_of(found)]
+    assert len(found) == 1
+    assert fault in found[0]
+    assert found[0].startswith(f"gatewayd/areas/assets/{name}:{2 + line.count(chr(10))}:")
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("gains/x.py", "from gatewayd.areas.assets.pools import y"),
+        ("gains/x.py", "from gatewayd.areas.assets.gains import y"),
+        ("__init__.py", "from gatewayd.areas.assets.gains import operations"),
+    ],
+)
+def test_an_import_that_leads_downwards_is_none(name: str, line: str) -> None:
+    source = written(f"gatewayd/areas/assets/{name}", f"{line}\n")
+    assert [fault for found in imports(source) for fault in faults_of(found)] == []
+
+
+def test_a_circle_of_files_is_seen() -> None:
+    one = written("gatewayd/x/one.py", "from gatewayd.x import two\n")
+    other = written("gatewayd/x/two.py", "def f():\n    from gatewayd.x.one import g\n")
+    with pytest.raises(CycleError):
+        TopologicalSorter(imported_modules([one, other])).prepare()
 
 
 @pytest.mark.parametrize(

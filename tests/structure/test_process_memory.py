@@ -58,7 +58,7 @@ DISPENSABLE = {
     "LinkTransfers._transfers": "downloads of links that may go on: another process counts them once more",
     "_Gate._streams": "the streams of one connection",
     "Day.staying": "what one write is about",
-    "_Pending.scope_of": "what one write is about",
+    "Pending.scope_of": "what one write is about",
     "_Expected.scope_of": "what one read is about",
     "_Expected.givers": "what one read is about",
     "_Expected.unmeasured": "what one read is about",

@@ -29,7 +29,7 @@ _KEYWORDS = re.compile(
 _ASSIGNED = re.compile(r"^(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
 
 WRITERS = {
-    "bank_transactions": {"gatewayd/areas/banking/transactions/rows.py", "gatewayd/ledger/bank_lines.py"},
+    "bank_transactions": {"gatewayd/areas/banking/transactions/rows.py", "gatewayd/ledger/allocating/bank_lines.py"},
     "deliveries": {"gatewayd/events.py", "gatewayd/webhooks/delivery_queue.py", "gatewayd/webhooks/retention.py"},
     "events": {"gatewayd/events.py", "gatewayd/webhooks/retention.py"},
 }

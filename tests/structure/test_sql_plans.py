@@ -23,8 +23,8 @@ _SCANNED = re.compile(r"SCAN (\w+)")
 
 GOES_ON = {
     ("gatewayd/areas/banking/transactions/rows.py", "SELECT"),
-    ("gatewayd/ledger/allocations.py", "ALLOCATIONS_SELECT"),
-    ("gatewayd/ledger/bank_lines.py", "LINES"),
+    ("gatewayd/ledger/allocating/allocations.py", "ALLOCATIONS_SELECT"),
+    ("gatewayd/ledger/allocating/bank_lines.py", "LINES"),
 }
 """The beginning of other statements, which say more."""
 WHOLE = {
@@ -34,7 +34,7 @@ WHOLE = {
 """What a period is sealed with, once, on a thread."""
 RARE = {
     ("gatewayd/areas/banking/accounts/rows.py", "_DELETE"),
-    ("gatewayd/ledger/import_runs.py", "_DELETE"),
+    ("gatewayd/ledger/imports/import_runs.py", "_DELETE"),
     ("gatewayd/identity/people/organizations.py", "_DELETE"),
 }
 """An account that was made for a file, and goes with its import that failed; an organization that has nothing left."""

@@ -7,7 +7,7 @@ from gatewayd.areas.businesses import adoption
 from gatewayd.areas.businesses.shapes import BusinessRow, Latency, TaxSync
 from gatewayd.clock import DAY
 from gatewayd.contract.wire import Address
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.support.store import START
 from tests.tax.conftest import HEADERS, OpenTax, with_header
 from tests.tax.recording import answer

@@ -1,7 +1,7 @@
 """Portfolios: what is held, what it cost, what it earned and gained (Spec §4)."""
 
 from gatewayd.areas.assets.accounts import operations as accounts
-from gatewayd.areas.assets.gains import loss_operations as losses
+from gatewayd.areas.assets.gains import losses
 from gatewayd.areas.assets.gains import operations as gains
 from gatewayd.areas.assets.imports import operations as imports
 from gatewayd.areas.assets.income import operations as income

@@ -8,9 +8,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gatewayd.ledger import bank_statements
-from gatewayd.ledger.bank_statements import ALWAYS
-from gatewayd.ledger.date_ranges import DateRange, after, before, days
+from gatewayd.ledger.allocating import bank_statements
+from gatewayd.ledger.allocating.bank_statements import ALWAYS
+from gatewayd.ledger.dates.date_ranges import DateRange, after, before, days
 from gatewayd.store import ReadTx
 
 BRIDGED_DAYS: Final = 31  # Chosen: that statements bridge by themselves; a person's word reaches any distance

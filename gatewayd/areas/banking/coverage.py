@@ -19,9 +19,10 @@ from gatewayd.areas.banking.unsafe_periods import UnsafePeriod
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Amount, DateText, Id, Request, Response
-from gatewayd.ledger import bank_statements, import_runs
-from gatewayd.ledger.bank_statements import ALWAYS
-from gatewayd.ledger.date_ranges import DateRange, after, before
+from gatewayd.ledger.allocating import bank_statements
+from gatewayd.ledger.allocating.bank_statements import ALWAYS
+from gatewayd.ledger.dates.date_ranges import DateRange, after, before
+from gatewayd.ledger.imports import import_runs
 from gatewayd.money import Money, from_minor
 from gatewayd.store import ReadTx, WriteTx
 

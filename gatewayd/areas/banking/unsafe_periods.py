@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from gatewayd.contract.wire import DateText, Id, Response
-from gatewayd.ledger import bank_statements, periods
-from gatewayd.ledger.business_accounts import accounts_of, entities_of
-from gatewayd.ledger.date_ranges import DateRange, days
-from gatewayd.ledger.forecast import PeriodType
-from gatewayd.ledger.periods import Label, PeriodRow
+from gatewayd.ledger.allocating import bank_statements
+from gatewayd.ledger.calendar import periods
+from gatewayd.ledger.calendar.forecast import PeriodType
+from gatewayd.ledger.calendar.periods import Label, PeriodRow
+from gatewayd.ledger.dates.date_ranges import DateRange, days
+from gatewayd.ledger.taxpayers.business_accounts import accounts_of, entities_of
 from gatewayd.store import ReadTx
 
 

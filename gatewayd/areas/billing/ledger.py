@@ -12,6 +12,7 @@ from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, curso
 from gatewayd.contract.wire import Date, Request, Since, encode, project
 from gatewayd.errors import invalid_field
 from gatewayd.identity.people import organizations
+from gatewayd.ledger.calendar.report_ranges import check_date
 from gatewayd.ledger.credits import balances, pages, summaries, usage
 from gatewayd.ledger.credits.pages import EntryFilter, Place
 from gatewayd.ledger.credits.shapes import (
@@ -22,7 +23,6 @@ from gatewayd.ledger.credits.shapes import (
     OperationName,
     UsageSummary,
 )
-from gatewayd.ledger.report_ranges import check_date
 from gatewayd.store import ReadTx
 
 DAYS_DEFAULT: Final = 30

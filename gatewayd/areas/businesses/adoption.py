@@ -11,7 +11,7 @@ from gatewayd.areas.businesses import rows
 from gatewayd.areas.businesses.rows import BUSINESSES, NEVER_SYNCED
 from gatewayd.areas.businesses.shapes import BusinessRow, TaxSync
 from gatewayd.errors import not_found
-from gatewayd.ledger import owners
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import WriteTx
 
 SAID_BY_AUTHORITY = frozenset(

@@ -25,12 +25,15 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
 from gatewayd.errors import FieldError, archived_already, invalid, invalid_field, invalid_state, not_found
-from gatewayd.ledger import entries, obligations, owners, references, unallocated
-from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger import entries, references
+from gatewayd.ledger.allocating import unallocated
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.dates.tax_calendar import bounds, tax_year_of
 from gatewayd.ledger.lists import archive_filter, sync_page
-from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.obligations import obligations
 from gatewayd.ledger.references import Reference, unknown_reference
-from gatewayd.ledger.tax_calendar import bounds, tax_year_of
+from gatewayd.ledger.taxpayers import owners
+from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.store import ReadTx, Row, WriteTx
 
 _SELECT_PAGE = """

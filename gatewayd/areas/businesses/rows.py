@@ -20,9 +20,12 @@ from gatewayd.areas.businesses.shapes import (
 from gatewayd.clock import london_date
 from gatewayd.contract.wire import open_wire, project
 from gatewayd.errors import Problem, invalid_state
-from gatewayd.ledger import owner_shares, owners, period_locks, quarter_choices, schedule
-from gatewayd.ledger.owners import Owner
-from gatewayd.ledger.quarter_choices import Choice
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.obligations import schedule
+from gatewayd.ledger.results import owner_shares
+from gatewayd.ledger.taxpayers import owners, quarter_choices
+from gatewayd.ledger.taxpayers.owners import Owner
+from gatewayd.ledger.taxpayers.quarter_choices import Choice
 from gatewayd.store import ReadTx, Table, WriteTx
 
 MAX_PER_ENTITY = 500  # Chosen: all of an entity are looked at together; HMRC keeps 50 self-employments of a person

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from gatewayd.areas.businesses.shapes import BusinessRow, LiveStatus, Status, StoredStatus
 from gatewayd.errors import FieldError
-from gatewayd.ledger.tax_calendar import is_tax_year, tax_year_of
+from gatewayd.ledger.dates.tax_calendar import is_tax_year, tax_year_of
 
 MOVES: Mapping[LiveStatus, tuple[LiveStatus, ...]] = {
     "pending": (),

@@ -12,9 +12,10 @@ from gatewayd.areas.landlord.certificates.shapes import StoredCertificate
 from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.areas.landlord.properties.shapes import StoredProperty, Use
 from gatewayd.clock import days_after
-from gatewayd.ledger import businesses, owners, resource_obligations
-from gatewayd.ledger.owners import Owner
+from gatewayd.ledger import resource_obligations
 from gatewayd.ledger.resource_obligations import Following
+from gatewayd.ledger.taxpayers import businesses, owners
+from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.store import WriteTx
 
 KEPT: Final = frozenset({"active", "under_offer"})

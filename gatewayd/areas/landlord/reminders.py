@@ -20,7 +20,7 @@ from gatewayd.areas.landlord.tenancies import states
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.clock import days_after, london_date
-from gatewayd.ledger.rents import received
+from gatewayd.ledger.allocating import rents_received
 from gatewayd.money import from_minor
 from gatewayd.store import ReadTx, WriteTx
 
@@ -70,7 +70,7 @@ def tell_some(tx: WriteTx) -> None:
         tx.bind(org_id)
         told_for = _tell_overdue(tx, TENANCIES.get(tx, id_), told_for)
         tenancies.mark_rent_looked_at(tx, id_, told_for)
-        received.note_unpaid(tx, id_)  # what a migration left open is found sooner so
+        rents_received.note_unpaid(tx, id_)  # what a migration left open is found sooner so
     for org_id, id_ in tx.rows(_SELECT_NOT_KEPT_ANY_ORG, count=TOLD_AT_ONCE):
         tx.bind(org_id)
         mortgages.keep_owed(tx, id_)

@@ -21,9 +21,12 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered, project
 from gatewayd.errors import archived_already, invalid_state, not_found
-from gatewayd.ledger import businesses, former_vat_terms, owners, period_locks, portfolios, schedule, vat_standing
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
-from gatewayd.ledger.vat_standing import VatStanding
+from gatewayd.ledger.obligations import schedule
+from gatewayd.ledger.taxpayers import businesses, owners, portfolios
+from gatewayd.ledger.vat import former_vat_terms, vat_standing
+from gatewayd.ledger.vat.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row, WriteTx
 
 ON_CALENDAR = ("type", "incorporation_date", "accounting_year_end", "country_code", "utr", "vat", "cis", "archived_at")

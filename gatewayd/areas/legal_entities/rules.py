@@ -11,7 +11,7 @@ from gatewayd import check_digits
 from gatewayd.areas.legal_entities import identifiers
 from gatewayd.areas.legal_entities.shapes import EntityRow, EntityType, YearEnd
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger.owners import INCORPORATED, PERSONS
+from gatewayd.ledger.taxpayers.owners import INCORPORATED, PERSONS
 
 
 def default_year_end(entity_type: EntityType) -> YearEnd:

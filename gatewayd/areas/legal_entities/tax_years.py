@@ -13,9 +13,11 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, listing_of
 from gatewayd.contract.wire import AmountText, Id, Request, Response
 from gatewayd.errors import FieldError, invalid, not_found
-from gatewayd.ledger import owners, schedule, tax_calendar, tax_year_figures
-from gatewayd.ledger.report_ranges import TaxYear
-from gatewayd.ledger.tax_year_figures import Residence, TaxYearFigures
+from gatewayd.ledger.calendar.report_ranges import TaxYear
+from gatewayd.ledger.dates import tax_calendar
+from gatewayd.ledger.obligations import schedule
+from gatewayd.ledger.taxpayers import owners, tax_year_figures
+from gatewayd.ledger.taxpayers.tax_year_figures import Residence, TaxYearFigures
 from gatewayd.money import from_minor, to_minor
 from gatewayd.store import ReadTx, WriteTx
 

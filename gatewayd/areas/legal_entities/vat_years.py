@@ -13,12 +13,14 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, listing_of
 from gatewayd.contract.wire import AmountText, Date, DateText, Id, Request, Response
 from gatewayd.errors import FieldError, invalid, not_found
-from gatewayd.ledger import periods, schedule, taxpayers, vat_years
-from gatewayd.ledger.due_dates.months import is_month_end
-from gatewayd.ledger.due_dates.vat_on_account import Method, VatYear
-from gatewayd.ledger.forecast import PeriodKey
-from gatewayd.ledger.taxpayers import Taxpayer
-from gatewayd.ledger.vat_years import SaidYear
+from gatewayd.ledger.calendar import periods
+from gatewayd.ledger.calendar.forecast import PeriodKey
+from gatewayd.ledger.dates.months import is_month_end
+from gatewayd.ledger.dates.vat_on_account import Method, VatYear
+from gatewayd.ledger.obligations import schedule
+from gatewayd.ledger.taxpayers import taxpayers, vat_years
+from gatewayd.ledger.taxpayers.taxpayers import Taxpayer
+from gatewayd.ledger.taxpayers.vat_years import SaidYear
 from gatewayd.money import from_minor, to_minor
 from gatewayd.store import ReadTx, WriteTx
 

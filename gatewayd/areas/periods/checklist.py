@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from gatewayd.areas.periods import totals
 from gatewayd.areas.periods.shapes import Check, CheckCode, TotalsWarning
-from gatewayd.ledger import bank_statements, periods, unallocated
-from gatewayd.ledger.business_accounts import accounts_of
-from gatewayd.ledger.date_ranges import DateRange, days
-from gatewayd.ledger.invoices_of_business import of_business
-from gatewayd.ledger.periods import PeriodRow
+from gatewayd.ledger.allocating import bank_statements, unallocated
+from gatewayd.ledger.calendar import periods
+from gatewayd.ledger.calendar.periods import PeriodRow
+from gatewayd.ledger.dates.date_ranges import DateRange, days
+from gatewayd.ledger.results.invoices_of_business import of_business
+from gatewayd.ledger.taxpayers.business_accounts import accounts_of
 from gatewayd.store import ReadTx
 
 _SELECT_DRAFTS = f"""

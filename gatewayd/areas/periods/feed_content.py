@@ -12,7 +12,7 @@ from gatewayd.areas.periods.icalendar import Deadline
 from gatewayd.clock import Instant
 from gatewayd.identity.keys.calendar_feeds import OpenFeed
 from gatewayd.ledger import tenancy_ends
-from gatewayd.ledger.forecast import ObligationKind
+from gatewayd.ledger.calendar.forecast import ObligationKind
 from gatewayd.ledger.tenancy_ends import TenancyEnd
 from gatewayd.store import ReadTx, Row
 

@@ -11,9 +11,9 @@ from gatewayd.contract.wire import Id, Name, Request, encode, project
 from gatewayd.errors import invalid
 from gatewayd.identity.keys import calendar_feeds
 from gatewayd.identity.keys.calendar_feeds import CALENDAR_FEEDS, CalendarFeed, NewFeed
-from gatewayd.ledger import owners
 from gatewayd.ledger.lists import sync_page
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
 
 PATH: Final = "/calendar/"

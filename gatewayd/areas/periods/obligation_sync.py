@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from gatewayd.contract.operation import AT_CATALOGUE, TAX_FORWARD, Operation
 from gatewayd.contract.wire import Id, Request, Response, Timestamp
-from gatewayd.ledger.obligations import Obligation
+from gatewayd.ledger.obligations.obligations import Obligation
 
 
 class SyncObligations(Request, frozen=True, kw_only=True):

@@ -25,11 +25,13 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state
-from gatewayd.ledger import businesses, confirmations, obligations, owners, periods, schedule
-from gatewayd.ledger.due_dates import income_tax
-from gatewayd.ledger.forecast import PeriodKey
-from gatewayd.ledger.obligations import OBLIGATIONS, Obligation, ObligationKey, ObligationRow
+from gatewayd.ledger.calendar import periods
+from gatewayd.ledger.calendar.forecast import PeriodKey
+from gatewayd.ledger.dates import income_tax
+from gatewayd.ledger.obligations import confirmations, obligations, schedule
+from gatewayd.ledger.obligations.obligations import OBLIGATIONS, Obligation, ObligationKey, ObligationRow
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.taxpayers import businesses, owners
 from gatewayd.store import ReadTx, WriteTx
 
 

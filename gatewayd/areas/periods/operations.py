@@ -27,9 +27,10 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import Problem, archived_already, invalid_field, invalid_state
-from gatewayd.ledger import obligations, period_locks, period_seals, periods, schedule
-from gatewayd.ledger.periods import PERIODS, PeriodRow
-from gatewayd.ledger.tax_calendar import is_tax_year
+from gatewayd.ledger.calendar import period_locks, period_seals, periods
+from gatewayd.ledger.calendar.periods import PERIODS, PeriodRow
+from gatewayd.ledger.dates.tax_calendar import is_tax_year
+from gatewayd.ledger.obligations import obligations, schedule
 from gatewayd.store import ReadTx, WriteTx
 
 

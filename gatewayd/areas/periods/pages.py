@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from gatewayd.clock import from_moment
 from gatewayd.contract.pages import Listing, SyncRequest, cursor_key, fill, next_cursor
-from gatewayd.ledger.obligations import OBLIGATIONS
-from gatewayd.ledger.periods import PERIODS
+from gatewayd.ledger.calendar.periods import PERIODS
+from gatewayd.ledger.obligations.obligations import OBLIGATIONS
 from gatewayd.store import ReadTx, Table
 
 _CHANGES = " AND (updated_at, id) > (:after_at, :after_id) ORDER BY updated_at, id LIMIT :count"

@@ -11,7 +11,7 @@ from gatewayd.contract.given_files import StoredFile
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Id, Request, Response, Version
-from gatewayd.ledger.period_seals import PeriodSeal
+from gatewayd.ledger.calendar.period_seals import PeriodSeal
 
 MEDIA_TYPE: Final = "application/octet-stream"  # Chosen: generators of clients know none of archives
 READING: Final = ("periods:read", "accounting:read", "banking:read")

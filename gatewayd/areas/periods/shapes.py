@@ -6,12 +6,12 @@ from msgspec import Meta, field
 
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import Amount, AmountText, Date, ExternalId, Id, Request, Response, Version
-from gatewayd.ledger.allocated_money import Basis
-from gatewayd.ledger.forecast import ObligationKind, PeriodType
-from gatewayd.ledger.obligations import Obligation, ObligationEvent, Source, Status
-from gatewayd.ledger.period_seals import PeriodSeal
-from gatewayd.ledger.periods import PeriodRow, PeriodStatus
-from gatewayd.ledger.report_shapes import PnlEvidence
+from gatewayd.ledger.calendar.forecast import ObligationKind, PeriodType
+from gatewayd.ledger.calendar.period_seals import PeriodSeal
+from gatewayd.ledger.calendar.periods import PeriodRow, PeriodStatus
+from gatewayd.ledger.obligations.obligations import Obligation, ObligationEvent, Source, Status
+from gatewayd.ledger.results.allocated_money import Basis
+from gatewayd.ledger.results.report_shapes import PnlEvidence
 
 TaxYear = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}$", examples=["2026-27"])]
 EvidencePercent = Annotated[

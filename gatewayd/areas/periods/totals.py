@@ -13,23 +13,16 @@ from gatewayd.areas.periods.shapes import (
     VatReturnTotals,
 )
 from gatewayd.errors import Problem
-from gatewayd.ledger import (
-    obligations,
-    profit_and_loss,
-    report_rendering,
-    results,
-    taxpayers,
-    vat_figures,
-    vat_return,
-    vat_standing,
-    vat_years,
-)
-from gatewayd.ledger.allocated_money import Account
-from gatewayd.ledger.capital_goods import Doubt
-from gatewayd.ledger.date_ranges import DateRange, after
-from gatewayd.ledger.invoices_of_business import of_business
-from gatewayd.ledger.periods import PeriodRow
-from gatewayd.ledger.results import Result
+from gatewayd.ledger.calendar.periods import PeriodRow
+from gatewayd.ledger.dates.date_ranges import DateRange, after
+from gatewayd.ledger.obligations import obligations
+from gatewayd.ledger.results import profit_and_loss, report_rendering, results, vat_figures
+from gatewayd.ledger.results.allocated_money import Account
+from gatewayd.ledger.results.capital_goods import Doubt
+from gatewayd.ledger.results.invoices_of_business import of_business
+from gatewayd.ledger.results.results import Result
+from gatewayd.ledger.taxpayers import taxpayers, vat_years
+from gatewayd.ledger.vat import vat_return, vat_standing
 from gatewayd.money import Money, from_minor
 from gatewayd.store import ReadTx, Row
 

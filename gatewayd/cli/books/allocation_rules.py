@@ -110,7 +110,7 @@ def list_rules(arguments: argparse.Namespace, context: Context) -> int:
 
 def remove(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.banking import AREA
-    from gatewayd.ledger.allocation_rules import RULES
+    from gatewayd.ledger.allocating.allocation_rules import RULES
 
     org_id = context.read(lambda tx: RULES.organization_of(tx, arguments.id))
     answer = run_operation(context, operation_of(AREA, "banking.deleteRule"), org_id, {"ruleId": arguments.id})
@@ -120,7 +120,7 @@ def remove(arguments: argparse.Namespace, context: Context) -> int:
 
 def learn(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.banking import AREA
-    from gatewayd.ledger import bank_lines
+    from gatewayd.ledger.allocating import bank_lines
 
     line_id = arguments.bank_transaction
     org_id = context.read(lambda tx: bank_lines.organization_of(tx, line_id))

@@ -71,7 +71,7 @@ def _add_match(group: Subparsers) -> None:
 
 def add(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.banking import AREA
-    from gatewayd.ledger import bank_lines
+    from gatewayd.ledger.allocating import bank_lines
 
     line_id = arguments.bank_transaction
     org_id = context.read(lambda tx: bank_lines.organization_of(tx, line_id))
@@ -109,7 +109,7 @@ def list_allocations(arguments: argparse.Namespace, context: Context) -> int:
 
 def remove(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.banking import AREA
-    from gatewayd.ledger.allocations import ALLOCATIONS
+    from gatewayd.ledger.allocating.allocations import ALLOCATIONS
 
     org_id = context.read(lambda tx: ALLOCATIONS.organization_of(tx, arguments.id))
     operation = operation_of(AREA, "banking.removeAllocation")

@@ -107,7 +107,7 @@ def _add_add(group: Subparsers) -> None:
 
 def add(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.assets import AREA
-    from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+    from gatewayd.areas.assets.books.accounts import ACCOUNTS
 
     org_id = context.read(lambda tx: ACCOUNTS.organization_of(tx, arguments.account))
     named = {name: getattr(arguments, option) for option, name in _NAMED_BY.items()}
@@ -145,7 +145,7 @@ def list_transactions(arguments: argparse.Namespace, context: Context) -> int:
 
 def reverse(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.assets import AREA
-    from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
+    from gatewayd.areas.assets.books.transactions import TRANSACTIONS
 
     org_id = context.read(lambda tx: TRANSACTIONS.organization_of(tx, arguments.id))
     row = context.read(lambda tx: TRANSACTIONS.get(tx, arguments.id), org_id)

@@ -103,7 +103,7 @@ def list_portfolios(arguments: argparse.Namespace, context: Context) -> int:
 
 def create_account(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.assets import AREA
-    from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
+    from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
 
     org_id = context.read(lambda tx: PORTFOLIOS.organization_of(tx, arguments.portfolio))
     values = {

@@ -48,7 +48,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def close(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.ledger.periods import PERIODS
+    from gatewayd.ledger.calendar.periods import PERIODS
 
     values = {name: getattr(arguments, name) for name in ("id", "begin", "force", "reason")}
     values["evidencePercent"] = arguments.evidence
@@ -56,13 +56,13 @@ def close(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def reopen(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.ledger.periods import PERIODS
+    from gatewayd.ledger.calendar.periods import PERIODS
 
     return _change(arguments, context, PERIODS, ("periods.reopen", {"id": arguments.id, "reason": arguments.reason}))
 
 
 def fulfil(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.ledger.obligations import OBLIGATIONS
+    from gatewayd.ledger.obligations.obligations import OBLIGATIONS
 
     values = {"id": arguments.id, "receivedDate": arguments.date}
     return _change(arguments, context, OBLIGATIONS, ("obligations.fulfil", values))

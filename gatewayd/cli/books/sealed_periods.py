@@ -48,7 +48,7 @@ def add_to(group: Subparsers) -> None:
 
 
 def seal(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.ledger.periods import PERIODS
+    from gatewayd.ledger.calendar.periods import PERIODS
 
     if arguments.to is not None and arguments.to.exists():
         raise CommandError(f"{arguments.to} is there already")
@@ -67,8 +67,8 @@ def seal(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def diff(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.ledger import period_seals
-    from gatewayd.ledger.periods import PERIODS
+    from gatewayd.ledger.calendar import period_seals
+    from gatewayd.ledger.calendar.periods import PERIODS
 
     org_id = context.read(lambda tx: PERIODS.organization_of(tx, arguments.id))
     last = context.read(lambda tx: period_seals.last_of(tx, arguments.id), org_id)

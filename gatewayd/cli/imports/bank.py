@@ -121,7 +121,7 @@ def _order(context: Context, values: Json) -> "Order":
     from gatewayd.areas.banking.kept_statements import SaidRange
     from gatewayd.importing.operations import date_format_of, mapping_of, negate_of
     from gatewayd.importing.runs import Order
-    from gatewayd.ledger.period_locks import CLOSING
+    from gatewayd.ledger.calendar.period_locks import CLOSING
 
     return Order(
         kind="bank",
@@ -175,7 +175,7 @@ def _into_new_account(
     order = dataclasses.replace(_order(context, values), new_account=asked)
 
     async def ask(store: "Store", importing: "Importing") -> object:
-        from gatewayd.ledger.import_runs import shown
+        from gatewayd.ledger.imports.import_runs import shown
 
         return shown(await importing.import_file(arguments.org, order, file))
 

@@ -55,7 +55,7 @@ def broker(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def undo(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.ledger.import_runs import RUNS
+    from gatewayd.ledger.imports.import_runs import RUNS
 
     org_id = context.read(lambda tx: RUNS.organization_of(tx, arguments.id))
     kind = context.read(lambda tx: RUNS.get(tx, arguments.id).kind, org_id)

@@ -221,10 +221,10 @@ def _checks() -> tuple[Check, ...]:
     from gatewayd.areas.accounting.invoices import rows as invoice_rows
     from gatewayd.areas.businesses.rows import BUSINESSES
     from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES
-    from gatewayd.ledger import loans
-    from gatewayd.ledger.rents import received
+    from gatewayd.ledger.allocating import rents_received
+    from gatewayd.ledger.loans import loans
 
-    return invoice_rows.stale, CLIENTS.stale, LEGAL_ENTITIES.stale, BUSINESSES.stale, received.stale, loans.stale
+    return invoice_rows.stale, CLIENTS.stale, LEGAL_ENTITIES.stale, BUSINESSES.stale, rents_received.stale, loans.stale
 
 
 def _chunk(check: Check, after: str) -> "Callable[[ReadTx], tuple[list[str], str | None]]":

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 from gatewayd.cli.context import Context
 
 if TYPE_CHECKING:
-    from gatewayd.areas.assets.pools.checking import Stale
-    from gatewayd.areas.assets.pools.reconciling import Faults
+    from gatewayd.areas.assets.pools.reconciling import Faults, Stale
     from gatewayd.store import Store, WriteTx
 
 CHUNK: Final = 20  # holdings that one read computes: seconds, where each has thousands of days
@@ -17,7 +16,7 @@ def holdings_at_fault(context: Context, *, repairs: bool) -> list[str]:
     """A sentence for each sum and holding that is not what it is made of. `repairs`: it is made so."""
 
     async def work(store: "Store") -> list[str]:
-        from gatewayd.areas.assets.pools import recording
+        from gatewayd.areas.assets.pools import reconciling
         from gatewayd.identity.people import organizations
 
         faults = []
@@ -26,7 +25,7 @@ def holdings_at_fault(context: Context, *, repairs: bool) -> list[str]:
             faults += await _sums(store, org.id, repairs=repairs)
             stale = await _stale(store, org.id)
             if stale and repairs:
-                await store.write(partial(recording.compute_anew, keys=[one.key for one in stale]), org.id)
+                await store.write(partial(reconciling.compute_anew, keys=[one.key for one in stale]), org.id)
             faults += [_sentence(one, repaired=repairs) for one in stale]
         return faults
 
@@ -50,9 +49,9 @@ async def _not_brought(store: "Store", org_id: str, *, repairs: bool) -> list[st
 
 
 def _enter_anew(tx: "WriteTx", after: str) -> None:
-    from gatewayd.areas.assets.pools import reconciling, recording
+    from gatewayd.areas.assets.pools import reconciling
 
-    recording.enter_anew(tx, reconciling.faults(tx, after, CHUNK))
+    reconciling.enter_anew(tx, reconciling.faults(tx, after, CHUNK))
 
 
 def _sentences(faults: "Faults", mended: str) -> list[str]:
@@ -69,14 +68,13 @@ def _sentences(faults: "Faults", mended: str) -> list[str]:
 
 
 async def _sums(store: "Store", org_id: str, *, repairs: bool) -> list[str]:
-    from gatewayd.areas.assets.income import years
-    from gatewayd.areas.assets.pools import cash
+    from gatewayd.areas.assets.pools import cash, income_years
 
     balances = await store.read_later(cash.missing, org_id)
-    earned = await store.read_later(years.missing, org_id)
+    earned = await store.read_later(income_years.missing, org_id)
     if repairs:
         await store.write(cash.add_missing, org_id)
-        await store.write(years.add_missing, org_id)
+        await store.write(income_years.add_missing, org_id)
     mended = _mended("added up", repaired=repairs)
     cash_of = [
         f"the cash of {account} in {of} is not what its transactions come to{mended}" for account, of in balances
@@ -88,11 +86,11 @@ async def _sums(store: "Store", org_id: str, *, repairs: bool) -> list[str]:
 
 
 async def _stale(store: "Store", org_id: str) -> "list[Stale]":
-    from gatewayd.areas.assets.pools import checking
+    from gatewayd.areas.assets.pools import reconciling
 
-    found, after = await store.read_later(partial(checking.stale, after=checking.BEFORE_ALL, count=CHUNK), org_id)
+    found, after = await store.read_later(partial(reconciling.stale, after=reconciling.BEFORE_ALL, count=CHUNK), org_id)
     while after is not None:
-        more, after = await store.read_later(partial(checking.stale, after=after, count=CHUNK), org_id)
+        more, after = await store.read_later(partial(reconciling.stale, after=after, count=CHUNK), org_id)
         found += more
     return found
 

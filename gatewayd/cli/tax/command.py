@@ -125,7 +125,7 @@ def _connection(tx: "ReadTx", org_id: str, entity_id: str | None) -> "Standing |
     """What is there. Raises `Problem` `not_found` for an organization or legal entity that is not."""
     from gatewayd.errors import not_found
     from gatewayd.identity.people import organizations
-    from gatewayd.ledger import owners
+    from gatewayd.ledger.taxpayers import owners
     from gatewayd.tax import connections
 
     organizations.get(tx, org_id)

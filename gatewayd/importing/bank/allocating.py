@@ -6,10 +6,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.importing.pace import Pace
-from gatewayd.ledger import allocation_rules, bank_lines, period_locks
-from gatewayd.ledger.bank_lines import Position
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.allocating import allocation_rules, bank_lines
+from gatewayd.ledger.allocating.bank_lines import Position
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import Store, WriteTx
 
 AT_ONCE: Final = 100  # Chosen: lines in one transaction; a rule takes the time of several rows

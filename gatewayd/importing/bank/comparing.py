@@ -8,9 +8,9 @@ from gatewayd.areas.banking.imports.duplicates import Plan, Stored
 from gatewayd.areas.banking.imports.rows import STAGED, Decision
 from gatewayd.importing import staged
 from gatewayd.importing.pace import Pace
-from gatewayd.ledger import period_locks
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import ReadTx, Store
 
 

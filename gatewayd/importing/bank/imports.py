@@ -19,9 +19,11 @@ from gatewayd.importing.kinds import NotTaken, OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import About, FileReader, Source, Steps, remember
-from gatewayd.ledger import bank_statements, hidden_imports, period_locks
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ColumnMapping, ImportRunRow, SupposedReading
+from gatewayd.ledger.allocating import bank_statements
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports import hidden_imports
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ColumnMapping, ImportRunRow, SupposedReading
 from gatewayd.money import Money
 from gatewayd.statements.shapes import Column, Mapping
 from gatewayd.store import ReadTx, WriteTx

@@ -18,9 +18,11 @@ from gatewayd.areas.banking.transactions.shapes import TransactionRow
 from gatewayd.errors import invalid_state
 from gatewayd.importing.bank import taking
 from gatewayd.importing.parts import Sizes
-from gatewayd.ledger import allocation_rules, hidden_imports, import_runs, period_locks
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ImportRunRow, Stage
+from gatewayd.ledger.allocating import allocation_rules
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports import hidden_imports, import_runs
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ImportRunRow, Stage
 from gatewayd.store import ReadTx, WriteTx
 
 _EVERY_POSITION: Final = 1 << 62

@@ -7,8 +7,8 @@ from gatewayd.areas.banking.accounts.shapes import CreateAccount
 from gatewayd.importing.bank.taking import as_opened
 from gatewayd.importing.bank.whose import is_meant
 from gatewayd.importing.kinds import OpenAccount
-from gatewayd.ledger import import_runs
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.imports import import_runs
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import ReadTx, WriteTx
 
 

@@ -11,9 +11,9 @@ from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.errors import invalid_field
 from gatewayd.importing.bank.whose import holder_of
-from gatewayd.ledger import import_runs
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import FileAccount, ImportRunRow
+from gatewayd.ledger.imports import import_runs
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import FileAccount, ImportRunRow
 from gatewayd.statements.shapes import Opened
 from gatewayd.store import WriteTx
 

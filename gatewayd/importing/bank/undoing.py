@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from gatewayd.errors import Problem, invalid_state
-from gatewayd.ledger import allocations, transfers
-from gatewayd.ledger.allocation_shapes import Allocation
-from gatewayd.ledger.allocations import ALLOCATIONS
-from gatewayd.ledger.import_shapes import ImportRunRow, KeptAllocation, Undoing
+from gatewayd.ledger import transfers
+from gatewayd.ledger.allocating import allocations
+from gatewayd.ledger.allocating.allocation_shapes import Allocation
+from gatewayd.ledger.allocating.allocations import ALLOCATIONS
+from gatewayd.ledger.imports.import_shapes import ImportRunRow, KeptAllocation, Undoing
 from gatewayd.store import ReadTx, WriteTx
 
 REMOVED_AT_ONCE: Final = 2_000  # Chosen: allocations that go with one undoing, in one transaction

@@ -14,7 +14,7 @@ from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.errors import FieldError, Problem, invalid_field
 from gatewayd.importing.bank.numbers import number_in, same_exactly, same_number, tail
 from gatewayd.importing.kinds import NotTaken
-from gatewayd.ledger.import_shapes import OtherAccount
+from gatewayd.ledger.imports.import_shapes import OtherAccount
 from gatewayd.statements.identifiers import identifiers
 from gatewayd.statements.shapes import Opened
 

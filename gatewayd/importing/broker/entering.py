@@ -5,21 +5,23 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
+from gatewayd.areas.assets.books.transactions import AssetTransaction
 from gatewayd.areas.assets.imports import conversions, records, rows
 from gatewayd.areas.assets.imports.conversions import Conversion
 from gatewayd.areas.assets.imports.requests import request_of
 from gatewayd.areas.assets.imports.rows import STAGED, Decision, Waiting
 from gatewayd.areas.assets.pools import recording
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
 from gatewayd.areas.assets.transactions import entering
 from gatewayd.areas.assets.transactions.entering import Origin
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction
+from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.errors import Problem
 from gatewayd.importing import staged
-from gatewayd.ledger import import_runs, period_locks
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports import import_runs
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import ReadTx, WriteTx
 
 

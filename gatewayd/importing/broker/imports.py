@@ -10,13 +10,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.books import transactions
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
 from gatewayd.areas.assets.imports import conversions, quantities, records, rows
 from gatewayd.areas.assets.imports.conversions import Conversion
 from gatewayd.areas.assets.imports.duplicates import Finder
 from gatewayd.areas.assets.imports.rows import STAGED, Decision
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
-from gatewayd.areas.assets.transactions import rows as transactions
 from gatewayd.errors import Problem, invalid_state
 from gatewayd.importing import staged
 from gatewayd.importing.broker import entering, known_words, leaving
@@ -25,8 +25,8 @@ from gatewayd.importing.kinds import OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts, Sizes
 from gatewayd.importing.reading import FileReader, Source, Steps, remember
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ColumnMapping, ImportRunRow
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ColumnMapping, ImportRunRow
 from gatewayd.statements.shapes import Mapping
 from gatewayd.store import ReadTx, WriteTx
 

@@ -2,7 +2,7 @@
 
 from msgspec import structs
 
-from gatewayd.ledger.import_runs import learn, learned
+from gatewayd.ledger.imports.import_runs import learn, learned
 from gatewayd.statements.shapes import Mapping
 from gatewayd.store import ReadTx, WriteTx
 

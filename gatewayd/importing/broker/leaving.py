@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.books import transactions
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.transactions import AssetTransaction
 from gatewayd.areas.assets.imports import rows
 from gatewayd.areas.assets.pools import recording
-from gatewayd.areas.assets.transactions import rows as transactions
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.errors import invalid_state
 from gatewayd.importing.broker.entering import override
 from gatewayd.importing.parts import Sizes
-from gatewayd.ledger import period_locks
-from gatewayd.ledger.import_runs import RUNS
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import WriteTx
 
 

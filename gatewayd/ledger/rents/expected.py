@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from gatewayd.clock import days_after
-from gatewayd.ledger.categories import Category
-from gatewayd.ledger.rents import received, schedule, stored_terms
+from gatewayd.ledger.allocating import rents_received
+from gatewayd.ledger.allocating.categories import Category
+from gatewayd.ledger.rents import schedule, stored_terms
 from gatewayd.ledger.rents.schedule import Due, Terms
 from gatewayd.store import ReadTx, Row
 
@@ -96,7 +97,7 @@ def standing(tx: ReadTx, rent: ExpectedRent, day: str) -> Standing:
     due = schedule.due_until(rent.terms, by)
     latest = schedule.latest_due(rent.terms, by)
     last = None if latest is None else next(schedule.dues(rent.terms, latest, latest))
-    return Standing(due - received.until(tx, rent.tenancy_id, rent.currency, by), last)
+    return Standing(due - rents_received.until(tx, rent.tenancy_id, rent.currency, by), last)
 
 
 def _collect(names: defaultdict[str, list[TenantName]], rows: Iterable[Row]) -> None:
@@ -112,7 +113,7 @@ def _of_row(row: Row, names: Mapping[str, list[TenantName]]) -> ExpectedRent:
         unit_id=unit_id,
         business_id=business_id,
         legal_entity_id=entity_id,
-        category=received.category_of(business_type, use),
+        category=rents_received.category_of(business_type, use),
         property_name=property_name,
         currency=currency,
         terms=stored_terms.terms_of(currency, *others),

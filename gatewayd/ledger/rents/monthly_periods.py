@@ -11,10 +11,10 @@ of the rent R of the last longer period, which had D days (Renters' Rights Act 2
 from typing import Final
 
 from gatewayd.clock import days_after
-from gatewayd.ledger.date_ranges import DateRange, days
+from gatewayd.ledger.dates.date_ranges import DateRange, days
 from gatewayd.ledger.rents import schedule
 from gatewayd.ledger.rents.schedule import Due, Frequency, Monthly, Step, Terms
-from gatewayd.ledger.rounding import half_up
+from gatewayd.money import half_up
 
 FIRST_DAY: Final = "2026-05-01"
 """The day on which Chapter 1 of Part 1 of the Renters' Rights Act 2025 came into force."""

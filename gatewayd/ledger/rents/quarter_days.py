@@ -12,7 +12,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from gatewayd.ledger.rounding import half_up
+from gatewayd.money import half_up
 
 QuarterDays = Literal["english", "scottish", "modern"]
 

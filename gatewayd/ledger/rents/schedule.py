@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple
 
 from gatewayd.ledger.rents import quarter_days
 from gatewayd.ledger.rents.quarter_days import QuarterDays, Quarters
-from gatewayd.ledger.rounding import half_up
+from gatewayd.money import half_up
 
 Frequency = Literal["weekly", "fortnightly", "four_weekly", "monthly", "quarterly", "annually"]
 

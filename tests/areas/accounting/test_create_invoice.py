@@ -5,7 +5,7 @@ import pytest
 
 from gatewayd.clock import HOUR
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.accounting.books import (
     ADDRESS,
     DECODERS,

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks, vat_figures
-from gatewayd.ledger.date_ranges import DateRange
-from gatewayd.ledger.vat_return import VatFigures
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.results import vat_figures
+from gatewayd.ledger.vat.vat_return import VatFigures
 from tests.areas.accounting.books import fields_of
 from tests.areas.businesses.ledger_books import LedgerBooks, lines
 from tests.support.store import MemoryStore

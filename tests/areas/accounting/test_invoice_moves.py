@@ -10,7 +10,7 @@ from gatewayd.areas.accounting.invoices.moves import Payment
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.clock import DAY
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.money import Money
 from gatewayd.store import schema
 from tests.areas.accounting.books import LINE, OTHER_BRITISH_VAT_NUMBER, Books, Json, fields_of

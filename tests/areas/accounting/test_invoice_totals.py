@@ -19,8 +19,8 @@ from gatewayd.areas.accounting.invoices.totals import (
     spread,
 )
 from gatewayd.errors import Problem
-from gatewayd.ledger.sellers import CisRate
-from gatewayd.ledger.vat_rates import VatCode
+from gatewayd.ledger.vat.sellers import CisRate
+from gatewayd.ledger.vat.vat_rates import VatCode
 
 
 def line(price: str, rate: str = "20", quantity: str = "1", discount: str = "0", **more: object) -> LineInput:

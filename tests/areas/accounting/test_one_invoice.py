@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.accounting.books import LINE, Books, Json, fields_of
 from tests.support.store import MemoryStore
 

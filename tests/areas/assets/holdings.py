@@ -10,15 +10,13 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.gains import loss_operations, operations
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.shapes import Ratio
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Ratio
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS, AssetTransaction
+from gatewayd.areas.assets.gains import losses, operations
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.contract.decoding import RequestDecoder
@@ -29,7 +27,7 @@ from tests.support.store import MemoryStore, make_caller
 from tests.support.wire import expect_form
 
 T = TypeVar("T")
-_OPERATIONS = {row.id.partition(".")[2]: row for row in (*operations.OPERATIONS, *loss_operations.OPERATIONS)}
+_OPERATIONS = {row.id.partition(".")[2]: row for row in (*operations.OPERATIONS, *losses.OPERATIONS)}
 _DECODERS = {name: RequestDecoder(row) for name, row in _OPERATIONS.items()}
 
 _TABLES = {

@@ -3,7 +3,8 @@
 from typing import Any, ClassVar
 
 from gatewayd.areas.assets import AREA
-from gatewayd.areas.assets.instruments.shapes import InlineInstrument, Instrument
+from gatewayd.areas.assets.books.instruments import Instrument
+from gatewayd.areas.assets.instruments.shapes import InlineInstrument
 from gatewayd.areas.assets.instruments.upserting import find_or_create
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.accounting.books import fields_of
 from tests.areas.assets.holdings import Holdings
 from tests.areas.assets.test_returns import codes, report, sold, told

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from gatewayd.areas.assets.books.instruments import Instrument, Ratio
 from gatewayd.areas.assets.instruments.operations import update_instrument
-from gatewayd.areas.assets.instruments.shapes import Instrument, Ratio, UpdateInstrument
+from gatewayd.areas.assets.instruments.shapes import UpdateInstrument
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.store import WriteTx
 from tests.areas.assets.holdings import Holdings
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.assets.pools import outdated, recording
-from gatewayd.areas.assets.pools.day_rows import Key
-from gatewayd.ledger import period_locks
+from gatewayd.areas.assets.pools import reconciling
+from gatewayd.areas.assets.pools.holding_rows import Key
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.money import Money
 from gatewayd.store import schema
 from tests.areas.assets.holdings import Holdings
@@ -261,15 +261,15 @@ def test_days_of_an_older_program_are_entered_anew_and_closed_gains_are_told(hol
     adjusted = "UPDATE asset_days SET inputs = json_set(inputs, '$.adjustment', '-1000') WHERE {} = ? AND date = ?"
     connection.execute(adjusted.format("instrument_id"), (new, DAY))
     keys = [Key(scope, share) for scope in (holdings.person, holdings.account) for share in (holdings.share, new)]
-    holdings.write(lambda tx: recording.compute_anew(tx, keys))
+    holdings.write(lambda tx: reconciling.compute_anew(tx, keys))
     assert holdings.gains(new) == {DAY: 100_00, "2025-10-01": 9000_00}
     holdings.write(lambda tx: period_locks.close(tx, holdings.person, "2025-04-06", "2025-09-30"))
     migrate(holdings)
-    done = holdings.store.write(outdated.compute, holdings.org_id)
+    done = holdings.store.write(reconciling.compute_outdated, holdings.org_id)
     assert holdings.everything() == right
     assert holdings.gains(new) == {"2025-10-01": 8500_00}
     assert (done.holdings, done.instruments) == (0, 2)
     told = {(one.legal_entity_id, one.instrument_id, one.date, one.before, one.after) for one in done.closed}
     expected = {(holdings.person, new, DAY, 100_00, None), (holdings.person, holdings.share, DAY, None, 600_00)}
     assert told == expected
-    assert holdings.store.read(outdated.organizations) == []
+    assert holdings.store.read(reconciling.organizations_outdated) == []

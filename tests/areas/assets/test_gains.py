@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.assets.gains import exempt_amounts
+from gatewayd.areas.assets.gains import rates
 from gatewayd.errors import Problem
 from tests.areas.assets.holdings import Holdings
 
@@ -155,7 +155,7 @@ def test_a_trusts_exempt_amount_is_left_open(holdings: Holdings) -> None:
 
 def test_exempt_amounts_are_dated_and_end_where_the_table_does() -> None:
     # GOV.UK, Capital Gains Tax rates and allowances; Finance Act 2023 s8
-    known = {year: exempt_amounts.of_individuals(year) for year in exempt_amounts.years()}
+    known = {year: rates.exempt_amount(year) for year in rates.exempt_years()}
     pounds = {year: row.amount // 100 for year, row in known.items() if row is not None}
     assert pounds["2008-09"] == 9_600
     assert pounds["2012-13"] == 10_600
@@ -165,7 +165,7 @@ def test_exempt_amounts_are_dated_and_end_where_the_table_does() -> None:
     assert pounds["2023-24"] == 6_000
     assert pounds["2026-27"] == 3_000
     assert len(pounds) == 19
-    assert exempt_amounts.of_individuals("2007-08") is exempt_amounts.of_individuals("2027-28") is None
+    assert rates.exempt_amount("2007-08") is rates.exempt_amount("2027-28") is None
 
 
 def test_the_file_has_a_line_for_each_disposal_and_no_formulas(trader: Holdings) -> None:

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from gatewayd.areas.assets.instruments import searching
+from gatewayd.areas.assets.instruments import finding
 from gatewayd.errors import Problem
 from tests.areas.accounting.books import fields_of
 from tests.areas.assets import records
@@ -160,8 +160,8 @@ def test_another_organizations_instrument_is_not_found(shelves: Shelves, store: 
 def test_a_search_scans_no_table(shelves: Shelves, words: int) -> None:
     """However many instruments there are."""
     statements = [
-        *(searching._BY_SYMBOL, searching._BY_NAME, searching._BY_ISIN, searching._BY_SEDOL),
-        *(searching._BY_FIGI, searching._BY_CUSIP, searching.words_sql(words)),
+        *(finding._BY_SYMBOL, finding._BY_NAME, finding._BY_ISIN, finding._BY_SEDOL),
+        *(finding._BY_FIGI, finding._BY_CUSIP, finding.words_sql(words)),
     ]
     for sql in statements:
         names = ("low", "high", *(f"{end}_{n}" for n in range(words) for end in ("low", "high")))

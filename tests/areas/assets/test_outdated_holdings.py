@@ -4,10 +4,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.pools import checking, outdated, recording
-from gatewayd.areas.assets.pools.checking import BEFORE_ALL, Stale
-from gatewayd.areas.assets.pools.day_rows import Key
-from gatewayd.areas.assets.pools.shapes import Lots, Outcome
+from gatewayd.areas.assets.pools import reconciling
+from gatewayd.areas.assets.pools.days import Lots, Outcome
+from gatewayd.areas.assets.pools.holding_rows import Key
+from gatewayd.areas.assets.pools.reconciling import BEFORE_ALL, Stale
 from gatewayd.store import schema
 from tests.areas.assets.holdings import Holdings
 
@@ -39,10 +39,10 @@ def spoil(holdings: Holdings, scope: str, date: str, lots: Lots | None, gain: in
 
 def stale(holdings: Holdings) -> list[Stale]:
     """Two holdings at a time, so that there are several reads."""
-    found, after = holdings.store.read(lambda tx: checking.stale(tx, BEFORE_ALL, 2), holdings.org_id)
+    found, after = holdings.store.read(lambda tx: reconciling.stale(tx, BEFORE_ALL, 2), holdings.org_id)
     while after is not None:
         last = after
-        more, after = holdings.store.read(lambda tx, last=last: checking.stale(tx, last, 2), holdings.org_id)
+        more, after = holdings.store.read(lambda tx, last=last: reconciling.stale(tx, last, 2), holdings.org_id)
         found += more
     return found
 
@@ -60,12 +60,13 @@ def test_lots_that_an_older_program_left_are_mended(holdings: Holdings) -> None:
     holdings.store.connection.execute("UPDATE asset_holdings SET fifo_cost = '0' WHERE fifo_cost IS NOT NULL")
     assert stale(holdings) == [Stale(Key(holdings.account, holdings.share), SALE)]
     migrate_again(holdings)
-    assert holdings.store.read(outdated.organizations) == [holdings.org_id]
-    assert holdings.store.write(outdated.compute, holdings.org_id).holdings == 1  # the account's: pools have no lots
+    assert holdings.store.read(reconciling.organizations_outdated) == [holdings.org_id]
+    done = holdings.store.write(reconciling.compute_outdated, holdings.org_id)
+    assert done.holdings == 1  # the account's: pools have no lots
     assert holdings.gains(scope=holdings.account, column="fifo_gain") == {SALE: 480_00}  # 700 - 100 - 2/5 x 300
     assert holdings.everything() == right
     assert stale(holdings) == []
-    assert holdings.store.read(outdated.organizations) == []
+    assert holdings.store.read(reconciling.organizations_outdated) == []
 
 
 def test_what_wrong_lots_have_carried_on_is_mended_too(holdings: Holdings) -> None:
@@ -74,7 +75,7 @@ def test_what_wrong_lots_have_carried_on_is_mended_too(holdings: Holdings) -> No
     holdings.transfer("2025-06-06", 2, holdings.account, receiver)
     holdings.sell("2025-06-07", 1, "90", account=receiver)
     right = holdings.everything()
-    holdings.write(lambda tx: recording.compute_anew(tx, [Key(holdings.account, holdings.share)]))
+    holdings.write(lambda tx: reconciling.compute_anew(tx, [Key(holdings.account, holdings.share)]))
     assert holdings.everything() == right
     spoil(holdings, holdings.account, SALE, LEFT_BEHIND, 300_00)
     # as if all of the transfer had cost nothing: by lots it cost 2/5 x 300, on average 2/10 x 400
@@ -85,7 +86,7 @@ def test_what_wrong_lots_have_carried_on_is_mended_too(holdings: Holdings) -> No
     assert holdings.everything() != right
     assert [one.key.scope_id for one in stale(holdings)] == sorted([holdings.account, receiver])
     migrate_again(holdings)
-    assert holdings.store.write(outdated.compute, holdings.org_id).holdings == 2
+    assert holdings.store.write(reconciling.compute_outdated, holdings.org_id).holdings == 2
     assert holdings.everything() == right
 
 
@@ -97,7 +98,7 @@ def test_a_gain_is_mended_where_nothing_else_tells_of_it(holdings: Holdings) -> 
     spoil(holdings, holdings.account, "2025-06-06", None, 1000_00)
     assert stale(holdings) == [Stale(Key(holdings.account, holdings.share), "2025-06-06")]
     migrate_again(holdings)
-    holdings.store.write(outdated.compute, holdings.org_id)
+    holdings.store.write(reconciling.compute_outdated, holdings.org_id)
     assert holdings.everything() == right
 
 
@@ -106,5 +107,5 @@ def test_what_is_left_of_a_holding_is_compared_too(holdings: Holdings) -> None:
     holdings.store.connection.execute("UPDATE asset_holdings SET quantity = '4' WHERE fifo_cost IS NULL")
     pool = Key(holdings.person, holdings.share)
     assert stale(holdings) == [Stale(pool, "")]
-    holdings.write(lambda tx: recording.compute_anew(tx, [pool, Key(pool.scope_id, "ins_none")]))
+    holdings.write(lambda tx: reconciling.compute_anew(tx, [pool, Key(pool.scope_id, "ins_none")]))
     assert holdings.everything() == right

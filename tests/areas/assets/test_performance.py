@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gatewayd.areas.assets.performance.returns import Flow, Link, money_weighted, over, time_weighted, yearly
+from gatewayd.areas.assets.performance.measuring import Flow, Link, money_weighted, over, time_weighted, yearly
 from gatewayd.errors import Problem
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.assets.shelves import Shelves

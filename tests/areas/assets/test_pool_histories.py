@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatewayd.areas.assets.instruments.shapes import Ratio
+from gatewayd.areas.assets.books.instruments import Ratio
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
 from gatewayd.errors import Problem
 from gatewayd.store import WriteTx
 from tests.areas.assets.holdings import Holdings

@@ -4,10 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from gatewayd.areas.assets.income import years
-from gatewayd.areas.assets.pools import cash, checking, reconciling, recording
-from gatewayd.areas.assets.pools.checking import BEFORE_ALL
-from gatewayd.areas.assets.pools.reconciling import Faults
+from gatewayd.areas.assets.pools import cash, income_years, reconciling
+from gatewayd.areas.assets.pools.reconciling import BEFORE_ALL, Faults
 from gatewayd.money import Money
 from tests.areas.assets.holdings import Holdings
 
@@ -43,9 +41,9 @@ def where(holdings: Holdings) -> set[tuple[str, str, str]]:
 
 
 def mend(holdings: Holdings) -> None:
-    holdings.write(lambda tx: recording.enter_anew(tx, reconciling.faults(tx, "", 100)))
+    holdings.write(lambda tx: reconciling.enter_anew(tx, reconciling.faults(tx, "", 100)))
     assert found(holdings) == Faults([], [], None)
-    stale, _ = holdings.store.read(lambda tx: checking.stale(tx, BEFORE_ALL, 100), holdings.org_id)
+    stale, _ = holdings.store.read(lambda tx: reconciling.stale(tx, BEFORE_ALL, 100), holdings.org_id)
     assert stale == []
 
 
@@ -182,14 +180,14 @@ def test_cash_and_income_that_were_changed_are_found_and_mended(holdings: Holdin
 
     def faults() -> tuple[dict[tuple[str, str], int], list[tuple[str, int]]]:
         read = holdings.store.read
-        return dict(read(cash.missing, holdings.org_id)), read(years.missing, holdings.org_id)
+        return dict(read(cash.missing, holdings.org_id)), read(income_years.missing, holdings.org_id)
 
     assert faults() == ({}, [])
     run(holdings, "UPDATE asset_cash SET balance = balance + 1 WHERE account_id = ?", holdings.account)
     for column in ("events", "gross", "gross_base", "taxes"):
         run(holdings, f"UPDATE asset_income_years SET {column} = {column} + 1 WHERE account_id = ?", holdings.account)
         assert faults() == ({(holdings.account, "GBP"): -1}, [(holdings.account, 2025)])
-        holdings.write(years.add_missing)
+        holdings.write(income_years.add_missing)
         assert faults() == ({(holdings.account, "GBP"): -1}, [])
     holdings.write(cash.add_missing)
     assert faults() == ({}, [])

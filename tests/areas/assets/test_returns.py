@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gatewayd.ledger import tax_year_figures
-from gatewayd.ledger.tax_year_figures import Residence, TaxYearFigures
+from gatewayd.ledger.taxpayers import tax_year_figures
+from gatewayd.ledger.taxpayers.tax_year_figures import Residence, TaxYearFigures
 from tests.areas.assets.holdings import Holdings
 
 

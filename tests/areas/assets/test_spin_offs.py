@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.assets.pools import checking, outdated, reconciling
-from gatewayd.areas.assets.pools.checking import BEFORE_ALL
-from gatewayd.areas.assets.pools.reconciling import Faults
+from gatewayd.areas.assets.pools import reconciling
+from gatewayd.areas.assets.pools.reconciling import BEFORE_ALL, Faults
 from gatewayd.store import schema
 from tests.areas.assets.holdings import Holdings
 
@@ -117,7 +116,7 @@ def test_what_an_older_program_took_along_is_computed_anew(holdings: Holdings) -
     (sql,) = [one.sql for one in schema.packaged() if one.name.endswith("_spin_off_original_shares.sql")]
     connection.execute(sql).fetchall()
     connection.execute(sql).fetchall()  # what is marked stays marked once
-    assert holdings.store.write(outdated.compute, holdings.org_id).holdings == 2
+    assert holdings.store.write(reconciling.compute_outdated, holdings.org_id).holdings == 2
     assert holdings.everything() == right
-    assert holdings.store.read(lambda tx: checking.stale(tx, BEFORE_ALL, 10), holdings.org_id) == ([], None)
+    assert holdings.store.read(lambda tx: reconciling.stale(tx, BEFORE_ALL, 10), holdings.org_id) == ([], None)
     assert holdings.store.read(lambda tx: reconciling.faults(tx, "", 10), holdings.org_id) == Faults([], [], None)

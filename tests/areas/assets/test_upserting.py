@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.shapes import InlineInstrument, Instrument
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument
+from gatewayd.areas.assets.instruments.shapes import InlineInstrument
 from gatewayd.areas.assets.instruments.upserting import find_or_create
 from gatewayd.errors import Problem
 from tests.areas.accounting.books import fields_of

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gatewayd.errors import Problem
-from gatewayd.ledger.allocation_shapes import Allocation
+from gatewayd.ledger.allocating.allocation_shapes import Allocation
 from tests.areas.banking.conftest import Trading
 from tests.support.store import MemoryStore
 

@@ -8,7 +8,8 @@ import pytest
 
 from gatewayd.areas.banking.allocations.operations import list_allocations
 from gatewayd.errors import Problem
-from gatewayd.ledger import allocations, period_locks
+from gatewayd.ledger.allocating import allocations
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.store import ReadTx
 from tests.areas.accounting.books import fields_of
 from tests.areas.banking.conftest import Trading

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import allocations
+from gatewayd.ledger.allocating import allocations
 from tests.areas.banking.conftest import Trading
 from tests.areas.banking.test_allocations import close, refused
 

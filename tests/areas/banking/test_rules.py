@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import allocation_rules, bank_lines, period_locks
+from gatewayd.ledger.allocating import allocation_rules, bank_lines
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.accounting.books import fields_of
 from tests.areas.banking.conftest import Trading
 from tests.areas.banking.test_allocations import refused

@@ -11,7 +11,7 @@ from gatewayd.areas.banking.accounts.shapes import CreateAccount
 from gatewayd.areas.banking.transactions.operations import OPERATIONS, get_transactions
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
-from gatewayd.ledger import hidden_imports
+from gatewayd.ledger.imports import hidden_imports
 from gatewayd.store import ReadTx
 from tests.support.store import MemoryStore, make_caller
 

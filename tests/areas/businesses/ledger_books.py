@@ -9,10 +9,10 @@ from gatewayd.areas.businesses import AREA
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.http.render import success
-from gatewayd.ledger import allocations
-from gatewayd.ledger.allocation_shapes import Allocation, Part
-from gatewayd.ledger.allocations import Entry
-from gatewayd.ledger.categories import Category
+from gatewayd.ledger.allocating import allocations
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Part
+from gatewayd.ledger.allocating.allocations import Entry
+from gatewayd.ledger.allocating.categories import Category
 from tests.ledger.bank_books import BankBooks
 from tests.support.wire import expect_form
 

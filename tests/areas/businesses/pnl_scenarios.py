@@ -14,8 +14,8 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 
 from gatewayd.errors import Problem
-from gatewayd.ledger.allocation_shapes import Part
-from gatewayd.ledger.categories import Category
+from gatewayd.ledger.allocating.allocation_shapes import Part
+from gatewayd.ledger.allocating.categories import Category
 from tests.areas.businesses.ledger_books import Json, LedgerBooks
 
 START, TODAY = datetime.date(2026, 1, 1), datetime.date(2026, 11, 20)

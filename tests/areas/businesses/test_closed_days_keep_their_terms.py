@@ -9,7 +9,7 @@ import pytest
 
 from gatewayd.areas.legal_entities.operations import update_legal_entity
 from gatewayd.areas.legal_entities.shapes import UpdateLegalEntity
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.businesses.ledger_books import Json, LedgerBooks, lines
 from tests.areas.periods.desk import Desk
 from tests.support.store import MemoryStore

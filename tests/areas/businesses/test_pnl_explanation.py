@@ -3,9 +3,9 @@
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import allocations, bank_lines
-from gatewayd.ledger.allocation_shapes import Part
-from gatewayd.ledger.allocations import Origin
+from gatewayd.ledger.allocating import allocations, bank_lines
+from gatewayd.ledger.allocating.allocation_shapes import Part
+from gatewayd.ledger.allocating.allocations import Origin
 from tests.areas.businesses.ledger_books import Json, LedgerBooks
 from tests.support.store import MemoryStore
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatewayd.ledger.allocation_shapes import Part
+from gatewayd.ledger.allocating.allocation_shapes import Part
 from tests.areas.accounting.books import RANDOM_BOOKS
 from tests.areas.businesses.ledger_books import LedgerBooks
 from tests.areas.businesses.pnl_scenarios import (

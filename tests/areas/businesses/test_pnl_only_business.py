@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.businesses.ledger_books import LedgerBooks, lines
 from tests.support.store import MemoryStore
 

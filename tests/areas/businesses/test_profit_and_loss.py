@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger.allocation_shapes import Part
+from gatewayd.ledger.allocating.allocation_shapes import Part
 from tests.areas.accounting.books import fields_of
 from tests.areas.businesses.ledger_books import LedgerBooks, lines
 from tests.support.store import MemoryStore

@@ -14,7 +14,7 @@ from gatewayd.clock import DAY, from_wire
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
 from gatewayd.http.render import success
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.support.store import MemoryStore, make_caller
 from tests.support.wire import expect_form
 

@@ -11,7 +11,7 @@ from gatewayd.areas.landlord.tenancies import rows as tenancies
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import RentStep
 from gatewayd.contract.decoding import RequestDecoder
-from gatewayd.ledger.rents import received
+from gatewayd.ledger.allocating import rents_received
 from gatewayd.store import WriteTx
 from tests.areas.banking.lines import BankedBooks
 from tests.areas.landlord.lets import step, tenancy
@@ -92,7 +92,7 @@ class RentBooks(BankedBooks):
     def owing(self, day: str = "2026-11-20") -> list[Owes]:
         """Who is in arrears; every sum of rents is checked beside."""
         assert [
-            id_ for id_, stale in self.store.read(lambda tx: received.stale(tx, "", 100), self.org_id) if stale
+            id_ for id_, stale in self.store.read(lambda tx: rents_received.stale(tx, "", 100), self.org_id) if stale
         ] == []
         found = self.store.read(lambda tx: arrears.of_all(tx, day), self.org_id)
         return [Owes(one.tenancy_id, one.property_id, one.currency, one.arrears, one.days_oldest(day)) for one in found]

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.landlord.rents.arrears import Owed
 from gatewayd.clock import days_after
-from gatewayd.ledger import allocations
-from gatewayd.ledger.allocation_shapes import Entry, Part
-from gatewayd.ledger.rents import received
+from gatewayd.ledger.allocating import allocations, rents_received
+from gatewayd.ledger.allocating.allocation_shapes import Entry, Part
 from gatewayd.ledger.rents.schedule import Step, Terms
 from gatewayd.store import schema
 from tests.areas.landlord.lets import AT, step
@@ -162,8 +161,8 @@ def test_a_sum_that_is_not_that_of_the_allocations_is_found(lets: RentBooks) -> 
     let = lets.let()
     lets.paid(let, "950.00")
     lets.write(lambda tx: tx.run("UPDATE rents_received SET amount = amount + 1 WHERE org_id = :org_id"))
-    assert lets.store.read(lambda tx: received.stale(tx, "", 10), lets.org_id) == [(let, True)]
-    assert lets.store.read(lambda tx: received.stale(tx, let, 10), lets.org_id) == []
+    assert lets.store.read(lambda tx: rents_received.stale(tx, "", 10), lets.org_id) == [(let, True)]
+    assert lets.store.read(lambda tx: rents_received.stale(tx, let, 10), lets.org_id) == []
 
 
 # -- beside a walk over the days

@@ -4,7 +4,7 @@ import pytest
 
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.ledger import tenancy_ends
-from gatewayd.ledger.rents import received
+from gatewayd.ledger.allocating import rents_received
 from tests.areas.accounting.books import Json
 from tests.areas.landlord.landlords import Landlord, codes
 from tests.areas.landlord.older_books import migrated_from
@@ -87,7 +87,7 @@ def test_a_term_that_runs_at_the_upgrade_ends_no_more_than_the_law_says(landlord
     if type_ != "company_let":
         owing = after.store.read(lambda tx: arrears.of_all(tx, "2026-11-20"), after.org_id)
         assert [(one.tenancy_id, one.arrears, one.oldest_due) for one in owing] == [(made["id"], 950_00, "2026-11-01")]
-        stale = after.store.read(lambda tx: received.stale(tx, "", 10), after.org_id)
+        stale = after.store.read(lambda tx: rents_received.stale(tx, "", 10), after.org_id)
         assert stale == [(made["id"], False)]
     after.store.close()
 

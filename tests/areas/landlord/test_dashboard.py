@@ -7,8 +7,8 @@ import pytest
 from gatewayd.areas import landlord
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
-from gatewayd.ledger import allocations
-from gatewayd.ledger.allocation_shapes import Entry, Part
+from gatewayd.ledger.allocating import allocations
+from gatewayd.ledger.allocating.allocation_shapes import Entry, Part
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.lettings import Lettings
 from tests.support.store import MemoryStore

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gatewayd.ledger import allocations
-from gatewayd.ledger.allocation_shapes import Entry, Part
+from gatewayd.ledger.allocating import allocations
+from gatewayd.ledger.allocating.allocation_shapes import Entry, Part
 from tests.areas.accounting.books import Json
 from tests.areas.landlord.test_dashboard import Estate
 from tests.support.store import MemoryStore

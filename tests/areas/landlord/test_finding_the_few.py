@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gatewayd.areas.landlord.certificates.requirements import REQUIREMENTS
-from gatewayd.ledger.rents import received
+from gatewayd.ledger.allocating import rents_received
 from gatewayd.store import schema
 from tests.areas.accounting.books import Json
 from tests.areas.landlord.landlords import Landlord
@@ -59,7 +59,9 @@ def agree(landlord: Landlord) -> None:
         by_state(landlord, "listTenancies", "status", ("upcoming", "active", "notice", "ended", "cancelled"))
         by_state(landlord, "listTenants", "status", ("prospective", "current", "past"))
         by_state(landlord, "listPropertyUnits", "occupancy", ("vacant", "ending", "let"))
-    assert not any(wrong for _, wrong in landlord.store.read(lambda tx: received.stale(tx, "", 100), landlord.org_id))
+    assert not any(
+        wrong for _, wrong in landlord.store.read(lambda tx: rents_received.stale(tx, "", 100), landlord.org_id)
+    )
 
 
 def changes(landlord: Landlord) -> Iterator[Json]:
@@ -117,13 +119,15 @@ def test_who_owes_is_found_before_it_is_worked_out_from_when_on(landlord: Landlo
     days = dict(run("SELECT tenancy_id, unpaid_from FROM rents_received").fetchall())
     assert days == {owes["id"]: "", left["id"]: None, ahead["id"]: ""}
     assert landlord.one("getDashboardSummary", f"businessId={business}")["arrears"] == before
-    assert not any(wrong for _, wrong in landlord.store.read(lambda tx: received.stale(tx, "", 100), landlord.org_id))
+    assert not any(
+        wrong for _, wrong in landlord.store.read(lambda tx: rents_received.stale(tx, "", 100), landlord.org_id)
+    )
 
 
 def test_a_day_from_which_rent_is_unpaid_that_is_wrong_is_found(landlord: Landlord) -> None:
     let = landlord.let()["id"]
     landlord.store.connection.execute("UPDATE rents_received SET unpaid_from = '2026-07-01'")
-    assert landlord.store.read(lambda tx: received.stale(tx, "", 10), landlord.org_id) == [(let, True)]
+    assert landlord.store.read(lambda tx: rents_received.stale(tx, "", 10), landlord.org_id) == [(let, True)]
 
 
 def missing(lettings: Lettings) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ import pytest
 from gatewayd.areas.landlord.linked_transactions.operations import list_linked_transactions
 from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
-from gatewayd.ledger.allocation_shapes import Allocation
+from gatewayd.ledger.allocating.allocation_shapes import Allocation
 from gatewayd.store import ReadTx
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.let_books import LetBooks

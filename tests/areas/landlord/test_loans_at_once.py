@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.areas.landlord.mortgages.rows import MORTGAGES, keep_owed, loan_of
-from gatewayd.ledger import amortising, loans
+from gatewayd.ledger.loans import amortising, loans
 from tests.areas.landlord.premises import Premises
 
 IDS = "SELECT id FROM mortgages WHERE org_id = :org_id"

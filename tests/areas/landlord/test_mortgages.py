@@ -8,7 +8,7 @@ from gatewayd.areas.landlord.mortgages.rules import STEPS_MAX
 from gatewayd.areas.landlord.mortgages.shapes import RateStep
 from gatewayd.clock import DAY, days_after
 from gatewayd.errors import Problem
-from gatewayd.ledger import amortising, loans
+from gatewayd.ledger.loans import amortising, loans
 from gatewayd.store import ReadTx, WriteTx
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.premises import Premises

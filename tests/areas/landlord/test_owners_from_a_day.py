@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.accounting.books import fields_of
 from tests.areas.landlord.let_books import LetBooks
 from tests.support.store import MemoryStore

@@ -8,8 +8,10 @@ import pytest
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.periods import feed_content
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks, tenancy_ends
-from gatewayd.ledger.rents import expected, received
+from gatewayd.ledger import tenancy_ends
+from gatewayd.ledger.allocating import rents_received
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.rents import expected
 from tests.areas.accounting.books import Json
 from tests.areas.landlord.landlords import Landlord, codes
 from tests.areas.landlord.older_books import migrated_from
@@ -229,7 +231,7 @@ def test_a_notice_that_runs_at_the_upgrade_ends_no_more_than_the_law_says(
     if not ends:
         owing = after.store.read(lambda tx: arrears.of_all(tx, "2026-11-20"), after.org_id)
         assert [(one.tenancy_id, one.arrears, one.oldest_due) for one in owing] == [(made["id"], 950_00, "2026-11-01")]
-        assert after.store.read(lambda tx: received.stale(tx, "", 10), after.org_id) == [(made["id"], False)]
+        assert after.store.read(lambda tx: rents_received.stale(tx, "", 10), after.org_id) == [(made["id"], False)]
     after.store.close()
 
 

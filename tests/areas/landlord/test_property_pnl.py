@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger.allocation_shapes import Part
+from gatewayd.ledger.allocating.allocation_shapes import Part
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.accounting.books import lines as invoice_lines
 from tests.areas.businesses.ledger_books import lines

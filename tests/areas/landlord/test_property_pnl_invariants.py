@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gatewayd.errors import Problem
-from gatewayd.ledger.categories import Category
+from gatewayd.ledger.allocating.categories import Category
 from tests.areas.accounting.books import RANDOM_BOOKS, Json
 from tests.areas.landlord.let_books import LetBooks
 from tests.support.store import MemoryStore

@@ -9,8 +9,8 @@ import pytest
 
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
-from gatewayd.ledger.rents import received
+from gatewayd.ledger.allocating import rents_received
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.landlords import Landlord, codes
 from tests.areas.landlord.lets import step
@@ -79,12 +79,12 @@ def test_arrears_of_each_day_and_the_oldest_rent_that_is_not_paid(landlord: Land
     assert owing("2026-03-25") == owing("2026-06-23") == []
     assert owing("2026-06-24") == owing("2026-09-28") == [(12_000_00, "2026-06-24")]
     assert owing("2026-09-29") == [(24_000_00, "2026-06-24")]
-    assert landlord.store.read(lambda tx: received.stale(tx, "", 9), landlord.org_id) == [(made["id"], False)]
+    assert landlord.store.read(lambda tx: rents_received.stale(tx, "", 9), landlord.org_id) == [(made["id"], False)]
     # what is kept follows the days on which it is due
     changed = landlord.change(made, rentQuarterDays="scottish")
     assert (changed["rentQuarterDays"], changed["arrears"]) == ("scottish", "20712.33")  # 38,367.12 - 17,654.79
     assert owing("2026-06-24") == [(8_712_33, "2026-05-28")]
-    assert landlord.store.read(lambda tx: received.stale(tx, "", 9), landlord.org_id) == [(made["id"], False)]
+    assert landlord.store.read(lambda tx: rents_received.stale(tx, "", 9), landlord.org_id) == [(made["id"], False)]
 
 
 def test_a_step_counts_from_the_next_quarter_day_on(landlord: Landlord) -> None:

@@ -10,7 +10,7 @@ from gatewayd.areas.landlord.rents import pages
 from gatewayd.areas.landlord.rents.shapes import ListRentsDue
 from gatewayd.contract.pages import next_cursor
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.store import ReadTx
 from tests.areas.accounting.books import fields_of
 from tests.areas.landlord.lets import AT, step

@@ -5,8 +5,9 @@ from typing import Any, ClassVar
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import allocations, period_locks
-from gatewayd.ledger.allocation_shapes import Entry, Part
+from gatewayd.ledger.allocating import allocations
+from gatewayd.ledger.allocating.allocation_shapes import Entry, Part
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.accounting.books import Books, Json, fields_of, lines
 from tests.areas.landlord.lettings import Lettings
 from tests.areas.landlord.test_dashboard import ROWS

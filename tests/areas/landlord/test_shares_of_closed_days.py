@@ -5,7 +5,7 @@ Each year 1,000.00 of rent comes for one house and 500.00 that names none; inter
 
 import pytest
 
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.accounting.books import Json
 from tests.areas.landlord.let_books import LetBooks
 from tests.support.store import MemoryStore

@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.landlords import Landlord, codes
 from tests.areas.landlord.test_rents_on_accruals import Company

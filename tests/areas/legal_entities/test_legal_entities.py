@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gatewayd.clock import SECOND, to_wire
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.store import StoreFailure
 from tests.areas.legal_entities.entities import COMPANY, NINO, OTHER_VRN, PERSON, UTR, VRN, Firm, refusal, refuses
 from tests.support.store import START

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.businesses.trades import Firm as Trades
 from tests.areas.legal_entities.entities import PERSON, VRN, Firm, refuses
 from tests.support.store import MemoryStore

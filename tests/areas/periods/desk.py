@@ -12,9 +12,10 @@ from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import Problem
 from gatewayd.http.render import success
-from gatewayd.ledger import confirmations, schedule, tax_year_figures
-from gatewayd.ledger.confirmations import Confirmed
-from gatewayd.ledger.tax_year_figures import TaxYearFigures
+from gatewayd.ledger.obligations import confirmations, schedule
+from gatewayd.ledger.obligations.confirmations import Confirmed
+from gatewayd.ledger.taxpayers import tax_year_figures
+from gatewayd.ledger.taxpayers.tax_year_figures import TaxYearFigures
 from gatewayd.store import ReadTx, WriteTx
 from tests.areas.businesses.trades import Firm
 from tests.support.rows import served

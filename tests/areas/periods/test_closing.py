@@ -7,8 +7,8 @@ import pytest
 from gatewayd.areas.accounting import AREA as ACCOUNTING
 from gatewayd.areas.accounting.invoices import moves
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
-from gatewayd.ledger.confirmations import Confirmed
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.obligations.confirmations import Confirmed
 from tests.areas.businesses.trades import LETS
 from tests.areas.periods.desk import Desk, Json
 

@@ -4,9 +4,9 @@ import pytest
 
 from gatewayd.clock import MINUTE
 from gatewayd.errors import Problem
-from gatewayd.ledger import confirmations
-from gatewayd.ledger.confirmations import Confirmed
-from gatewayd.ledger.obligations import Penalty
+from gatewayd.ledger.obligations import confirmations
+from gatewayd.ledger.obligations.confirmations import Confirmed
+from gatewayd.ledger.obligations.obligations import Penalty
 from gatewayd.money import Money
 from tests.areas.periods.desk import Desk, Json
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from gatewayd.clock import DAY, HOUR, MINUTE, Instant, from_wire, london_date
-from gatewayd.ledger import deadlines, schedule
-from gatewayd.ledger.confirmations import Confirmed
+from gatewayd.ledger.obligations import deadlines, schedule
+from gatewayd.ledger.obligations.confirmations import Confirmed
 from gatewayd.store import ReadTx, WriteTx
 from tests.areas.periods.desk import Desk
 from tests.support.subscribing import subscribe

@@ -7,7 +7,7 @@ from gatewayd.areas.periods.icalendar import Deadline
 from gatewayd.clock import DAY
 from gatewayd.identity import audit
 from gatewayd.identity.keys import calendar_feeds
-from gatewayd.ledger.confirmations import Confirmed
+from gatewayd.ledger.obligations.confirmations import Confirmed
 from gatewayd.store import ReadTx
 from tests.areas.periods.desk import Desk, Json
 

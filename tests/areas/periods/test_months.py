@@ -1,6 +1,6 @@
 """Periods of type `month` (domain model B9): of every entity, for those who ask."""
 
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from tests.areas.periods.desk import Desk
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from gatewayd.clock import from_wire
 from gatewayd.errors import Problem
-from gatewayd.ledger.confirmations import Confirmed
+from gatewayd.ledger.obligations.confirmations import Confirmed
 from tests.areas.periods.desk import Desk, Json
 
 OWN: Json = {"name": "Insurance renewal", "dueDate": "2027-03-01"}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gatewayd.areas.businesses.shapes import Latency, TaxSync
 from gatewayd.clock import DAY, from_wire
-from gatewayd.ledger import schedule
+from gatewayd.ledger.obligations import schedule
 from tests.areas.businesses.trades import LETS
 from tests.areas.periods.desk import Desk, Json
 from tests.support.store import MemoryStore

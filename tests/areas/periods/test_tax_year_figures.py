@@ -5,7 +5,7 @@ import pytest
 from gatewayd.areas.businesses.shapes import Latency, TaxSync
 from gatewayd.clock import DAY
 from gatewayd.errors import Problem
-from gatewayd.ledger import deadlines
+from gatewayd.ledger.obligations import deadlines
 from tests.areas.accounting.books import fields_of
 from tests.areas.periods.desk import Desk, Json
 from tests.support.store import MemoryStore

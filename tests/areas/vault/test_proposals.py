@@ -13,8 +13,9 @@ from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows
 from gatewayd.errors import Problem
 from gatewayd.extraction.shapes import Facts
-from gatewayd.ledger import allocations, bank_lines, line_documents, period_locks
-from gatewayd.ledger.allocation_shapes import Allocation, Part
+from gatewayd.ledger.allocating import allocations, bank_lines, line_documents
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Part
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.store import WriteTx
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.vault.cabinet import Cabinet

@@ -21,7 +21,7 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
-from gatewayd.ledger.vat_rates import VatCode
+from gatewayd.ledger.vat.vat_rates import VatCode
 
 ClientKind = Literal["company", "person", "public_body"]
 ClientStatus = Literal["active", "archived"]

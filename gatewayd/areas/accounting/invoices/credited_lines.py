@@ -17,7 +17,7 @@ from gatewayd.areas.accounting.invoices.line_shapes import LineRequest, LineRow
 from gatewayd.areas.accounting.invoices.shapes import InvoiceRow
 from gatewayd.areas.accounting.invoices.totals import LineInput, LineTotals, Totals, summarise
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger.vat_rates import DOMESTIC_REVERSE_CHARGES
+from gatewayd.ledger.vat.vat_rates import DOMESTIC_REVERSE_CHARGES
 from gatewayd.money import Money, canonical
 from gatewayd.store import ReadTx
 

@@ -14,7 +14,8 @@ from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow
 from gatewayd.areas.accounting.invoices.totals import Terms, Totals
 from gatewayd.clock import days_after
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import lets, references
+from gatewayd.ledger import references
+from gatewayd.ledger.allocating import lets
 from gatewayd.ledger.references import Reference
 from gatewayd.money import Money, canonical, exponent
 from gatewayd.store import ReadTx, WriteTx

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 from gatewayd.areas.accounting.invoices import drafts
 from gatewayd.areas.accounting.invoices.shapes import InvoiceRow, InvoiceWarning, TakenRateSource
 from gatewayd.errors import invalid_field
-from gatewayd.ledger import known_rates
-from gatewayd.ledger.allocated_money import convert
-from gatewayd.ledger.bank_lines import BankLine
-from gatewayd.ledger.known_rates import Pair
-from gatewayd.ledger.published_rates import text_of
+from gatewayd.ledger.allocating.bank_lines import BankLine
+from gatewayd.ledger.exchange import known_rates
+from gatewayd.ledger.exchange.known_rates import Pair
+from gatewayd.ledger.exchange.published_rates import text_of
+from gatewayd.ledger.results.allocated_money import convert
 from gatewayd.money import Money, exponent, is_decimal
 from gatewayd.store import ReadTx
 

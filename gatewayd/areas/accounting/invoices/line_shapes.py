@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.wire import Amount, AmountText, DecimalText, Id, Request, Response
-from gatewayd.ledger.vat_rates import VatCode
+from gatewayd.ledger.vat.vat_rates import VatCode
 
 Description = Annotated[str, Meta(min_length=1, max_length=2000)]
 Unit = Annotated[str, Meta(min_length=1, max_length=32, examples=["hours"])]

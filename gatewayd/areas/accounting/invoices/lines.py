@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gatewayd.areas.accounting.invoices.line_shapes import LineRequest, LineRow, VatSummary
 from gatewayd.areas.accounting.invoices.totals import AmountsAre, LineInput, LineTotals, VatGroup
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger.vat_rates import DOMESTIC_REVERSE_CHARGES, NEEDS_REGISTRATION, VatCode, VatRate, rate_on
+from gatewayd.ledger.vat.vat_rates import DOMESTIC_REVERSE_CHARGES, NEEDS_REGISTRATION, VatCode, VatRate, rate_on
 from gatewayd.money import Money, canonical, from_minor
 
 NO_VAT_CODE: VatCode = "outside_scope"

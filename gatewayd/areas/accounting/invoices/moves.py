@@ -27,11 +27,13 @@ from gatewayd.areas.accounting.invoices.states import Settlement
 from gatewayd.areas.accounting.invoices.totals import fits
 from gatewayd.contract.wire import Address, project
 from gatewayd.errors import invalid_field, invalid_state, not_found
-from gatewayd.ledger import businesses, invoice_payments, period_locks
-from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger import invoice_payments
+from gatewayd.ledger.allocating.bank_lines import BankLine
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.calendar.period_locks import LockState
 from gatewayd.ledger.invoice_payments import Taking
-from gatewayd.ledger.period_locks import LockState
-from gatewayd.ledger.sellers import Seller
+from gatewayd.ledger.taxpayers import businesses
+from gatewayd.ledger.vat.sellers import Seller
 from gatewayd.money import Money, exponent
 from gatewayd.store import ReadTx, WriteTx
 

@@ -10,7 +10,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Id, Request, Response
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger.sellers import Seller
+from gatewayd.ledger.vat.sellers import Seller
 from gatewayd.store import ReadTx, WriteTx
 
 Pattern = Annotated[

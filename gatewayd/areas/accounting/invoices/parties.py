@@ -9,9 +9,9 @@ from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, InvoiceRow
 from gatewayd.areas.accounting.invoices.states import CREDITABLE
 from gatewayd.errors import invalid, invalid_field, invalid_state
-from gatewayd.ledger import sellers
 from gatewayd.ledger.references import unknown_reference
-from gatewayd.ledger.sellers import Seller
+from gatewayd.ledger.vat import sellers
+from gatewayd.ledger.vat.sellers import Seller
 from gatewayd.store import ReadTx, WriteTx
 
 

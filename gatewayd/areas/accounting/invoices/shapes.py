@@ -26,7 +26,7 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
-from gatewayd.ledger.sellers import CisRate
+from gatewayd.ledger.vat.sellers import CisRate
 
 Origin = Literal["system", "imported", "extracted"]
 TakenRateSource = Literal["recorded", "hmrc"]

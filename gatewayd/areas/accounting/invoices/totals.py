@@ -14,8 +14,8 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 from typing import Literal, NamedTuple
 
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger.sellers import CisRate
-from gatewayd.ledger.vat_rates import VatCode
+from gatewayd.ledger.vat.sellers import CisRate
+from gatewayd.ledger.vat.vat_rates import VatCode
 
 AmountsAre = Literal["exclusive", "inclusive", "no_vat"]
 VatRounding = Literal["line", "total", "total_down"]

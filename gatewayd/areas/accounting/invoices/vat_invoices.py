@@ -7,7 +7,7 @@ from typing import Final
 
 from gatewayd.areas.accounting.invoices.shapes import InvoiceRow, InvoiceWarning
 from gatewayd.errors import invalid_field
-from gatewayd.ledger.vat_rates import VatCode
+from gatewayd.ledger.vat.vat_rates import VatCode
 
 _WITHOUT: Final = frozenset[VatCode]({"exempt", "outside_scope"})
 

@@ -1,1 +1,1 @@
-"""Accounts: shapes, rows, rules, operations."""
+"""Accounts with assets: shapes, operations."""

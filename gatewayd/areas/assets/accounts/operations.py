@@ -1,31 +1,36 @@
 """The asset account resource (Spec §4, Domain A3 and B3): its operations."""
 
+from collections.abc import Iterator
+from typing import Final
+
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.accounts import rows, rules
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
 from gatewayd.areas.assets.accounts.shapes import (
-    AssetAccount,
-    AssetAccountRow,
     AssetAccountWithValue,
     CreateAssetAccount,
     GetAssetAccount,
     ListAssetAccounts,
     UpdateAssetAccount,
 )
+from gatewayd.areas.assets.books import accounts
+from gatewayd.areas.assets.books.accounts import ACCOUNTS, AssetAccount, AssetAccountRow
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
 from gatewayd.areas.assets.pools import reading
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
 from gatewayd.areas.assets.positions import choosing, totals
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
-from gatewayd.contract.wire import project
-from gatewayd.errors import invalid, invalid_state
+from gatewayd.contract.wire import encode, project
+from gatewayd.errors import FieldError, invalid, invalid_state
 from gatewayd.ledger.lists import sync_page
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
+
+_SELECT_BANK_ACCOUNT = "SELECT legal_entity_id FROM bank_accounts WHERE org_id = :org_id AND id = :id"
+_SPACING = str.maketrans("", "", " -/")
+_SHOWN_CHARACTERS: Final = 4  # of an account number (Domain B3)
 
 
 def list_accounts(tx: ReadTx, caller: Caller, request: ListAssetAccounts) -> Listing[AssetAccount]:
@@ -38,7 +43,7 @@ def list_accounts(tx: ReadTx, caller: Caller, request: ListAssetAccounts) -> Lis
         "status = :status": request.status,
         "external_id = :external_id": request.external_id,
     }
-    return sync_page(tx, request, ACCOUNTS.select, filters, lambda row: rows.item(ACCOUNTS.read(tx, row)))
+    return sync_page(tx, request, ACCOUNTS.select, filters, lambda row: _item(ACCOUNTS.read(tx, row)))
 
 
 def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAccountWithValue:
@@ -50,7 +55,7 @@ def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAc
     return project(
         row,
         AssetAccountWithValue,
-        account_number_masked=rows.masked(row.account_number),
+        account_number_masked=_masked(row.account_number),
         as_of_date=day,
         cash_balance=own,
         cash_balances=totals.shown(balances),
@@ -69,7 +74,7 @@ def create_account(tx: WriteTx, caller: Caller, request: CreateAssetAccount) -> 
     if portfolio.archived_at is not None:
         raise invalid_state("The portfolio is archived: bring it back first.", "archived", ("active",))
     row = ACCOUNTS.new(tx, request, legal_entity_id=portfolio.legal_entity_id, status="open")
-    return rows.shown(ACCOUNTS.insert(tx, rules.checked(tx, None, row)))
+    return _shown(ACCOUNTS.insert(tx, _checked(tx, None, row)))
 
 
 def update_account(tx: WriteTx, caller: Caller, request: UpdateAssetAccount) -> AssetAccount:
@@ -87,7 +92,7 @@ def update_account(tx: WriteTx, caller: Caller, request: UpdateAssetAccount) -> 
         if request.closed_date is UNSET:
             after = replace(after, closed_date=None)
     _refuse_fixed(tx, before, after)
-    return rows.shown(ACCOUNTS.update(tx, rules.checked(tx, before, after)))
+    return _shown(ACCOUNTS.update(tx, _checked(tx, before, after)))
 
 
 def _refuse_holding(tx: ReadTx, row: AssetAccountRow) -> None:
@@ -104,12 +109,67 @@ def _refuse_archived(tx: ReadTx, row: AssetAccountRow) -> None:
 def _refuse_fixed(tx: ReadTx, before: AssetAccountRow, after: AssetAccountRow) -> None:
     fixed = (("currency", "currency"), ("tax_wrapper", "wrapper"))
     changed = [word for name, word in fixed if getattr(before, name) != getattr(after, name)]
-    if changed and rows.has_transactions(tx, before.id):
+    if changed and accounts.has_transactions(tx, before.id):
         raise invalid_state(f"It has transactions: its {changed[0]} stays as it is.", before.status, ())
     if before.allow_short and not after.allow_short:
         instrument_id = reading.short_position(tx, before.id)
         if instrument_id is not None:
             raise invalid_state(f"It has sold more of {instrument_id} than it held.", before.status, ())
+
+
+def _checked(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccountRow) -> AssetAccountRow:
+    """The account with its number in one form. What it keeps of `before` is not asked again.
+
+    Raises `Problem` `validation_failed` naming every field that is wrong.
+    """
+    errors = [*_bank_account_mistakes(tx, before, row), *_date_mistakes(row, tx.today), *_number_mistakes(row)]
+    if errors:
+        raise invalid(*errors)
+    return replace(row, account_number=row.account_number and row.account_number.translate(_SPACING))
+
+
+def _bank_account_mistakes(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccountRow) -> Iterator[FieldError]:
+    if row.bank_account_id is None or (before is not None and before.bank_account_id == row.bank_account_id):
+        return
+    found = tx.row(_SELECT_BANK_ACCOUNT, id=row.bank_account_id)
+    if found is None:
+        yield unknown_reference("bankAccountId", "bank_account")
+    elif found[0] not in (None, row.legal_entity_id):
+        yield FieldError("bankAccountId", "conflict", "The bank account is another legal entity's.")
+
+
+def _date_mistakes(row: AssetAccountRow, today: str) -> Iterator[FieldError]:
+    if row.closed_date is None:
+        return
+    if row.status == "open":
+        yield FieldError("closedDate", "conflict", "The account is open.")
+    elif row.closed_date > today:
+        yield FieldError("closedDate", "out_of_range", "The day is still to come.")
+    elif row.opened_date is not None and row.closed_date < row.opened_date:
+        yield FieldError("closedDate", "date_order", "The account would close before it opens.")
+
+
+def _number_mistakes(row: AssetAccountRow) -> Iterator[FieldError]:
+    if row.account_number is not None and len(row.account_number.translate(_SPACING)) < 4:
+        yield FieldError("accountNumber", "invalid_format", "Expected four characters or more.")
+
+
+def _shown(row: AssetAccountRow) -> AssetAccount:
+    """The account as it is answered."""
+    return project(row, AssetAccount, account_number_masked=_masked(row.account_number))
+
+
+def _item(row: AssetAccountRow) -> bytes:
+    """The JSON of an account in a list."""
+    wire: bytes = encode(_shown(row))
+    return wire
+
+
+def _masked(number: str | None) -> str | None:
+    """A number with its last four characters alone."""
+    if number is None:
+        return None
+    return "*" * (len(number) - _SHOWN_CHARACTERS) + number[-_SHOWN_CHARACTERS:]
 
 
 OPERATIONS = (

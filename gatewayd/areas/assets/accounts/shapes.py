@@ -1,109 +1,25 @@
 """What accounts with assets look like (Domain B3): requests, responses, and the row where it differs."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.contract.pages import SyncRequest
-from gatewayd.contract.wire import (
-    Amount,
-    Currency,
-    Date,
-    DateText,
-    ExternalId,
-    Id,
-    Request,
-    Response,
-    Timestamp,
-    Version,
+from gatewayd.areas.assets.books.accounts import (
+    AssetAccount,
+    AssetAccountStatus,
+    AssetAccountType,
+    TaxWrapper,
+    TrackingMode,
 )
+from gatewayd.areas.assets.positions.shapes import CashBalance, ValueTotals
+from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.wire import Amount, Currency, Date, DateText, ExternalId, Id, Request, Version
 
-AssetAccountType = Literal["brokerage", "savings", "cash", "pension", "crypto", "property", "other"]
-TaxWrapper = Literal[
-    "none",
-    "isa",
-    "lisa",
-    "jisa",
-    "ifisa",
-    "sipp",
-    "ssas",
-    "workplace_pension",
-    "offshore_bond",
-    "onshore_bond",
-    "vct",
-    "eis",
-    "seis",
-    "premium_bonds",
-    "other",
-]
-TrackingMode = Literal["transactions", "holdings"]
-AssetAccountStatus = Literal["open", "closed"]
 AccountName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
 InstitutionName = Annotated[str, Meta(min_length=1, max_length=120)]
 AssetAccountNumber = Annotated[
     str, Meta(pattern=r"^[0-9A-Za-z/ -]{4,34}$", description="Answers show its last four characters.")
 ]
-
-
-class _Shared(Response, frozen=True, kw_only=True):
-    id: Id
-    external_id: str | None
-    portfolio_id: Id
-    legal_entity_id: Id
-    name: str
-    type: AssetAccountType
-    tax_wrapper: TaxWrapper
-    currency: str
-    institution_name: str | None
-    tracking_mode: TrackingMode
-    allow_short: bool
-    status: AssetAccountStatus
-    opened_date: DateText | None
-    closed_date: DateText | None
-    bank_account_id: Id | None
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int
-
-
-class AssetAccount(_Shared, frozen=True, kw_only=True):
-    """An account with a broker, a platform or a pension provider, or a wallet."""
-
-    account_number_masked: str | None
-
-
-class CashBalance(Response, frozen=True, kw_only=True):
-    """What there is of one currency; below 0 it is owed."""
-
-    currency: str
-    balance: Amount
-
-
-class PricedTotals(Response, frozen=True, kw_only=True):
-    """The positions that have a price and a rate of exchange, alone: both what they are worth and what they cost."""
-
-    positions: int
-    value: Amount
-    cost: Amount
-    unrealised_gain: Amount
-    currency: str
-
-
-class ValueTotals(Response, frozen=True, kw_only=True):
-    """What positions come to, in `currency`. `cost` is that of all.
-
-    `value` and `unrealisedGain` are of all too, and null where any has no price or no rate of exchange, of which
-    `unpricedPositions` counts how many; `priced` is of the others alone. `stalePositions` counts those among the others
-    whose price or rate is older than a week.
-    """
-
-    value: Amount | None
-    cost: Amount
-    unrealised_gain: Amount | None
-    currency: str
-    unpriced_positions: int
-    stale_positions: int
-    priced: PricedTotals
 
 
 class AssetAccountWithValue(AssetAccount, frozen=True, kw_only=True):
@@ -120,17 +36,6 @@ class AssetAccountWithValue(AssetAccount, frozen=True, kw_only=True):
     value: Annotated[Amount | None, Meta(extra={"currency": "base_currency"}, description="Null: not all has a price.")]
     unpriced_positions: int
     totals: ValueTotals
-
-
-class AssetAccountRow(_Shared, frozen=True, kw_only=True):
-    """An account as it is stored."""
-
-    account_number: str | None
-
-    @property
-    def is_pooled(self) -> bool:
-        """Whether its disposals are matched in the pool of the legal entity: it has no wrapper (Domain C5)."""
-        return self.tax_wrapper == "none"
 
 
 class ListAssetAccounts(SyncRequest, frozen=True, kw_only=True):

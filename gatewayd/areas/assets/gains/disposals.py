@@ -3,28 +3,40 @@
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument
 from gatewayd.areas.assets.gains.sections import section_of
 from gatewayd.areas.assets.gains.shapes import Disposal, DisposalMatch, Treatment
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.pools import reading
-from gatewayd.areas.assets.pools.day_rows import StoredDay
-from gatewayd.areas.assets.pools.days import read_day
+from gatewayd.areas.assets.pools.days import Match, Outcome, read_day
 from gatewayd.areas.assets.pools.exact import cost_of, minor_of, quantity_of, quantity_text
+from gatewayd.areas.assets.pools.holding_rows import StoredDay
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
 from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
-from gatewayd.areas.assets.pools.shapes import Match, Outcome
 from gatewayd.clock import days_after
 from gatewayd.errors import invalid, invalid_field
-from gatewayd.ledger import owners
-from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.csv_text import Cell
+from gatewayd.ledger.dates.tax_calendar import bounds, is_tax_year, tax_year_of
 from gatewayd.ledger.references import Reference, unknown
-from gatewayd.ledger.tax_calendar import bounds, is_tax_year, tax_year_of
+from gatewayd.ledger.taxpayers import owners
+from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 
 ALWAYS = ("0001-01-01", "9999-12-31")
+SHEET_COLUMNS = (
+    "date",
+    "instrument",
+    "isin",
+    "quantity",
+    "proceeds",
+    "cost",
+    "gain",
+    "treatment",
+    "section",
+    "provisional",
+    "matches",
+)
 
 
 def pooling_owner(tx: ReadTx, legal_entity_id: str, instrument_id: str | None = None) -> Owner:
@@ -125,3 +137,17 @@ def _treatment(instrument: Instrument, gain: int) -> Treatment:
 
 def _pounds(minor: int) -> Money:
     return Money(minor, POOL_CURRENCY)
+
+
+def sheet_rows(disposals: Iterable[Disposal]) -> Iterator[tuple[Cell, ...]]:
+    """The names of the columns, and a row for each disposal."""
+    yield SHEET_COLUMNS
+    for one in disposals:
+        amounts = (str(one.proceeds), str(one.cost), str(one.gain))
+        provisional = "yes" if one.provisional else "no"
+        matches = "; ".join(map(_match_told, one.matches))
+        yield one.date, one.name, one.isin, one.quantity, *amounts, one.treatment, one.section, provisional, matches
+
+
+def _match_told(match: DisposalMatch) -> str:
+    return " ".join(filter(None, (match.quantity, match.rule, match.date, str(match.cost))))

@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 from gatewayd.areas.assets.gains.disposals import matches
 from gatewayd.areas.assets.gains.shapes import ExplainedDay, PoolState
-from gatewayd.areas.assets.pools import past
+from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.pools.computing import NOTHING
-from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
-from gatewayd.areas.assets.pools.days import read_day
+from gatewayd.areas.assets.pools.days import Inputs, Outcome, read_day
 from gatewayd.areas.assets.pools.exact import cost_of, minor_of, quantity_text
-from gatewayd.areas.assets.pools.shapes import Inputs, Outcome
+from gatewayd.areas.assets.pools.holding_rows import Key, StoredDay
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 
@@ -51,7 +50,7 @@ def explain(tx: ReadTx, subject: Subject, until: str, after: str, count: int) ->
 
     What happened after `until` is not known: of a pool, nothing later is matched.
     """
-    found = past.days_of(tx, subject.key, until, after, count + 1, matched=subject.is_pool)
+    found = reading.days_of(tx, subject.key, until, after, count + 1, matched=subject.is_pool)
     shown = found.days[:count]
     if not shown:
         return Explained([], None)

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
 from gatewayd.areas.assets.gains.shapes import ForecastDisposal, GainForecast
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.pools.computing import Computed
-from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.days import Day
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of, quantity_text
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS
 from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY

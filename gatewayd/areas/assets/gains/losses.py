@@ -1,21 +1,28 @@
-"""Losses of persons by tax year, and what of them lowers a later year's gains (Domain C5). Owns `capital_losses`.
-
-A year's losses come off its own gains first, all of them (CG18201). What is brought forward comes off what is left,
-down to the annual exempt amount and no further (TCGA 1992 s2, s1K; CG18202). A loss that nobody claimed within 4 years
-of the end of its year is none (s16(2A); TMA 1970 s43).
-"""
+"""Losses of persons that are carried forward (Domain C5): extensions."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from gatewayd.areas.assets.gains import exempt_amounts
-from gatewayd.areas.assets.gains.return_shapes import Claim, LossYear
+from gatewayd.areas.assets.gains import rates
+from gatewayd.areas.assets.gains.disposals import pooling_owner, year_range
+from gatewayd.areas.assets.gains.return_shapes import (
+    CapitalLosses,
+    Claim,
+    ListCapitalLosses,
+    LossYear,
+    RecordCapitalLoss,
+)
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
-from gatewayd.ledger.owners import Owner
-from gatewayd.ledger.tax_calendar import bounds, first_year_of, tax_year
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.errors import invalid_field
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.dates.tax_calendar import bounds, first_year_of, tax_year, tax_year_of
+from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 
+_PERSON = {"legalEntityId": "ent_01k0000000000000000000000a"}
 _CLAIM_YEARS = 4
 _SELECT = """
 SELECT tax_year, elsewhere, claimed_date, notes FROM capital_losses
@@ -34,6 +41,37 @@ JOIN instruments AS i ON i.org_id = :org_id AND i.id = d.instrument_id AND i.cgt
 WHERE d.org_id = :org_id AND d.scope_id = :legal_entity_id AND d.disposes = 1 AND d.date <= :last
     AND d.gain IS NOT NULL AND (d.gain < 0 OR coalesce(i.reporting_fund, 1) = 1)
 """
+
+
+def record_capital_loss(tx: WriteTx, caller: Caller, request: RecordCapitalLoss) -> LossYear:
+    """Record the losses of a tax year on assets that are not kept here, and when those of the year were claimed.
+
+    What was recorded of the year before is replaced; nothing of it is left where there is no loss and no date.
+    """
+    owner = pooling_owner(tx, request.legal_entity_id)
+    days = year_range(request.tax_year)
+    elsewhere = Money.of(request.elsewhere, POOL_CURRENCY)
+    if elsewhere.minor < 0:
+        raise invalid_field("elsewhere", "out_of_range", "A loss is written without a sign.")
+    if days.first > tx.today:
+        raise invalid_field("taxYear", "out_of_range", "The tax year is still to come.")
+    claimed = None if request.claimed_date is None else request.claimed_date.isoformat()
+    if claimed is not None and not days.first <= claimed <= tx.today:
+        raise invalid_field("claimedDate", "out_of_range", "It lies before the tax year, or is still to come.")
+    period_locks.refuse_closed(tx, owner.id, days.last)
+    record(tx, owner.id, request.tax_year, Recorded(elsewhere.minor, claimed, request.notes))
+    return years(tx, owner, request.tax_year)[-1]
+
+
+def list_capital_losses(tx: ReadTx, caller: Caller, request: ListCapitalLosses) -> CapitalLosses:
+    """List the losses of a person by tax year: what was brought forward, used, and carried forward.
+
+    A year's losses come off its own gains; losses brought forward come off what is left above the exempt amount.
+    """
+    owner = pooling_owner(tx, request.legal_entity_id)
+    year = request.tax_year or tax_year_of(tx.today)
+    year_range(year)
+    return CapitalLosses(legal_entity_id=owner.id, data=years(tx, owner, year))
 
 
 class Recorded(NamedTuple):
@@ -114,9 +152,39 @@ def _used(owner: Owner, year: str, net: int, brought: int | None) -> int | None:
         return None
     if brought == 0 or net <= 0:
         return 0
-    exempt = exempt_amounts.of_individuals(year) if owner.is_person else None
+    exempt = rates.exempt_amount(year) if owner.is_person else None
     return None if exempt is None else min(brought, max(net - exempt.amount, 0))
 
 
 def _money(minor: int | None) -> Money | None:
     return None if minor is None else Money(minor, POOL_CURRENCY)
+
+
+OPERATIONS = (
+    Operation(
+        id="assets.recordCapitalLoss",
+        kind="write",
+        method="POST",
+        path="/assets/recordCapitalLoss",
+        scopes=("accounting:write",),
+        request=RecordCapitalLoss,
+        response=LossYear,
+        handler=record_capital_loss,
+        errors=("conflict", "invalid_format", "out_of_range", "period_closed", "unknown_reference"),
+        extension=True,
+        example={**_PERSON, "taxYear": "2025-26", "elsewhere": "1200.00", "claimedDate": "2026-10-12"},
+    ),
+    Operation(
+        id="assets.listCapitalLosses",
+        kind="read",
+        method="GET",
+        path="/assets/listCapitalLosses",
+        scopes=("accounting:read",),
+        request=ListCapitalLosses,
+        response=CapitalLosses,
+        handler=list_capital_losses,
+        errors=("conflict", "invalid_format", "unknown_reference"),
+        extension=True,
+        example={**_PERSON, "taxYear": "2026-27"},
+    ),
+)

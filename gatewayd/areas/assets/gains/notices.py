@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument
 from gatewayd.areas.assets.gains import residence
 from gatewayd.areas.assets.gains.return_shapes import LossYear
 from gatewayd.areas.assets.gains.shapes import Disposal, GainWarning, WarningCode
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.pools import unsettled
 from gatewayd.areas.assets.pools.reading import Range
-from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.store import ReadTx
 
 _SELECT_OTHER_CURRENCIES = """

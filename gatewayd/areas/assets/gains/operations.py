@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.gains import comparing, explaining, forecast, report, sheet
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
+from gatewayd.areas.assets.gains import comparing, disposals, explaining, forecast, report
 from gatewayd.areas.assets.gains.disposals import ALWAYS, listed, pooling_owner, year_range
 from gatewayd.areas.assets.gains.explaining import Subject
 from gatewayd.areas.assets.gains.shapes import (
@@ -18,10 +19,9 @@ from gatewayd.areas.assets.gains.shapes import (
     GetGainForecast,
     ListDisposals,
 )
-from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import WrittenFile
 from gatewayd.contract.operation import Operation
@@ -80,7 +80,7 @@ def export_capital_gains(tx: ReadTx, caller: Caller, request: GetCapitalGains) -
     A name that a spreadsheet would take for a formula has an apostrophe before it.
     """
     owner = pooling_owner(tx, request.legal_entity_id)
-    lines = csv_text.lines(sheet.rows(listed(tx, owner.id, year_range(request.tax_year))))
+    lines = csv_text.lines(disposals.sheet_rows(listed(tx, owner.id, year_range(request.tax_year))))
     return WrittenFile(b"".join(lines), f"capital-gains-{request.tax_year}.csv", _CSV)
 
 

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from gatewayd.areas.assets.gains import exempt_amounts, losses, notices, rates, sections
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument
+from gatewayd.areas.assets.gains import losses, notices, rates, sections
 from gatewayd.areas.assets.gains.rates import Gain
 from gatewayd.areas.assets.gains.return_shapes import GainTotals, LossYear, RatePeriod, ReturnBox, ReturnSection
 from gatewayd.areas.assets.gains.shapes import CapitalGains, Disposal, GainWarning, Treatment
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.contract.wire import project
-from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 
@@ -21,7 +20,7 @@ _NONE = Money(0, POOL_CURRENCY)
 def report(tx: ReadTx, owner: Owner, year: str, days: Range, disposals: Sequence[Disposal]) -> CapitalGains:
     """What the disposals of a tax year come to."""
     chargeable = _totals(one for one in disposals if one.treatment == "chargeable")
-    exempt = exempt_amounts.of_individuals(year) if owner.is_person else None
+    exempt = rates.exempt_amount(year) if owner.is_person else None
     amount = None if exempt is None else Money(exempt.amount, POOL_CURRENCY)
     known = losses.years(tx, owner, year)
     periods = _periods(year, disposals, known[-1], amount)

@@ -10,9 +10,10 @@ from typing import Final
 
 from gatewayd.areas.assets.gains.shapes import GainWarning
 from gatewayd.areas.assets.pools.reading import Range
-from gatewayd.ledger import tax_calendar, tax_year_figures
-from gatewayd.ledger.owners import Owner
-from gatewayd.ledger.tax_year_figures import Residence
+from gatewayd.ledger.dates import tax_calendar
+from gatewayd.ledger.taxpayers import tax_year_figures
+from gatewayd.ledger.taxpayers.owners import Owner
+from gatewayd.ledger.taxpayers.tax_year_figures import Residence
 from gatewayd.store import ReadTx
 
 _SELECT_RESIDENCY = "SELECT tax_residency FROM legal_entities WHERE org_id = :org_id AND id = :id"

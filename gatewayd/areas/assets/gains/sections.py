@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from gatewayd.areas.assets.books.instruments import Instrument
 from gatewayd.areas.assets.gains.return_shapes import GainTotals, ReturnBox, Section
-from gatewayd.areas.assets.instruments.shapes import Instrument
 from gatewayd.money import Money
 
 FIRST_YEAR: Final = 2019

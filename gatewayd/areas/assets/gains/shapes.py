@@ -14,7 +14,7 @@ from gatewayd.areas.assets.gains.return_shapes import (
     Section,
     TaxYear,
 )
-from gatewayd.areas.assets.pools.shapes import Rule
+from gatewayd.areas.assets.pools.days import Rule
 from gatewayd.contract.pages import LongLimit, PageRequest
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, DecimalText, Id, Request, Response
 

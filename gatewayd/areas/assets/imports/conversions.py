@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction
-from gatewayd.ledger.import_shapes import SupposedReading
-from gatewayd.ledger.known_rates import FxRateSource
+from gatewayd.areas.assets.books.transactions import AssetTransaction
+from gatewayd.ledger.exchange.known_rates import FxRateSource
+from gatewayd.ledger.imports.import_shapes import SupposedReading
 from gatewayd.store import ReadTx
 
 _SELECT_CONVERTED: Final = """

@@ -16,7 +16,7 @@ from gatewayd.areas.assets.imports.requests import inline, net_of
 from gatewayd.areas.assets.imports.rows import Decision, Known, Waiting
 from gatewayd.areas.assets.instruments import finding
 from gatewayd.errors import Problem
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.money import canonical
 from gatewayd.statements.shapes import Instrument, Trade
 from gatewayd.store import ReadTx

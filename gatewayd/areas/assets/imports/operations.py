@@ -5,8 +5,8 @@ from gatewayd.areas.assets.imports.shapes import ImportedTrade, ImportTransactio
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page
-from gatewayd.ledger import import_lists, import_runs
-from gatewayd.ledger.import_shapes import ApplyImport, GetImport, ImportRun, UndoImport
+from gatewayd.ledger.imports import import_lists, import_runs
+from gatewayd.ledger.imports.import_shapes import ApplyImport, GetImport, ImportRun, UndoImport
 from gatewayd.store import ReadTx
 
 

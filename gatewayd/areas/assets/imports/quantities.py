@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
 from gatewayd.areas.assets.imports import rows
 from gatewayd.areas.assets.imports.duplicates import Finder
 from gatewayd.areas.assets.imports.requests import ACQUIRING, DISPOSING
@@ -16,7 +16,7 @@ from gatewayd.areas.assets.pools import splits
 from gatewayd.areas.assets.pools.exact import quantity_text
 from gatewayd.areas.assets.pools.reading import quantity_held
 from gatewayd.clock import days_after
-from gatewayd.ledger.import_shapes import ImportRunRow
+from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.statements.shapes import Trade
 from gatewayd.store import ReadTx
 

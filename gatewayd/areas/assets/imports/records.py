@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from gatewayd.areas.assets.imports.rows import Decision
-from gatewayd.ledger.import_shapes import SupposedReading
+from gatewayd.ledger.imports.import_shapes import SupposedReading
 from gatewayd.money import canonical
 from gatewayd.statements.shapes import Trade
 from gatewayd.store import ReadTx

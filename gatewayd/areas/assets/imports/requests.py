@@ -3,7 +3,8 @@
 import datetime
 from typing import Final
 
-from gatewayd.areas.assets.instruments.shapes import InlineInstrument, Ratio
+from gatewayd.areas.assets.books.instruments import Ratio
+from gatewayd.areas.assets.instruments.shapes import InlineInstrument
 from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.money import from_minor
 from gatewayd.statements.shapes import Instrument, Trade, TradeType

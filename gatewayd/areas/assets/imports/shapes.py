@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gatewayd.areas.assets.transactions.shapes import TransactionType
+from gatewayd.areas.assets.books.transactions import TransactionType
 from gatewayd.contract.wire import Amount, CanonicalDecimal, DateText, Id, Request, Response
-from gatewayd.ledger.import_shapes import Action, FileName, ListImportRows, ListImports, MappingText
+from gatewayd.ledger.imports.import_shapes import Action, FileName, ListImportRows, ListImports, MappingText
 
 
 class ImportedTrade(Response, frozen=True, kw_only=True):

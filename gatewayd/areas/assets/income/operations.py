@@ -3,15 +3,14 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.income import rows, totals
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
+from gatewayd.areas.assets.books.transactions import INCOME_KINDS, AssetTransaction
+from gatewayd.areas.assets.income import rows
 from gatewayd.areas.assets.income.rows import Event
-from gatewayd.areas.assets.income.rules import KINDS
 from gatewayd.areas.assets.income.shapes import IncomeEvent, IncomeEventPage, IncomeStatus, ListIncomeEvents
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
 from gatewayd.areas.assets.pools import reading
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.clock import days_after
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -19,9 +18,8 @@ from gatewayd.contract.pages import Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger import references
-from gatewayd.ledger.rounding import half_up
-from gatewayd.ledger.tax_calendar import is_tax_year, tax_year_of
-from gatewayd.money import canonical, exponent
+from gatewayd.ledger.dates.tax_calendar import is_tax_year, tax_year_of
+from gatewayd.money import canonical, exponent, half_up
 from gatewayd.store import ReadTx
 
 _PLACES = 12  # what a decimal of the wire has
@@ -48,7 +46,7 @@ def list_income_events(tx: ReadTx, caller: Caller, request: ListIncomeEvents) ->
     found = rows.events(tx, request, None if key is None else (key[0], key[1]))
     taken, more = fill(found, request.limit, size)
     cursor = next_cursor(request, (taken[-1].pay_date, taken[-1].transaction.id)) if more else None
-    return Listing.of(items[: len(taken)], cursor, b',"totals":%b' % encode(totals.totals(tx, request)))
+    return Listing.of(items[: len(taken)], cursor, b',"totals":%b' % encode(rows.totals_of(tx, request)))
 
 
 def _errors(tx: ReadTx, request: ListIncomeEvents) -> Iterator[FieldError]:
@@ -91,7 +89,7 @@ def _shown(event: Event, quantity: Fraction | None, today: str) -> IncomeEvent:
         portfolio_id=row.portfolio_id,
         legal_entity_id=row.legal_entity_id,
         instrument_id=row.instrument_id,
-        kind=KINDS[row.type],
+        kind=INCOME_KINDS[row.type],
         ex_date=row.ex_date,
         pay_date=pay_date,
         status=_status(row, pay_date, today),

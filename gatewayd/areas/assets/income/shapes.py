@@ -4,17 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from gatewayd.areas.assets.books.transactions import IncomeKind
 from gatewayd.contract.pages import LongLimit, Page, PageRequest
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, Id, Response
 
-IncomeKind = Literal[
-    "dividend",
-    "interest",
-    "distribution",
-    "notional_distribution",
-    "excess_reportable_income",
-    "return_of_capital",
-]
 IncomeStatus = Literal["expected", "received", "cancelled"]
 UkCategory = Literal[
     "uk_dividend",

@@ -1,1 +1,1 @@
-"""Instruments: shapes, rows, rules, operations."""
+"""Instruments: shapes, rules, how they are found, how one comes to be, operations."""

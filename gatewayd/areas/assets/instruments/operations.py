@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.instruments import finding, rows, rules, searching
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.books import instruments
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument
+from gatewayd.areas.assets.instruments import finding, rules
 from gatewayd.areas.assets.instruments.shapes import (
     FoundInstruments,
     GetInstrument,
-    Instrument,
     ListInstruments,
     SearchInstruments,
     UpdateInstrument,
@@ -22,7 +22,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.lists import sync_page
 from gatewayd.store import ReadTx, WriteTx
 
@@ -50,7 +50,7 @@ def search_instruments(tx: ReadTx, caller: Caller, request: SearchInstruments) -
     text = request.q.strip()
     if len(text) < 2:
         raise invalid_field("q", "out_of_range", "Expected two characters or more.")
-    return FoundInstruments(data=searching.search(tx, request, text))
+    return FoundInstruments(data=finding.search(tx, request, text))
 
 
 def get_instrument(tx: ReadTx, caller: Caller, request: GetInstrument) -> Instrument:
@@ -76,7 +76,7 @@ def update_instrument(tx: WriteTx, caller: Caller, request: UpdateInstrument) ->
     _refuse_taken(tx, before, after)
     if (after.cgt_exempt, after.reporting_fund) != (before.cgt_exempt, before.reporting_fund):
         _refuse_closed(tx, after.id)
-    return rows.change(tx, before, after)
+    return instruments.change(tx, before, after)
 
 
 def _mistakes(row: Instrument) -> Iterator[FieldError]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Protocol
 
 from gatewayd import check_digits
-from gatewayd.areas.assets.instruments.shapes import AssetClass, AssetSubClass
+from gatewayd.areas.assets.books.instruments import AssetClass, AssetSubClass
 from gatewayd.contract.countries import COUNTRIES
 from gatewayd.errors import FieldError
 
@@ -65,17 +65,6 @@ def domicile_of(number: str | None) -> str | None:
     Chosen: nothing else is read out of it. A SEDOL or CUSIP inside it is one as a rule, not always.
     """
     return number[:2] if number is not None and number[:2] in COUNTRIES else None
-
-
-def is_british(domicile: str | None, quote_currency: str | None) -> bool:
-    """Whether what it pays is of the United Kingdom. `quote_currency` None: it is of no instrument.
-
-    Chosen: what has no domicile that is known is British where it is quoted in pounds, as are accounts. A company's
-    domicile is taken for where it is resident.
-    """
-    if domicile is not None:
-        return domicile == "GB"
-    return quote_currency in (None, "GBP")
 
 
 def class_of(sub_class: AssetSubClass | None) -> AssetClass:

@@ -4,9 +4,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.instruments import finding, rows, rules
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.shapes import InlineInstrument, Instrument
+from gatewayd.areas.assets.books import instruments
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument
+from gatewayd.areas.assets.instruments import finding, rules
+from gatewayd.areas.assets.instruments.shapes import InlineInstrument
 from gatewayd.errors import FieldError, invalid
 from gatewayd.store import WriteTx
 
@@ -31,9 +32,9 @@ def find_or_create(tx: WriteTx, given: InlineInstrument, path: str, currency: st
         given = replace(given, symbol=given.symbol.upper())
     found = finding.find(tx, given, path)
     if found is None:
-        return rows.add(tx, _new(tx, given, currency))
+        return instruments.add(tx, _new(tx, given, currency))
     filled = _filled(found, given)
-    return found if filled == found else rows.change(tx, found, filled)
+    return found if filled == found else instruments.change(tx, found, filled)
 
 
 def _new(tx: WriteTx, given: InlineInstrument, currency: str) -> Instrument:

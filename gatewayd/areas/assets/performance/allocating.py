@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gatewayd.areas.assets.performance.shapes import AssetAllocation, AssetAllocationPart
-from gatewayd.areas.assets.pools import cash_on
+from gatewayd.areas.assets.pools.cash import balances_on
 from gatewayd.areas.assets.pools.held import Whose
 from gatewayd.areas.assets.positions import building, totals
 from gatewayd.areas.assets.positions.choosing import Choice
@@ -71,7 +71,7 @@ def _balances(tx: ReadTx, choice: Choice, accounts: Sequence[str]) -> list[Money
     found: Counter[str] = Counter()
     for account_id in accounts:
         whose = Whose(choice.whose.legal_entity_id, account_id=account_id)
-        for one in cash_on.balances(tx, whose, choice.date):
+        for one in balances_on(tx, whose, choice.date):
             found[one.currency] += one.minor
     return [Money(minor, currency) for currency, minor in sorted(found.items()) if minor]
 

@@ -1,15 +1,15 @@
 """Performance of a range of days: values at its ends and between them, what was put in, and returns. Reads only."""
 
 import datetime
+import itertools
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.performance import returns
 from gatewayd.areas.assets.performance.history import History, Move, Worth
-from gatewayd.areas.assets.performance.returns import Flow, Link
 from gatewayd.areas.assets.performance.shapes import (
     Basis,
     Interval,
@@ -24,6 +24,26 @@ from gatewayd.money import Money, canonical
 
 _MONTHS: Final[dict[Interval, int]] = {"month": 1, "quarter": 3, "year": 12}
 _PLACES: Final = Decimal("0.0001")
+YEAR_DAYS: Final = 365  # as spreadsheets' XIRR has it
+_LOWEST, _HIGHEST, _STEPS = 1e-6, 1e6, 240  # of 1 + rate
+_HALVINGS: Final = 200
+_MOST: Final = 600.0  # beyond which a float ends
+
+
+class Flow(NamedTuple):
+    """Money that comes to the investor on an ISO date, or goes from the investor where it is below 0."""
+
+    date: str
+    amount: float
+
+
+class Link(NamedTuple):
+    """A part of a range: what it began with, what came in and went out on its last day, and what it ended with."""
+
+    start: float
+    came: float
+    end: float
+    went: float
 
 
 class Span(NamedTuple):
@@ -62,7 +82,7 @@ def measure(history: History, span: Span, base: str, basis: Basis) -> Performanc
     days = _days(before if start.value or not flows.dates else flows.dates[0], span.last)
     weighted = _money_weighted(flows, (before, start), (span.last, end)) if known else None
     links, worths = _links(history, flows, (before, start), (span.last, end)) if known else ([], [])
-    timed = None if not known or any(one.unpriced for one in worths) else returns.time_weighted(links)
+    timed = None if not known or any(one.unpriced for one in worths) else time_weighted(links)
     seen = [start, end, *worths]
     lacks_rate = known and weighted is None and bool(flows.dates or start.value)
     return Performance(
@@ -75,10 +95,10 @@ def measure(history: History, span: Span, base: str, basis: Basis) -> Performanc
         put_in=_money(came, base) if flows.known else None,
         taken_out=_money(went, base) if flows.known else None,
         gain=_money(end.value - start.value - came + went, base) if known else None,
-        money_weighted_return=None if weighted is None else _percent(returns.over(weighted, days)),
-        money_weighted_annual=_percent(weighted) if weighted is not None and days >= returns.YEAR_DAYS else None,
+        money_weighted_return=None if weighted is None else _percent(over(weighted, days)),
+        money_weighted_annual=_percent(weighted) if weighted is not None and days >= YEAR_DAYS else None,
         time_weighted_return=None if timed is None else _percent(timed),
-        time_weighted_annual=None if timed is None else _percent(returns.yearly(timed, days)),
+        time_weighted_annual=None if timed is None else _percent(yearly(timed, days)),
         values=list(_values(history, span, flows, base)),
         warnings=list(_warnings(flows, seen, lacks_rate=lacks_rate)),
     )
@@ -103,7 +123,7 @@ def _flows(moves: Iterator[Move], before: str, last: str) -> _Flows:
 def _money_weighted(flows: _Flows, start: tuple[str, Worth], end: tuple[str, Worth]) -> float | None:
     dated = [Flow(date, float(flows.went.get(date, 0) - flows.came.get(date, 0))) for date in flows.dates]
     ends = [Flow(start[0], -float(start[1].value)), Flow(end[0], float(end[1].value))]
-    return returns.money_weighted([one for one in (*ends, *dated) if one.amount])
+    return money_weighted([one for one in (*ends, *dated) if one.amount])
 
 
 def _links(
@@ -186,3 +206,65 @@ def _percent(rate: float | None) -> str | None:
 
 def _days(before: str, last: str) -> int:
     return (datetime.date.fromisoformat(last) - datetime.date.fromisoformat(before)).days
+
+
+# -- money-weighted and time-weighted returns (Domain C11), pure: rates are parts of 1
+
+
+def money_weighted(flows: Sequence[Flow]) -> float | None:
+    """The yearly rate at which all flows are worth nothing together, as XIRR.
+
+    None: they have no such rate, or more than one.
+    """
+    if not flows:
+        return None
+    first = datetime.date.fromisoformat(min(one.date for one in flows))
+    dated = [((datetime.date.fromisoformat(one.date) - first).days / YEAR_DAYS, one.amount) for one in flows]
+
+    def worth(logarithm: float) -> float:
+        return sum(amount * math.exp(max(-_MOST, min(_MOST, -logarithm * years))) for years, amount in dated)
+
+    low, high = math.log(_LOWEST), math.log(_HIGHEST)
+    grid = [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]
+    found = [pair for pair in itertools.pairwise(grid) if (worth(pair[0]) > 0) != (worth(pair[1]) > 0)]
+    if len(found) != 1:
+        return None
+    below, above = found[0]
+    positive = worth(below) > 0
+    for _ in range(_HALVINGS):
+        middle = (below + above) / 2
+        if (worth(middle) > 0) == positive:
+            below = middle
+        else:
+            above = middle
+    return math.exp((below + above) / 2) - 1
+
+
+def time_weighted(links: Iterable[Link]) -> float | None:
+    """What 1 became over all links, less 1. None: one of them has less than nothing.
+
+    What moves on the last day of a link moves at its end; where nothing was held before, what came in came as it began.
+    """
+    grown = 1.0
+    for link in links:
+        began, ended = link.start, link.end + link.went - link.came
+        if began == 0:
+            began, ended = link.came, link.end + link.went
+        if began == ended == 0:
+            continue
+        if began <= 0 or ended < 0:
+            return None
+        grown *= ended / began
+    return grown - 1
+
+
+def yearly(rate: float, days: int) -> float | None:
+    """A rate over so many days as one of a year; None of less than a year, which is no sign of one (GIPS)."""
+    if days < YEAR_DAYS or rate <= -1:
+        return None
+    return math.exp(math.log1p(rate) * YEAR_DAYS / days) - 1
+
+
+def over(rate: float, days: int) -> float:
+    """A yearly rate over so many days."""
+    return math.exp(math.log1p(rate) * days / YEAR_DAYS) - 1

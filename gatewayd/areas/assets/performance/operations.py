@@ -1,6 +1,6 @@
 """Performance, and of what it all consists (Domain C11): extensions, which only read."""
 
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
 from gatewayd.areas.assets.performance import allocating, measuring, records
 from gatewayd.areas.assets.performance.history import History
 from gatewayd.areas.assets.performance.measuring import Span

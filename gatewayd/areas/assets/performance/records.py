@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from gatewayd.areas.assets.pools.days import Outcome
 from gatewayd.areas.assets.pools.exact import quantity_of
-from gatewayd.areas.assets.pools.shapes import Outcome
 from gatewayd.money import exponent
 from gatewayd.store import ReadTx
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gatewayd.areas.assets.accounts.shapes import ValueTotals
+from gatewayd.areas.assets.positions.shapes import ValueTotals
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, Id, Request, Response
 
 Basis = Literal["holdings", "with_cash"]

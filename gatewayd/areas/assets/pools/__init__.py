@@ -1,1 +1,1 @@
-"""What transactions make of a holding: days, pools, matches and gains (Domain C5, decision 0022)."""
+"""What transactions make of a holding: days, pools, gains (Domain C5, decision 0022); and of cash and income."""

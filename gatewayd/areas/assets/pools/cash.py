@@ -6,7 +6,8 @@ A balance that has become 0 stays as a row, of which there is one for each curre
 from collections import Counter
 from collections.abc import Iterable
 
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction
+from gatewayd.areas.assets.books.transactions import AssetTransaction
+from gatewayd.areas.assets.pools.held import Whose
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 
@@ -21,6 +22,20 @@ _SELECT_ALL = "SELECT account_id, currency, balance FROM asset_cash WHERE org_id
 _SELECT_MOVED = """
 SELECT account_id, currency, sum(net_amount) FROM asset_transactions WHERE org_id = :org_id
 GROUP BY account_id, currency
+"""
+_SELECT_PORTFOLIO_TODAY = """
+SELECT c.currency, sum(c.balance) FROM asset_accounts AS a
+JOIN asset_cash AS c ON c.org_id = :org_id AND c.account_id = a.id
+WHERE a.org_id = :org_id AND a.portfolio_id = :portfolio_id GROUP BY c.currency
+"""
+_SELECT_ACCOUNT_TODAY = "SELECT currency, balance FROM asset_cash WHERE org_id = :org_id AND account_id = :account_id"
+_SELECT_PORTFOLIO_LATER = """
+SELECT currency, sum(net_amount) FROM asset_transactions
+WHERE org_id = :org_id AND portfolio_id = :portfolio_id AND trade_date > :date GROUP BY currency
+"""
+_SELECT_ACCOUNT_LATER = """
+SELECT currency, sum(net_amount) FROM asset_transactions
+WHERE org_id = :org_id AND account_id = :account_id AND trade_date > :date GROUP BY currency
 """
 
 
@@ -53,3 +68,15 @@ def _add(tx: WriteTx, moved: Counter[tuple[str, str]]) -> None:
     changed = [(tx.org_id, account_id, currency, minor) for (account_id, currency), minor in moved.items() if minor]
     if changed:
         tx.run_each(_ADD, changed)
+
+
+def balances_on(tx: ReadTx, whose: Whose, date: str) -> list[Money]:
+    """What there was at the end of an ISO date, by currency, if not 0: today's balances without what came later."""
+    if whose.account_id is not None:
+        sql, later, of = _SELECT_ACCOUNT_TODAY, _SELECT_ACCOUNT_LATER, {"account_id": whose.account_id}
+    else:
+        sql, later, of = _SELECT_PORTFOLIO_TODAY, _SELECT_PORTFOLIO_LATER, {"portfolio_id": whose.portfolio_id or ""}
+    found: Counter[str] = Counter(dict(tx.rows(sql, **of)))
+    if date < tx.today:
+        found.subtract(dict(tx.rows(later, date=date, **of)))
+    return [Money(balance, currency) for currency, balance in sorted(found.items()) if balance]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.pools.days import Day
+from gatewayd.areas.assets.pools.days import Carried, Day, Match, Outcome
 from gatewayd.areas.assets.pools.exact import cost_of, cost_text, minor_of, part, quantity_of, quantity_text
 from gatewayd.areas.assets.pools.lots import Earlier, LotWalk
 from gatewayd.areas.assets.pools.matching import (
@@ -33,7 +33,6 @@ from gatewayd.areas.assets.pools.matching import (
     units_of,
 )
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
-from gatewayd.areas.assets.pools.shapes import Carried, Match, Outcome
 from gatewayd.areas.assets.pools.walking import Pool, Walked
 from gatewayd.clock import days_after
 

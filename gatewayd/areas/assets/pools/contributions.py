@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from gatewayd.areas.assets.pools.days import ZERO, Day
+from gatewayd.areas.assets.books.transactions import AssetTransaction, TransactionType
+from gatewayd.areas.assets.pools.days import ZERO, Day, Departure, Distribution, Leaving
 from gatewayd.areas.assets.pools.exact import cost_of_amount, cost_text, quantity_of
 from gatewayd.areas.assets.pools.scopes import Concerned, Scope
-from gatewayd.areas.assets.pools.shapes import Departure, Distribution, Leaving
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction, TransactionType
 from gatewayd.money import Money
 
 _RAISES: dict[TransactionType, int] = {

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Final, NamedTuple
 
+from gatewayd.areas.assets.pools.days import Distribution, Leaving
 from gatewayd.areas.assets.pools.exact import COST_UNIT, cost_of, part
-from gatewayd.areas.assets.pools.shapes import Distribution, Leaving
 
 SMALL_CURRENCY: Final = "GBP"
 SMALL_AMOUNT: Final = 3_000  # pounds: CG57835

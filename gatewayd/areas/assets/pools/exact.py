@@ -8,8 +8,7 @@ that nothing is ever lost. Quantities are fractions: `100/3`.
 from decimal import Decimal
 from fractions import Fraction
 
-from gatewayd.ledger.rounding import half_up
-from gatewayd.money import exponent
+from gatewayd.money import exponent, half_up
 
 COST_PLACES = 20
 COST_UNIT = 10**COST_PLACES

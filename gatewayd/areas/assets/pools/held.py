@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from gatewayd.areas.assets.instruments.shapes import InstrumentSplit
-from gatewayd.areas.assets.pools import past, reading
+from gatewayd.areas.assets.books.instruments import InstrumentSplit
+from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.pools.computing import Computed
-from gatewayd.areas.assets.pools.day_rows import Key
-from gatewayd.areas.assets.pools.days import Day
+from gatewayd.areas.assets.pools.days import Day, Outcome
 from gatewayd.areas.assets.pools.exact import cost_of, quantity_of
-from gatewayd.areas.assets.pools.shapes import Outcome
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.clock import LAST_DATE
 from gatewayd.contract.pages import MAX_KEY
 from gatewayd.store import ReadTx, Row
@@ -164,13 +163,13 @@ class HeldOn:
 
 
 class _PastPools:
-    """The pools of a legal entity as they were seen at the end of a past day (`past`)."""
+    """The pools of a legal entity as they were seen at the end of a past day (`reading.seen_otherwise`)."""
 
     def __init__(self, tx: ReadTx, legal_entity_id: str, date: str, ids: Mapping[str, str]) -> None:
         self._tx, self._date = tx, date
         self._of: dict[str, object] = {"scope_id": legal_entity_id, "date": date, **ids}
         self._rows = {Key(*row[:2]): row for row in tx.rows(_SELECT_PAST_SCOPE, open=0, **self._of)}
-        self._anew = past.seen_otherwise(tx, legal_entity_id, date)
+        self._anew = reading.seen_otherwise(tx, legal_entity_id, date)
 
     def held(self) -> dict[str, Held]:
         """What each held, by instrument."""

@@ -10,10 +10,9 @@ from fractions import Fraction
 from typing import Final, NamedTuple
 
 from gatewayd.areas.assets.pools import distributions, spin_offs
-from gatewayd.areas.assets.pools.days import ZERO
+from gatewayd.areas.assets.pools.days import ZERO, Lots
 from gatewayd.areas.assets.pools.exact import cost_of, cost_text, part, quantity_of, quantity_text
 from gatewayd.areas.assets.pools.matching import ONE
-from gatewayd.areas.assets.pools.shapes import Lots
 from gatewayd.areas.assets.pools.spin_offs import Costs
 from gatewayd.areas.assets.pools.walking import Walked, portion
 from gatewayd.clock import days_after

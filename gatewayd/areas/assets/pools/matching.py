@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.pools.days import ZERO, Day
+from gatewayd.areas.assets.pools.days import ZERO, Day, Rule
 from gatewayd.areas.assets.pools.exact import part, quantity_of
-from gatewayd.areas.assets.pools.shapes import Rule
 from gatewayd.clock import days_after
 
 WINDOW_DAYS: Final = 30  # TCGA 1992 s106A(5): both the first and the thirtieth day after a disposal count

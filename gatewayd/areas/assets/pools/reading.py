@@ -1,16 +1,27 @@
-"""What others read of single holdings: whether one is open, days with disposals, a pool as it was seen. Reads only."""
+"""What others read of single holdings: whether one is open, days with disposals, a pool as it was seen. Reads only.
 
+At the end of a past day what came later was matched with nothing. A pool was seen otherwise than it is stored where
+something that left in the 30 days before was identified with what was acquired after the day, and where a short
+position was open, for something may have covered it since. What such a pool gave at cost, to a spouse or to another
+instrument, came to the other pool at another cost too.
+"""
+
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.pools import computing, day_rows, holding_rows, splits
+import msgspec
+
+from gatewayd.areas.assets.pools import computing, holding_rows, splits
 from gatewayd.areas.assets.pools.computing import NOTHING, Before, Computed
-from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
-from gatewayd.areas.assets.pools.days import Day, read_day
+from gatewayd.areas.assets.pools.days import Day, Outcome, arriving, inputs_of, read_day
 from gatewayd.areas.assets.pools.exact import quantity_of
+from gatewayd.areas.assets.pools.holding_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.lots import Lot
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS, Split
+from gatewayd.areas.assets.pools.recomputing import shifts
 from gatewayd.clock import days_after
 from gatewayd.store import ReadTx
 
@@ -33,6 +44,40 @@ _SELECT_DISPOSAL_DAYS = """
 SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days
 WHERE org_id = :org_id AND scope_id = :scope_id AND instrument_id = :instrument_id AND disposes = 1 ORDER BY date
 """
+
+SeenDays = list[tuple[Day, Computed]]
+"""The last days of a pool, up to the past one, as they were seen at its end."""
+
+_ROUNDS: Final = 8  # as of recording, beyond which nothing was accepted
+_LATER = "WHERE h.org_id = :org_id AND h.scope_id = :scope_id AND h.last_date > :date"
+_SELECT_RECENT = f"""
+SELECT d.instrument_id, d.outcome FROM asset_holdings AS h
+JOIN asset_days AS d ON d.org_id = :org_id AND d.scope_id = h.scope_id AND d.instrument_id = h.instrument_id
+    AND d.date >= :first AND d.date <= :date
+{_LATER}
+"""
+_SELECT_LAST = f"""
+SELECT h.instrument_id, (
+    SELECT d.outcome FROM asset_days AS d WHERE d.org_id = :org_id AND d.scope_id = h.scope_id
+        AND d.instrument_id = h.instrument_id AND d.date <= :date ORDER BY d.date DESC LIMIT 1
+)
+FROM asset_holdings AS h {_LATER}
+"""
+_SELECT_GIVERS = """
+SELECT DISTINCT giver.legal_entity_id FROM asset_accounts AS account
+JOIN asset_transactions AS done ON done.org_id = :org_id AND done.account_id = account.id
+    AND done.type = 'transfer_in' AND done.trade_date <= :date AND done.spouse_transfer = 1
+    AND done.reversed_by_id IS NULL
+JOIN asset_accounts AS giver ON giver.org_id = :org_id AND giver.id = done.counter_account_id
+WHERE account.org_id = :org_id AND account.legal_entity_id = :legal_entity_id AND account.tax_wrapper = 'none'
+"""
+_SELECT_DAYS = """
+SELECT date, inputs, outcome, gain, fifo_gain FROM asset_days
+WHERE org_id = :org_id AND scope_id = :scope_id AND instrument_id = :instrument_id AND date > :after AND date <= :until
+ORDER BY date LIMIT :count
+"""
+
+_outcome = msgspec.json.Decoder(Outcome).decode
 
 
 class Range(NamedTuple):
@@ -67,18 +112,18 @@ def disposals(
     else:
         rows = tx.each(_SELECT_DISPOSALS_OF, instrument_id=instrument_id, **values)
     for row in rows:
-        yield row[0], day_rows.stored_day(row[1:])
+        yield row[0], holding_rows.stored_day(row[1:])
 
 
 def disposal_days(tx: ReadTx, scope_id: str, instrument_id: str) -> list[StoredDay]:
     """All days with disposals of one holding, oldest first."""
     rows = tx.rows(_SELECT_DISPOSAL_DAYS, scope_id=scope_id, instrument_id=instrument_id)
-    return [day_rows.stored_day(row) for row in rows]
+    return [holding_rows.stored_day(row) for row in rows]
 
 
 def quantity_held(tx: ReadTx, account_id: str, instrument_id: str, date: str) -> Fraction:
     """What an account holds of an instrument at the end of an ISO date."""
-    last = next(day_rows.backwards(tx, Key(account_id, instrument_id), days_after(date, 1)), None)
+    last = next(holding_rows.days_backwards(tx, Key(account_id, instrument_id), days_after(date, 1)), None)
     if last is None:
         return Fraction(0)
     facts = splits.of_instrument(tx, instrument_id)
@@ -87,7 +132,7 @@ def quantity_held(tx: ReadTx, account_id: str, instrument_id: str, date: str) ->
 
 def traded(tx: ReadTx, key: Key, date: str) -> Fraction:
     """By how much the trades and gifts of a day changed a holding."""
-    found = next((day for day in day_rows.between(tx, key, date, date) if day.date == date), None)
+    found = next((day for day in holding_rows.days_between(tx, key, date, date) if day.date == date), None)
     if found is None:
         return Fraction(0)
     day = read_day(date, found.inputs)
@@ -96,8 +141,11 @@ def traded(tx: ReadTx, key: Key, date: str) -> Fraction:
 
 def is_restated(tx: ReadTx, key: Key, date: str) -> bool:
     """Whether a split of an ISO date changes a holding: what was held then, or sold so late that it may be matched."""
-    last = next(day_rows.backwards(tx, key, date), None)
+    last = next(holding_rows.days_backwards(tx, key, date), None)
     return last is not None and (last[1].quantity != "0" or last[0] >= days_after(date, -WINDOW_DAYS))
+
+
+# -- as it was seen at the end of a past day
 
 
 def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Iterable[Day] = ()) -> list[tuple[Day, Computed]]:
@@ -108,7 +156,7 @@ def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Iterable[Day] = 
     start = days_after(first, -WINDOW_DAYS)
     found, before = _until(tx, key, start, last)
     if before.outcome.pool_quantity.startswith("-"):
-        start = day_rows.short_since(tx, key, before.date)
+        start = holding_rows.short_since(tx, key, before.date)
         found, before = _until(tx, key, start, last)
     days = {day.date: read_day(day.date, day.inputs) for day in found if day.date >= start}
     for one in more:
@@ -121,25 +169,115 @@ def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Iterable[Day] = 
 
 def replayed_account(tx: ReadTx, key: Key, last: str, currency: str) -> list[tuple[Day, Computed]]:
     """The days of the short position that an account has at the end of an ISO date, as if nothing had come after it."""
-    start = day_rows.short_since(tx, key, days_after(last, 1))
+    start = holding_rows.short_since(tx, key, days_after(last, 1))
     found, before = _until(tx, key, start, last)
     days = [read_day(day.date, day.inputs) for day in found if day.date >= start]
 
     def earlier(first: str) -> Iterator[Lot]:
-        return day_rows.lots(tx, key, first, start)
+        return holding_rows.lots(tx, key, first, start)
 
     return list(zip(days, computing.averaged(before, days, _facts(tx, key, last), earlier, currency), strict=True))
 
 
-# -- parts
-
-
 def _until(tx: ReadTx, key: Key, start: str, last: str) -> tuple[list[StoredDay], Before]:
     """The stored days up to `last` from 30 days before `start` on, and the last one before `start`."""
-    found = day_rows.between(tx, key, days_after(start, -WINDOW_DAYS), last)
+    found = holding_rows.days_between(tx, key, days_after(start, -WINDOW_DAYS), last)
     before = next((day for day in reversed(found) if day.date < start), None)
     return found, NOTHING if before is None else Before(before.date, before.outcome)
 
 
 def _facts(tx: ReadTx, key: Key, last: str) -> list[Split]:
     return [split for split in splits.of_instrument(tx, key.instrument_id) if split.date <= last]
+
+
+class Days(NamedTuple):
+    """Days of a holding, oldest first, and what was left the day before them; None: nothing was."""
+
+    days: list[StoredDay]
+    before: Outcome | None
+
+
+def days_of(tx: ReadTx, key: Key, until: str, after: str, count: int, *, matched: bool) -> Days:
+    """At most `count` days of a holding after an ISO date, up to another; of a pool, as if nothing came after that."""
+    rows = tx.rows(_SELECT_DAYS, after=after, until=until, count=count, **key._asdict())
+    days = [holding_rows.stored_day(row) for row in rows]
+    before = next(holding_rows.days_backwards(tx, key, days[0].date), None) if days else None
+    left = None if before is None else before[1]
+    if not matched or not days or until >= tx.today:
+        return Days(days, left)
+    anew = {day.date: (day, one) for day, one in seen_otherwise(tx, key.scope_id, until).get(key, [])}
+    if before is not None and before[0] in anew:
+        left = anew[before[0]][1].outcome
+    return Days([_replaced(day, anew.get(day.date)) for day in days], left)
+
+
+def seen_otherwise(tx: ReadTx, legal_entity_id: str, date: str) -> dict[Key, SeenDays]:
+    """The pools of a person that were seen otherwise at the end of an ISO date before today."""
+    givers, waiting = [], [legal_entity_id]
+    while waiting:
+        scope_id = waiting.pop()
+        givers.append(scope_id)
+        found = [row[0] for row in tx.rows(_SELECT_GIVERS, legal_entity_id=scope_id, date=date)]
+        waiting += [id_ for id_ in found if id_ not in givers and id_ not in waiting]
+    past = _Past(tx, date, {})
+    past.settle({Key(scope_id, id_) for scope_id in givers for id_ in _changed(tx, scope_id, date)})
+    return {key: days for key, days in past.seen.items() if key.scope_id == legal_entity_id}
+
+
+@dataclass(slots=True)
+class _Past:
+    """Pools that are reckoned anew, and how much more came to each at cost, by the pool and transaction it is from."""
+
+    tx: ReadTx
+    date: str
+    seen: dict[Key, SeenDays]
+    came: dict[Key, dict[tuple[Key, str], Day]] = field(default_factory=lambda: defaultdict(dict))
+    rounds: Counter[tuple[Key, str]] = field(default_factory=Counter)
+
+    def settle(self, waiting: set[Key]) -> None:
+        """Reckon these, and those to which they gave, until nothing differs any more."""
+        while waiting:
+            key = min(waiting, key=lambda one: (self._first(one), one))
+            waiting.remove(key)
+            more = list(self.came[key].values())
+            self.seen[key] = replayed(self.tx, key, self._first(key), self.date, more)
+            waiting |= set(self._pass_on(key))
+
+    def _first(self, key: Key) -> str:
+        """The first day of which another cost came to it; else the last day of all."""
+        return min((day.date for day in self.came[key].values()), default=self.date)
+
+    def _pass_on(self, giver: Key) -> Iterator[Key]:
+        """Let others have what the giver gave; answers which of them that changes."""
+        first = self.seen[giver][0][0].date
+        stored = {
+            day.date: day for day in holding_rows.days_between(self.tx, giver, first, self.date) if day.date >= first
+        }
+        gave: dict[tuple[Key, str], Day] = {}
+        for one in shifts(stored, self.seen[giver], []):
+            taker = Key(one.leaving.to_scope or "", one.leaving.to_instrument or "")
+            gave[taker, one.leaving.transaction_id] = arriving(one.date, one.leaving.kind, one.cost, 0, pooled=True)
+        before = {(taker, id_) for taker, days in self.came.items() for from_, id_ in days if from_ == giver}
+        for taker, id_ in sorted({*before, *gave}):
+            day = gave.get((taker, id_), Day(self.date))
+            if self.came[taker].get((giver, id_)) != day and self.rounds[taker, id_] < _ROUNDS:
+                self.came[taker][giver, id_] = day
+                self.rounds[taker, id_] += 1
+                yield taker
+
+
+def _changed(tx: ReadTx, scope_id: str, date: str) -> Iterator[str]:
+    """The instruments of whose pool something later took part in what is stored of a day or before it."""
+    first = days_after(date, 1 - WINDOW_DAYS)
+    for instrument_id, text in tx.rows(_SELECT_RECENT, scope_id=scope_id, first=first, date=date):
+        if any((match.date or "") > date for match in _outcome(text).matches):
+            yield instrument_id
+    for instrument_id, text in tx.rows(_SELECT_LAST, scope_id=scope_id, date=date):
+        if text is not None and _outcome(text).pool_quantity.startswith("-"):
+            yield instrument_id
+
+
+def _replaced(day: StoredDay, anew: tuple[Day, Computed] | None) -> StoredDay:
+    if anew is None:
+        return day
+    return day._replace(inputs=inputs_of(anew[0]), outcome=anew[1].outcome, gain=anew[1].gain)

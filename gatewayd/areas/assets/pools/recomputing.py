@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from gatewayd.areas.assets.pools import computing, day_rows, holding_rows, splits
+from gatewayd.areas.assets.pools import computing, holding_rows, splits
 from gatewayd.areas.assets.pools.computing import NOTHING, Before, Computed
-from gatewayd.areas.assets.pools.day_rows import Key, StoredDay
-from gatewayd.areas.assets.pools.days import Day, inputs_of, read_day
+from gatewayd.areas.assets.pools.days import Carried, Day, Inputs, Leaving, inputs_of, read_day
 from gatewayd.areas.assets.pools.exact import cost_of
+from gatewayd.areas.assets.pools.holding_rows import Key, StoredDay
 from gatewayd.areas.assets.pools.lots import Lot
 from gatewayd.areas.assets.pools.matching import WINDOW_DAYS, EarlierMatch, Split
 from gatewayd.areas.assets.pools.scopes import Scope
-from gatewayd.areas.assets.pools.shapes import Carried, Inputs, Leaving
 from gatewayd.clock import days_after
 from gatewayd.store import ReadTx, WriteTx
 
@@ -57,8 +56,8 @@ def recompute(tx: WriteTx, scope: Scope, instrument_id: str, changes: Mapping[st
         for day, one in zip(days, computed, strict=True)
         if day.date in changes or _differs(one, stored[day.date])
     ]
-    day_rows.write(tx, key, written)
-    day_rows.delete(tx, key, [date for date in gone if date in stored])
+    holding_rows.write_days(tx, key, written)
+    holding_rows.delete_days(tx, key, [date for date in gone if date in stored])
     last = Before(days[-1].date, computed[-1].outcome) if days else window.before
     _put_holding(tx, scope, key, last, facts)
     pairs = list(zip(days, computed, strict=True))
@@ -67,14 +66,14 @@ def recompute(tx: WriteTx, scope: Scope, instrument_id: str, changes: Mapping[st
 
 def _window(tx: WriteTx, key: Key, changed: str, *, matched: bool) -> Window:
     """What a change of that day concerns. A pool is matched by days, so that earlier ones may change with it."""
-    found = day_rows.since(tx, key, days_after(changed, -2 * WINDOW_DAYS) if matched else changed)
+    found = holding_rows.days_since(tx, key, days_after(changed, -2 * WINDOW_DAYS) if matched else changed)
     first = changed
     if matched:
         first = computing.restart(changed, [(day.date, day.outcome) for day in found])
     before = next((day for day in reversed(found) if day.date < first), None)
     if before is not None and before.outcome.pool_quantity.startswith("-"):
-        first = day_rows.short_since(tx, key, before.date)
-        found = day_rows.since(tx, key, days_after(first, -WINDOW_DAYS))
+        first = holding_rows.short_since(tx, key, before.date)
+        found = holding_rows.days_since(tx, key, days_after(first, -WINDOW_DAYS))
         before = next((day for day in reversed(found) if day.date < first), None)
     earlier = [(day.date, day.outcome) for day in found if day.date < first]
     kept = computing.kept_of(earlier, first) if matched else []
@@ -111,17 +110,17 @@ def compute(tx: ReadTx, scope: Scope, key: Key, window: Window, days: list[Day],
         return computing.pooled(window.before, days, facts, window.kept)
 
     def earlier(first: str) -> Iterator[Lot]:
-        return day_rows.lots(tx, key, first, window.first)  # what is stored from then on is of before the change
+        return holding_rows.lots(tx, key, first, window.first)  # what is stored from then on is of before the change
 
     return computing.averaged(window.before, days, facts, earlier, scope.currency)
 
 
 def _put_holding(tx: WriteTx, scope: Scope, key: Key, last: Before, facts: list[Split]) -> None:
     if not last.date:
-        holding_rows.delete(tx, key)
+        holding_rows.delete_holding(tx, key)
         return
     quantity = holding_rows.quantity_after(last.outcome, last.date, facts)
-    holding_rows.put(tx, scope, key.instrument_id, last, quantity)
+    holding_rows.put_holding(tx, scope, key.instrument_id, last, quantity)
 
 
 def shifts(stored: Mapping[str, StoredDay], computed: list[tuple[Day, Computed]], gone: list[str]) -> Iterator[Shift]:

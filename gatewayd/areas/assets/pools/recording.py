@@ -11,18 +11,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.income import years
-from gatewayd.areas.assets.pools import cash, contributions, day_rows, holding_rows, reading, scopes, splits
+from gatewayd.areas.assets.books.transactions import AssetTransaction
+from gatewayd.areas.assets.pools import cash, contributions, holding_rows, income_years, reading, scopes, splits
 from gatewayd.areas.assets.pools.computing import Computed
-from gatewayd.areas.assets.pools.day_rows import Key
 from gatewayd.areas.assets.pools.days import Day, arriving
 from gatewayd.areas.assets.pools.exact import quantity_of, quantity_text
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.areas.assets.pools.recomputing import Changes, Shift, recompute
-from gatewayd.areas.assets.pools.reconciling import Faults
 from gatewayd.areas.assets.pools.scopes import Concerned, Scope
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction
 from gatewayd.errors import Problem, invalid_field
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.store import WriteTx
 
 ROUNDS: Final = 8  # Chosen: a day that differs again so often depends on itself
@@ -45,40 +43,14 @@ def record(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
         waiting.append(row)
     _enter(tx, waiting, 1)
     cash.add(tx, rows, 1)
-    years.add(tx, rows, 1)
+    income_years.add(tx, rows, 1)
 
 
 def take_back(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
     """Take out what recorded transactions brought, as if they had never been. Raises as `record` does."""
     _enter(tx, sorted(rows, key=lambda row: (row.trade_date, row.id)), -1)
     cash.add(tx, rows, -1)
-    years.add(tx, rows, -1)
-
-
-def compute_anew(tx: WriteTx, keys: Iterable[Key]) -> None:
-    """Compute all days of holdings anew from what transactions bring, which stays as it is stored.
-
-    Raises `Problem` `validation_failed` for transfers that go in a circle.
-    """
-    pending = _Pending()
-    for key in keys:
-        scope = next((one for one in holding_rows.holders(tx, key.instrument_id) if one.id == key.scope_id), None)
-        if scope is not None:
-            pending.add(scope, key.instrument_id, Day(day_rows.since(tx, key, "")[0].date))
-    _settle(tx, pending, ())
-
-
-def enter_anew(tx: WriteTx, faults: Faults) -> None:
-    """Let days and splits have what the transactions bring, and compute what follows. Raises as `compute_anew`."""
-    pending = _Pending()
-    for fault in faults.days:
-        pending.add(fault.scope, fault.key.instrument_id, fault.expected)
-        pending.add(fault.scope, fault.key.instrument_id, fault.stored, -1)
-    for instrument_id in faults.splits:
-        dates = splits.retell(tx, instrument_id)
-        for scope in holding_rows.holders(tx, instrument_id):
-            pending.add(scope, instrument_id, Day(dates[0]))
-    _settle(tx, pending, ())
+    income_years.add(tx, rows, -1)
 
 
 def _held(tx: WriteTx, row: AssetTransaction) -> str:
@@ -96,7 +68,7 @@ def _held(tx: WriteTx, row: AssetTransaction) -> str:
 
 
 @dataclass(slots=True)
-class _Pending:
+class Pending:
     """Holdings that are to be computed anew, with what their days get."""
 
     scope_of: dict[str, Scope] = field(default_factory=dict)
@@ -127,15 +99,15 @@ def _enter(tx: WriteTx, rows: Sequence[AssetTransaction], sign: int) -> None:
             known[account_id] = scopes.concerned(tx, account_id)
         return known[account_id]
 
-    pending = _Pending()
+    pending = Pending()
     for row in rows:
         for one in contributions.contributions(row, concerned(row.account_id), concerned):
             pending.add(one.scope, one.instrument_id, one.day, sign)
     _retell_splits(tx, rows, sign, pending)
-    _settle(tx, pending, rows)
+    settle(tx, pending, rows)
 
 
-def _retell_splits(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int, pending: _Pending) -> None:
+def _retell_splits(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int, pending: Pending) -> None:
     told = [row for row in rows if row.type == "split" and row.instrument_id is not None]
     without = [row.id for row in told] if sign < 0 else []
     for instrument_id in sorted({row.instrument_id or "" for row in told}):
@@ -155,7 +127,7 @@ def _refuse_closed(tx: WriteTx, holder: Scope, instrument_id: str, dates: Iterab
             period_locks.refuse_closed(tx, holder.legal_entity_id, date)
 
 
-def _settle(tx: WriteTx, pending: _Pending, rows: Sequence[AssetTransaction]) -> None:
+def settle(tx: WriteTx, pending: Pending, rows: Sequence[AssetTransaction]) -> None:
     rounds: Counter[tuple[Key, str]] = Counter()
     while pending.changes:
         key, changes = pending.pop()
@@ -172,7 +144,7 @@ def _settle(tx: WriteTx, pending: _Pending, rows: Sequence[AssetTransaction]) ->
             _pass_on(tx, pending, scope, shift)
 
 
-def _pass_on(tx: WriteTx, pending: _Pending, giver: Scope, shift: Shift) -> None:
+def _pass_on(tx: WriteTx, pending: Pending, giver: Scope, shift: Shift) -> None:
     """Let the holding that cost goes to take over what has become more."""
     to_scope, instrument_id = shift.leaving.to_scope or "", shift.leaving.to_instrument or ""
     scope = pending.scope_of.get(to_scope)

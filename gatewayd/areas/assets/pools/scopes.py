@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from gatewayd.ledger.owners import POOLING, TAXED_AS_PERSONS
+from gatewayd.ledger.taxpayers.owners import POOLING, TAXED_AS_PERSONS
 from gatewayd.store import ReadTx
 
 POOL_CURRENCY: Final = "GBP"  # Decision 0022: pools are kept in pounds

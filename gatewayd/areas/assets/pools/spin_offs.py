@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final, NamedTuple
 
+from gatewayd.areas.assets.pools.days import Leaving
 from gatewayd.areas.assets.pools.exact import cost_of, part, quantity_of
 from gatewayd.areas.assets.pools.matching import ONE, Step
-from gatewayd.areas.assets.pools.shapes import Leaving
 
 
 class Costs(NamedTuple):

@@ -7,8 +7,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.shapes import InstrumentSplit, Ratio
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, InstrumentSplit, Ratio
 from gatewayd.areas.assets.pools.matching import Split
 from gatewayd.clock import days_after
 from gatewayd.errors import Problem, invalid_field

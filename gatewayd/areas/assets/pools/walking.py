@@ -19,10 +19,10 @@ from fractions import Fraction
 from typing import Final
 
 from gatewayd.areas.assets.pools import distributions, spin_offs
+from gatewayd.areas.assets.pools.days import Departure
 from gatewayd.areas.assets.pools.distributions import Judged, Taken
 from gatewayd.areas.assets.pools.exact import part
 from gatewayd.areas.assets.pools.matching import ONE, Step, Take
-from gatewayd.areas.assets.pools.shapes import Departure
 
 _DEPARTING: Final[tuple[Departure, ...]] = ("moved", "removed")
 

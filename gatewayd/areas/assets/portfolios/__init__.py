@@ -1,1 +1,1 @@
-"""Portfolios: shapes, rows, rules, operations."""
+"""Portfolios: shapes, operations."""

@@ -1,16 +1,18 @@
 """The portfolio resource (Spec §4, Domain A3 and B3): its operations."""
 
+from collections.abc import Iterator
+
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.assets.portfolios import rows, rules
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
+from gatewayd.areas.assets.books import portfolios
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS, CostBasisMethod, Portfolio
+from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.areas.assets.portfolios.shapes import (
     ArchivePortfolio,
     CreatePortfolio,
     GetPortfolio,
     ListPortfolios,
-    Portfolio,
     PortfolioWithTotals,
     UpdatePortfolio,
 )
@@ -19,9 +21,11 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import project
-from gatewayd.errors import invalid, invalid_state
-from gatewayd.ledger import owners
+from gatewayd.errors import FieldError, invalid, invalid_state
 from gatewayd.ledger.lists import archive_filter, table_page
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.taxpayers import owners
+from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -52,13 +56,13 @@ def create_portfolio(tx: WriteTx, caller: Caller, request: CreatePortfolio) -> P
     company cannot have section_104. The default of a legal entity is one: the one before it is not it any more.
     """
     owner = owners.find(tx, request.legal_entity_id)
-    method = request.cost_basis_method or rules.default_method(owner, request.base_currency)
+    method = request.cost_basis_method or _default_method(owner, request.base_currency)
     row = PORTFOLIOS.new(tx, request, cost_basis_method=method)
-    errors = [*rules.owner_mistakes(owner), *rules.method_mistakes(owner, row)]
+    errors = [*_owner_mistakes(owner), *_method_mistakes(owner, row)]
     if errors:
         raise invalid(*errors)
     row = PORTFOLIOS.insert(tx, row)
-    rows.clear_default(tx, row)
+    portfolios.clear_default(tx, row)
     return row
 
 
@@ -71,12 +75,12 @@ def update_portfolio(tx: WriteTx, caller: Caller, request: UpdatePortfolio) -> P
     after = PORTFOLIOS.changed(before, request)
     if request.status is not UNSET:
         after = _moved(tx, after, archived=request.status == "archived")
-    if after.base_currency != before.base_currency and rows.has_transactions(tx, before.id):
+    if after.base_currency != before.base_currency and portfolios.has_transactions(tx, before.id):
         raise invalid_state("It has transactions: its base currency stays as it is.", before.status, ())
-    errors = [*rules.method_mistakes(owners.find(tx, after.legal_entity_id), after), *rules.default_mistakes(after)]
+    errors = [*_method_mistakes(owners.find(tx, after.legal_entity_id), after), *_default_mistakes(after)]
     if errors:
         raise invalid(*errors)
-    rows.clear_default(tx, after)
+    portfolios.clear_default(tx, after)
     return PORTFOLIOS.update(tx, after)
 
 
@@ -100,6 +104,38 @@ def _moved(tx: WriteTx, row: Portfolio, *, archived: bool) -> Portfolio:
         if owner is None or owner.archived:
             raise invalid_state("Its legal entity is archived: bring that back first.", "archived", ())
     return replace(row, archived_at=None)
+
+
+def _default_method(owner: Owner | None, base_currency: str) -> CostBasisMethod:
+    """The cost basis where none is asked for (Domain B3): that of the gains of whoever is taxed here on them."""
+    pools = owner is not None and owner.has_pools and owner.country_code == "GB"
+    return "section_104" if pools and base_currency == POOL_CURRENCY else "average_cost"
+
+
+def _owner_mistakes(owner: Owner | None) -> Iterator[FieldError]:
+    """What is wrong with the legal entity of a new portfolio; None: there is no such one."""
+    if owner is None:
+        yield unknown_reference("legalEntityId", "legal_entity")
+    elif owner.archived:
+        yield FieldError("legalEntityId", "conflict", "The legal entity is archived.")
+
+
+def _method_mistakes(owner: Owner | None, row: Portfolio) -> Iterator[FieldError]:
+    """What is wrong with section_104: companies have other rules, and pools are kept in pounds."""
+    if row.cost_basis_method != "section_104" or owner is None:
+        return
+    if not owner.has_pools:
+        kind = owner.type.replace("_", " ")
+        yield FieldError("costBasisMethod", "conflict", f"Section 104 holdings are of persons, and not of a {kind}.")
+    elif row.base_currency != POOL_CURRENCY:
+        message = f"Section 104 holdings are kept in GBP, and the portfolio in {row.base_currency}."
+        yield FieldError("costBasisMethod", "conflict", message)
+
+
+def _default_mistakes(row: Portfolio) -> Iterator[FieldError]:
+    """What is wrong with `isDefault`."""
+    if row.is_default and row.archived_at is not None:
+        yield FieldError("isDefault", "conflict", "The portfolio is archived.")
 
 
 OPERATIONS = (

@@ -1,68 +1,16 @@
 """What portfolios look like (Domain B3): requests, responses, and the row where it differs."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.areas.assets.accounts.shapes import CashBalance, ValueTotals
-from gatewayd.areas.assets.instruments.shapes import AssetClass
+from gatewayd.areas.assets.books.portfolios import CostBasisMethod, Portfolio, PortfolioStatus
+from gatewayd.areas.assets.positions.shapes import PortfolioTotals
 from gatewayd.contract.pages import SyncRequest
-from gatewayd.contract.wire import (
-    Amount,
-    Currency,
-    Date,
-    DateText,
-    ExternalId,
-    Id,
-    Request,
-    Response,
-    Timestamp,
-    Version,
-)
+from gatewayd.contract.wire import Currency, Date, ExternalId, Id, Request, Version
 
-CostBasisMethod = Literal["section_104", "average_cost", "fifo"]
-PortfolioStatus = Literal["active", "archived"]
 PortfolioName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
 Description = Annotated[str, Meta(max_length=2000)]
-
-
-class Portfolio(Response, frozen=True, kw_only=True):
-    """The accounts of a legal entity that are looked at together, in one currency."""
-
-    id: Id
-    external_id: str | None
-    legal_entity_id: Id
-    name: str
-    base_currency: str
-    cost_basis_method: CostBasisMethod
-    status: PortfolioStatus
-    description: str | None
-    is_default: bool
-    archived_at: Timestamp | None
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int
-
-
-class AssetClassTotals(ValueTotals, frozen=True, kw_only=True):
-    """What the positions of one class of assets come to."""
-
-    asset_class: AssetClass
-
-
-class PortfolioTotals(ValueTotals, frozen=True, kw_only=True):
-    """What a portfolio comes to on a day, all in `currency`.
-
-    `cash` is null where a currency has no rate of exchange; `staleCashBalances` counts those whose rate is older than a
-    week.
-    """
-
-    as_of_date: DateText
-    cash: Amount | None
-    stale_cash_balances: int
-    cash_balances: list[CashBalance]
-    income_tax_year_to_date: Amount
-    by_asset_class: list[AssetClassTotals]
 
 
 class PortfolioWithTotals(Portfolio, frozen=True, kw_only=True):

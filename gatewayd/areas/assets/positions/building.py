@@ -7,22 +7,41 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.pools.day_rows import Key
+from gatewayd.areas.assets.books.portfolios import CostBasisMethod
 from gatewayd.areas.assets.pools.exact import COST_UNIT, minor_of
-from gatewayd.areas.assets.pools.held import Held, HeldOn
-from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod
-from gatewayd.areas.assets.positions import income
+from gatewayd.areas.assets.pools.held import Held, HeldOn, Whose
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.areas.assets.positions.choosing import Choice, Place
 from gatewayd.areas.assets.positions.shapes import Position, PositionInstrument
 from gatewayd.areas.assets.positions.valuing import Quoted, Valuing, money_of, text_of
 from gatewayd.clock import days_after
-from gatewayd.ledger.known_rates import STALE_DAYS, KnownRate
-from gatewayd.ledger.tax_calendar import bounds, tax_year_of
+from gatewayd.ledger.dates.tax_calendar import bounds, first_year_of, tax_year_of
+from gatewayd.ledger.exchange.known_rates import STALE_DAYS, KnownRate
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 
 _AVERAGE_PLACES: Final = 6  # Chosen: of the cost of one unit, which nothing is computed from
 _PERCENT_PLACES: Final = 2
+# a stock dividend that is taxed as a dividend counts as one in the sums
+_SUMS = "f.account_id, f.instrument_id, sum(f.gross_base)"
+_YEAR = """
+FROM asset_accounts AS a
+JOIN asset_income_years AS f ON f.org_id = :org_id AND f.account_id = a.id
+WHERE a.org_id = :org_id AND f.year = :year AND f.type <> 'return_of_capital' AND f.type <> 'stock_dividend'
+"""
+_LATER = """
+FROM asset_transactions AS f
+WHERE f.org_id = :org_id AND f.income_date > :date AND f.income_date <= :last
+    AND f.type <> 'return_of_capital' AND f.reversed_by_id IS NULL
+    AND (f.type <> 'stock_dividend' OR f.taxed_as_dividend = 1)
+"""
+_BY = "GROUP BY f.account_id, f.instrument_id"
+_INCOME_OF_ACCOUNT = f"SELECT {_SUMS}{_YEAR} AND a.id = :account_id {_BY}"
+_INCOME_OF_PORTFOLIO = f"SELECT {_SUMS}{_YEAR} AND a.portfolio_id = :portfolio_id {_BY}"
+_INCOME_OF_ENTITY = f"SELECT {_SUMS}{_YEAR} AND a.legal_entity_id = :legal_entity_id {_BY}"
+_LATER_OF_ACCOUNT = f"SELECT {_SUMS}{_LATER} AND f.account_id = :account_id {_BY}"
+_LATER_OF_PORTFOLIO = f"SELECT {_SUMS}{_LATER} AND f.portfolio_id = :portfolio_id {_BY}"
+_LATER_OF_ENTITY = f"SELECT {_SUMS}{_LATER} AND f.legal_entity_id = :legal_entity_id {_BY}"
 
 
 class Group(NamedTuple):
@@ -73,7 +92,7 @@ def build(tx: ReadTx, choice: Choice, *, after: str = "", closed: bool = False, 
     holdings = HeldOn(tx, choice.whose, choice.date, after=after, closed=closed)
     groups = _enough(_groups(choice, holdings.accounts(), closed=closed), count)
     valuing = Valuing(tx, choice.date)
-    earned = income.of_tax_year(tx, choice.whose, choice.date)
+    earned = _earned_in_tax_year(tx, choice.whose, choice.date)
     if not groups:
         return Built([], valuing, {}, earned)
     quoted = valuing.quoted(groups[0].instrument_id, groups[-1].instrument_id)
@@ -208,3 +227,23 @@ def _percent(gain: Money | None, cost: Money) -> str | None:
     if gain is None or cost.minor <= 0:
         return None
     return text_of(gain.minor * 100, cost.minor, _PERCENT_PLACES)
+
+
+def _earned_in_tax_year(tx: ReadTx, whose: Whose, date: str) -> Counter[tuple[str, str]]:
+    """The income since the tax year began until an ISO date, in minor units of the base currency.
+
+    By account and instrument; "" for what is of no instrument, such as interest on cash.
+    """
+    if whose.account_id is not None:
+        sql, later_sql, of = _INCOME_OF_ACCOUNT, _LATER_OF_ACCOUNT, {"account_id": whose.account_id}
+    elif whose.portfolio_id is not None:
+        sql, later_sql, of = _INCOME_OF_PORTFOLIO, _LATER_OF_PORTFOLIO, {"portfolio_id": whose.portfolio_id}
+    else:
+        sql, later_sql, of = _INCOME_OF_ENTITY, _LATER_OF_ENTITY, {"legal_entity_id": whose.legal_entity_id}
+    earned: Counter[tuple[str, str]] = Counter()
+    for account_id, instrument_id, gross in tx.rows(sql, year=first_year_of(date), **of):
+        earned[account_id, instrument_id] = gross
+    _, last = bounds(tax_year_of(date))
+    for account_id, instrument_id, gross in tx.rows(later_sql, date=date, last=last, **of):
+        earned[account_id, instrument_id or ""] -= gross
+    return earned

@@ -3,16 +3,14 @@
 import datetime
 from typing import NamedTuple
 
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.accounts.shapes import AssetAccountRow, TaxWrapper
+from gatewayd.areas.assets.books.accounts import ACCOUNTS, AssetAccountRow, TaxWrapper
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS, CostBasisMethod, Portfolio
 from gatewayd.areas.assets.pools.held import Whose
-from gatewayd.areas.assets.portfolios import rules
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
-from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod, Portfolio
+from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.areas.assets.positions.shapes import ListPositions
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import owners
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx
 
 _SELECT_ACCOUNTS = """
@@ -101,7 +99,7 @@ def _places(tx: ReadTx, legal_entity_id: str, *, archived: bool) -> dict[str, Pl
     owner = owners.find(tx, legal_entity_id)
     pools = owner is not None and owner.has_pools
     return {
-        id_: Place(of, wrapper, currency, pools and wrapper == "none" and currency == rules.POOL_CURRENCY)
+        id_: Place(of, wrapper, currency, pools and wrapper == "none" and currency == POOL_CURRENCY)
         for id_, of, wrapper, currency, is_archived in tx.rows(_SELECT_ACCOUNTS, legal_entity_id=legal_entity_id)
         if archived or not is_archived
     }
@@ -115,6 +113,6 @@ def _checked(tx: ReadTx, choice: Choice, portfolio: Portfolio | None) -> Choice:
     if owner is not None and not owner.has_pools:
         kind = owner.type.replace("_", " ")
         raise invalid_field("method", "conflict", f"Section 104 holdings are not supported for a {kind}.")
-    if portfolio is not None and portfolio.base_currency != rules.POOL_CURRENCY:
+    if portfolio is not None and portfolio.base_currency != POOL_CURRENCY:
         raise invalid_field("method", "conflict", "Section 104 holdings are kept in GBP alone.")
     return choice

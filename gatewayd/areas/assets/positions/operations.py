@@ -1,13 +1,21 @@
 """Positions (Spec §4, Domain A3, B3 and C5): their operation."""
 
+from typing import Final
+
+from msgspec.structs import replace
+
+from gatewayd.areas.assets.gains.explaining import Subject, explain
+from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.areas.assets.positions import building, choosing
-from gatewayd.areas.assets.positions.explanations import explained
-from gatewayd.areas.assets.positions.shapes import ListPositions, Position
+from gatewayd.areas.assets.positions.choosing import Choice
+from gatewayd.areas.assets.positions.shapes import ListPositions, Position, PositionExplanation
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.store import ReadTx
+
+DAYS_SHOWN: Final = 100  # Chosen: beside each position; the rest is on pages of its own
 
 
 def list_positions(tx: ReadTx, caller: Caller, request: ListPositions) -> Listing[Position]:
@@ -24,7 +32,7 @@ def list_positions(tx: ReadTx, caller: Caller, request: ListPositions) -> Listin
     count = request.limit + skipped + 1
     built = building.build(tx, choice, after=after, closed=request.include_closed, count=count).positions
     shown = built[skipped:]
-    items = (encode(explained(tx, choice, position) if request.explain else position) for position in shown)
+    items = (encode(_explained(tx, choice, position) if request.explain else position) for position in shown)
     page, more = fill(items, request.limit, len)
     cursor = None
     if more:
@@ -40,6 +48,23 @@ def _key(built: list[Position], after: str, done: int) -> tuple[str, int]:
         if index == len(built) or built[index].instrument_id != built[index - 1].instrument_id:
             last, whole = built[index - 1].instrument_id, index
     return last, done - whole
+
+
+def _explained(tx: ReadTx, choice: Choice, position: Position) -> Position:
+    """The position with its explanation, where it is that of one pool or one account."""
+    subject = _subject_of(choice, position)
+    if subject is None:
+        return position
+    found = explain(tx, subject, choice.date, "", DAYS_SHOWN)
+    return replace(position, explanation=PositionExplanation(days=found.days, more=found.following is not None))
+
+
+def _subject_of(choice: Choice, position: Position) -> Subject | None:
+    if position.pool_scope == "entity":
+        return Subject(Key(choice.whose.legal_entity_id, position.instrument_id), True, position.base_currency)
+    if position.account_id is None or position.method == "fifo":
+        return None
+    return Subject(Key(position.account_id, position.instrument_id), False, position.base_currency)
 
 
 OPERATIONS = (

@@ -1,15 +1,16 @@
-"""What positions look like (Domain B3): computed, and stored nowhere."""
+"""What positions and their totals look like (Domain B3): computed, and stored nowhere."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gatewayd.areas.assets.accounts.shapes import TaxWrapper
+from gatewayd.areas.assets.books.accounts import TaxWrapper
+from gatewayd.areas.assets.books.instruments import AssetClass
+from gatewayd.areas.assets.books.portfolios import CostBasisMethod
 from gatewayd.areas.assets.gains.shapes import ExplainedDay
-from gatewayd.areas.assets.portfolios.shapes import CostBasisMethod
 from gatewayd.contract.pages import LongLimit, PageRequest
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, Id, Response
-from gatewayd.ledger.known_rates import FxRateSource
+from gatewayd.ledger.exchange.known_rates import FxRateSource
 
 PoolScope = Literal["account", "entity"]
 _BASE = Meta(extra={"currency": "base_currency"}, description="Of `baseCurrency`.")
@@ -88,3 +89,58 @@ class ListPositions(PageRequest, frozen=True, kw_only=True):
         False
     )
     limit: LongLimit = 50
+
+
+class CashBalance(Response, frozen=True, kw_only=True):
+    """What there is of one currency; below 0 it is owed."""
+
+    currency: str
+    balance: Amount
+
+
+class PricedTotals(Response, frozen=True, kw_only=True):
+    """The positions that have a price and a rate of exchange, alone: both what they are worth and what they cost."""
+
+    positions: int
+    value: Amount
+    cost: Amount
+    unrealised_gain: Amount
+    currency: str
+
+
+class ValueTotals(Response, frozen=True, kw_only=True):
+    """What positions come to, in `currency`. `cost` is that of all.
+
+    `value` and `unrealisedGain` are of all too, and null where any has no price or no rate of exchange, of which
+    `unpricedPositions` counts how many; `priced` is of the others alone. `stalePositions` counts those among the others
+    whose price or rate is older than a week.
+    """
+
+    value: Amount | None
+    cost: Amount
+    unrealised_gain: Amount | None
+    currency: str
+    unpriced_positions: int
+    stale_positions: int
+    priced: PricedTotals
+
+
+class AssetClassTotals(ValueTotals, frozen=True, kw_only=True):
+    """What the positions of one class of assets come to."""
+
+    asset_class: AssetClass
+
+
+class PortfolioTotals(ValueTotals, frozen=True, kw_only=True):
+    """What a portfolio comes to on a day, all in `currency`.
+
+    `cash` is null where a currency has no rate of exchange; `staleCashBalances` counts those whose rate is older than a
+    week.
+    """
+
+    as_of_date: DateText
+    cash: Amount | None
+    stale_cash_balances: int
+    cash_balances: list[CashBalance]
+    income_tax_year_to_date: Amount
+    by_asset_class: list[AssetClassTotals]

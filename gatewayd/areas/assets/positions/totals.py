@@ -2,17 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 
-from gatewayd.areas.assets.accounts.shapes import AssetAccountRow, CashBalance, PricedTotals, ValueTotals
-from gatewayd.areas.assets.instruments.shapes import AssetClass
-from gatewayd.areas.assets.pools import cash_on
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
-from gatewayd.areas.assets.portfolios.shapes import AssetClassTotals, Portfolio, PortfolioTotals
+from gatewayd.areas.assets.books.accounts import AssetAccountRow
+from gatewayd.areas.assets.books.instruments import AssetClass
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS, Portfolio
+from gatewayd.areas.assets.pools import cash
 from gatewayd.areas.assets.positions import building, choosing
 from gatewayd.areas.assets.positions.building import Built
-from gatewayd.areas.assets.positions.shapes import Position
+from gatewayd.areas.assets.positions.shapes import (
+    AssetClassTotals,
+    CashBalance,
+    PortfolioTotals,
+    Position,
+    PricedTotals,
+    ValueTotals,
+)
 from gatewayd.areas.assets.positions.valuing import money_of
 from gatewayd.contract.wire import project
-from gatewayd.ledger.known_rates import KnownRate
+from gatewayd.ledger.exchange.known_rates import KnownRate
 from gatewayd.money import Money, exponent
 from gatewayd.store import ReadTx
 
@@ -22,7 +28,7 @@ def of_portfolio(tx: ReadTx, portfolio: Portfolio, date: str) -> PortfolioTotals
     base = portfolio.base_currency
     choice = choosing.of_portfolio(tx, portfolio, date)
     built = building.build(tx, choice)
-    balances = cash_on.balances(tx, choice.whose, date)
+    balances = cash.balances_on(tx, choice.whose, date)
     rates = [built.valuing.rate(one.currency, base) for one in balances]
     return project(
         of_positions(built.positions, base),
@@ -40,7 +46,7 @@ def of_account(tx: ReadTx, account: AssetAccountRow, date: str) -> tuple[ValueTo
     """What an account's positions come to in its portfolio's base currency, and its cash."""
     choice = choosing.of_account(tx, account, date)
     base = PORTFOLIOS.get(tx, account.portfolio_id).base_currency
-    return of_positions(building.build(tx, choice).positions, base), cash_on.balances(tx, choice.whose, date)
+    return of_positions(building.build(tx, choice).positions, base), cash.balances_on(tx, choice.whose, date)
 
 
 def of_positions(positions: Sequence[Position], base: str) -> ValueTotals:

@@ -3,12 +3,11 @@
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.instruments.shapes import AssetClass
+from gatewayd.areas.assets.books.instruments import AssetClass
 from gatewayd.areas.assets.pools.held import ratio_between
-from gatewayd.areas.assets.prices import known_rates
-from gatewayd.ledger.known_rates import KnownRate, Pair
-from gatewayd.ledger.rounding import half_up
-from gatewayd.money import Money, exponent
+from gatewayd.ledger.exchange import published_rates
+from gatewayd.ledger.exchange.known_rates import KnownRate, Pair, both_ways, foreign, of_pounds
+from gatewayd.money import Money, exponent, half_up
 from gatewayd.store import ReadTx, Row
 
 PLACES: Final = 12  # what a decimal of the wire has
@@ -22,6 +21,17 @@ LEFT JOIN asset_prices AS p ON p.org_id = :org_id AND p.instrument_id = i.id AND
 )
 WHERE i.org_id = :org_id AND i.id >= :first AND i.id <= :last
     AND EXISTS (SELECT 1 FROM asset_transactions AS t WHERE t.org_id = :org_id AND t.instrument_id = i.id)
+"""
+_SELECT_RECORDED = """
+SELECT rate, date, source FROM exchange_rates
+WHERE org_id = :org_id AND currency = :currency AND base_currency = :base_currency AND date <= :date
+ORDER BY date DESC LIMIT 1
+"""
+_SELECT_TRADED = """
+SELECT fx_rate, trade_date, 'transaction' FROM asset_transactions
+WHERE org_id = :org_id AND currency = :currency AND base_currency = :base_currency AND currency <> base_currency
+    AND trade_date <= :date AND type <> 'reversal' AND reversed_by_id IS NULL AND fx_rate_source = 'given'
+ORDER BY trade_date DESC LIMIT 1
 """
 
 
@@ -62,7 +72,7 @@ class Valuing:
         """The latest rate until the date, in either direction and from any source; None: none is known."""
         pair = Pair(currency, base_currency)
         if pair not in self._rates:
-            self._rates[pair] = known_rates.latest(self._tx, pair, self._date)
+            self._rates[pair] = _latest_rate(self._tx, pair, self._date)
         return self._rates[pair]
 
 
@@ -79,3 +89,18 @@ def text_of(numerator: int, denominator: int, places: int = PLACES) -> str:
     if not fraction:
         return f"{sign}{whole}"
     return f"{sign}{whole}.{fraction:0{places}}".rstrip("0")
+
+
+def _latest_rate(tx: ReadTx, pair: Pair, day: str) -> KnownRate | None:
+    """The latest rate until an ISO date, in either direction and wherever it is from.
+
+    Of one day a recorded rate goes before that of a transaction, which goes before HMRC's. What was reversed, and what
+    a transaction was converted at because it had no rate of its own, tells nothing.
+    """
+    if pair.currency == pair.base_currency:
+        return KnownRate(Fraction(1), day, None)
+    found = [*both_ways(tx, _SELECT_RECORDED, pair, day), *both_ways(tx, _SELECT_TRADED, pair, day)]
+    published = of_pounds(pair, published_rates.latest_rate(foreign(pair), day))
+    if published is not None:
+        found.append(published)
+    return max(found, key=lambda one: one.date, default=None)

@@ -1,1 +1,1 @@
-"""Prices of instruments and rates of exchange, by day: shapes, rows, rules, operations."""
+"""Prices of instruments and rates of exchange, by day: shapes, rows, operations."""

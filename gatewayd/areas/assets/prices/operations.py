@@ -2,9 +2,8 @@
 
 import datetime
 
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
-from gatewayd.areas.assets.instruments.shapes import Instrument
-from gatewayd.areas.assets.prices import rows, rules
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS, Instrument
+from gatewayd.areas.assets.prices import rows
 from gatewayd.areas.assets.prices.rows import PRICES, RATES
 from gatewayd.areas.assets.prices.shapes import (
     AssetPrice,
@@ -88,7 +87,7 @@ def record_price(tx: WriteTx, caller: Caller, request: RecordPrice) -> AssetPric
     Pence (`GBX`) become pounds.
     """
     instrument = _instrument(tx, request.instrument_id)
-    quote = rules.quote(request.price, request.currency or instrument.currency)
+    quote = rows.quote(request.price, request.currency or instrument.currency)
     if quote is None:
         raise invalid_field("currency", "invalid_enum", "There is no such currency.")
     if quote.price.startswith("-"):

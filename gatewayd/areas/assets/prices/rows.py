@@ -1,9 +1,15 @@
-"""Prices and rates as they are stored: one for a day. Owns the tables `asset_prices` and `exchange_rates`."""
+"""Prices and rates as they are stored: one for a day. Owns the tables `asset_prices` and `exchange_rates`.
 
-from typing import Literal
+Prices in pence and other hundredths become prices in the currency itself.
+"""
 
-from gatewayd.areas.assets.instruments import rows as instruments
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Final, Literal, NamedTuple
+
+from gatewayd.areas.assets.books import instruments
 from gatewayd.areas.assets.prices.shapes import AssetPrice, ExchangeRate
+from gatewayd.money import CURRENCIES, canonical
 from gatewayd.store import Columns, WriteTx
 
 PRICES = Columns(AssetPrice)
@@ -32,6 +38,8 @@ ON CONFLICT (org_id, currency, base_currency, date) DO UPDATE SET rate = exclude
 
 Outcome = Literal["added", "same", "replaced", "contradicted"]
 """What became of a price or rate. `contradicted`: the same file has another one for the day, which stays."""
+HUNDREDTHS: Final[Mapping[str, str]] = {"GBX": "GBP", "GBp": "GBP", "ZAC": "ZAR", "ILA": "ILS"}
+"""What exchanges quote in hundredths of a currency: London, Johannesburg, Tel Aviv."""
 
 
 def put_price(tx: WriteTx, price: AssetPrice, import_id: str | None = None) -> Outcome:
@@ -64,3 +72,18 @@ def put_rate(tx: WriteTx, rate: ExchangeRate, import_id: str | None = None) -> O
 
 def _values(columns: Columns[AssetPrice] | Columns[ExchangeRate], row: AssetPrice | ExchangeRate) -> dict[str, object]:
     return {name: getattr(row, name) for name in columns.names}
+
+
+class Quote(NamedTuple):
+    """A price in major units of a currency of ISO 4217."""
+
+    price: str
+    currency: str
+
+
+def quote(price: str, currency: str) -> Quote | None:
+    """What a decimal in a currency comes to; None: there is no such currency."""
+    major = HUNDREDTHS.get(currency)
+    if major is not None:
+        return Quote(canonical(f"{Decimal(price).scaleb(-2):f}"), major)
+    return Quote(canonical(price), currency) if currency in CURRENCIES else None

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gatewayd.areas.assets.instruments.shapes import PriceSource
+from gatewayd.areas.assets.books.instruments import PriceSource
 from gatewayd.contract.pages import LongLimit, PageRequest
 from gatewayd.contract.wire import CanonicalDecimal, Currency, Date, DateText, DecimalText, Id, Request, Response
-from gatewayd.ledger.import_shapes import IgnoredRows
+from gatewayd.ledger.imports.import_shapes import IgnoredRows
 
 QuoteCurrency = Annotated[
     str,

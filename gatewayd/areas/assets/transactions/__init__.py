@@ -1,1 +1,1 @@
-"""Transactions: shapes, rows, rules, operations."""
+"""Transactions: shapes, what each type takes, how they are entered and reversed, operations."""

@@ -10,10 +10,9 @@ from typing import NamedTuple
 from gatewayd.areas.assets.transactions.rules import TAKES
 from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.errors import FieldError, Problem
-from gatewayd.ledger import known_rates
-from gatewayd.ledger.known_rates import FxRateSource, Pair
-from gatewayd.ledger.rounding import half_up
-from gatewayd.money import Money, canonical, exponent, to_minor
+from gatewayd.ledger.exchange import known_rates
+from gatewayd.ledger.exchange.known_rates import FxRateSource, Pair
+from gatewayd.money import Money, canonical, exponent, half_up, to_minor
 
 _TOLERANCE = Fraction(5, 1000)
 _MAX_MAJOR = 10**13

@@ -1,19 +1,46 @@
 """The transaction resource (Spec §4, Domain A3 and B3): its operations. Nothing is changed or deleted, but reversed."""
 
-from gatewayd.areas.assets.pools import recording
-from gatewayd.areas.assets.transactions import entering, pages, reversing, supposing
+import heapq
+from collections.abc import Iterator
+from typing import Final
+
+from gatewayd.areas.assets.books.accounts import ACCOUNTS
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS, AssetTransaction
+from gatewayd.areas.assets.pools import recording, unsettled
+from gatewayd.areas.assets.transactions import entering, reversing
 from gatewayd.areas.assets.transactions.entering import Origin
 from gatewayd.areas.assets.transactions.shapes import (
-    AssetTransaction,
     CreateTransaction,
     EnteredTransaction,
     ListAssetTransactions,
+    TransactionWarning,
 )
+from gatewayd.clock import LAST_DATE, from_moment
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
-from gatewayd.contract.wire import project
+from gatewayd.contract.pages import MAX_KEY, Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import encode, project
+from gatewayd.errors import FieldError, invalid
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
+
+_LATEST: Final = " AND (trade_date, id) < (:after_at, :after_id) ORDER BY trade_date DESC, id DESC LIMIT :count"
+_CHANGES: Final = " AND (updated_at, id) > (:after_at, :after_id) ORDER BY updated_at, id LIMIT :count"
+_NOT_REVERSED: Final = " AND reversed_by_id IS NULL AND reverses_transaction_id IS NULL"
+_DISTRIBUTION: Final = TransactionWarning(
+    code="distribution_value_unknown",
+    message="It comes off the cost, as if it were small. By its amount it is not (CG57835): unless it is 5 % or less of"
+    " what the shares were worth, it is a disposal of a part, which needs remainingValue.",
+)
+_STOCK_DIVIDEND: Final = TransactionWarning(
+    code="stock_dividend_unknown",
+    message="Of a company outside the United Kingdom it counts as a bonus issue, without income and without cost"
+    " (CG51823). Where it was paid as a dividend, enter it with taxedAsDividend.",
+)
+_OF_NOTHING: Final = TransactionWarning(
+    code="stock_dividend_unknown",
+    message="It is taxed on the cash that it replaces, which is its cost too: here both are 0.",
+)
 
 
 def list_transactions(tx: ReadTx, caller: Caller, request: ListAssetTransactions) -> Listing[AssetTransaction]:
@@ -22,7 +49,7 @@ def list_transactions(tx: ReadTx, caller: Caller, request: ListAssetTransactions
     Latest trade first, or in the order of change with `updatedSince`. What was reversed is left out, with its
     reversals, unless `includeReversed` or `updatedSince` is given. `type` may be given again.
     """
-    return pages.page(tx, request)
+    return _page(tx, request)
 
 
 def create_transaction(tx: WriteTx, caller: Caller, request: CreateTransaction) -> EnteredTransaction:
@@ -39,7 +66,103 @@ def create_transaction(tx: WriteTx, caller: Caller, request: CreateTransaction) 
         return project(reversing.reverse(tx, request, origin), EnteredTransaction, warnings=[])
     rows = entering.store(tx, request, origin)
     recording.record(tx, rows)
-    return project(rows[0], EnteredTransaction, warnings=list(supposing.warnings(tx, rows[0])))
+    return project(rows[0], EnteredTransaction, warnings=list(_warnings(tx, rows[0])))
+
+
+# -- pages
+#
+# A page costs the same however many there are, because each filter has an index in the order of the list: an account, a
+# portfolio, a legal entity, an instrument, a source, and a type, which accounts and portfolios have apart too. Several
+# types are several lists, merged as they are read. What was reversed is passed over.
+
+
+def _page(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransaction]:
+    """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
+    if request.from_date and request.to_date and request.to_date < request.from_date:
+        raise invalid(FieldError("toDate", "date_order", "It lies before fromDate."))
+    found = _latest(tx, request) if request.updated_since is None else _changes(tx, request)
+    items: list[bytes] = []
+
+    def size(row: AssetTransaction) -> int:
+        items.append(encode(row))
+        return len(items[-1])
+
+    rows, more = fill(found, request.limit, size)
+    if not more:
+        return Listing.of(items[: len(rows)], None)
+    last = rows[-1]
+    at = last.trade_date if request.updated_since is None else last.updated_at
+    return Listing.of(items[: len(rows)], next_cursor(request, (at, last.id)))
+
+
+def _latest(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransaction]:
+    """Latest trade first. What was reversed, and what reversed it, is left out unless it is asked for."""
+    last = LAST_DATE if request.to_date is None else request.to_date.isoformat()
+    key = cursor_key(request, str, str) or (last, MAX_KEY)
+    sql, values = _filters(request)
+    if not request.include_reversed:
+        sql += _NOT_REVERSED
+    values |= {"after_at": key[0], "after_id": key[1], "count": request.limit + 1}
+    if not request.type:
+        return _read(tx, sql + _LATEST, values)
+    of_each = (_read(tx, f"{sql} AND type = :type{_LATEST}", {**values, "type": one}) for one in set(request.type))
+    return heapq.merge(*of_each, key=lambda row: (row.trade_date, row.id), reverse=True)
+
+
+def _changes(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransaction]:
+    """Oldest change first, with what was reversed: whoever follows changes has to learn of it."""
+    assert request.updated_since is not None
+    key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
+    sql, values = _filters(request)
+    if request.type:
+        names = {f"type_{index}": one for index, one in enumerate(dict.fromkeys(request.type))}
+        sql += f" AND type IN ({', '.join(f':{name}' for name in names)})"
+        values |= names
+    values |= {"after_at": key[0], "after_id": key[1], "count": request.limit + 1}
+    return _read(tx, sql + _CHANGES, values)
+
+
+def _read(tx: ReadTx, sql: str, values: dict[str, object]) -> Iterator[AssetTransaction]:
+    return (TRANSACTIONS.read(tx, row) for row in tx.each(sql, **values))
+
+
+def _filters(request: ListAssetTransactions) -> tuple[str, dict[str, object]]:
+    """The statement as far as the filters go, and the values that they name."""
+    named = {
+        "account_id = :account_id": request.account_id,
+        "portfolio_id = :portfolio_id": request.portfolio_id,
+        "legal_entity_id = :legal_entity_id": request.legal_entity_id,
+        "instrument_id = :instrument_id": request.instrument_id,
+        "external_id = :external_id": request.external_id,
+        "source = :source": request.source,
+        "trade_date >= :from_date": request.from_date and request.from_date.isoformat(),
+        "trade_date <= :to_date": request.to_date and request.to_date.isoformat(),
+    }
+    given = {condition: value for condition, value in named.items() if value is not None}
+    sql = " AND ".join([TRANSACTIONS.select, *given])
+    return sql, {condition.rpartition(":")[2]: value for condition, value in given.items()}
+
+
+# -- what was supposed because nobody told it
+
+
+def _warnings(tx: ReadTx, row: AssetTransaction) -> Iterator[TransactionWarning]:
+    """Those of a transaction that was entered just now. What is in a wrapper has no gain and no income to tell."""
+    if row.type in ("return_of_capital", "merger") and ACCOUNTS.get(tx, row.account_id).is_pooled:
+        of_day = (row.legal_entity_id, row.trade_date, row.trade_date)
+        is_told = row.remaining_value is not None or row.small_distribution is not None
+        if row.gross_amount and not is_told:
+            paid_on = row.from_instrument_id or row.instrument_id
+            if paid_on in unsettled.distributions(tx, *of_day):
+                yield _DISTRIBUTION
+    elif row.type == "stock_dividend" and ACCOUNTS.get(tx, row.account_id).is_pooled:
+        owner = owners.find(tx, row.legal_entity_id)
+        if owner is None or not owner.is_taxed_as_persons:
+            return
+        if row.taxed_as_dividend is None:
+            yield _STOCK_DIVIDEND
+        elif row.taxed_as_dividend and not row.gross_amount:
+            yield _OF_NOTHING
 
 
 OPERATIONS = (

@@ -2,11 +2,11 @@
 
 from msgspec.structs import replace
 
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS, AssetTransaction
 from gatewayd.areas.assets.pools import recording
 from gatewayd.areas.assets.transactions import rules
 from gatewayd.areas.assets.transactions.entering import Origin, place_of, refuse_places
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
-from gatewayd.areas.assets.transactions.shapes import AssetTransaction, CreateTransaction
+from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.errors import FieldError, invalid, invalid_state
 from gatewayd.money import Money
 from gatewayd.store import WriteTx

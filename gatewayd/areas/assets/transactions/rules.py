@@ -5,12 +5,12 @@ sent it. `instrument` stands for `instrumentId` or `instrument`, and `amount` fo
 quantity with its price.
 """
 
-import datetime
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from gatewayd.areas.assets.transactions.shapes import CreateTransaction, TransactionType
+from gatewayd.areas.assets.books.transactions import EARLIEST, TransactionType
+from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.errors import FieldError, with_article
 
 
@@ -74,7 +74,6 @@ TAKES: Final[Mapping[TransactionType, Takes]] = {
 OF_HOLDINGS: Final = frozenset({"opening_position", "deposit", "withdrawal", "reversal"})
 """The types that an account takes of which balances alone are kept."""
 
-EARLIEST: Final = datetime.date(1900, 1, 1)  # Chosen: nothing that somebody holds was bought before
 
 TRANSFERS: Final = frozenset({"transfer_in", "transfer_out"})
 

@@ -4,50 +4,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gatewayd.areas.assets.instruments.shapes import InlineInstrument, Ratio
+from gatewayd.areas.assets.books.instruments import Ratio
+from gatewayd.areas.assets.books.transactions import AssetTransaction, TransactionSource, TransactionType
+from gatewayd.areas.assets.instruments.shapes import InlineInstrument
 from gatewayd.contract.pages import LongLimit, SyncRequest
-from gatewayd.contract.wire import (
-    Amount,
-    AmountText,
-    CanonicalDecimal,
-    Currency,
-    Date,
-    DateText,
-    DecimalText,
-    ExternalId,
-    Id,
-    Request,
-    Response,
-    Timestamp,
-)
-from gatewayd.ledger.known_rates import FxRateSource
+from gatewayd.contract.wire import AmountText, Currency, Date, DecimalText, ExternalId, Id, Request, Response
 
-TransactionType = Literal[
-    "buy",
-    "sell",
-    "transfer_in",
-    "transfer_out",
-    "deposit",
-    "withdrawal",
-    "dividend",
-    "interest",
-    "distribution",
-    "notional_distribution",
-    "equalisation",
-    "return_of_capital",
-    "fee",
-    "tax",
-    "split",
-    "bonus_issue",
-    "rights_issue",
-    "spin_off",
-    "merger",
-    "stock_dividend",
-    "excess_reportable_income",
-    "opening_position",
-    "reversal",
-]
-TransactionSource = Literal["api", "import", "manual"]
 TradeTime = Annotated[
     str,
     Meta(
@@ -57,60 +19,6 @@ TradeTime = Annotated[
     ),
 ]
 Notes = Annotated[str, Meta(max_length=2000)]
-
-
-class AssetTransaction(Response, frozen=True, kw_only=True):
-    """What happened in an account on a day. `netAmount` is its effect on cash."""
-
-    id: Id
-    external_id: str | None
-    account_id: Id
-    portfolio_id: Id
-    legal_entity_id: Id
-    instrument_id: Id | None
-    type: TransactionType
-    trade_date: DateText
-    settlement_date: DateText | None
-    ex_date: DateText | None
-    trade_time: str | None
-    quantity: CanonicalDecimal | None
-    unit_price: CanonicalDecimal | None
-    gross_amount: Amount | None
-    fees: Amount
-    taxes: Amount
-    net_amount: Amount
-    currency: str
-    fx_rate: CanonicalDecimal
-    fx_rate_source: Annotated[
-        FxRateSource | None,
-        Meta(description="`given` with it, `recorded` before, or published by `hmrc` for its month. Null: it is 1."),
-    ]
-    fx_rate_date: Annotated[
-        DateText | None,
-        Meta(
-            description="Of which day the rate is that was recorded, or the first of HMRC's month. Null: given, or 1."
-        ),
-    ]
-    base_currency: str
-    gross_base: Annotated[Amount | None, Meta(extra={"currency": "base_currency"})]
-    split_ratio: Ratio | None
-    from_instrument_id: Id | None
-    from_quantity: CanonicalDecimal | None
-    cost_share: CanonicalDecimal | None
-    remaining_value: Amount | None
-    small_distribution: bool | None
-    taxed_as_dividend: bool | None
-    counter_account_id: Id | None
-    linked_transaction_id: Id | None
-    spouse_transfer: bool
-    reverses_transaction_id: Id | None
-    reversed_by_id: Id | None
-    source: TransactionSource
-    import_id: Id | None
-    notes: str | None
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int
 
 
 TransactionWarningCode = Literal["distribution_value_unknown", "stock_dividend_unknown"]

@@ -8,8 +8,8 @@ from gatewayd import check_digits
 from gatewayd.areas.banking import institutions, sort_codes
 from gatewayd.areas.banking.accounts.shapes import BankAccountRow
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger import owners
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx
 
 _SELECT_ENTITY_OF_BUSINESS = "SELECT legal_entity_id FROM businesses WHERE org_id = :org_id AND id = :id"

@@ -12,12 +12,12 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Amount, DecimalText, Id, Part, Request, Response
 from gatewayd.errors import FieldError, Problem, invalid
-from gatewayd.ledger import bank_lines
-from gatewayd.ledger.allocation_shapes import Direction
-from gatewayd.ledger.bank_lines import BankLine
-from gatewayd.ledger.categories import Category, Purpose
+from gatewayd.ledger.allocating import bank_lines
+from gatewayd.ledger.allocating.allocation_shapes import Direction
+from gatewayd.ledger.allocating.bank_lines import BankLine
+from gatewayd.ledger.allocating.categories import Category, Purpose
 from gatewayd.ledger.references import unknown_reference
-from gatewayd.ledger.vat_rates import AllocationVatCode
+from gatewayd.ledger.vat.vat_rates import AllocationVatCode
 from gatewayd.money import from_minor
 from gatewayd.store import ReadTx, WriteTx
 

@@ -25,20 +25,15 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import (
-    allocation_pages,
-    allocations,
-    bank_lines,
-    businesses,
-    capital_goods,
-    loan_payments,
-    transfers,
-)
-from gatewayd.ledger.allocation_pages import Filters
-from gatewayd.ledger.allocation_shapes import Allocation, Entry
-from gatewayd.ledger.allocations import ALLOCATIONS
-from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger import transfers
+from gatewayd.ledger.allocating import allocation_pages, allocations, bank_lines, loan_payments
+from gatewayd.ledger.allocating.allocation_pages import Filters
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Entry
+from gatewayd.ledger.allocating.allocations import ALLOCATIONS
+from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.results import capital_goods
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.ledger.transfers import Halves
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx

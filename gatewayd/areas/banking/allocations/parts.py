@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gatewayd.areas.banking.allocations.shapes import AllocationPart
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger.allocation_shapes import Part
+from gatewayd.ledger.allocating.allocation_shapes import Part
 from gatewayd.money import Money, canonical, to_minor
 
 _AMOUNTS = (("amount", "amount"), ("vat_amount", "vatAmount"), ("disallowable_amount", "disallowableAmount"))

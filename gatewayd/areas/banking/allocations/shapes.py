@@ -18,9 +18,9 @@ from gatewayd.contract.wire import (
     Response,
     Version,
 )
-from gatewayd.ledger.allocation_shapes import Allocation, Direction, MatchedBy
-from gatewayd.ledger.categories import Category, Purpose
-from gatewayd.ledger.vat_rates import AllocationVatCode
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Direction, MatchedBy
+from gatewayd.ledger.allocating.categories import Category, Purpose
+from gatewayd.ledger.vat.vat_rates import AllocationVatCode
 
 Description = Annotated[str, Meta(max_length=500)]
 DocumentIds = Annotated[list[Id], Meta(max_length=20)]

@@ -7,8 +7,8 @@ from gatewayd.areas.banking.imports.shapes import ImportRow, ImportStatement, Un
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page
-from gatewayd.ledger import import_lists, import_runs
-from gatewayd.ledger.import_shapes import ApplyImport, GetImport, ImportRun, ListImportRows, ListImports
+from gatewayd.ledger.imports import import_lists, import_runs
+from gatewayd.ledger.imports.import_shapes import ApplyImport, GetImport, ImportRun, ListImportRows, ListImports
 from gatewayd.store import ReadTx
 
 _POSITION: Final = rows.SHOWN.names.index("position")

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta
 
 from gatewayd.contract.wire import Amount, Date, DateText, Id, Request, Response
-from gatewayd.ledger.import_shapes import Action, FileName, MappingText
+from gatewayd.ledger.imports.import_shapes import Action, FileName, MappingText
 
 
 class ImportRow(Response, frozen=True, kw_only=True):

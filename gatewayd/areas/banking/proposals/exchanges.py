@@ -10,9 +10,9 @@ from decimal import Context, Decimal
 from typing import NamedTuple
 
 from gatewayd.areas.banking.proposals.transfers import DAYS, MOST_ACCOUNTS, Match
-from gatewayd.ledger import bank_lines
-from gatewayd.ledger.bank_lines import BankLine
-from gatewayd.ledger.hidden_imports import VISIBLE
+from gatewayd.ledger.allocating import bank_lines
+from gatewayd.ledger.allocating.bank_lines import BankLine
+from gatewayd.ledger.imports.hidden_imports import VISIBLE
 from gatewayd.money import canonical, exponent
 from gatewayd.store import ReadTx
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-from gatewayd.ledger.allocation_rules import share
-from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger.allocating.allocation_rules import share
+from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.ledger.open_invoices import OpenInvoice
 from gatewayd.money import Money
 

@@ -8,8 +8,9 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, cursor_key, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import invalid, invalid_field
-from gatewayd.ledger import bank_lines, references
-from gatewayd.ledger.bank_lines import BankLine, Position
+from gatewayd.ledger import references
+from gatewayd.ledger.allocating import bank_lines
+from gatewayd.ledger.allocating.bank_lines import BankLine, Position
 from gatewayd.ledger.references import Reference, unknown_reference
 from gatewayd.store import ReadTx
 

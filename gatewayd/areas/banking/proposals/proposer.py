@@ -19,13 +19,15 @@ from gatewayd.areas.banking.proposals.shapes import (
     ProposedPart,
 )
 from gatewayd.areas.banking.proposals.transfers import Account
-from gatewayd.ledger import allocation_history, allocation_rules, businesses, lets, open_invoices, split_history
+from gatewayd.ledger import allocation_history, open_invoices, split_history
+from gatewayd.ledger.allocating import allocation_rules, lets
+from gatewayd.ledger.allocating.allocation_rules import AllocationRule, RuleOutcome, part_of
+from gatewayd.ledger.allocating.allocation_shapes import Direction, Part
+from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.ledger.allocation_history import Choice
-from gatewayd.ledger.allocation_rules import AllocationRule, RuleOutcome, part_of
-from gatewayd.ledger.allocation_shapes import Direction, Part
-from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.open_invoices import OpenInvoice
 from gatewayd.ledger.split_history import Habit
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 

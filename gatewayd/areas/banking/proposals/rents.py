@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from gatewayd.clock import days_after
+from gatewayd.ledger.allocating.allocation_rules import RuleOutcome
+from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.ledger.allocation_history import day
-from gatewayd.ledger.allocation_rules import RuleOutcome
-from gatewayd.ledger.bank_lines import BankLine
 from gatewayd.ledger.rents import expected, schedule
 from gatewayd.ledger.rents.expected import ExpectedRent, Standing, TenantName
 from gatewayd.money import Money

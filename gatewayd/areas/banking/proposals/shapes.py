@@ -6,9 +6,9 @@ from msgspec import Meta
 
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Amount, CanonicalDecimal, DateText, Id, Response
-from gatewayd.ledger.allocation_shapes import Direction
-from gatewayd.ledger.categories import Category, Purpose
-from gatewayd.ledger.vat_rates import AllocationVatCode
+from gatewayd.ledger.allocating.allocation_shapes import Direction
+from gatewayd.ledger.allocating.categories import Category, Purpose
+from gatewayd.ledger.vat.vat_rates import AllocationVatCode
 
 ProposalKind = Literal["rule", "history", "split", "invoice", "rent", "transfer"]
 Score = Annotated[int, Meta(ge=0, le=100, description="How sure it is, of 100.")]

@@ -4,8 +4,8 @@ import datetime
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gatewayd.ledger import bank_lines
-from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger.allocating import bank_lines
+from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.store import ReadTx
 
 DAYS = 5

@@ -6,12 +6,14 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from gatewayd.errors import FieldError
-from gatewayd.ledger import businesses, lets, loan_payments, profit_and_loss, references
-from gatewayd.ledger.allocation_rules import RuleConditions, RuleOutcome
-from gatewayd.ledger.categories import NOT_PNL, expenses_of, income_of
-from gatewayd.ledger.lets import Place
+from gatewayd.ledger import references
+from gatewayd.ledger.allocating import categories, lets, loan_payments
+from gatewayd.ledger.allocating.allocation_rules import RuleConditions, RuleOutcome
+from gatewayd.ledger.allocating.categories import NOT_PNL, expenses_of, income_of
+from gatewayd.ledger.allocating.lets import Place
 from gatewayd.ledger.references import Kind, Reference
-from gatewayd.ledger.vat_rates import PURCHASES_ONLY, SALES_ONLY
+from gatewayd.ledger.taxpayers import businesses
+from gatewayd.ledger.vat.vat_rates import PURCHASES_ONLY, SALES_ONLY
 from gatewayd.store import ReadTx
 
 _REFERENCES: tuple[tuple[str, str, Kind], ...] = (
@@ -90,6 +92,6 @@ def _business_mistakes(tx: ReadTx, outcome: RuleOutcome) -> Iterator[FieldError]
     if outcome.category not in {NOT_PNL} | income_of(business.type) | expenses_of(business.type):
         yield FieldError("outcome.category", "conflict", f"A business of type {business.type} has no such line.")
     elif outcome.vat_code is not None and outcome.category != NOT_PNL:
-        kind = profit_and_loss.kind_of(outcome.category, business.type)
+        kind = categories.kind_of(outcome.category, business.type)
         if outcome.vat_code in {"income": PURCHASES_ONLY, "expense": SALES_ONLY}.get(kind, {outcome.vat_code}):
             yield FieldError("outcome.vatCode", "conflict", "It is not for what that category holds.")

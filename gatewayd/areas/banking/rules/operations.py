@@ -18,10 +18,11 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import invalid, invalid_field
-from gatewayd.ledger import allocation_history, allocation_rules, bank_lines, references
-from gatewayd.ledger.allocation_rules import RULES, AllocationRule, Applied, RuleConditions
-from gatewayd.ledger.allocation_shapes import Direction
-from gatewayd.ledger.bank_lines import Position
+from gatewayd.ledger import allocation_history, references
+from gatewayd.ledger.allocating import allocation_rules, bank_lines
+from gatewayd.ledger.allocating.allocation_rules import RULES, AllocationRule, Applied, RuleConditions
+from gatewayd.ledger.allocating.allocation_shapes import Direction
+from gatewayd.ledger.allocating.bank_lines import Position
 from gatewayd.ledger.lists import table_page
 from gatewayd.ledger.references import Reference, unknown_reference
 from gatewayd.money import Money

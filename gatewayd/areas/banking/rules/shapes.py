@@ -6,8 +6,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import PageRequest, SyncRequest
 from gatewayd.contract.wire import Amount, DateText, Id, Name, Request, Response, Version
-from gatewayd.ledger.allocation_rules import Mode, RuleConditions, RuleOutcome, Words
-from gatewayd.ledger.allocation_shapes import Allocation, Direction
+from gatewayd.ledger.allocating.allocation_rules import Mode, RuleConditions, RuleOutcome, Words
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Direction
 
 Priority = Annotated[int, Meta(ge=0, le=1_000_000, description="The lowest decides first.")]
 

@@ -1,8 +1,8 @@
 """How a report counts: on which basis, by which standing towards VAT."""
 
 from gatewayd.areas.businesses.shapes import BusinessRow
-from gatewayd.ledger import vat_standing
-from gatewayd.ledger.allocated_money import Account, Basis
+from gatewayd.ledger.results.allocated_money import Account, Basis
+from gatewayd.ledger.vat import vat_standing
 from gatewayd.store import ReadTx
 
 

@@ -9,23 +9,16 @@ from gatewayd.areas.businesses.rows import BUSINESSES
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.ledger import (
-    date_ranges,
-    owner_shares,
-    quarter_choices,
-    report_notices,
-    report_ranges,
-    report_rendering,
-    report_rows,
-    results,
-    unallocated,
-)
-from gatewayd.ledger.categories import PROPERTY_TYPES
-from gatewayd.ledger.date_ranges import DateRange
-from gatewayd.ledger.owner_shares import OwnerShares
-from gatewayd.ledger.rents import accrued
-from gatewayd.ledger.report_shapes import Compare, RentDebtors
-from gatewayd.ledger.results import Result
+from gatewayd.ledger.allocating import unallocated
+from gatewayd.ledger.allocating.categories import PROPERTY_TYPES
+from gatewayd.ledger.calendar import report_ranges
+from gatewayd.ledger.dates import date_ranges
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.results import owner_shares, rents_accrued, report_notices, report_rendering, report_rows, results
+from gatewayd.ledger.results.owner_shares import OwnerShares
+from gatewayd.ledger.results.report_shapes import Compare, RentDebtors
+from gatewayd.ledger.results.results import Result
+from gatewayd.ledger.taxpayers import quarter_choices
 from gatewayd.store import ReadTx
 
 
@@ -104,7 +97,7 @@ def _rent_debtors(tx: ReadTx, result: Result) -> RentDebtors | None:
     account = result.account
     if account.basis != "accruals":
         return None
-    return report_rendering.rent_debtors(accrued.debtors(tx, account, result.whole), account.currency)
+    return report_rendering.rent_debtors(rents_accrued.debtors(tx, account, result.whole), account.currency)
 
 
 def _previous(tx: ReadTx, row: BusinessRow, form: Form, result: Result, compare: Compare) -> PnlStatement | None:

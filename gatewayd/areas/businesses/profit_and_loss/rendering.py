@@ -12,13 +12,13 @@ from gatewayd.areas.businesses.profit_and_loss.shapes import (
     PnlTotals,
     UnallocatedLines,
 )
-from gatewayd.ledger import profit_and_loss, report_rendering
-from gatewayd.ledger.categories import PROPERTY_TYPES
-from gatewayd.ledger.date_ranges import DateRange
-from gatewayd.ledger.owner_shares import OwnerShares
-from gatewayd.ledger.profit_and_loss import Statement, Totals
-from gatewayd.ledger.results import Result
-from gatewayd.ledger.unallocated import UnallocatedMoney
+from gatewayd.ledger.allocating.categories import PROPERTY_TYPES
+from gatewayd.ledger.allocating.unallocated import UnallocatedMoney
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.results import profit_and_loss, report_rendering
+from gatewayd.ledger.results.owner_shares import OwnerShares
+from gatewayd.ledger.results.profit_and_loss import Statement, Totals
+from gatewayd.ledger.results.results import Result
 from gatewayd.money import Money, canonical
 
 

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from gatewayd.contract.wire import Amount, Date, DateText, DecimalText, Id, Request, Response
-from gatewayd.ledger.allocated_money import Basis
-from gatewayd.ledger.date_ranges import GroupBy, QuarterlyType
-from gatewayd.ledger.report_ranges import TaxYear
-from gatewayd.ledger.report_shapes import (
+from gatewayd.ledger.calendar.report_ranges import TaxYear
+from gatewayd.ledger.dates.date_ranges import GroupBy, QuarterlyType
+from gatewayd.ledger.results.allocated_money import Basis
+from gatewayd.ledger.results.report_shapes import (
     ExpenseLine,
     Explanation,
     PnlEvidence,

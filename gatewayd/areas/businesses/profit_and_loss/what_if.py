@@ -20,14 +20,17 @@ from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger import date_ranges, profit_and_loss, quarter_choices, report_notices, report_ranges, results
-from gatewayd.ledger.allocated_money import Account
-from gatewayd.ledger.categories import PROPERTY_TYPES
-from gatewayd.ledger.date_ranges import DateRange, GroupBy, QuarterlyType
-from gatewayd.ledger.owner_shares import OwnerShares
-from gatewayd.ledger.profit_and_loss import Statement
-from gatewayd.ledger.results import Result
-from gatewayd.ledger.vat_standing import VatStanding
+from gatewayd.ledger.allocating.categories import PROPERTY_TYPES
+from gatewayd.ledger.calendar import report_ranges
+from gatewayd.ledger.dates import date_ranges
+from gatewayd.ledger.dates.date_ranges import DateRange, GroupBy, QuarterlyType
+from gatewayd.ledger.results import profit_and_loss, report_notices, results
+from gatewayd.ledger.results.allocated_money import Account
+from gatewayd.ledger.results.owner_shares import OwnerShares
+from gatewayd.ledger.results.profit_and_loss import Statement
+from gatewayd.ledger.results.results import Result
+from gatewayd.ledger.taxpayers import quarter_choices
+from gatewayd.ledger.vat.vat_standing import VatStanding
 from gatewayd.money import canonical
 from gatewayd.store import ReadTx
 

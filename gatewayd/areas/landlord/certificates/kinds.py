@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple
 
 from gatewayd.clock import months_later
 from gatewayd.ledger.certificate_shapes import CertificateType
-from gatewayd.ledger.due_dates.months import DAY, following
+from gatewayd.ledger.dates.months import DAY, following
 
 Basis = Literal["law", "practice", "own"]
 """Who asks for it: the law, good practice, or nobody but the owner."""

@@ -8,13 +8,16 @@ from gatewayd.areas.landlord.dashboard.properties_held import Scope
 from gatewayd.areas.landlord.results import counting, figures
 from gatewayd.areas.landlord.results.figures import Part
 from gatewayd.errors import Problem
-from gatewayd.ledger import lets, owner_shares, results, tax_calendar, vat_standing
-from gatewayd.ledger.allocated_money import Account
-from gatewayd.ledger.categories import FINANCE_COSTS, PROPERTY_TYPES
-from gatewayd.ledger.date_ranges import DateRange, after, cut, later
-from gatewayd.ledger.owner_shares import OwnerShares
-from gatewayd.ledger.profit_and_loss import Statement
-from gatewayd.ledger.results import Result
+from gatewayd.ledger.allocating import lets
+from gatewayd.ledger.allocating.categories import FINANCE_COSTS, PROPERTY_TYPES
+from gatewayd.ledger.dates import tax_calendar
+from gatewayd.ledger.dates.date_ranges import DateRange, after, cut, later
+from gatewayd.ledger.results import owner_shares, results
+from gatewayd.ledger.results.allocated_money import Account
+from gatewayd.ledger.results.owner_shares import OwnerShares
+from gatewayd.ledger.results.profit_and_loss import Statement
+from gatewayd.ledger.results.results import Result
+from gatewayd.ledger.vat import vat_standing
 from gatewayd.store import ReadTx
 
 _SELECT_BUSINESSES = """

@@ -25,12 +25,13 @@ from gatewayd.clock import days_after
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import invalid
-from gatewayd.ledger import businesses, loans, obligations, owners
-from gatewayd.ledger.obligations import OBLIGATIONS, Obligation
+from gatewayd.ledger.calendar.report_ranges import check_date
+from gatewayd.ledger.loans import loans
+from gatewayd.ledger.obligations import obligations
+from gatewayd.ledger.obligations.obligations import OBLIGATIONS, Obligation
 from gatewayd.ledger.references import unknown_reference
-from gatewayd.ledger.report_ranges import check_date
-from gatewayd.ledger.rounding import half_up
-from gatewayd.money import Money
+from gatewayd.ledger.taxpayers import businesses, owners
+from gatewayd.money import Money, half_up
 from gatewayd.store import ReadTx
 
 SHOWN: Final = 10  # Chosen: of what comes next

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from gatewayd.ledger import owner_shares
-from gatewayd.ledger.rounding import half_up
+from gatewayd.ledger.results import owner_shares
+from gatewayd.money import half_up
 from gatewayd.store import ReadTx
 
 _SELECT_PROPERTIES = """

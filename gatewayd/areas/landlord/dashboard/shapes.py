@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, Id, Request, Response
 from gatewayd.ledger.certificate_shapes import Certificate
-from gatewayd.ledger.obligations import Obligation
+from gatewayd.ledger.obligations.obligations import Obligation
 
 Tenth = Annotated[str, Meta(description="Percent, to one place; null: of nothing.", examples=["66.7"])]
 

@@ -10,7 +10,7 @@ from gatewayd.areas.landlord.dashboard.properties_held import share_of
 from gatewayd.areas.landlord.tenancies.deposit_law import PROTECTED
 from gatewayd.ledger.rents import schedule, stored_terms
 from gatewayd.ledger.rents.schedule import Frequency
-from gatewayd.ledger.rounding import half_up
+from gatewayd.money import half_up
 from gatewayd.store import ReadTx
 
 _SELECT_UNITS = "SELECT id, property_id FROM property_units WHERE org_id = :org_id AND archived_at IS NULL"

@@ -9,13 +9,15 @@ from typing import NamedTuple
 from gatewayd.areas.landlord.results import counting, figures, subjects
 from gatewayd.areas.landlord.results.figures import Part
 from gatewayd.areas.landlord.results.subjects import Source
-from gatewayd.ledger import businesses, lets, owner_shares, profit_and_loss, report_notices, results
-from gatewayd.ledger.allocated_money import currency_mismatch
-from gatewayd.ledger.categories import PROPERTY_TYPES
-from gatewayd.ledger.date_ranges import DateRange
-from gatewayd.ledger.profit_and_loss import Statement
-from gatewayd.ledger.report_shapes import PnlWarning
-from gatewayd.ledger.results import Result
+from gatewayd.ledger.allocating import lets
+from gatewayd.ledger.allocating.categories import PROPERTY_TYPES
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.results import owner_shares, profit_and_loss, report_notices, results
+from gatewayd.ledger.results.allocated_money import currency_mismatch
+from gatewayd.ledger.results.profit_and_loss import Statement
+from gatewayd.ledger.results.report_shapes import PnlWarning
+from gatewayd.ledger.results.results import Result
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx
 
 CURRENCY = "GBP"

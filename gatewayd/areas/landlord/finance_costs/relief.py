@@ -13,7 +13,7 @@ the United Kingdom is one business and property abroad another, and neither's co
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gatewayd.ledger.rounding import half_up
+from gatewayd.money import half_up
 
 FIRST_YEAR = "2020-21"
 """Before it a part of the costs was deducted still, by a quarter less each year from 2017-18 on (Domain C2)."""

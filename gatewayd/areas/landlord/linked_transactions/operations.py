@@ -11,10 +11,12 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
 from gatewayd.errors import invalid_field
-from gatewayd.ledger import allocation_pages, businesses, lets, report_ranges
-from gatewayd.ledger.allocation_pages import CurrencyTotal, Filters
-from gatewayd.ledger.allocation_shapes import Allocation
-from gatewayd.ledger.lets import Names
+from gatewayd.ledger.allocating import allocation_pages, lets
+from gatewayd.ledger.allocating.allocation_pages import CurrencyTotal, Filters
+from gatewayd.ledger.allocating.allocation_shapes import Allocation
+from gatewayd.ledger.allocating.lets import Names
+from gatewayd.ledger.calendar import report_ranges
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 

@@ -6,9 +6,9 @@ from msgspec import Meta, field
 
 from gatewayd.contract.pages import Page, SyncRequest
 from gatewayd.contract.wire import Amount, Date, Id, Response
-from gatewayd.ledger.allocation_shapes import Allocation, Direction
-from gatewayd.ledger.categories import Category
-from gatewayd.ledger.report_ranges import TaxYear
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Direction
+from gatewayd.ledger.allocating.categories import Category
+from gatewayd.ledger.calendar.report_ranges import TaxYear
 
 Categories = Annotated[list[Category], Meta(min_length=1, max_length=40)]
 

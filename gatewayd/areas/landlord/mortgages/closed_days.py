@@ -6,9 +6,10 @@ from gatewayd.areas.landlord.mortgages import rules
 from gatewayd.areas.landlord.mortgages.rows import loan_of
 from gatewayd.areas.landlord.mortgages.shapes import Mortgage
 from gatewayd.areas.landlord.properties.rows import PROPERTIES
-from gatewayd.ledger import businesses, period_locks
-from gatewayd.ledger.amortising import Loan, balance_on
-from gatewayd.ledger.period_locks import LockState
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.calendar.period_locks import LockState
+from gatewayd.ledger.loans.amortising import Loan, balance_on
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx
 
 

@@ -3,8 +3,8 @@
 from typing import Final
 
 from gatewayd.areas.landlord.mortgages.shapes import Mortgage, MortgageStatus
-from gatewayd.ledger import loans
-from gatewayd.ledger.amortising import Balance, Loan, estimate_on, rates_of
+from gatewayd.ledger.loans import loans
+from gatewayd.ledger.loans.amortising import Balance, Loan, estimate_on, rates_of
 from gatewayd.money import Money, to_minor
 from gatewayd.store import ReadTx, Table, WriteTx
 

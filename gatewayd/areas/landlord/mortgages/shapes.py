@@ -21,7 +21,7 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
-from gatewayd.ledger.amortising import MortgageType
+from gatewayd.ledger.loans.amortising import MortgageType
 
 RateType = Literal["fixed", "tracker", "variable", "discount", "offset"]
 MortgageStatus = Literal["active", "redeemed"]

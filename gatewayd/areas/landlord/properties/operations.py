@@ -29,11 +29,14 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, invalid, invalid_state
-from gatewayd.ledger import businesses, owner_shares, period_locks, references
-from gatewayd.ledger.businesses import Business
+from gatewayd.ledger import references
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
-from gatewayd.ledger.owner_shares import Of
 from gatewayd.ledger.references import Reference
+from gatewayd.ledger.results import owner_shares
+from gatewayd.ledger.results.owner_shares import Of
+from gatewayd.ledger.taxpayers import businesses
+from gatewayd.ledger.taxpayers.businesses import Business
 from gatewayd.store import ReadTx, WriteTx
 
 _NAMED_TWICE = FieldError("ownership", "conflict", "It is another name of `owners`: give one of the two.")

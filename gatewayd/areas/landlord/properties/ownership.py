@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gatewayd.areas.landlord.properties import rules
 from gatewayd.areas.landlord.properties.shapes import PropertyOwner
 from gatewayd.errors import FieldError
-from gatewayd.ledger.owner_shares import Step
+from gatewayd.ledger.results.owner_shares import Step
 from gatewayd.money import canonical
 
 _EARLIEST = "1900-01-01"

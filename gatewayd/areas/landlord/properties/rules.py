@@ -11,8 +11,8 @@ from gatewayd.areas.landlord.properties.shapes import (
     StoredProperty,
 )
 from gatewayd.errors import FieldError
-from gatewayd.ledger.businesses import Business
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.taxpayers.businesses import Business
 from gatewayd.money import canonical
 
 HOLDING: Final = frozenset({"uk_property", "foreign_property", "company_trade"})

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from gatewayd.areas.landlord.rents import terms
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
-from gatewayd.ledger.rents import received, schedule, stored_terms
+from gatewayd.ledger.allocating import rents_received
+from gatewayd.ledger.rents import schedule, stored_terms
 from gatewayd.store import ReadTx, Row
 
 _CAME = "CASE WHEN amount > 0 THEN amount ELSE 0 END"
@@ -33,7 +34,7 @@ SELECT tenancies.id, property_id, unpaid_from, {_CAME}, {stored_terms.COLUMNS}
 """
 _SELECT_CHANGED = f"""
 SELECT tenancies.id, property_id, '', amount - later.came, {stored_terms.COLUMNS}
-FROM ({received.LATER}) later CROSS JOIN rents_received CROSS JOIN tenancies
+FROM ({rents_received.LATER}) later CROSS JOIN rents_received CROSS JOIN tenancies
 WHERE rents_received.org_id = :org_id AND rents_received.tenancy_id = later.tenancy_id
     AND rents_received.currency = later.currency {_OF_TENANCY}
 """
@@ -48,7 +49,7 @@ class Owed(NamedTuple):
     """
 
     due: int
-    received: int
+    rents_received: int
     arrears: int
     credit: int
     oldest_due: str | None
@@ -71,7 +72,7 @@ class Owing(NamedTuple):
 
 def of_tenancy(tx: ReadTx, row: TenancyRow, day: str) -> Owed:
     """Where a tenancy stands at the end of an ISO date. One that was called off owes nothing."""
-    came = received.until(tx, row.id, row.currency, day)
+    came = rents_received.until(tx, row.id, row.currency, day)
     if row.cancelled_at is not None:
         return Owed(0, came, 0, came, None, None)
     its = terms.of_row(row)

@@ -18,10 +18,10 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state
-from gatewayd.ledger import allocations, businesses, lets
-from gatewayd.ledger.allocation_shapes import Allocation, Entry, Part
+from gatewayd.ledger.allocating import allocations, lets, rents_received
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Entry, Part
 from gatewayd.ledger.references import unknown_reference
-from gatewayd.ledger.rents import received
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.money import Money, canonical, to_minor
 from gatewayd.store import ReadTx, WriteTx
 
@@ -79,7 +79,7 @@ def _entered(tx: WriteTx, row: TenancyRow, request: RecordRent) -> Allocation:
     if amount <= 0:
         raise invalid_field("amount", "out_of_range", "An amount is above zero.")
     part = Part(
-        category=received.category_of(business.type, let.use),
+        category=rents_received.category_of(business.type, let.use),
         direction="in",
         amount=amount,
         tenancy_id=row.id,

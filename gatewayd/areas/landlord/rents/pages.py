@@ -10,8 +10,9 @@ from gatewayd.contract.pages import PAGE_BYTES, Listing, cursor_key, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem, invalid, invalid_field
 from gatewayd.ledger import references
+from gatewayd.ledger.allocating import rents_received
 from gatewayd.ledger.references import Kind, Reference
-from gatewayd.ledger.rents import ladder, received, schedule, stored_terms
+from gatewayd.ledger.rents import ladder, schedule, stored_terms
 from gatewayd.ledger.rents.ladder import Rung
 from gatewayd.ledger.rents.schedule import Terms
 from gatewayd.money import Money
@@ -160,7 +161,7 @@ def _rents(tx: ReadTx, let: _Let, asked: _Asked, after: _Place) -> Iterator[Rent
             return
         first = max(first, days_after(after.due_date, 1))
     before = 0 if first == _FIRST_DATE else schedule.due_until(let.terms, days_after(first, -1))
-    payments = received.of_tenancy(tx, let.id, let.currency)
+    payments = rents_received.of_tenancy(tx, let.id, let.currency)
     if asked.owed_alone and sum(paid.amount for paid in payments) >= schedule.due_until(let.terms, asked.today):
         return
     for rung in ladder.settle(schedule.dues(let.terms, first, asked.last), payments, before):

@@ -16,7 +16,7 @@ from gatewayd.areas.landlord.rents import terms
 from gatewayd.areas.landlord.tenancies import states
 from gatewayd.areas.landlord.tenancies.shapes import RentNotice, RentStep, TenancyRow
 from gatewayd.clock import days_after
-from gatewayd.ledger.date_ranges import later
+from gatewayd.ledger.dates.date_ranges import later
 from gatewayd.ledger.rents import schedule
 from gatewayd.money import to_minor
 

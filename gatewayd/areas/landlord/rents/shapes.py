@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Amount, AmountText, Date, DateText, DecimalText, ExternalId, Id, Request, Response
-from gatewayd.ledger.allocation_shapes import Allocation
+from gatewayd.ledger.allocating.allocation_shapes import Allocation
 
 RentStatus = Literal["paid", "part_paid", "due", "late", "upcoming", "written_off"]
 RentMethod = Literal["cash", "cheque", "card", "bank_transfer", "other"]

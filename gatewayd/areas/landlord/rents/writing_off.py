@@ -6,8 +6,8 @@ from gatewayd.areas.landlord.tenancies.rows import TENANCIES
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state
-from gatewayd.ledger import allocations
-from gatewayd.ledger.allocation_shapes import Entry, Part
+from gatewayd.ledger.allocating import allocations
+from gatewayd.ledger.allocating.allocation_shapes import Entry, Part
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.money import Money, to_minor
 from gatewayd.store import WriteTx

@@ -8,11 +8,12 @@ from gatewayd.areas.landlord.results.figures import Part
 from gatewayd.areas.landlord.results.financing import Financing
 from gatewayd.areas.landlord.results.shapes import Share
 from gatewayd.areas.landlord.results.subjects import Source, Subjects
-from gatewayd.ledger import date_ranges, owner_shares, results
-from gatewayd.ledger.date_ranges import DateRange
-from gatewayd.ledger.lets import LetProperty
-from gatewayd.ledger.owner_shares import OwnerShares
-from gatewayd.ledger.results import Result
+from gatewayd.ledger.allocating.lets import LetProperty
+from gatewayd.ledger.dates import date_ranges
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.results import owner_shares, results
+from gatewayd.ledger.results.owner_shares import OwnerShares
+from gatewayd.ledger.results.results import Result
 from gatewayd.store import ReadTx
 
 

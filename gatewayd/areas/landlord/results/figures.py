@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import NamedTuple
 
-from gatewayd.ledger import profit_and_loss
-from gatewayd.ledger.categories import FINANCE_COSTS, REPLACED_ITEMS, RESTRICTED
-from gatewayd.ledger.profit_and_loss import Statement
-from gatewayd.ledger.rounding import half_up
+from gatewayd.ledger.allocating.categories import FINANCE_COSTS, REPLACED_ITEMS, RESTRICTED
+from gatewayd.ledger.results import profit_and_loss
+from gatewayd.ledger.results.profit_and_loss import Statement
+from gatewayd.money import half_up
 
 _DEDUCTED = FINANCE_COSTS - {RESTRICTED}
 

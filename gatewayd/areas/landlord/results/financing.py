@@ -6,7 +6,9 @@ Capital counts on the day of the money, on either basis.
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from gatewayd.ledger.allocated_money import (
+from gatewayd.ledger.allocating.allocation_shapes import InterestSource
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.results.allocated_money import (
     BY_BILL,
     BY_MONEY,
     FIGURE_COUNT,
@@ -19,8 +21,6 @@ from gatewayd.ledger.allocated_money import (
     money_of,
     posting_of,
 )
-from gatewayd.ledger.allocation_shapes import InterestSource
-from gatewayd.ledger.date_ranges import DateRange
 from gatewayd.store import ReadTx
 
 _SELECT_CAPITAL = """

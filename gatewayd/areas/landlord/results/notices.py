@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from gatewayd.areas.landlord.results.counting import Counted
 from gatewayd.areas.landlord.results.subjects import Subjects
-from gatewayd.ledger import instalments_met, lets, loans, report_notices
-from gatewayd.ledger.lets import LetMortgage
-from gatewayd.ledger.report_shapes import PnlWarning
+from gatewayd.ledger.allocating import lets
+from gatewayd.ledger.allocating.lets import LetMortgage
+from gatewayd.ledger.loans import instalments_met, loans
+from gatewayd.ledger.results import report_notices
+from gatewayd.ledger.results.report_shapes import PnlWarning
 from gatewayd.store import ReadTx
 
 

@@ -5,10 +5,12 @@ from gatewayd.areas.landlord.results.shapes import GetPropertyPnl, PropertyPnl, 
 from gatewayd.areas.landlord.results.subjects import Subjects
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.ledger import date_ranges, quarter_choices, report_ranges, report_rendering, report_rows
-from gatewayd.ledger.date_ranges import DateRange
-from gatewayd.ledger.rents import accrued
-from gatewayd.ledger.report_shapes import RentDebtors
+from gatewayd.ledger.calendar import report_ranges
+from gatewayd.ledger.dates import date_ranges
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.results import rents_accrued, report_rendering, report_rows
+from gatewayd.ledger.results.report_shapes import RentDebtors
+from gatewayd.ledger.taxpayers import quarter_choices
 from gatewayd.store import ReadTx
 
 
@@ -64,10 +66,10 @@ def _rent_debtors(tx: ReadTx, found: Subjects, whole: DateRange) -> RentDebtors 
     if found.first.basis != "accruals":
         return None
     each = [
-        accrued.debtors(tx, source.account, whole, {let.id for let in found.of(source)})
+        rents_accrued.debtors(tx, source.account, whole, {let.id for let in found.of(source)})
         for source in found.sources.values()
     ]
-    together = accrued.RentDebtors(*map(sum, zip(*each, strict=True)))
+    together = rents_accrued.RentDebtors(*map(sum, zip(*each, strict=True)))
     return report_rendering.rent_debtors(together, found.first.currency)
 
 

@@ -14,9 +14,9 @@ from gatewayd.areas.landlord.results.shapes import (
     RestOfBusiness,
     Share,
 )
-from gatewayd.ledger import report_rendering
-from gatewayd.ledger.allocated_money import Evidence
-from gatewayd.ledger.date_ranges import DateRange
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.results import report_rendering
+from gatewayd.ledger.results.allocated_money import Evidence
 from gatewayd.money import Money, canonical
 
 

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from gatewayd.contract.wire import Amount, DateText, DecimalText, Id, Response
-from gatewayd.ledger.allocated_money import Basis
-from gatewayd.ledger.allocation_shapes import InterestSource
-from gatewayd.ledger.report_shapes import (
+from gatewayd.ledger.allocating.allocation_shapes import InterestSource
+from gatewayd.ledger.results.allocated_money import Basis
+from gatewayd.ledger.results.report_shapes import (
     ExpenseLine,
     Explanation,
     PnlEvidence,

@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 from gatewayd.areas.landlord.results.shapes import GetPropertyPnl
 from gatewayd.errors import FieldError, invalid, invalid_field, not_found
-from gatewayd.ledger import businesses, lets, owners, vat_standing
-from gatewayd.ledger.allocated_money import Account, Basis
-from gatewayd.ledger.businesses import Business
-from gatewayd.ledger.lets import LetProperty
-from gatewayd.ledger.owners import Owner
+from gatewayd.ledger.allocating import lets
+from gatewayd.ledger.allocating.lets import LetProperty
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.results.allocated_money import Account, Basis
+from gatewayd.ledger.taxpayers import businesses, owners
+from gatewayd.ledger.taxpayers.businesses import Business
+from gatewayd.ledger.taxpayers.owners import Owner
+from gatewayd.ledger.vat import vat_standing
 from gatewayd.store import ReadTx
 
 

@@ -12,8 +12,8 @@ The property income allowance (ITTOIA 2005 s783B) takes the place of all that is
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from gatewayd.ledger.categories import REPLACED_ITEMS, RESTRICTED
-from gatewayd.ledger.profit_and_loss import Statement
+from gatewayd.ledger.allocating.categories import REPLACED_ITEMS, RESTRICTED
+from gatewayd.ledger.results.profit_and_loss import Statement
 
 ALLOWANCE: Final = 1_000_00  # of all property of a person, a year (ITTOIA 2005 s783B)
 LODGERS: Final = "rentARoomRentsReceived"

@@ -11,9 +11,10 @@ from gatewayd.areas.landlord.tax_returns.shapes import GetPropertyTaxReturn, Pro
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import owners, report_ranges
+from gatewayd.ledger.calendar import report_ranges
 from gatewayd.ledger.references import unknown_reference
-from gatewayd.ledger.report_shapes import PnlWarning
+from gatewayd.ledger.results.report_shapes import PnlWarning
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.money import Money, to_minor
 from gatewayd.store import ReadTx
 

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from gatewayd.contract.wire import Amount, AmountText, Id, Request, Response
-from gatewayd.ledger.report_ranges import TaxYear
-from gatewayd.ledger.report_shapes import PnlWarning
+from gatewayd.ledger.calendar.report_ranges import TaxYear
+from gatewayd.ledger.results.report_shapes import PnlWarning
 
 RentARoomExemption = Annotated[
     AmountText,

@@ -2,9 +2,11 @@
 
 from gatewayd.areas.landlord.rents import terms
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
-from gatewayd.ledger import businesses, lets, period_locks
+from gatewayd.ledger.allocating import lets
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.rents import schedule
 from gatewayd.ledger.rents.schedule import Due
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx
 
 

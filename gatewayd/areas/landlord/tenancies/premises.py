@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from gatewayd.areas.landlord.properties.shapes import StoredProperty
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.errors import FieldError
-from gatewayd.ledger import businesses
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx
 
 _SELECT_UNIT = """

@@ -30,7 +30,8 @@ from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem
-from gatewayd.ledger.rents import received, schedule
+from gatewayd.ledger.allocating import rents_received
+from gatewayd.ledger.rents import schedule
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -180,7 +181,7 @@ def mark_rent_looked_at(tx: WriteTx, tenancy_id: str, told_for: str | None) -> N
 
 def _note(tx: WriteTx, row: TenancyRow, tenant_ids: Iterable[str]) -> None:
     """Keep true what is stored elsewhere of the dates and rents of tenancies."""
-    received.note_unpaid(tx, row.id)
+    rents_received.note_unpaid(tx, row.id)
     units.note_tenancies(tx, row.property_id, row.unit_id)
     tenants.note_tenancies(tx, tenant_ids)
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from gatewayd.areas.landlord.tenancies import states
 from gatewayd.areas.landlord.tenancies.shapes import TenancyRow, TenancyWarning, TenantSpan, UpdateTenancy
 from gatewayd.errors import FieldError, invalid_field
-from gatewayd.ledger.date_ranges import before as day_before
+from gatewayd.ledger.dates.date_ranges import before as day_before
 
 
 class Changed(NamedTuple):

@@ -19,7 +19,7 @@ from gatewayd.areas.vault.proposals import rows as proposals
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem, not_found
-from gatewayd.ledger import line_documents
+from gatewayd.ledger.allocating import line_documents
 from gatewayd.store import ReadTx, Row, Table, WriteTx
 
 PURGED_AT_ONCE: Final = 100  # Chosen: of one transaction

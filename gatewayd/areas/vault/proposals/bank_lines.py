@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from gatewayd.areas.vault.documents.shapes import Document
-from gatewayd.ledger import bank_lines, line_documents
-from gatewayd.ledger.bank_lines import BankLine
+from gatewayd.ledger.allocating import bank_lines, line_documents
+from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.money import CURRENCIES, Money, to_minor
 from gatewayd.store import ReadTx
 

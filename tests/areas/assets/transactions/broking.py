@@ -5,13 +5,11 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from gatewayd.areas.assets import AREA
-from gatewayd.areas.assets.accounts.rows import ACCOUNTS
-from gatewayd.areas.assets.accounts.shapes import AssetAccountRow
-from gatewayd.areas.assets.instruments.rows import INSTRUMENTS
+from gatewayd.areas.assets.books.accounts import ACCOUNTS, AssetAccountRow
+from gatewayd.areas.assets.books.instruments import INSTRUMENTS
+from gatewayd.areas.assets.books.portfolios import PORTFOLIOS, Portfolio
 from gatewayd.areas.assets.instruments.shapes import InlineInstrument
 from gatewayd.areas.assets.instruments.upserting import find_or_create
-from gatewayd.areas.assets.portfolios.rows import PORTFOLIOS
-from gatewayd.areas.assets.portfolios.shapes import Portfolio
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.store import WriteTx

@@ -13,7 +13,7 @@ from gatewayd.areas.assets.instruments.upserting import find_or_create
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.errors import Problem
-from gatewayd.ledger import period_locks
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.store import WriteTx
 from tests.areas.accounting.books import fields_of
 from tests.areas.assets.transactions.broking import Broking, insert_account, insert_portfolio

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatewayd.areas.assets.income import totals
+from gatewayd.areas.assets.income import rows
 from gatewayd.store import ReadTx, schema
 from tests.areas.accounting.books import Json
 from tests.areas.assets.transactions.broking import Broking
@@ -164,7 +164,7 @@ def test_totals_of_whole_years_look_at_no_transaction(broking: Broking, query: s
     def watch(tx: ReadTx) -> Any:
         watching = object.__new__(Watching)
         watching.__dict__.update(tx.__dict__)
-        return totals.totals(watching, request)
+        return rows.totals_of(watching, request)
 
     (total,) = broking.store.read(watch, broking.org_id)
     assert (total.count, str(total.gross)) == (8, "800.00")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.assets.transactions import pages
-from gatewayd.areas.assets.transactions.rows import TRANSACTIONS
+from gatewayd.areas.assets.books.transactions import TRANSACTIONS
+from gatewayd.areas.assets.transactions import operations
 from gatewayd.errors import Problem
 from gatewayd.store import ReadTx, WriteTx
 from tests.areas.accounting.books import fields_of
@@ -129,7 +129,7 @@ def test_a_page_is_read_from_an_index_in_the_order_of_the_list(broking: Broking,
         explaining = object.__new__(Explaining)
         explaining.__dict__.update(tx.__dict__)
         request: Any = broking.decoders["listTransactions"].query(query)
-        pages.page(explaining, request)
+        operations._page(explaining, request)
 
     broking.store.read(explain, broking.org_id)
     assert plans

@@ -1,0 +1,159 @@
+"""Pages of allocations: one statement for each combination of filters, built from constant pieces and kept.
+
+Every filter alone stays flat with a million allocations, because each has an index in the order of the list:
+
+    updatedSince      by `updated_at`, oldest first
+    anything else     by the date of the money, latest first
+
+Each order is total, by the id in the end. Reads only.
+"""
+
+import datetime
+import functools
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from gatewayd.clock import LAST_DATE, from_moment
+from gatewayd.contract.pages import MAX_KEY, SyncRequest, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import encode
+from gatewayd.ledger.allocating.allocation_shapes import Allocation
+from gatewayd.ledger.allocating.allocations import ALLOCATIONS
+from gatewayd.store import ReadTx
+
+_CONDITIONS: Mapping[str, str] = {
+    "external_id": "external_id = :external_id",
+    "bank_transaction_id": "source_id = :bank_transaction_id",
+    "invoice_id": "invoice_id = :invoice_id",
+    "business_id": "business_id = :business_id",
+    "property_id": "property_id = :property_id",
+    "unit_id": "unit_id = :unit_id",
+    "tenancy_id": "tenancy_id = :tenancy_id",
+    "category": "category = :category",
+    "direction": "direction = :direction",
+    "matched_by": "matched_by = :matched_by",
+    "from_date": "date >= :from_date",
+    "to_date": "date <= :to_date",
+    "of_lets": "property_id IS NOT NULL",
+}
+"""By the names of filters; the value of one that has no parameter says nothing but that it is asked for."""
+_NARROW = frozenset({"bank_transaction_id", "invoice_id", "property_id", "unit_id", "tenancy_id"})
+_BESIDE_NARROW: Mapping[str, str] = {
+    "category": "coalesce(category, '') = :category",
+    "direction": "coalesce(direction, '') = :direction",
+    "matched_by": "coalesce(matched_by, '') = :matched_by",
+}
+"""What many have in common, beside a filter of few: none of them is null, and no index of them goes before the other's,
+as SQLite, which does not know what is few, would have it."""
+_ANY_CATEGORY = "coalesce(category, '')"
+_OF_LETS_BESIDE = "coalesce(property_id, '') <> ''"
+"""What is let beside a filter whose index holds less than all that is let."""
+_CATEGORY = "category_"
+"""Begins the names of the parameters of several categories."""
+_BY_DATE = " AND (date, id) < (:after_at, :after_id) ORDER BY date DESC, id DESC LIMIT :count"
+_BY_CHANGE = " AND (updated_at, id) > (:after_at, :after_id) ORDER BY updated_at, id LIMIT :count"
+_SELECT_TOTALS = """
+SELECT currency, count(id), sum(CASE WHEN direction = 'in' THEN amount ELSE 0 END),
+    sum(CASE WHEN direction = 'out' THEN amount ELSE 0 END)
+FROM allocations WHERE org_id = :org_id AND {conditions} GROUP BY currency ORDER BY currency
+"""
+_SELECT_WRITTEN_OFF = """
+SELECT currency, sum(amount) FROM allocations
+WHERE org_id = :org_id AND {conditions} AND purpose = 'rent_written_off' GROUP BY currency
+"""
+_ANY_DAY = f"date <= '{LAST_DATE}'"
+
+Filters = Mapping[str, object]
+
+
+class CurrencyTotal(NamedTuple):
+    """How many came in and went out in one currency, and how much, minor units."""
+
+    currency: str
+    number: int
+    money_in: int
+    money_out: int
+
+
+class AllocationRows(NamedTuple):
+    """A page: each allocation as JSON. `next_cursor` None: nothing follows."""
+
+    items: list[bytes]
+    next_cursor: str | None
+
+
+def filters_of(**given: object) -> dict[str, object]:
+    """The filters that are given, by the names above; dates are turned into text."""
+    return {
+        name: value.isoformat() if isinstance(value, datetime.date) else value
+        for name, value in given.items()
+        if value is not None
+    }
+
+
+def of_categories(categories: Sequence[str]) -> dict[str, object]:
+    """The filter of allocations that have one of some categories; of none, no filter."""
+    if len(categories) == 1:
+        return {"category": categories[0]}
+    return {f"{_CATEGORY}{index}": category for index, category in enumerate(categories)}
+
+
+def page(tx: ReadTx, request: SyncRequest, filters: Filters) -> AllocationRows:
+    """One page of allocations. Raises `Problem` `invalid_cursor`."""
+    changes = request.updated_since is not None
+    named = {name: value for name, value in filters.items() if changes or name != "to_date"}
+    sql = _page_sql(tuple(named), changes)
+    items: list[bytes] = []
+
+    def size(row: Allocation) -> int:
+        items.append(encode(row))
+        return len(items[-1])
+
+    found = tx.each(sql, count=request.limit + 1, **named, **_start(request, filters))
+    rows, more = fill((ALLOCATIONS.read(tx, row) for row in found), request.limit, size)
+    cursor = None
+    if more:
+        last = rows[-1]
+        key = int(last.updated_at) if changes else last.date
+        cursor = next_cursor(request, (key, last.id))
+    return AllocationRows(items[: len(rows)], cursor)
+
+
+def totals(tx: ReadTx, filters: Filters) -> list[CurrencyTotal]:
+    """The sums of all that the filters leave, in each currency. Rent that was written off is counted, and no money."""
+    names = tuple(filters)
+    sums = [CurrencyTotal(*row) for row in tx.rows(_totals_sql(_SELECT_TOTALS, names), **filters)]
+    lost: dict[str, int] = dict(tx.rows(_totals_sql(_SELECT_WRITTEN_OFF, names), **filters)) if sums else {}
+    return [one._replace(money_in=one.money_in - lost.get(one.currency, 0)) for one in sums]
+
+
+def _start(request: SyncRequest, filters: Filters) -> dict[str, object]:
+    """Where the page starts: by date at the last day of the range, for an index is entered at one place."""
+    if request.updated_since is None:
+        key = cursor_key(request, str, str) or (str(filters.get("to_date", LAST_DATE)), MAX_KEY)
+    else:
+        key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
+    return {"after_at": key[0], "after_id": key[1]}
+
+
+@functools.cache  # of constant pieces: as many as there are combinations of filters
+def _page_sql(names: tuple[str, ...], changes: bool) -> str:
+    filters = "".join(f" AND {condition}" for condition in _conditions(names))
+    return ALLOCATIONS.select + filters + (_BY_CHANGE if changes else _BY_DATE)
+
+
+@functools.cache
+def _totals_sql(select: str, names: tuple[str, ...]) -> str:
+    conditions = _conditions(names)
+    if "of_lets" in names and any(name.startswith(("category", "direction")) for name in names):
+        conditions = [_OF_LETS_BESIDE if one == _CONDITIONS["of_lets"] else one for one in conditions]
+    return select.format(conditions=" AND ".join(conditions) or _ANY_DAY)
+
+
+def _conditions(names: tuple[str, ...]) -> list[str]:
+    narrow = bool(_NARROW.intersection(names))
+    by_name = {**_CONDITIONS, **_BESIDE_NARROW} if narrow else _CONDITIONS
+    found = [by_name[name] for name in names if not name.startswith(_CATEGORY)]
+    several = ", ".join(f":{name}" for name in names if name.startswith(_CATEGORY))
+    if several:
+        found.append(f"{_ANY_CATEGORY if narrow else 'category'} IN ({several})")
+    return found

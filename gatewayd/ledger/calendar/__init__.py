@@ -1,0 +1,1 @@
+"""Periods, their locks and seals, and what falls due in them."""

@@ -1,0 +1,1 @@
+"""Days that the law sets: tax years, ranges, and when things are due. Pure."""

@@ -1,0 +1,1 @@
+"""Rates of exchange: those that are recorded, and those that HMRC publishes."""

@@ -1,0 +1,1 @@
+"""Runs that brought lines in, of banks, brokers and prices."""

@@ -1,0 +1,1 @@
+"""Loans that are paid off: schedules, and the instalments that payments meet."""

@@ -1,0 +1,1 @@
+"""What has to be done by when, as it is kept: made anew, met, confirmed."""

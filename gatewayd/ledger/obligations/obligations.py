@@ -1,0 +1,254 @@
+"""Obligations: what is due to an authority, or by oneself, and when (domain model B9 and C7).
+
+Owns the tables `obligations` and `obligation_events`. Stored are open, fulfilled and not_required: `overdue` is open on
+a day after the due date, and is never stored.
+"""
+
+import datetime
+from typing import Annotated, Literal, NamedTuple
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from gatewayd.clock import Instant
+from gatewayd.contract.wire import Amount, AmountText, DateText, Id, Response, Timestamp, project
+from gatewayd.ledger.calendar.forecast import ObligationKind
+from gatewayd.ledger.dates.tax_calendar import bounds, tax_year_of
+from gatewayd.store import ReadTx, Table, WriteTx
+
+StoredStatus = Literal["open", "fulfilled", "not_required"]
+Status = Literal["open", "overdue", "fulfilled", "not_required"]
+Source = Literal["tax_authority", "local"]
+EventType = Literal["confirmed", "due_date_changed", "fulfilled", "reopened", "not_required", "required"]
+
+
+class Penalty(Response, frozen=True, kw_only=True):
+    """What missed deadlines have cost, as the authority says. `amount` is in the obligation's currency."""
+
+    points: int | None
+    regime_threshold: int | None
+    amount: AmountText | None
+
+
+class StoredObligation(Response, frozen=True, kw_only=True):
+    """The part of an obligation that does not depend on today."""
+
+    id: Id
+    external_id: str | None
+    kind: ObligationKind
+    name: Annotated[str, Meta(description="What it is, where a person entered it.")] | None
+    legal_entity_id: Id
+    business_id: Id | None
+    period_id: Id | None
+    period_start_date: DateText
+    period_end_date: DateText
+    due_date: DateText
+    predicted_due_date: (
+        Annotated[str, Meta(description="What the calendar says, where it knows; the authority's dueDate goes before.")]
+        | None
+    )
+    received_date: DateText | None
+    fulfilled_at: Timestamp | None
+    period_key: Annotated[str, Meta(description="The authority's own key. Not to be shown to people.")] | None
+    source: Source
+    confidence: Literal["confirmed", "predicted"]
+    undecided: Annotated[
+        bool, Meta(description="Nobody knows whether it is asked for, or was met elsewhere: it is never overdue.")
+    ]
+    penalty: Penalty | None
+    amount_due: Amount | None
+    currency: str
+    last_checked_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class Obligation(StoredObligation, frozen=True, kw_only=True):
+    """What is due. `daysUntilDue` is negative once the day has passed, whether it was met or not."""
+
+    status: Status
+    days_until_due: int
+
+
+class ObligationRow(StoredObligation, frozen=True, kw_only=True):
+    """An obligation as it is stored.
+
+    `slot` is empty for the one of its kind, business and period, and else tells several apart. `dismissed`: it is not
+    required because a person said so. `calculated`: it follows from figures of an earlier year, and goes with them.
+    """
+
+    status: StoredStatus
+    slot: str
+    dismissed: bool
+    calculated: bool
+
+
+class ObligationEvent(Response, frozen=True, kw_only=True):
+    """Something that happened to an obligation. `by` null: the calendar or the tax authority did it."""
+
+    type: EventType
+    at: Timestamp
+    by: str | None
+    detail: str | None
+
+
+class ObligationKey(NamedTuple):
+    """What tells the obligations of an entity apart. `end` is an ISO date."""
+
+    kind: ObligationKind
+    business_id: str | None
+    end: str
+    slot: str
+
+
+OBLIGATIONS = Table("obligations", ObligationRow, kind="obligation", prefix="obl")
+
+_SELECT_OF_ENTITY = f"{OBLIGATIONS.select} AND legal_entity_id = :legal_entity_id ORDER BY due_date, id"
+_SELECT_BESIDE_BUSINESSES = f"""{OBLIGATIONS.select} AND legal_entity_id = :legal_entity_id
+    AND (business_id IS NULL OR business_id = :business_id)
+ORDER BY due_date, id"""
+_SELECT_BY_KEY = f"""{OBLIGATIONS.select} AND legal_entity_id = :legal_entity_id
+    AND coalesce(business_id, '') = :of AND kind = :kind AND period_end_date = :end AND slot = :slot"""
+_SELECT_OF_PERIOD = "SELECT id FROM obligations WHERE org_id = :org_id AND period_id = :period_id ORDER BY id"
+_SELECT_FILED = """
+SELECT id FROM obligations
+WHERE org_id = :org_id AND period_id = :period_id AND status = 'fulfilled' AND source = 'tax_authority'
+ORDER BY id LIMIT 1
+"""
+_SELECT_ON_ACCOUNT = """
+SELECT id FROM obligations
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND kind = 'payment_on_account'
+    AND period_start_date = :start AND (status <> 'not_required' OR dismissed = 1)
+ORDER BY id LIMIT 1
+"""
+_SELECT_UPDATE_MADE = """
+SELECT id FROM obligations
+WHERE org_id = :org_id AND business_id = :business_id AND kind = 'itsa_quarterly_update' AND status = 'fulfilled'
+    AND period_end_date BETWEEN :first AND :last
+ORDER BY id LIMIT 1
+"""
+_SELECT_OPEN_OF_BUSINESS = """
+SELECT id FROM obligations
+WHERE org_id = :org_id AND business_id = :business_id AND status = 'open' AND undecided = 0
+    AND period_start_date <= :today
+ORDER BY due_date, id LIMIT 1
+"""
+_SELECT_OPEN_UPDATES = f"""{OBLIGATIONS.select} AND business_id = :business_id
+    AND kind = 'itsa_quarterly_update' AND status = 'open' AND period_end_date BETWEEN :first AND :last
+ORDER BY due_date, id"""
+_INSERT_EVENT = """
+INSERT INTO obligation_events (id, org_id, obligation_id, type, at, noted_by, detail)
+VALUES (:id, :org_id, :obligation_id, :type, :now, :noted_by, :detail)
+"""
+_SELECT_EVENTS = """
+SELECT type, at, noted_by, detail FROM obligation_events
+WHERE org_id = :org_id AND obligation_id = :obligation_id ORDER BY id
+"""
+# Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
+_MARK_DUE_SOON = "UPDATE obligations SET due_soon_for = due_date WHERE org_id = :org_id AND id = :id"
+_MARK_OVERDUE = "UPDATE obligations SET overdue_for = due_date WHERE org_id = :org_id AND id = :id"
+
+
+def key_of(row: ObligationRow) -> ObligationKey:
+    """What tells it from the other obligations of its entity."""
+    return ObligationKey(row.kind, row.business_id, row.period_end_date, row.slot)
+
+
+def shown(row: ObligationRow, today: str) -> Obligation:
+    """The obligation as it is on a day: the due day itself is open still (domain model C7)."""
+    status: Status = "overdue" if row.status == "open" and today > row.due_date and not row.undecided else row.status
+    left = datetime.date.fromisoformat(row.due_date) - datetime.date.fromisoformat(today)
+    return project(row, Obligation, status=status, days_until_due=left.days)
+
+
+def of_entity(tx: ReadTx, legal_entity_id: str, business_id: str | None = None) -> dict[ObligationKey, ObligationRow]:
+    """All obligations of a legal entity; with a business, without those of the others."""
+    select = _SELECT_OF_ENTITY if business_id is None else _SELECT_BESIDE_BUSINESSES
+    rows = tx.rows(select, legal_entity_id=legal_entity_id, business_id=business_id)
+    found = (OBLIGATIONS.read(tx, row) for row in rows)
+    return {key_of(row): row for row in found}
+
+
+def find(tx: ReadTx, legal_entity_id: str, key: ObligationKey) -> ObligationRow | None:
+    """The obligation of that key, if there is one."""
+    kind, business_id, end, slot = key
+    values = {"of": business_id or "", "kind": kind, "end": end, "slot": slot}
+    found = tx.row(_SELECT_BY_KEY, legal_entity_id=legal_entity_id, **values)
+    return None if found is None else OBLIGATIONS.read(tx, found)
+
+
+def ids_of_period(tx: ReadTx, period_id: str) -> list[str]:
+    """The obligations of a period."""
+    return [row[0] for row in tx.rows(_SELECT_OF_PERIOD, period_id=period_id)]
+
+
+def filed_of_period(tx: ReadTx, period_id: str) -> str | None:
+    """An obligation of a period that the authority says is fulfilled."""
+    found: str | None = tx.value(_SELECT_FILED, period_id=period_id)
+    return found
+
+
+def are_payments_on_account(tx: ReadTx, legal_entity_id: str, start: str) -> bool:
+    """Whether there are payments on account of a period that begins on an ISO date; dismissed ones count too."""
+    return tx.row(_SELECT_ON_ACCOUNT, legal_entity_id=legal_entity_id, start=start) is not None
+
+
+def update_made(tx: ReadTx, business_id: str, first: str, last: str) -> str | None:
+    """A quarterly update of a business that was made for a quarter that ends within these ISO dates."""
+    found: str | None = tx.value(_SELECT_UPDATE_MADE, business_id=business_id, first=first, last=last)
+    return found
+
+
+def open_of_business(tx: ReadTx, business_id: str) -> str | None:
+    """The first obligation of a business that is not met. Chosen: of a period that is to come there is none yet."""
+    found: str | None = tx.value(_SELECT_OPEN_OF_BUSINESS, business_id=business_id, today=tx.today)
+    return found
+
+
+def events_of(tx: ReadTx, obligation_id: str) -> list[ObligationEvent]:
+    """What happened to an obligation, in its order."""
+    rows = tx.rows(_SELECT_EVENTS, obligation_id=obligation_id)
+    return [ObligationEvent(type=type_, at=Instant(at), by=by, detail=detail) for type_, at, by, detail in rows]
+
+
+def note(tx: WriteTx, row: ObligationRow, type_: EventType, by: str | None = None, detail: str | None = None) -> None:
+    """Write down what happened to an obligation."""
+    tx.run(_INSERT_EVENT, id=tx.new_id("oev"), obligation_id=row.id, type=type_, noted_by=by, detail=detail)
+
+
+def fulfil(tx: WriteTx, row: ObligationRow, received_date: str | None, by: str | None) -> ObligationRow:
+    """Mark an obligation as met, and with a quarterly update those before it (domain model C7).
+
+    `received_date` is ISO, None where nobody said it; `by` None is the authority.
+    """
+    done = replace(row, status="fulfilled", dismissed=False, received_date=received_date, fulfilled_at=tx.now)
+    done = OBLIGATIONS.update(tx, done)
+    note(tx, done, "fulfilled", by, received_date)
+    for other in open_updates_beside(tx, row):
+        confirmed = by is not None and other.source == "tax_authority"  # which says itself what it received
+        if confirmed or other.period_end_date > row.period_end_date:
+            continue
+        met = replace(other, status="fulfilled", received_date=received_date, fulfilled_at=tx.now)
+        OBLIGATIONS.update(tx, met)
+        note(tx, met, "fulfilled", by, f"with the update to {row.period_end_date}")
+    return done
+
+
+def mark_due_soon(tx: WriteTx, obligation_id: str) -> None:
+    """Note that it was told of the due date that comes near."""
+    tx.run(_MARK_DUE_SOON, id=obligation_id)
+
+
+def mark_overdue(tx: WriteTx, obligation_id: str) -> None:
+    """Note that it was told of the due date that has passed."""
+    tx.run(_MARK_OVERDUE, id=obligation_id)
+
+
+def open_updates_beside(tx: ReadTx, row: ObligationRow) -> list[ObligationRow]:
+    """The other open updates of the source and tax year of a quarterly update, by due date."""
+    if row.kind != "itsa_quarterly_update" or row.business_id is None:
+        return []
+    first, last = bounds(tax_year_of(row.period_end_date))
+    found = tx.rows(_SELECT_OPEN_UPDATES, business_id=row.business_id, first=first, last=last)
+    return [one for one in (OBLIGATIONS.read(tx, values) for values in found) if one.id != row.id]

@@ -1,0 +1,291 @@
+"""Invoices as profit and loss counts them (Domain C1): net on the supply date, or by what was paid. Reads only.
+
+Drafts and what is void count nowhere. A credit note belongs to the business of the invoice that it credits. Foreign
+invoices count at their own rate, and what their payments bring more or less as a difference of exchange. Each entry is
+one category, of one property or of none, of one invoice, payment or credit note. A line that names no property has the
+one that its invoice names.
+
+Chosen: an invoice that names no business is that of the one which its legal entity has on the supply date, where there
+is one alone.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from gatewayd.clock import days_after
+from gatewayd.ledger.allocating import categories
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.results import profit_and_loss
+from gatewayd.ledger.results.allocated_money import Account, bears_flat_rate, convert, currency_mismatch
+from gatewayd.ledger.results.invoice_shares import Credit, Figures, PaidInvoice, Payment, Share, settled, walk
+from gatewayd.ledger.results.profit_and_loss import Posting
+from gatewayd.ledger.taxpayers import businesses
+from gatewayd.ledger.taxpayers.businesses import Business
+from gatewayd.ledger.vat.vat_rates import OUTSIDE_FLAT_RATE
+from gatewayd.store import ReadTx, Row
+
+_HEAD = "i.id, coalesce(i.credits_invoice_id, i.id), i.supply_date, i.currency, i.base_currency, i.fx_rate"
+_WHOSE = "{0}.business_id, {0}.supply_date"
+_OF_BUSINESS = (
+    "({0}.business_id = :business_id OR ({0}.business_id IS NULL AND {0}.legal_entity_id = :legal_entity_id))"
+)
+"""The business's own invoices, and those of its legal entity that name none."""
+_LINE = "l.category, l.vat_code, l.capital_goods, l.net, l.gross, coalesce(l.property_id, i.property_id)"
+_CREDITED_LINE = (
+    "l.category, l.vat_code, l.capital_goods, l.net, l.gross, coalesce(l.property_id, i.property_id, o.property_id)"
+)
+_CREDITED = "JOIN invoices AS o ON o.id = i.credits_invoice_id AND o.org_id = i.org_id"
+_LINES = "JOIN invoice_lines AS l ON l.invoice_id = i.id AND l.org_id = i.org_id"
+_IN_FORCE = "i.status <> 'draft' AND i.status <> 'void'"
+_SELECT_SUPPLIED = f"""
+SELECT {_HEAD}, {_WHOSE.format("i")}, i.cis_deduction, {_LINE}
+FROM invoices AS i {_LINES}
+WHERE i.org_id = :org_id AND {_OF_BUSINESS.format("i")} AND i.supply_date BETWEEN :first AND :last
+    AND i.kind = 'invoice' AND {_IN_FORCE}
+"""
+_SELECT_CREDITED = f"""
+SELECT {_HEAD}, {_WHOSE.format("o")}, i.cis_deduction, {_CREDITED_LINE}
+FROM invoices AS i {_LINES} {_CREDITED}
+WHERE i.org_id = :org_id AND i.credits_invoice_id IS NOT NULL AND i.supply_date BETWEEN :first AND :last
+    AND {_OF_BUSINESS.format("o")} AND {_IN_FORCE}
+"""
+_TOUCHED = f"""(
+    SELECT p.invoice_id AS id
+    FROM invoice_payments AS p JOIN invoices AS o ON o.id = p.invoice_id AND o.org_id = p.org_id
+    WHERE p.org_id = :org_id AND p.date BETWEEN :first AND :last AND {_OF_BUSINESS.format("o")}
+    UNION
+    SELECT c.credits_invoice_id AS id
+    FROM invoices AS c JOIN invoices AS o ON o.id = c.credits_invoice_id AND o.org_id = c.org_id
+    WHERE c.org_id = :org_id AND c.credits_invoice_id IS NOT NULL AND c.issue_date BETWEEN :first AND :last
+        AND {_OF_BUSINESS.format("o")} AND c.status <> 'draft' AND c.status <> 'void'
+) AS touched"""
+"""Invoices that a payment or a credit note of the range stands against. A cross join keeps them in front."""
+_SELECT_PAID = f"""
+SELECT {_HEAD}, {_WHOSE.format("i")}, i.gross_total - i.cis_deduction, i.cis_deduction, {_LINE}
+FROM {_TOUCHED} CROSS JOIN invoices AS i {_LINES}
+WHERE i.id = touched.id AND i.org_id = :org_id
+"""
+_SELECT_PAID_FOREIGN = f"{_SELECT_PAID} AND i.currency <> i.base_currency"
+_SELECT_PAYMENTS = f"""
+SELECT p.invoice_id, p.date, p.position, p.amount, p.bank_transaction_id, p.fx_rate
+FROM {_TOUCHED} CROSS JOIN invoice_payments AS p
+WHERE p.invoice_id = touched.id AND p.org_id = :org_id
+"""
+_SELECT_CREDITS = f"""
+SELECT i.credits_invoice_id, i.id, i.issue_date, i.gross_total - i.cis_deduction, i.cis_deduction, {_CREDITED_LINE}
+FROM {_TOUCHED} CROSS JOIN invoices AS i {_LINES} {_CREDITED}
+WHERE i.credits_invoice_id = touched.id AND i.org_id = :org_id AND {_IN_FORCE}
+"""
+_SELECT_WITHOUT_BUSINESS = """
+SELECT supply_date FROM invoices
+WHERE org_id = :org_id AND issue_date BETWEEN :first AND :last AND business_id IS NULL
+    AND legal_entity_id = :legal_entity_id AND kind = 'invoice' AND status <> 'draft' AND status <> 'void'
+LIMIT :most
+"""
+
+
+class Entry(NamedTuple):
+    """What one category of an invoice counts for on an ISO date, and for which property, if any.
+
+    By a payment on cash basis, which may have come by a bank line, or by a credit note that takes it back.
+    """
+
+    date: str
+    invoice_id: str
+    posting: Posting
+    payment_position: int | None = None
+    bank_transaction_id: str | None = None
+    credit_note_id: str | None = None
+    property_id: str | None = None
+
+
+class _Line(NamedTuple):
+    """What lines of an invoice are counted together by."""
+
+    category: str
+    property_id: str | None
+
+
+class _Head(NamedTuple):
+    id: str
+    invoice_id: str
+    supply_date: str
+    currency: str
+    base_currency: str
+    fx_rate: str | None
+    business_id: str | None  # that the invoice names, or the one that is credited
+    supplied_on: str  # its day
+
+
+_FIRST_FIGURE = len(_Head._fields)
+
+
+class WithoutBusiness(NamedTuple):
+    """How many invoices name no business: of those, how many count in this one, and how many nowhere."""
+
+    here: int
+    nowhere: int
+
+
+def entries(tx: ReadTx, account: Account, whole: DateRange) -> Iterator[Entry]:
+    """What invoices count for in a range, in no order. Raises `Problem` `currency_mismatch`."""
+    counts = _Counting(tx, account)
+    asked = {"business_id": account.business_id, "legal_entity_id": counts.legal_entity_id, **whole._asdict()}
+    if account.basis == "accruals":
+        for sql, sign in ((_SELECT_SUPPLIED, 1), (_SELECT_CREDITED, -1)):
+            for rows in together(filter(counts.counts, tx.each(sql, **asked)), 0).values():
+                yield from _supplied(account, rows, sign)
+    sql = _SELECT_PAID_FOREIGN if account.basis == "accruals" else _SELECT_PAID
+    touched = together(filter(counts.counts, tx.each(sql, **asked)), 0)
+    payments = together(tx.each(_SELECT_PAYMENTS, **asked), 0) if touched else {}
+    credited = together(tx.each(_SELECT_CREDITS, **asked), 0) if touched else {}
+    for invoice_id, rows in touched.items():
+        paid = [Payment(*row[1:]) for row in payments.get(invoice_id, ())]
+        for entry in _paid(account, rows, paid, together(credited.get(invoice_id, ()), 1).values()):
+            if whole.first <= entry.date <= whole.last:
+                yield entry
+
+
+class _Counting:
+    """Which invoices count in a business. `legal_entity_id` None: those that name no business never do."""
+
+    def __init__(self, tx: ReadTx, account: Account) -> None:
+        entity_id = account.vat.seller.legal_entity_id or ""
+        self._business_id = account.business_id
+        self._of_entity = businesses.of_entity(tx, entity_id)
+        self.legal_entity_id = entity_id if _is_ever_sole(self._of_entity, account.business_id) else None
+
+    def counts(self, row: Row) -> bool:
+        """Whether a row that begins with a head counts."""
+        business_id, supplied_on = row[_FIRST_FIGURE - 2 : _FIRST_FIGURE]
+        return business_id is not None or businesses.sole_on(self._of_entity, supplied_on) == self._business_id
+
+
+def _is_ever_sole(of_entity: Sequence[Business], business_id: str) -> bool:
+    """Whether there is a day on which a business is its entity's only one: the only one changes on these days alone."""
+    changes = {"0001-01-01"}
+    for one in of_entity:
+        changes.update(day for day in (one.commenced_on, one.archived_on) if day is not None)
+        if one.ceased_on is not None:
+            changes.add(days_after(one.ceased_on, 1))
+    return any(businesses.sole_on(of_entity, day) == business_id for day in changes)
+
+
+def together(rows: Iterable[Row], column: int) -> Mapping[str, list[Row]]:
+    """The rows by the id that stands in a column."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row[column], []).append(row)
+    return found
+
+
+def _supplied(account: Account, rows: Sequence[Row], sign: int) -> Iterator[Entry]:
+    head, withheld = _Head(*rows[0][:_FIRST_FIGURE]), rows[0][_FIRST_FIGURE]
+    lines = _lines(account, head, [row[_FIRST_FIGURE + 1 :] for row in rows])
+    amounts = {line: _counted(account, head, figures, head.supply_date) for line, figures in lines.items()}
+    if withheld:
+        amounts[_held(account, lines)] = _in_books(account, head, withheld)
+    note_id = head.id if sign < 0 else None
+    for (category, property_id), amount in amounts.items():
+        posting = Posting(category, sign * amount)
+        yield Entry(head.supply_date, head.invoice_id, posting, credit_note_id=note_id, property_id=property_id)
+
+
+def _paid(
+    account: Account, rows: Sequence[Row], payments: Sequence[Payment], credited: Iterable[Sequence[Row]]
+) -> Iterator[Entry]:
+    head = _Head(*rows[0][:_FIRST_FIGURE])
+    payable, withheld = rows[0][_FIRST_FIGURE : _FIRST_FIGURE + 2]
+    lines = _lines(account, head, [row[_FIRST_FIGURE + 2 :] for row in rows])
+    credits_ = [_credit(account, head, credit) for credit in credited]
+    held = _held(account, lines)
+    invoice = PaidInvoice(payable, _in_books(account, head, withheld), lines, payments, credits_)
+    yield from _differences(account, head, invoice)
+    if account.basis == "accruals":  # it counted when it was supplied
+        return
+    for part in walk(invoice):
+        event = part.event
+        if isinstance(part, Share):
+            (category, property_id), amount = part.line, _counted(account, head, part.figures, event.date)
+        else:
+            (category, property_id), amount = held, part.amount
+        posting = Posting(category, amount)
+        entry = Entry(event.date, head.id, posting, property_id=property_id)
+        if isinstance(event, Payment):
+            yield entry._replace(payment_position=event.position, bank_transaction_id=event.bank_transaction_id)
+        else:
+            yield entry._replace(credit_note_id=event.id)
+
+
+def _differences(account: Account, head: _Head, invoice: PaidInvoice[_Line]) -> Iterator[Entry]:
+    """What each payment in another currency brought more than the part of the invoice that it settled was worth."""
+    if head.currency == account.currency:
+        return
+    property_id = _held(account, invoice.lines).property_id
+    for payment, before, after in settled(invoice):
+        if payment.fx_rate is None:
+            continue
+        worth = _in_books(account, head, after) - _in_books(account, head, before)
+        brought = convert(after - before, payment.fx_rate, head.currency, account.currency)
+        if brought != worth:
+            posting = Posting(categories.EXCHANGE, brought - worth)
+            yield Entry(
+                payment.date, head.id, posting, payment.position, payment.bank_transaction_id, property_id=property_id
+            )
+
+
+def _held(account: Account, lines: Iterable[_Line]) -> _Line:
+    """The line of what was withheld. Chosen: of a property where the whole invoice is, else of none."""
+    category = profit_and_loss.withheld_category(account.business_type)
+    properties = {line.property_id for line in lines}
+    return _Line(category, properties.pop() if len(properties) == 1 else None)
+
+
+def _credit(account: Account, head: _Head, rows: Sequence[Row]) -> Credit[_Line]:
+    """A credit note against the invoice, which has the invoice's currency and rate."""
+    _, id_, date, payable, withheld, *_ = rows[0]
+    lines = _lines(account, head, [row[5:] for row in rows])
+    return Credit(date, id_, payable, _in_books(account, head, withheld), lines)
+
+
+def _lines(account: Account, head: _Head, rows: Iterable[Row]) -> dict[_Line, Figures]:
+    """Figures by category and property, in the currency of the books: lines that are alike are converted together."""
+    sums: dict[_Line, Figures] = {}
+    for category, vat_code, is_capital, net, gross, property_id in rows:
+        line = _Line(profit_and_loss.sales_category(category, account.business_type), property_id)
+        bears = vat_code not in OUTSIDE_FLAT_RATE and bears_flat_rate(account.business_type, line.category)
+        figures = Figures(net, gross, gross if bears else 0)
+        if is_capital:  # their VAT is due at its own rate, beside a flat one
+            figures = Figures(net, net, 0)
+        sums[line] = sums.get(line, Figures(0, 0, 0)).plus(figures)
+    if head.currency == account.currency:
+        return sums
+    return {line: Figures(*(_in_books(account, head, part) for part in figures)) for line, figures in sums.items()}
+
+
+def _in_books(account: Account, head: _Head, amount: int) -> int:
+    if head.currency == account.currency or not amount:
+        return amount
+    if head.fx_rate is None or head.base_currency != account.currency:
+        raise currency_mismatch("invoice", head.id, head.currency, account.currency)
+    return convert(amount, head.fx_rate, head.currency, account.currency)
+
+
+def _counted(account: Account, head: _Head, figures: Figures, date: str) -> int:
+    """What counts of them: by the standing on the supply date, at the flat rate of the day that counts."""
+    if account.vat.treatment_on(head.supply_date) == "flat_rate":
+        return figures.gross - account.vat.flat_rate_vat(figures.supply, date)
+    return figures.net
+
+
+def without_business(tx: ReadTx, account: Account, whole: DateRange, most: int) -> WithoutBusiness:
+    """How many invoices of an account's legal entity that were issued in a range name no business.
+
+    `most` of them are looked at. Those that count in another business are in neither number.
+    """
+    legal_entity_id = account.vat.seller.legal_entity_id or ""
+    asked = {"legal_entity_id": legal_entity_id, "first": whole.first, "last": whole.last, "most": most}
+    dates = [row[0] for row in tx.rows(_SELECT_WITHOUT_BUSINESS, **asked)]
+    of_entity = businesses.of_entity(tx, legal_entity_id) if dates else []
+    whose = [businesses.sole_on(of_entity, date) for date in dates]
+    return WithoutBusiness(whose.count(account.business_id), whose.count(None))

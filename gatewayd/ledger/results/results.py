@@ -1,0 +1,119 @@
+"""The result of a business over a range of days: its books, from allocations and invoices (Domain C1). Reads only.
+
+The range is cut into spans in which the standing towards VAT is one, and which no bucket and no tax year divides. Every
+entry counts on one day alone, so that spans add up to the range, however it is cut.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from gatewayd.ledger.dates.date_ranges import DateRange, cut, recurring
+from gatewayd.ledger.dates.tax_calendar import YEAR_STARTS, tax_year_of
+from gatewayd.ledger.results import allocated_money, invoiced_income, rents_accrued
+from gatewayd.ledger.results.allocated_money import Account, Evidence, Scope
+from gatewayd.ledger.results.invoiced_income import Entry
+from gatewayd.ledger.results.profit_and_loss import Books, Statement
+from gatewayd.ledger.results.rents_accrued import Rents
+from gatewayd.ledger.results.thresholds import consolidated_expenses_limit
+from gatewayd.store import ReadTx
+
+
+class Beside(NamedTuple):
+    """What counts beside allocations: invoices, and on accruals the rents that fall due."""
+
+    invoiced: Sequence[Entry]
+    rents: Rents
+
+
+class Result(NamedTuple):
+    """The books of each span of a range, oldest first; `beside` is what counts in them that is no allocation."""
+
+    account: Account
+    whole: DateRange
+    spans: Sequence[tuple[DateRange, Books]]
+    beside: Beside
+    evidence: Evidence
+
+    @property
+    def invoiced(self) -> Sequence[Entry]:
+        """What invoices count for."""
+        return self.beside.invoiced
+
+    def statement(self, part: DateRange | None = None) -> Statement:
+        """The profit and loss account of the range, or of a bucket of it."""
+        first, last = part or self.whole
+        inside = (books for span, books in self.spans if first <= span.first and span.last <= last)
+        return Books().merge(inside).statement(self.account.business_type)
+
+
+def compute(
+    tx: ReadTx,
+    account: Account,
+    whole: DateRange,
+    buckets: Iterable[DateRange] = (),
+    beside: Beside | None = None,
+) -> Result:
+    """The result of a range that `buckets` may divide. `beside` None: what counts of the business as a whole.
+
+    Raises `Problem` `currency_mismatch` for foreign money, or a foreign invoice, without a rate.
+    """
+    starts = [bucket.first for bucket in buckets]
+    ranges = cut(whole, [*starts, *account.vat.changes(), *recurring(whole, [YEAR_STARTS])])
+    spans = [(span, Books()) for span in ranges]
+    evidence = Evidence()
+    for span, books in spans:
+        allocated_money.add_span(tx, account, span, books, evidence)
+    firsts = [span.first for span in ranges]
+    beside = _beside(tx, account, whole) if beside is None else beside
+    counted = [(one.date, one.posting) for one in beside.invoiced]
+    counted += [(one.date, one.posting) for one in beside.rents.entries]
+    for date, posting in counted:
+        spans[bisect_right(firsts, date) - 1][1].post(posting)
+    return Result(account, whole, spans, beside, evidence)
+
+
+def _beside(tx: ReadTx, account: Account, whole: DateRange) -> Beside:
+    """Raises `Problem` `currency_mismatch`."""
+    return Beside(list(invoiced_income.entries(tx, account, whole)), rents_accrued.of_account(tx, account, whole))
+
+
+def compute_parts(
+    tx: ReadTx,
+    account: Account,
+    whole: DateRange,
+    property_ids: Iterable[str | None],
+    buckets: Sequence[DateRange] = (),
+    beside: Beside | None = None,
+) -> Iterator[Result]:
+    """The result of each property of a business, and for None of what names no property: together they are its result.
+
+    `beside` is that of the whole business, as in `compute`. Raises `Problem` as `compute` does.
+    """
+    by_property: dict[str | None, list[Entry]] = {}
+    beside = _beside(tx, account, whole) if beside is None else beside
+    for entry in beside.invoiced:
+        by_property.setdefault(entry.property_id, []).append(entry)
+    for property_id in property_ids:
+        scope: Scope = "no_property" if property_id is None else "property"
+        part = account._replace(scope=scope, property_id=property_id)
+        own = Beside(by_property.get(property_id, []), beside.rents.of(property_id))
+        yield compute(tx, part, whole, buckets, own)
+
+
+def above_consolidated_limit(result: Result) -> str | None:
+    """The first tax year whose turnover, as far as it lies in the range, forbids consolidated expenses; None if none.
+
+    Chosen: all income of the lines is turnover here. Years before the table's first row are not looked at, and neither
+    are books in another currency than the limit's.
+    """
+    if result.account.currency != "GBP":
+        return None
+    incomes: dict[str, int] = {}
+    for span, books in result.spans:
+        limit, year = consolidated_expenses_limit(span.first), tax_year_of(span.first)
+        income = books.statement(result.account.business_type).totals.income
+        incomes[year] = incomes.get(year, 0) + income
+        if limit is not None and incomes[year] >= limit:
+            return year
+    return None
