@@ -1,20 +1,163 @@
-"""CSV: one statement for each account and currency that its rows name (Domain E)."""
+"""CSV: one statement for each account and currency that its rows name (Domain E).
 
+A file may say against its first reading: by the balance behind each row, and by a column of directions.
+"""
+
+from array import array
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO
+from typing import BinaryIO, Final, NamedTuple
 
 from msgspec import structs
 
-from gatewayd.statements.csv_evidence import ACCOUNTS_OF_ONE_FILE, Evidence, evidence_of
-from gatewayd.statements.csv_headings import folded
+from gatewayd.statements.csv_balances import Ends, Movements, better_sign
 from gatewayd.statements.csv_lines import Columns, Key, RowReader
 from gatewayd.statements.csv_plan import Plan, plan_of
-from gatewayd.statements.csv_rows import Row
+from gatewayd.statements.csv_rows import Row, folded
 from gatewayd.statements.csv_sample import body_rows
 from gatewayd.statements.identifiers import Identifiers, identifiers
 from gatewayd.statements.running import Tally
-from gatewayd.statements.shapes import Hints, Ignored, Opened, Part, Refused, Unreadable
+from gatewayd.statements.shapes import Hints, Ignored, Mapping, Opened, Part, Refused, Supposed, Unreadable
 from gatewayd.statements.text import TextLines, cleaned
+
+ACCOUNTS_OF_ONE_FILE: Final = 1000
+_BY_BALANCE: Final = "the balance behind it moves the other way than its amount"
+_BY_DIRECTION: Final = "its amount has one sign and its column of directions the other"
+_SPENT: Final = "The balances of the file show that what was spent is written as a positive amount."
+_OWED: Final = "The balances of the file show that what is owed is written as a positive balance."
+_NOT_OWED: Final = "The balances of the file show that what is owed is written as a negative balance."
+_SIGNED: Final = "The balances of the file show that the signs of its amounts count, and not its column of directions."
+_SWAPPED: Final = "The balances of the file show that its columns for paid in and paid out stand the other way round."
+
+
+class Evidence(NamedTuple):
+    """How the file is to be read after all. `ends` are those of the statements with balances, by what they are of.
+
+    `refused` are lines with the reason why their rows cannot be taken.
+    """
+
+    mapping: Mapping
+    supposed: tuple[Supposed, ...]
+    keys: tuple[Key, ...]
+    ends: dict[Key, Ends]
+    refused: dict[int, str]
+
+
+class _Seen:
+    """What the rows of the file showed."""
+
+    def __init__(self) -> None:
+        self.movements: dict[Key, Movements] = {}
+        self.positive = self.negative = 0
+        self.written_negative = False  # any amount that has a direction beside it
+        self.agreeing = array("q")  # lines whose amount has the sign of its direction
+        self.opposed = array("q")
+        self._first_days: dict[Key, str] = {}
+
+    def take(self, row: Row, rows: RowReader) -> None:
+        """One row more."""
+        if row.fault is not None:
+            self._break(None)
+            return
+        if rows.is_blank(row.cells) or rows.no_transaction(row.cells) is not None:
+            return
+        key = None
+        try:
+            key = rows.key(row.cells)
+            moved = rows.moved(row.cells, key[2])
+            signed = rows.signed(row.cells, key[2])
+        except ValueError:
+            self._break(key)
+            return
+        if moved is None:
+            return
+        self._add(key, row.line, moved)
+        self._note_day(key, rows.day(row.cells))
+        if signed is not None:
+            self.written_negative = self.written_negative or signed.is_negative
+            (self.agreeing if signed.is_negative is signed.is_out else self.opposed).append(row.line)
+
+    def _add(self, key: Key, line: int, moved: tuple[int, int | None]) -> None:
+        amount, balance = moved
+        self.movements.setdefault(key, Movements()).add(line, amount, balance)
+        self.positive += amount > 0
+        self.negative += amount < 0
+
+    def _note_day(self, key: Key, day: str | None) -> None:
+        if day is not None:
+            self.movements[key].descends = day < self._first_days.setdefault(key, day)
+
+    def _break(self, key: Key | None) -> None:
+        found = self.movements.values() if key is None else [self.movements.setdefault(key, Movements())]
+        for one in found:
+            one.breaks += 1
+
+
+def evidence_of(stream: BinaryIO, plan: Plan, hints: Hints) -> Evidence:
+    """What the whole file shows, where it has a balance, a direction or an account for each row."""
+    mapping = plan.mapping
+    if all(one is None for one in (mapping.balance, mapping.direction, mapping.account_name, mapping.account_number)):
+        return Evidence(mapping, (), (), {}, {})
+    seen = _looked_through(stream, plan, hints)
+    sign = _sign(list(seen.movements.values()), hints.last_balance)
+    refused = _contradicted(seen, sign)
+    ends = {key: found for key, one in seen.movements.items() if (found := one.ends(sign)) is not None}
+    keys = tuple(seen.movements)
+    if sign == 1:
+        return Evidence(mapping, (), keys, ends, refused)
+    turned, supposed = _turned(mapping, seen, is_card=hints.is_card)
+    if turned.negate_balance != mapping.negate_balance and turned.negate == mapping.negate:
+        ends = {key: Ends(-one.opening, -one.closing, one.adds_up) for key, one in ends.items()}
+    return Evidence(turned, (supposed,), keys, ends, refused)
+
+
+def _turned(mapping: Mapping, seen: _Seen, *, is_card: bool) -> tuple[Mapping, Supposed]:
+    """The mapping that the balances agree with, where they contradict another, and what was turned round in it."""
+    owed = mapping.negate if mapping.negate_balance is None else mapping.negate_balance
+    if mapping.direction is not None and seen.written_negative:
+        sign = Supposed(field="direction", value="", reason=_SIGNED)
+        return structs.replace(mapping, direction=None), sign
+    spends_are_negative = is_card and seen.negative >= seen.positive
+    if mapping.direction is not None or mapping.negate or spends_are_negative:
+        reason = _NOT_OWED if owed else _OWED
+        told = Supposed(field="negate_balance", value=str(not owed).lower(), reason=reason)
+        return structs.replace(mapping, negate_balance=not owed), told
+    if mapping.amount is None:
+        told = Supposed(field="paid_in", value=str(mapping.paid_out), reason=_SWAPPED)
+        return structs.replace(mapping, paid_in=mapping.paid_out, paid_out=mapping.paid_in), told
+    told = Supposed(field="negate", value="true", reason=_SPENT)
+    return structs.replace(mapping, negate=True, negate_balance=owed), told
+
+
+def _looked_through(stream: BinaryIO, plan: Plan, hints: Hints) -> _Seen:
+    seen = _Seen()
+    rows = RowReader(plan.mapping, plan.columns, plan.currency)
+    lines = TextLines(stream, plan.encoding, hints.limits)
+    try:
+        for row in body_rows(lines, plan.mapping):
+            seen.take(row, rows)
+            if len(seen.movements) > ACCOUNTS_OF_ONE_FILE:
+                break  # which who reads it refuses
+    finally:
+        lines.detach()
+    return seen
+
+
+def _sign(movements: list[Movements], last_balance: int | None) -> int:
+    """1 where amounts and balances agree as they are read, -1 where they do once one of them is turned round."""
+    if len(movements) == 1 and last_balance is not None and len(movements[0]) == 1:
+        only = movements[0]
+        return -1 if only.follows(-1, last_balance) and not only.follows(1, last_balance) else 1
+    return better_sign(movements)
+
+
+def _contradicted(seen: _Seen, sign: int) -> dict[int, str]:
+    """Rows that are alone with what they say. A balance goes before a sign that says otherwise than the direction."""
+    found = {line: _BY_BALANCE for one in seen.movements.values() for line in one.contradicted(sign)}
+    fewer = min(seen.agreeing, seen.opposed, key=len)
+    if seen.written_negative and fewer:
+        borne_out = {line for one in seen.movements.values() for line in one.borne_out(sign)}
+        found |= {line: _BY_DIRECTION for line in fewer if line not in borne_out}
+    return found
 
 
 def read_csv(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
