@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
 
 from gatewayd.statements.camt053 import read_camt053
-from gatewayd.statements.csv_statements import read_csv
+from gatewayd.statements.csv.statements import read_csv
 from gatewayd.statements.mt940 import read_mt940
 from gatewayd.statements.ofx import read_ofx
 from gatewayd.statements.price_files import read_prices

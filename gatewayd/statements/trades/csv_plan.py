@@ -10,9 +10,9 @@ from typing import Any, BinaryIO, NamedTuple
 from msgspec import structs
 
 from gatewayd.statements.amounts import show_decimal_comma
-from gatewayd.statements.csv_proposal import ORDER_QUESTION, Table
-from gatewayd.statements.csv_rows import folded
-from gatewayd.statements.csv_sample import (
+from gatewayd.statements.csv.proposal import ORDER_QUESTION, Table
+from gatewayd.statements.csv.rows import folded
+from gatewayd.statements.csv.sample import (
     DELIMITERS,
     body_rows,
     currency_in,

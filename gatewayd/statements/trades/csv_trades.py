@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import BinaryIO, NamedTuple
 
-from gatewayd.statements.csv_rows import Row
-from gatewayd.statements.csv_sample import body_rows
+from gatewayd.statements.csv.rows import Row
+from gatewayd.statements.csv.sample import body_rows
 from gatewayd.statements.shapes import Hints, Ignored, Instrument, Opened, Part, Refused, Trade, Unreadable
 from gatewayd.statements.text import TextLines
 from gatewayd.statements.trades.columns import TradeRow

@@ -11,8 +11,8 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
-from gatewayd.statements.csv_rows import Row, folded, rows
-from gatewayd.statements.csv_sample import DELIMITERS, cut, sample_of
+from gatewayd.statements.csv.rows import Row, folded, rows
+from gatewayd.statements.csv.sample import DELIMITERS, cut, sample_of
 from gatewayd.statements.shapes import Hints, Ignored, Opened, Part, Refused, Unreadable
 from gatewayd.statements.text import TextLines, encoding_of
 from gatewayd.statements.trades.flex_rows import READERS, ReportCurrency, base_of, is_one, told

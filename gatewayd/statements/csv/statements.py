@@ -9,11 +9,11 @@ from typing import BinaryIO, Final, NamedTuple
 
 from msgspec import structs
 
-from gatewayd.statements.csv_balances import Ends, Movements, better_sign
-from gatewayd.statements.csv_lines import Columns, Key, RowReader
-from gatewayd.statements.csv_plan import Plan, plan_of
-from gatewayd.statements.csv_rows import Row, folded
-from gatewayd.statements.csv_sample import body_rows
+from gatewayd.statements.csv.balances import Ends, Movements, better_sign
+from gatewayd.statements.csv.lines import Columns, Key, RowReader
+from gatewayd.statements.csv.plan import Plan, plan_of
+from gatewayd.statements.csv.rows import Row, folded
+from gatewayd.statements.csv.sample import body_rows
 from gatewayd.statements.identifiers import Identifiers, identifiers
 from gatewayd.statements.running import Tally
 from gatewayd.statements.shapes import Hints, Ignored, Mapping, Opened, Part, Refused, Supposed, Unreadable

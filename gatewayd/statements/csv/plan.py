@@ -9,10 +9,10 @@ from typing import BinaryIO, NamedTuple
 
 from msgspec import Struct, structs
 
-from gatewayd.statements.csv_lines import Columns
-from gatewayd.statements.csv_proposal import Table, body_of, proposal_of
-from gatewayd.statements.csv_rows import folded
-from gatewayd.statements.csv_sample import (
+from gatewayd.statements.csv.lines import Columns
+from gatewayd.statements.csv.proposal import Table, body_of, proposal_of
+from gatewayd.statements.csv.rows import folded
+from gatewayd.statements.csv.sample import (
     DELIMITERS,
     body_rows,
     currency_in,
@@ -22,7 +22,7 @@ from gatewayd.statements.csv_sample import (
     sample_of,
     trimmed,
 )
-from gatewayd.statements.csv_settling import settled, settled_dates
+from gatewayd.statements.csv.settling import settled, settled_dates
 from gatewayd.statements.dates import DateOrder
 from gatewayd.statements.profile_files import profiles_in, texts_of
 from gatewayd.statements.shapes import Hints, Limits, Mapping, Supposed, Unreadable
