@@ -11,8 +11,8 @@ import random
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from gatewayd.areas.landlord.certificates import missing
 from gatewayd.areas.landlord.mortgages import rows as mortgages
-from gatewayd.areas.landlord.properties import rows as properties
 from gatewayd.areas.landlord.rents import terms
 from gatewayd.areas.landlord.tenancies import rows as tenancies
 from gatewayd.areas.landlord.tenancies.rows import TENANCIES
@@ -259,7 +259,7 @@ class Portfolio(Estate):
         """What is kept with each change of an allocation, of a certificate and of a mortgage."""
         tx.run(_SUM_RENTS)
         for property_id in self.properties:
-            properties.note_certificates(tx, property_id)
+            missing.note(tx, property_id)
             mortgages.keep_owed(tx, f"mtg_{property_id[5:]}")
         for row in self.tenancies:
             rents_received.note_unpaid(tx, row.id)

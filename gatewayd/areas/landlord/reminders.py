@@ -12,8 +12,7 @@ from typing import Final
 from gatewayd import events
 from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.mortgages import rows as mortgages
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
-from gatewayd.areas.landlord.properties.shapes import StoredProperty
+from gatewayd.areas.landlord.register.properties import KEPT, PROPERTIES, StoredProperty
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.landlord.tenancies import rows as tenancies
 from gatewayd.areas.landlord.tenancies import states
@@ -94,7 +93,7 @@ def _tell_expiring(
     tx: WriteTx, of: StoredProperty, certificate_id: str, unit_id: str | None, type_: str, expiry: str
 ) -> None:
     """Record the event, unless the property is not in use any more: nobody renews there."""
-    if not _is_kept(of):
+    if of.status not in KEPT:
         return
     data = {
         "certificate_id": certificate_id,
@@ -141,10 +140,6 @@ def _tell_overdue(tx: WriteTx, row: TenancyRow, told_for: str | None) -> str | N
 def _of_tenancy(tx: ReadTx, row: TenancyRow) -> dict[str, object]:
     of = PROPERTIES.get(tx, row.property_id)
     return {"tenancy_id": row.id, "property_id": of.id, "unit_id": row.unit_id, "business_id": of.business_id}
-
-
-def _is_kept(of: StoredProperty) -> bool:
-    return of.status in ("active", "under_offer")
 
 
 def _days(first: str, last: str) -> int:

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from gatewayd.areas.landlord.certificates.requirements import KEPT, NO_BUILDINGS, REQUIREMENTS, Requirement
+from gatewayd.areas.landlord.certificates.requirements import NO_BUILDINGS, REQUIREMENTS, Requirement
 from gatewayd.areas.landlord.certificates.shapes import Certificate, CertificateType
-from gatewayd.store import ReadTx
+from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register.properties import KEPT
+from gatewayd.store import ReadTx, WriteTx
 
 
 class Lacking(NamedTuple):
@@ -98,9 +100,10 @@ def behind(tx: ReadTx, wanted: MissingFilter, key: tuple[str, str, str]) -> Iter
                 yield lacking
 
 
-def lacks(tx: ReadTx, property_id: str) -> bool:
-    """Whether a property, or a flat of it, lacks a certificate today."""
-    return tx.row(_SELECT_ANY, property_id=property_id, day=tx.today) is not None
+def note(tx: WriteTx, property_id: str) -> None:
+    """Keep true whether a property may lack a certificate, where it, a unit or a certificate of it has changed."""
+    lacks = tx.row(_SELECT_ANY, property_id=property_id, day=tx.today) is not None
+    properties.note_lacking(tx, property_id, may_lack=lacks)
 
 
 def count_of(tx: ReadTx, business_id: str | None, legal_entity_id: str | None, day: str) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from gatewayd.areas.landlord.certificates.shapes import CertificateType
-from gatewayd.areas.landlord.properties.shapes import Jurisdiction, Licensing, PropertyStatus, PropertyType, Use
+from gatewayd.areas.landlord.register.properties import KEPT, Jurisdiction, Licensing, PropertyStatus, PropertyType, Use
 
 _UNITED_KINGDOM: Final[tuple[Jurisdiction, ...]] = ("england", "wales", "scotland", "northern_ireland")
 _HOMES: Final[tuple[Use, ...]] = ("residential_let", "mixed")
@@ -17,7 +17,6 @@ _HOMES: Final[tuple[Use, ...]] = ("residential_let", "mixed")
 _SLEPT_IN: Final[tuple[Use, ...]] = (*_HOMES, "holiday_let", "rent_a_room")
 _LET: Final[tuple[Use, ...]] = (*_HOMES, "commercial_let")
 
-KEPT: Final[tuple[PropertyStatus, ...]] = ("active", "under_offer")
 NO_BUILDINGS: Final[tuple[PropertyType, ...]] = ("land", "garage")
 
 

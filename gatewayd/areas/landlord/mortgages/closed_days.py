@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from gatewayd.areas.landlord.mortgages import rules
 from gatewayd.areas.landlord.mortgages.rows import loan_of
 from gatewayd.areas.landlord.mortgages.shapes import Mortgage
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
+from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.calendar.period_locks import LockState
 from gatewayd.ledger.loans.amortising import Loan, balance_on

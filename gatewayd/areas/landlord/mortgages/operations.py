@@ -13,7 +13,7 @@ from gatewayd.areas.landlord.mortgages.shapes import (
     StatedBalance,
     UpdateMortgage,
 )
-from gatewayd.areas.landlord.properties import rows as properties
+from gatewayd.areas.landlord.register import properties
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page

@@ -5,21 +5,19 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord import following
+from gatewayd.areas.landlord.certificates import missing
 from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.mortgages import rows as mortgages
 from gatewayd.areas.landlord.properties import ownership, rows, rules
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.areas.landlord.properties.shapes import (
     CreateProperty,
     GetProperty,
     ListProperties,
     Property,
     PropertyDetail,
-    PropertyOwner,
-    StoredProperty,
     UpdateProperty,
 )
+from gatewayd.areas.landlord.register.properties import PROPERTIES, PropertyOwner, StoredProperty
 from gatewayd.areas.landlord.tenancies import rows as tenancies
 from gatewayd.areas.landlord.tenancies.rules import only_place
 from gatewayd.areas.landlord.units import rows as units
@@ -104,7 +102,7 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
     row = PROPERTIES.insert(tx, row)
     its = ownership.steps(owners, business.legal_entity_id)
     owner_shares.keep_steps(tx, Of(business.id, row.id), None, its, None)  # closed days have nothing of it yet
-    rows.note_certificates(tx, row.id)
+    missing.note(tx, row.id)
     return rows.get_shown(tx, row.id)
 
 
@@ -143,10 +141,10 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     if not request.keep_tenancies:
         _refuse_tenancies(tx, before, after)
     after = PROPERTIES.update(tx, after)
-    rows.note_certificates(tx, after.id)
+    missing.note(tx, after.id)
     if (after.name, after.status, after.disposal_date) != (before.name, before.status, before.disposal_date):
         certificates.settle_property(tx, after)
-        following.of_disposal(tx, after)
+        rows.settle_disposal(tx, after)
     return rows.get_shown(tx, after.id)
 
 

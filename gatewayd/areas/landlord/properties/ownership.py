@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from gatewayd.areas.landlord.properties import rules
-from gatewayd.areas.landlord.properties.shapes import PropertyOwner
+from gatewayd.areas.landlord.register.properties import PropertyOwner
 from gatewayd.errors import FieldError
 from gatewayd.ledger.results.owner_shares import Step
 from gatewayd.money import canonical

@@ -4,12 +4,8 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
-from gatewayd.areas.landlord.properties.shapes import (
-    Jurisdiction,
-    PropertyAddressRequest,
-    PropertyOwner,
-    StoredProperty,
-)
+from gatewayd.areas.landlord.properties.shapes import PropertyAddressRequest
+from gatewayd.areas.landlord.register.properties import Jurisdiction, PropertyOwner, StoredProperty
 from gatewayd.errors import FieldError
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers.businesses import Business

@@ -3,8 +3,7 @@
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
-from gatewayd.areas.landlord.properties.shapes import Jurisdiction, StoredProperty
+from gatewayd.areas.landlord.register.properties import PROPERTIES, Jurisdiction, StoredProperty
 from gatewayd.areas.landlord.tenancies import (
     changing,
     compliance,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from gatewayd.areas.landlord.properties.shapes import StoredProperty
+from gatewayd.areas.landlord.register.properties import StoredProperty
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.errors import FieldError
 from gatewayd.ledger.references import unknown_reference

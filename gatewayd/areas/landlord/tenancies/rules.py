@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.properties.shapes import Jurisdiction, StoredProperty
+from gatewayd.areas.landlord.register.properties import Jurisdiction, StoredProperty
 from gatewayd.areas.landlord.tenancies import notice_law, states
 from gatewayd.areas.landlord.tenancies.shapes import RentFrequency, TenancyRow, TenancyType
 from gatewayd.clock import months_later

@@ -3,8 +3,9 @@
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.properties import rows as properties
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
+from gatewayd.areas.landlord.certificates import missing
+from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.areas.landlord.tenancies.shapes import RentFrequency
 from gatewayd.areas.landlord.units import rows, rules
 from gatewayd.areas.landlord.units.rows import UNITS
@@ -44,7 +45,7 @@ def create_property_unit(tx: WriteTx, caller: Caller, request: CreatePropertyUni
     row = UNITS.new(tx, request, currency=owner.currency)
     row = UNITS.insert(tx, _checked(tx, row, request.rent_frequency))
     rows.note_tenancies(tx, row.property_id, row.id)
-    properties.note_certificates(tx, row.property_id)
+    missing.note(tx, row.property_id)
     return rows.get_shown(tx, row.id)
 
 
@@ -59,7 +60,7 @@ def update_property_unit(tx: WriteTx, caller: Caller, request: UpdatePropertyUni
     if request.archived is not UNSET:
         after = _moved(tx, after, archived=request.archived)
     after = UNITS.update(tx, _checked(tx, after, request.rent_frequency or None))
-    properties.note_certificates(tx, after.property_id)
+    missing.note(tx, after.property_id)
     return rows.get_shown(tx, after.id)
 
 

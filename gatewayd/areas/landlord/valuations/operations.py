@@ -2,15 +2,11 @@
 
 from collections.abc import Iterator
 
-from gatewayd.areas.landlord.properties import rows as properties
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
+from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.areas.landlord.valuations import rows
 from gatewayd.areas.landlord.valuations.rows import VALUATIONS, Place
-from gatewayd.areas.landlord.valuations.shapes import (
-    CreatePropertyValuation,
-    ListPropertyValuations,
-    PropertyValuation,
-)
+from gatewayd.areas.landlord.valuations.shapes import CreatePropertyValuation, ListPropertyValuations, PropertyValuation
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
