@@ -12,12 +12,11 @@ from typing import Final
 from gatewayd import events
 from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.mortgages import rows as mortgages
+from gatewayd.areas.landlord.register import tenancies, tenancy_states
 from gatewayd.areas.landlord.register.properties import KEPT, PROPERTIES, StoredProperty
+from gatewayd.areas.landlord.register.tenancies import TENANCIES
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow
 from gatewayd.areas.landlord.rents import arrears
-from gatewayd.areas.landlord.tenancies import rows as tenancies
-from gatewayd.areas.landlord.tenancies import states
-from gatewayd.areas.landlord.tenancies.rows import TENANCIES
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.clock import days_after, london_date
 from gatewayd.ledger.allocating import rents_received
 from gatewayd.money import from_minor
@@ -112,7 +111,7 @@ def _tell_ending(tx: WriteTx, row: TenancyRow, end: str) -> None:
         "end_date": end,
         "days_until_end": _days(tx.today, end),
         "notice_by": row.notice_by,
-        "continues": states.last_day(row) is None,
+        "continues": tenancy_states.last_day(row) is None,
     }
     events.append(tx, "tenancy.ending", {**_of_tenancy(tx, row), **data})
 

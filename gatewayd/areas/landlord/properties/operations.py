@@ -17,8 +17,9 @@ from gatewayd.areas.landlord.properties.shapes import (
     PropertyDetail,
     UpdateProperty,
 )
+from gatewayd.areas.landlord.register import tenancies
 from gatewayd.areas.landlord.register.properties import PROPERTIES, PropertyOwner, StoredProperty
-from gatewayd.areas.landlord.tenancies import rows as tenancies
+from gatewayd.areas.landlord.tenancies import rows as tenancy_rows
 from gatewayd.areas.landlord.tenancies.rules import only_place
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.areas.landlord.valuations import rows as valuations
@@ -66,7 +67,7 @@ def get_property(tx: ReadTx, caller: Caller, request: GetProperty) -> PropertyDe
         found,
         PropertyDetail,
         units=units.of_property(tx, found.id) if "units" in asked else UNSET,
-        tenancies=tenancies.of_property(tx, found.id) if "tenancies" in asked else UNSET,
+        tenancies=tenancy_rows.of_property(tx, found.id) if "tenancies" in asked else UNSET,
         mortgages=mortgages.of_property(tx, found.id) if "mortgages" in asked else UNSET,
         valuations=valuations.of_property(tx, found.id) if "valuations" in asked else UNSET,
         certificates=certificates.of_property(tx, found.id) if "certificates" in asked else UNSET,
@@ -188,7 +189,7 @@ def _jurisdiction_mistakes(tx: ReadTx, before: StoredProperty, after: StoredProp
     """Whose law a property is under is that of its tenancies. Chosen: those that have ended are looked at no more."""
     if after.jurisdiction == before.jurisdiction:
         return
-    for tenancy_id, type_ in rows.lasting_types(tx, after.id, tx.today):
+    for tenancy_id, type_ in tenancies.lasting_types(tx, after.id, tx.today):
         place = only_place(type_)
         if place not in (None, after.jurisdiction):
             message = (
@@ -218,7 +219,7 @@ def _refuse_tenancies(tx: ReadTx, before: StoredProperty, after: StoredProperty)
     else:
         return
     assert day is not None  # rules.mistakes
-    tenancy_id = rows.lasting_tenancy(tx, before.id, day)
+    tenancy_id = tenancies.lasting(tx, before.id, day)
     if tenancy_id is not None:
         message = f"The tenancy {tenancy_id} has not ended before: end it, or have it {what} with keepTenancies."
         raise invalid_state(message, before.status, ())

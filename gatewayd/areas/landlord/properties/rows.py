@@ -39,18 +39,6 @@ SELECT {PROPERTIES.sql}, coalesce(owner_share_percent, {_BUSINESS_SHARE}), {_LAT
 FROM properties WHERE org_id = :org_id
 """
 _SELECT_ONE = f"{SELECT_SHOWN} AND id = :id"
-_SELECT_LASTING_TENANCY = """
-SELECT id FROM tenancies
-WHERE org_id = :org_id AND property_id = :property_id AND cancelled_at IS NULL
-    AND (last_day IS NULL OR last_day >= :day)
-LIMIT 1
-"""
-_SELECT_LASTING_TYPES = """
-SELECT id, type FROM tenancies
-WHERE org_id = :org_id AND property_id = :property_id AND cancelled_at IS NULL
-    AND (last_day IS NULL OR last_day >= :day)
-ORDER BY id
-"""
 
 
 def shown(values: Row) -> Property:
@@ -72,17 +60,6 @@ def get_shown(tx: ReadTx, property_id: str) -> Property:
     if values is None:
         raise not_found(PROPERTIES.kind)
     return shown(values)
-
-
-def lasting_tenancy(tx: ReadTx, property_id: str, day: str) -> str | None:
-    """The id of a tenancy that has not ended before an ISO date, begun or not; None: there is none."""
-    found: str | None = tx.value(_SELECT_LASTING_TENANCY, property_id=property_id, day=day)
-    return found
-
-
-def lasting_types(tx: ReadTx, property_id: str, day: str) -> list[tuple[str, str]]:
-    """The ids and types of tenancies that have not ended before an ISO date, begun or not."""
-    return [(id_, type_) for id_, type_ in tx.rows(_SELECT_LASTING_TYPES, property_id=property_id, day=day)]
 
 
 def settle_disposal(tx: WriteTx, of: StoredProperty) -> None:

@@ -1,1 +1,1 @@
-"""The register: properties as they are stored. All that is let, and what follows from it, refers to them."""
+"""The register: properties and tenancies as they are stored, and what a tenancy is and costs on a day."""

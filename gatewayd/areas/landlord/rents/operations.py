@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from gatewayd.areas.landlord.register.tenancies import TENANCIES
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow
 from gatewayd.areas.landlord.rents import arrears, pages, writing_off
 from gatewayd.areas.landlord.rents.shapes import (
     ListRentsDue,
@@ -12,8 +14,6 @@ from gatewayd.areas.landlord.rents.shapes import (
     WriteOffRent,
     WrittenOffRent,
 )
-from gatewayd.areas.landlord.tenancies.rows import TENANCIES
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page

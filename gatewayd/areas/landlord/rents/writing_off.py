@@ -1,9 +1,9 @@
 """Rent that will not come: what is written off of the arrears of a tenancy (Domain C1)."""
 
+from gatewayd.areas.landlord.register.tenancies import TENANCIES
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.landlord.rents.shapes import WriteOffRent, WrittenOffRent
-from gatewayd.areas.landlord.tenancies.rows import TENANCIES
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state
 from gatewayd.ledger.allocating import allocations

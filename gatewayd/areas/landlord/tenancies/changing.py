@@ -5,18 +5,12 @@ from collections.abc import Iterator
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.rents import terms
-from gatewayd.areas.landlord.tenancies import deposits, notice_law, rent_steps, rules, spans, states
+from gatewayd.areas.landlord.register import rent_terms, tenancy_states
+from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency, RentNotice, RentStep, TenancyRow
+from gatewayd.areas.landlord.tenancies import deposits, notice_law, rent_steps, rules, spans
 from gatewayd.areas.landlord.tenancies.amounts import amount_of
 from gatewayd.areas.landlord.tenancies.rent_steps import MAX_STEPS
-from gatewayd.areas.landlord.tenancies.shapes import (
-    RentChange,
-    RentFrequency,
-    RentNotice,
-    RentStep,
-    TenancyRow,
-    UpdateTenancy,
-)
+from gatewayd.areas.landlord.tenancies.shapes import RentChange, UpdateTenancy
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field
 
 TERMS = (
@@ -77,7 +71,7 @@ def with_notice(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> 
     if request.notice_by is UNSET and row.notice_by is None:
         row = replace(row, notice_by=notice_law.whose(row.notice_kind))
     moved = row.notice_expiry_date not in (None, before.notice_expiry_date)
-    return replace(row, end_date=None) if moved and states.ends_by_notice(row) else row
+    return replace(row, end_date=None) if moved and tenancy_states.ends_by_notice(row) else row
 
 
 def with_end(row: TenancyRow, request: UpdateTenancy, today: str) -> TenancyRow:
@@ -95,7 +89,7 @@ def with_end(row: TenancyRow, request: UpdateTenancy, today: str) -> TenancyRow:
     if request.end_date is None:
         return replace(row, end_date=None, term_end_date=None)
     end = request.end_date.isoformat()
-    if row.type == "assured_shorthold" and today < states.PERIODIC_FROM and row.notice_served_date is None:
+    if row.type == "assured_shorthold" and today < tenancy_states.PERIODIC_FROM and row.notice_served_date is None:
         return replace(row, end_date=None, term_end_date=end)
     return replace(row, end_date=end)
 
@@ -118,7 +112,7 @@ def with_rent(row: TenancyRow, change: RentChange, today: str) -> TenancyRow:
     if errors:
         raise invalid(*errors)
     amount = amount_of("rent.amount", change.amount, row.currency)
-    from_date, monthly_since = change.from_date.isoformat(), terms.monthly_since(row)
+    from_date, monthly_since = change.from_date.isoformat(), rent_terms.monthly_since(row)
     by_month = monthly_since is not None and from_date >= monthly_since
     frequency: RentFrequency | None = "monthly" if by_month else None
     step = RentStep(from_date=from_date, amount=str(amount), notice=change.notice, frequency=frequency)
@@ -142,7 +136,7 @@ def _without_rent(row: TenancyRow, change: RentChange) -> TenancyRow:
 
 
 def _rent_mistakes(row: TenancyRow, change: RentChange, today: str) -> Iterator[FieldError]:
-    from_date, end, horizon = change.from_date.isoformat(), states.last_day(row), rules.horizon(today)
+    from_date, end, horizon = change.from_date.isoformat(), tenancy_states.last_day(row), rules.horizon(today)
     if from_date < row.start_date:
         yield FieldError("rent.fromDate", "date_order", f"The tenancy begins on {row.start_date}.")
     if end is not None and end < from_date:

@@ -1,7 +1,7 @@
 """Rents that fell due on days of closed periods, which count there on accruals, and stay what they were (Domain C1)."""
 
-from gatewayd.areas.landlord.rents import terms
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
+from gatewayd.areas.landlord.register import rent_terms
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow
 from gatewayd.ledger.allocating import lets
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.rents import schedule
@@ -29,4 +29,4 @@ def refuse_moved_rents(tx: ReadTx, before: TenancyRow | None, after: TenancyRow)
 def _dues(row: TenancyRow | None, first: str, last: str) -> set[Due]:
     if row is None or row.cancelled_at is not None:
         return set()
-    return set(schedule.dues(terms.of_row(row), first, last))
+    return set(schedule.dues(rent_terms.of_row(row), first, last))

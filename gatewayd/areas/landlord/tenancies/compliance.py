@@ -3,15 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gatewayd.areas.landlord.rents import section_13, terms
+from gatewayd.areas.landlord.register import rent_terms, tenancy_states
+from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
+from gatewayd.areas.landlord.rents import section_13
 from gatewayd.areas.landlord.rents.section_13 import FindingCode
-from gatewayd.areas.landlord.tenancies import deposit_law, notice_law, rent_steps, states
-from gatewayd.areas.landlord.tenancies.shapes import (
-    RentStep,
-    TenancyRow,
-    TenancyWarning,
-    TenancyWarningCode,
-)
+from gatewayd.areas.landlord.tenancies import deposit_law, notice_law, rent_steps
+from gatewayd.areas.landlord.tenancies.shapes import TenancyWarning, TenancyWarningCode
 from gatewayd.ledger.rents import monthly_periods, schedule
 from gatewayd.money import Money
 
@@ -26,7 +23,7 @@ _OF_FINDINGS: Final[Mapping[FindingCode, TenancyWarningCode]] = {
 }
 
 _NO_TERM: Final = (
-    f"In England assured tenancies have no fixed term since {states.PERIODIC_FROM}: this one goes on past it."
+    f"In England assured tenancies have no fixed term since {tenancy_states.PERIODIC_FROM}: this one goes on past it."
     " When it ends, give `endedDate`."
 )
 _NO_TERM_IN_SCOTLAND: Final = (
@@ -64,7 +61,7 @@ def of_rent(row: TenancyRow, step: RentStep) -> list[TenancyWarning]:
 
 
 def _of_term(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
-    if states.is_past_term(row, today):
+    if tenancy_states.is_past_term(row, today):
         message = (
             f"Its term was over on {row.term_end_date}, and nobody said that it ended: by law it goes on, and rent is"
             " due. Give `endedDate` if the tenants left, or clear `termEndDate` if they stay."
@@ -74,15 +71,15 @@ def _of_term(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
 
 def _of_period(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
     """Told until a rent by the month is entered, which says that people know."""
-    since = terms.monthly_since(row)
-    if since is None or today < states.PERIODIC_FROM or row.rent_history[-1].frequency is not None:
+    since = rent_terms.monthly_since(row)
+    if since is None or today < tenancy_states.PERIODIC_FROM or row.rent_history[-1].frequency is not None:
         return
-    last = monthly_periods.last_longer(terms.agreed(row))
+    last = monthly_periods.last_longer(rent_terms.agreed(row))
     agreed, days = Money(last.amount, row.currency), monthly_periods.days_of(last)
-    by_law = Money(schedule.rent_on(terms.of_row(row), since).amount, row.currency)
+    by_law = Money(schedule.rent_on(rent_terms.of_row(row), since).amount, row.currency)
     message = (
-        f"Rent periods of assured tenancies that begin since {states.PERIODIC_FROM} are a month at most: from {since}"
-        f" on {by_law} is due a month, the {agreed} of the {days} days before / {days} x 30.42. Enter it as `rent` from"
-        " that day on, or what else was agreed, to say that it is known."
+        f"Rent periods of assured tenancies that begin since {tenancy_states.PERIODIC_FROM} are a month at most: from"
+        f" {since} on {by_law} is due a month, the {agreed} of the {days} days before / {days} x 30.42. Enter it as"
+        " `rent` from that day on, or what else was agreed, to say that it is known."
     )
     yield TenancyWarning(code="rent_period_ended", message=message)

@@ -3,15 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gatewayd.areas.landlord.tenancies import notice_periods, states
+from gatewayd.areas.landlord.register import tenancy_states
+from gatewayd.areas.landlord.register.tenancy_shapes import NoticeBy, NoticeGround, NoticeKind, TenancyRow, TenancyType
+from gatewayd.areas.landlord.tenancies import notice_periods
 from gatewayd.areas.landlord.tenancies.notice_periods import Span
-from gatewayd.areas.landlord.tenancies.notice_shapes import NoticeBy, NoticeGround, NoticeKind
-from gatewayd.areas.landlord.tenancies.shapes import (
-    TenancyRow,
-    TenancyType,
-    TenancyWarning,
-    TenancyWarningCode,
-)
+from gatewayd.areas.landlord.tenancies.shapes import TenancyWarning, TenancyWarningCode
 from gatewayd.errors import FieldError
 
 OF_TENANT: Final[NoticeKind] = "tenant_notice"
@@ -75,9 +71,9 @@ def whose(kind: NoticeKind | None) -> NoticeBy | None:
 def warnings(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
     """What there is to say of a notice today, as long as the tenancy has not ended."""
     served, expiry = row.notice_served_date, row.notice_expiry_date
-    if served is None or expiry is None or states.status_of(row, today) == "ended":
+    if served is None or expiry is None or tenancy_states.status_of(row, today) == "ended":
         return
-    if row.notice_by is None and row.type in states.HELD_UNTIL_LEFT:
+    if row.notice_by is None and row.type in tenancy_states.HELD_UNTIL_LEFT:
         message = (
             "Nobody said whose notice it is: give `noticeBy`. Until then it counts as the landlord's, past which the"
             " tenancy goes on until somebody has left."
@@ -107,7 +103,7 @@ def _of_law(row: TenancyRow, served: str, expiry: str) -> Iterator[TenancyWarnin
 
 def _kinds(row: TenancyRow, served: str) -> frozenset[NoticeKind]:
     kinds = _OF_TYPE.get(row.type, _CONTRACT)
-    return kinds - {"section_21"} if served >= states.PERIODIC_FROM else kinds
+    return kinds - {"section_21"} if served >= tenancy_states.PERIODIC_FROM else kinds
 
 
 def _known(row: TenancyRow, served: str) -> str:
@@ -117,8 +113,9 @@ def _known(row: TenancyRow, served: str) -> str:
 def _unknown(row: TenancyRow, kind: NoticeKind, served: str) -> str:
     if kind == "section_21" and row.type == "assured_shorthold":
         return (
-            f"Since {states.PERIODIC_FROM} no notice under section 21 of the Housing Act 1988 is given (Renters' Rights"
-            f" Act 2025 s2), and this one was served on {served}: it takes one under section 8, with grounds."
+            f"Since {tenancy_states.PERIODIC_FROM} no notice under section 21 of the Housing Act 1988 is given"
+            f" (Renters' Rights Act 2025 s2), and this one was served on {served}: it takes one under section 8, with"
+            " grounds."
         )
     return f"The law does not know {_NAMES[kind]} for this tenancy, but {_known(row, served)}."
 
@@ -148,7 +145,7 @@ def _too_early(row: TenancyRow, kind: NoticeKind, served: str, expiry: str) -> I
     elif kind == "section_194":
         months = Span(months=4 if converted else 18)
         yield from _served_early(row, served, months, "Renting Homes (Wales) Act 2016 s196, Sch 12 para 25D")
-    elif kind == "section_8" and served >= states.PERIODIC_FROM:
+    elif kind == "section_8" and served >= tenancy_states.PERIODIC_FROM:
         for ground in row.notice_grounds:
             first = Span(months=_GROUND_WAITS.get(ground, 0)).after(row.start_date)
             if ground in _GROUND_WAITS and expiry < first:
@@ -183,11 +180,11 @@ def _too_short(
 
 def _of_time(row: TenancyRow, served: str, expiry: str, today: str) -> Iterator[TenancyWarning]:
     """What has become of a notice by today."""
-    is_past = states.is_past_notice(row, today)
+    is_past = tenancy_states.is_past_notice(row, today)
     kind = row.notice_kind
     if kind in _ENGLAND and row.type in _OF_TYPE and row.type.startswith("assured"):
-        old = served < states.PERIODIC_FROM
-        if is_past or (old and today >= states.PERIODIC_FROM):
+        old = served < tenancy_states.PERIODIC_FROM
+        if is_past or (old and today >= tenancy_states.PERIODIC_FROM):
             yield _warning("notice_proceedings_by", _proceedings(kind, served, old=old))
     if is_past:
         message = (
@@ -205,8 +202,9 @@ def _proceedings(kind: NoticeKind | None, served: str, *, old: bool) -> str:
         return f"Proceedings on this notice have to begin by {by} (Housing Act 1988 {source})."
     last = min(by, _LAST_PROCEEDINGS)
     return (
-        f"This notice of before {states.PERIODIC_FROM} keeps the law of its day for proceedings that begin by {last}"
-        f" (Housing Act 1988 {source}, Renters' Rights Act 2025 Sch 6); later it takes a new one under section 8."
+        f"This notice of before {tenancy_states.PERIODIC_FROM} keeps the law of its day for proceedings that begin by"
+        f" {last} (Housing Act 1988 {source}, Renters' Rights Act 2025 Sch 6); later it takes a new one under"
+        " section 8."
     )
 
 

@@ -19,9 +19,14 @@ import datetime
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from gatewayd.areas.landlord.tenancies import states
-from gatewayd.areas.landlord.tenancies.notice_shapes import NoticeGround, NoticeKind
-from gatewayd.areas.landlord.tenancies.shapes import RentFrequency, TenancyRow, TenancyType
+from gatewayd.areas.landlord.register import tenancy_states
+from gatewayd.areas.landlord.register.tenancy_shapes import (
+    NoticeGround,
+    NoticeKind,
+    RentFrequency,
+    TenancyRow,
+    TenancyType,
+)
 from gatewayd.clock import LAST_DATE, days_after, months_later
 
 WALES_SINCE: Final = "2022-12-01"
@@ -155,7 +160,7 @@ def is_tabled(row: TenancyRow, served: str) -> bool:
 
 def table_of_england(served: str) -> Mapping[str, Span]:
     """The grounds of section 8 on a day, with what each asks for."""
-    return ENGLAND if served >= states.PERIODIC_FROM else ENGLAND_BEFORE
+    return ENGLAND if served >= tenancy_states.PERIODIC_FROM else ENGLAND_BEFORE
 
 
 def of_tenant(row: TenancyRow, served: str) -> Shortest | None:
@@ -168,7 +173,7 @@ def of_tenant(row: TenancyRow, served: str) -> Shortest | None:
     if row.type == "private_tenancy_ni":
         long = served > Span(months=12 * _LONG_IN_NI_YEARS).after(row.start_date)
         return Shortest(Span(days=84) if long else _FOUR_WEEKS, _NI)
-    if row.type in ("assured_periodic", "assured_shorthold") and served >= states.PERIODIC_FROM:
+    if row.type in ("assured_periodic", "assured_shorthold") and served >= tenancy_states.PERIODIC_FROM:
         return Shortest(Span(months=2), "Protection from Eviction Act 1977 s5(1ZA)")
     return None if row.type == "commercial_lease" else _common_law(row, served)
 

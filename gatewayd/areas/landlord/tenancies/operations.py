@@ -3,7 +3,10 @@
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from gatewayd.areas.landlord.register import tenancy_states
 from gatewayd.areas.landlord.register.properties import PROPERTIES, Jurisdiction, StoredProperty
+from gatewayd.areas.landlord.register.tenancies import TENANCIES
+from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
 from gatewayd.areas.landlord.tenancies import (
     changing,
     compliance,
@@ -14,18 +17,9 @@ from gatewayd.areas.landlord.tenancies import (
     rows,
     rules,
     spans,
-    states,
 )
 from gatewayd.areas.landlord.tenancies.amounts import amount_of
-from gatewayd.areas.landlord.tenancies.rows import TENANCIES
-from gatewayd.areas.landlord.tenancies.shapes import (
-    CreateTenancy,
-    ListTenancies,
-    RentStep,
-    Tenancy,
-    TenancyRow,
-    UpdateTenancy,
-)
+from gatewayd.areas.landlord.tenancies.shapes import CreateTenancy, ListTenancies, Tenancy, UpdateTenancy
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
@@ -152,7 +146,7 @@ def _refuse(errors: list[FieldError]) -> None:
 
 def _called_off(tx: WriteTx, row: TenancyRow) -> TenancyRow:
     """The tenancy, cancelled. Raises `Problem` `invalid_state` where it has begun."""
-    status = states.status_of(row, tx.today)
+    status = tenancy_states.status_of(row, tx.today)
     if status not in ("upcoming", "cancelled"):
         raise invalid_state(f"The tenancy began on {row.start_date}: it can end, but not be called off.", status, ())
     return replace(row, cancelled_at=row.cancelled_at or tx.now)

@@ -7,18 +7,19 @@ quarter. What the lease says nobody told, and so what is counted is told.
 
 from collections.abc import Iterator
 
-from gatewayd.areas.landlord.rents import terms
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow, TenancyWarning
+from gatewayd.areas.landlord.register import rent_terms
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow
+from gatewayd.areas.landlord.tenancies.shapes import TenancyWarning
 from gatewayd.ledger.rents import schedule
 from gatewayd.money import Money
 
 
 def warnings(before: TenancyRow | None, after: TenancyRow) -> Iterator[TenancyWarning]:
     """What there is to say of a last rent that the change has made a part of one. `before` None: it is new."""
-    its = terms.of_row(after)
+    its = rent_terms.of_row(after)
     if its.end is None or after.rent_quarter_days is None or after.cancelled_at is not None:
         return
-    if before is not None and terms.of_row(before) == its:
+    if before is not None and rent_terms.of_row(before) == its:
         return
     begins = schedule.latest_due(its, its.end)
     if begins is None or schedule.rent_on(its, begins).quarter_days is None:

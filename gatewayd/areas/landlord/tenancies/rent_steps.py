@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from gatewayd.areas.landlord.tenancies.shapes import AgreedRent, RentStep, TenancyRow
+from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
+from gatewayd.areas.landlord.tenancies.shapes import AgreedRent
 from gatewayd.money import Money
 
 MAX_STEPS: Final = 200  # Chosen: all of a tenancy are looked at together

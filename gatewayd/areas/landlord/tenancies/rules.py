@@ -6,9 +6,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gatewayd.areas.landlord.register import tenancy_states
 from gatewayd.areas.landlord.register.properties import Jurisdiction, StoredProperty
-from gatewayd.areas.landlord.tenancies import notice_law, states
-from gatewayd.areas.landlord.tenancies.shapes import RentFrequency, TenancyRow, TenancyType
+from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency, TenancyRow, TenancyType
+from gatewayd.areas.landlord.tenancies import notice_law
 from gatewayd.clock import months_later
 from gatewayd.errors import FieldError
 from gatewayd.ledger.rents import monthly_periods
@@ -41,7 +42,7 @@ def default_type(let: StoredProperty, start_date: str, *, companies: bool) -> Te
         return "lodger"
     if let.use == "holiday_let":  # Chosen: a holiday makes nobody an assured tenant
         return "other"
-    if let.jurisdiction == "england" and start_date < states.PERIODIC_FROM:
+    if let.jurisdiction == "england" and start_date < tenancy_states.PERIODIC_FROM:
         return "assured_shorthold"
     return _BY_JURISDICTION[let.jurisdiction]
 
@@ -62,7 +63,7 @@ def takes_no_term(row: TenancyRow) -> bool:
         return False
     if row.type == "private_residential_tenancy":
         return True
-    return row.type in ("assured_periodic", "assured_shorthold") and row.term_end_date >= states.PERIODIC_FROM
+    return row.type in ("assured_periodic", "assured_shorthold") and row.term_end_date >= tenancy_states.PERIODIC_FROM
 
 
 def without_term(row: TenancyRow) -> TenancyRow:
@@ -81,8 +82,8 @@ def type_mistakes(row: TenancyRow, jurisdiction: Jurisdiction) -> Iterator[Field
     only_in = only_place(row.type)
     if only_in is not None and only_in != jurisdiction:
         yield FieldError("type", "conflict", f"It is a tenancy of {only_in.replace('_', ' ').title()}.")
-    if row.type == "assured_shorthold" and row.start_date >= states.PERIODIC_FROM:
-        message = f"Since {states.PERIODIC_FROM} no assured shorthold begins: new ones are assured periodic."
+    if row.type == "assured_shorthold" and row.start_date >= tenancy_states.PERIODIC_FROM:
+        message = f"Since {tenancy_states.PERIODIC_FROM} no assured shorthold begins: new ones are assured periodic."
         yield FieldError("type", "conflict", message)
 
 
@@ -105,7 +106,7 @@ def due_day_mistakes(row: TenancyRow, *, given: bool) -> Iterator[FieldError]:
 
 
 def _rent_mistakes(row: TenancyRow) -> Iterator[FieldError]:
-    begins_since = row.type == "assured_periodic" and row.start_date >= states.PERIODIC_FROM
+    begins_since = row.type == "assured_periodic" and row.start_date >= tenancy_states.PERIODIC_FROM
     if begins_since and row.rent_frequency in monthly_periods.LONGER:
         message = "The rent of an assured periodic tenancy is for a month, or for 28 days at most."
         yield FieldError("rentFrequency", "conflict", message)

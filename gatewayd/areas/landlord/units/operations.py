@@ -4,9 +4,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from gatewayd.areas.landlord.certificates import missing
-from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register import properties, tenancies
 from gatewayd.areas.landlord.register.properties import PROPERTIES
-from gatewayd.areas.landlord.tenancies.shapes import RentFrequency
+from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency
 from gatewayd.areas.landlord.units import rows, rules
 from gatewayd.areas.landlord.units.rows import UNITS
 from gatewayd.areas.landlord.units.shapes import (
@@ -87,7 +87,7 @@ def _moved(tx: WriteTx, row: StoredUnit, *, archived: bool) -> StoredUnit:
         return replace(row, archived_at=None)
     if row.archived_at is not None:
         return row
-    tenancy_id = rows.lasting_tenancy(tx, row, tx.today)
+    tenancy_id = tenancies.lasting_of_unit(tx, row.property_id, row.id, tx.today)
     if tenancy_id is not None:
         raise invalid_state(f"Its tenancy {tenancy_id} has not ended.", "active", ())
     return replace(row, archived_at=tx.now)
