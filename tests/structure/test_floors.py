@@ -46,6 +46,13 @@ FOLDERS: dict[str, dict[str, int]] = {
         "imports": 3,
         "statements": 4,
     },
+    "landlord": {
+        **dict.fromkeys(["linked_transactions", "obligations", "register", "results"], 0),
+        **dict.fromkeys(["certificates", "finance_costs", "mortgages", "rents", "tenants", "valuations"], 1),
+        **dict.fromkeys(["tax_returns", "units"], 2),
+        "tenancies": 3,
+        **dict.fromkeys(["dashboard", "properties", "reminders"], 4),
+    },
     "vault": {
         **dict.fromkeys(["names", "parses"], 0),
         "documents": 1,
