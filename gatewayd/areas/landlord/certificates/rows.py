@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from gatewayd.areas.landlord import obligations
-from gatewayd.areas.landlord.certificates import missing, rules, states
+from gatewayd.areas.landlord.certificates import missing, rules
 from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, Certificate, StoredCertificate
 from gatewayd.areas.landlord.obligations import Following
 from gatewayd.areas.landlord.register.properties import KEPT, PROPERTIES, StoredProperty
@@ -24,7 +24,7 @@ CERTIFICATES = Table(
     StoredCertificate,
     kind="certificate",
     prefix="cert",
-    written={"chain": rules.chain_of, "valid_until": states.valid_until},
+    written={"chain": rules.chain_of, "valid_until": rules.valid_until},
 )
 OF_PROPERTY_MAX: Final = 200  # Chosen: what a property shows of each kind
 _ACRONYMS: Final = frozenset({"eicr", "epc", "hmo", "pat", "prs", "mees"})
@@ -139,7 +139,7 @@ def settle_property(tx: WriteTx, of: StoredProperty) -> None:
 
 def shown(row: StoredCertificate, day: str, window_days: int) -> Certificate:
     """A certificate with its state on an ISO date."""
-    return project(row, Certificate, status=states.status_of(row, day, window_days))
+    return project(row, Certificate, status=rules.status_of(row, day, window_days))
 
 
 def _place(row: StoredCertificate) -> dict[str, str]:

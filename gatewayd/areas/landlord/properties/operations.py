@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from gatewayd.areas.landlord.certificates import missing
 from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.mortgages import rows as mortgages
-from gatewayd.areas.landlord.properties import ownership, rows, rules
+from gatewayd.areas.landlord.properties import rows, rules
 from gatewayd.areas.landlord.properties.shapes import (
     CreateProperty,
     GetProperty,
@@ -82,7 +82,7 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
     """
     business = businesses.find(tx, request.business_id)
     path = "owners" if request.ownership is None else "ownership"
-    owners = ownership.merged([], request.owners or request.ownership or [])
+    owners = rules.merged_owners([], request.owners or request.ownership or [])
     errors = [*_naming_mistakes(request), *rules.business_mistakes(business)]
     errors += _owner_mistakes(tx, owners, business, path)
     if errors or business is None:
@@ -93,7 +93,7 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
         name=_name(request),
         jurisdiction=request.jurisdiction or rules.default_jurisdiction(business, request.address),
         owners=owners,
-        owner_share_percent=ownership.steps(owners, business.legal_entity_id)[-1].percent,
+        owner_share_percent=rules.share_steps(owners, business.legal_entity_id)[-1].percent,
         currency=request.currency or business.currency,
         status="active",
     )
@@ -101,7 +101,7 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
     if errors:
         raise invalid(*errors)
     row = PROPERTIES.insert(tx, row)
-    its = ownership.steps(owners, business.legal_entity_id)
+    its = rules.share_steps(owners, business.legal_entity_id)
     owner_shares.keep_steps(tx, Of(business.id, row.id), None, its, None)  # closed days have nothing of it yet
     missing.note(tx, row.id)
     return rows.get_shown(tx, row.id)
@@ -125,7 +125,7 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     if request.owners is not UNSET and request.ownership is not UNSET:
         errors.append(_NAMED_TWICE)
     if owners is not UNSET:
-        owners = ownership.merged(before.owners, owners)
+        owners = rules.merged_owners(before.owners, owners)
         errors += _owner_mistakes(tx, owners, business, path)
     if request.foreign_property_id is not UNSET:
         errors += rules.foreign_id_mistakes(after, business)
@@ -134,7 +134,7 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     if errors:
         raise invalid(*errors)
     if owners is not UNSET:
-        share = ownership.steps(owners, business.legal_entity_id)[-1].percent
+        share = rules.share_steps(owners, business.legal_entity_id)[-1].percent
         after = replace(after, owners=owners, owner_share_percent=share)
         if owners != before.owners:
             _keep_shares(tx, before, after, business)
@@ -168,7 +168,7 @@ def _owner_mistakes(
 ) -> Iterator[FieldError]:
     yield from rules.owner_mistakes(owners, path)
     if business is not None:
-        yield from ownership.mistakes(owners, business.legal_entity_id, path, tx.today)
+        yield from rules.ownership_mistakes(owners, business.legal_entity_id, path, tx.today)
     yield from references.unknown(
         tx,
         (
@@ -181,7 +181,7 @@ def _owner_mistakes(
 def _keep_shares(tx: WriteTx, before: StoredProperty, after: StoredProperty, business: Business) -> None:
     """Keep true which shares hold when. Raises `Problem` `period_closed`."""
     last_closed = period_locks.last_closed(tx, business.legal_entity_id, business.id)
-    its = ownership.steps(after.owners, business.legal_entity_id)
+    its = rules.share_steps(after.owners, business.legal_entity_id)
     owner_shares.keep_steps(tx, Of(business.id, after.id), before.owner_share_percent, its, last_closed)
 
 

@@ -1,7 +1,7 @@
 """What tenancies owe: rent due less rent received (Domain C3). Reads only.
 
-Who owes is found by the day from which on rent is unpaid (`rents_received`), so that who has paid costs nothing, whether the
-tenancy runs or has ended. What is due is counted, by whole periods at once.
+Who owes is found by the day from which on rent is unpaid (`rents_received`), so that who has paid costs nothing,
+whether the tenancy runs or has ended. What is due is counted, by whole periods at once.
 """
 
 import datetime

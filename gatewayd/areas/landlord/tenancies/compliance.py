@@ -7,7 +7,7 @@ from gatewayd.areas.landlord.register import rent_terms, tenancy_states
 from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
 from gatewayd.areas.landlord.rents import section_13
 from gatewayd.areas.landlord.rents.section_13 import FindingCode
-from gatewayd.areas.landlord.tenancies import deposit_law, notice_law, rent_steps
+from gatewayd.areas.landlord.tenancies import deposit_law, notice_law
 from gatewayd.areas.landlord.tenancies.shapes import TenancyWarning, TenancyWarningCode
 from gatewayd.ledger.rents import monthly_periods, schedule
 from gatewayd.money import Money
@@ -42,7 +42,7 @@ def warnings(row: TenancyRow, today: str) -> list[TenancyWarning]:
     if row.cancelled_at is not None:
         return []
     to_come = [step for step in row.rent_history if step.from_date > max(today, row.start_date)]
-    rents = (rent_steps.step_on(row, today), *to_come[:1])
+    rents = (rent_terms.step_on(row, today), *to_come[:1])
     return [
         *_of_term(row, today),
         *notice_law.warnings(row, today),
@@ -83,3 +83,28 @@ def _of_period(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
         " `rent` from that day on, or what else was agreed, to say that it is known."
     )
     yield TenancyWarning(code="rent_period_ended", message=message)
+
+
+def of_last_quarter(before: TenancyRow | None, after: TenancyRow) -> Iterator[TenancyWarning]:
+    """What there is to say of a last rent that the change has made a part of one (Domain C3). `before` None: it is new.
+
+    At common law rent that is due in advance on quarter days is due whole, and nothing of it is given back: Ellis v
+    Rowbotham [1900] 1 QB 740; Marks and Spencer plc v BNP Paribas [2015] UKSC 72. It is counted by days where the lease
+    says so, as most do of their last quarter. What the lease says nobody told, and so what is counted is told.
+    """
+    its = rent_terms.of_row(after)
+    if its.end is None or after.rent_quarter_days is None or after.cancelled_at is not None:
+        return
+    if before is not None and rent_terms.of_row(before) == its:
+        return
+    begins = schedule.latest_due(its, its.end)
+    if begins is None or schedule.rent_on(its, begins).quarter_days is None:
+        return
+    last, whole = next(schedule.dues(its, begins, begins)), next(schedule.dues(its._replace(end=None), begins, begins))
+    if last.amount < whole.amount:
+        counted, full = Money(last.amount, after.currency), Money(whole.amount, after.currency)
+        message = (
+            f"It ends on {last.last}, within a quarter: {counted} is counted for its days. All of {full} is owed since"
+            f" {begins} unless the lease has the last rent by days."
+        )
+        yield TenancyWarning(code="rent_apportioned", message=message)

@@ -12,14 +12,17 @@ from gatewayd.areas.landlord.register import rent_terms, tenancy_states
 from gatewayd.areas.landlord.register.tenancies import TENANCIES
 from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow, TenancyStatus
 from gatewayd.areas.landlord.rents import arrears
-from gatewayd.areas.landlord.tenancies import closed_days, compliance, deposits, efficiency, rent_steps, spans
-from gatewayd.areas.landlord.tenancies.shapes import Tenancy, TenancyWarning
+from gatewayd.areas.landlord.tenancies import compliance, deposits, efficiency, spans
+from gatewayd.areas.landlord.tenancies.shapes import AgreedRent, Tenancy, TenancyWarning
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem
-from gatewayd.ledger.allocating import rents_received
+from gatewayd.ledger.allocating import lets, rents_received
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.rents import schedule
+from gatewayd.ledger.rents.schedule import Due
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 
@@ -80,7 +83,7 @@ def add(tx: WriteTx, row: TenancyRow) -> TenancyRow:
     """Store a new tenancy. Raises `Problem`: `already_exists`, `overlapping_tenancy`, `period_closed`."""
     TENANCIES.refuse_taken(tx, row.external_id)
     _refuse_overlapping(tx, row)
-    closed_days.refuse_moved_rents(tx, None, row)
+    _refuse_moved_rents(tx, None, row)
     return insert(tx, row)
 
 
@@ -97,7 +100,7 @@ def change(tx: WriteTx, before: TenancyRow, after: TenancyRow) -> TenancyRow:
     TENANCIES.refuse_taken(tx, after.external_id, after.id)
     if after.cancelled_at is None:
         _refuse_overlapping(tx, after)
-    closed_days.refuse_moved_rents(tx, before, after)
+    _refuse_moved_rents(tx, before, after)
     after = TENANCIES.update(tx, after)
     were, are = spans.last_days(before), spans.last_days(after)
     if were != are:
@@ -128,7 +131,7 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         rent_frequency=rent.frequency,
         rent_due_day=rent.due_day,
         rent_quarter_days=rent.quarter_days,
-        agreed_rent=None if rent.frequency == row.rent_frequency else rent_steps.agreed_rent(row, monthly_since),
+        agreed_rent=None if rent.frequency == row.rent_frequency else _agreed_rent(row, monthly_since),
         monthly_since_date=monthly_since if today >= tenancy_states.PERIODIC_FROM else None,
         rent_history=[replace(step, frequency=step.frequency or row.rent_frequency) for step in row.rent_history],
         deposit=deposits.shown(row),
@@ -170,3 +173,34 @@ def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
         elif term_end is not None and last is None:
             message += f" That tenancy goes on past its term ({term_end}) until `endedDate` is given."
         raise Problem("overlapping_tenancy", message, extra={"existingId": existing_id})
+
+
+def _refuse_moved_rents(tx: ReadTx, before: TenancyRow | None, after: TenancyRow) -> None:
+    """Raises `Problem` `period_closed` where a locked day would have other rents. `before` None: it is new.
+
+    Rents that fell due on days of closed periods count there on accruals, and stay what they were (Domain C1). Chosen:
+    of a business on accruals alone, for on cash basis nothing that counts follows from what falls due.
+    """
+    let = lets.find(tx, after.property_id)
+    business = None if let is None else businesses.find(tx, let.business_id)
+    if business is None or business.accounting_basis != "accruals":
+        return
+    for first, last, lock in period_locks.ranges_of(tx, business.legal_entity_id, business.id):
+        was, becomes = _dues(before, first, last), _dues(after, first, last)
+        moved = next((due for due in sorted(was ^ becomes)), None)
+        if moved is not None:
+            period_locks.refuse_lock(tx, moved.first, lock)
+
+
+def _dues(row: TenancyRow | None, first: str, last: str) -> set[Due]:
+    if row is None or row.cancelled_at is not None:
+        return set()
+    return set(schedule.dues(rent_terms.of_row(row), first, last))
+
+
+def _agreed_rent(row: TenancyRow, monthly_since: str | None) -> AgreedRent:
+    """The last rent that was agreed before the law had it by the month; None: of which nothing was."""
+    agreed = [step for step in row.rent_history if monthly_since is None or step.from_date < monthly_since]
+    amount = Money.of(agreed[-1].amount, row.currency)
+    due_day = row.rent_due_day if row.rent_quarter_days is None else None
+    return AgreedRent(amount=amount, frequency=row.rent_frequency, due_day=due_day, quarter_days=row.rent_quarter_days)

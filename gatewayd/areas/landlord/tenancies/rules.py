@@ -11,8 +11,9 @@ from gatewayd.areas.landlord.register.properties import Jurisdiction, StoredProp
 from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency, TenancyRow, TenancyType
 from gatewayd.areas.landlord.tenancies import notice_law
 from gatewayd.clock import months_later
-from gatewayd.errors import FieldError
+from gatewayd.errors import FieldError, invalid_field
 from gatewayd.ledger.rents import monthly_periods
+from gatewayd.money import Money, exponent
 
 _EARLIEST: Final = "1900-01-01"  # Chosen: each rent since the start is counted
 _HORIZON_YEARS: Final = 100  # Chosen: leases with steps of rent run for decades
@@ -30,6 +31,7 @@ _ONLY_IN: Final[Mapping[TenancyType, Jurisdiction]] = {
     # Chosen: what was assured elsewhere has become something else, or is `other`
     **{type_: place for place, type_ in _BY_JURISDICTION.items() if type_ != "other"},
 }
+_MOST_DIGITS: Final = 9  # Chosen: whole ones, so that what a century of weeks comes to is an amount as well
 
 
 def default_type(let: StoredProperty, start_date: str, *, companies: bool) -> TenancyType:
@@ -137,3 +139,19 @@ def _notice_mistakes(row: TenancyRow) -> Iterator[FieldError]:
 def horizon(today: str) -> str:
     """The last day on which a tenancy may begin, or a rent be served and begin."""
     return months_later(datetime.date.fromisoformat(today), 12 * _HORIZON_YEARS).isoformat()
+
+
+def amount_of(path: str, text: str, currency: str) -> Money:
+    """The amount of a field, 0 or more.
+
+    Raises `Problem` `validation_failed` where the currency has no such amount, or it is not one of a let.
+    """
+    try:
+        amount = Money.of(text, currency)
+    except ValueError as error:
+        raise invalid_field(path, "invalid_decimal", f"{error}.") from None
+    if amount.minor < 0:
+        raise invalid_field(path, "out_of_range", "The amount is below zero.")
+    if amount.minor >= 10 ** (_MOST_DIGITS + exponent(currency)):
+        raise invalid_field(path, "out_of_range", f"The amount has more than {_MOST_DIGITS} digits before the point.")
+    return amount
