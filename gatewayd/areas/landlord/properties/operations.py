@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from gatewayd.areas.landlord import valuations
 from gatewayd.areas.landlord.certificates import missing
 from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.mortgages import rows as mortgages
@@ -22,7 +23,6 @@ from gatewayd.areas.landlord.register.properties import PROPERTIES, PropertyOwne
 from gatewayd.areas.landlord.tenancies import rows as tenancy_rows
 from gatewayd.areas.landlord.tenancies.rules import only_place
 from gatewayd.areas.landlord.units import rows as units
-from gatewayd.areas.landlord.valuations import rows as valuations
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page

@@ -20,7 +20,7 @@ from gatewayd.areas.landlord.register.properties import (
 )
 from gatewayd.areas.landlord.tenancies.shapes import Tenancy
 from gatewayd.areas.landlord.units.shapes import Bedrooms, PropertyUnit
-from gatewayd.areas.landlord.valuations.shapes import PropertyValuation
+from gatewayd.areas.landlord.valuations import PropertyValuation
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
     AddressRequest,
