@@ -10,8 +10,9 @@ from gatewayd.areas.landlord.certificates import missing, rows, rules
 from gatewayd.areas.landlord.certificates.missing import KEPT_PROPERTY
 from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
 from gatewayd.areas.landlord.certificates.rules import NEVER
-from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, Certificate
+from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS
 from gatewayd.clock import days_after
+from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.store import ReadTx
 
 _OF_WHOM: Final = f"""{KEPT_PROPERTY}

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from gatewayd.areas.landlord.certificates.shapes import Certificate, CertificateType
 from gatewayd.areas.landlord.register import properties
 from gatewayd.areas.landlord.register.properties import KEPT, Jurisdiction, Licensing, PropertyStatus, PropertyType, Use
+from gatewayd.ledger.certificate_shapes import Certificate, CertificateType
 from gatewayd.store import ReadTx, WriteTx
 
 _UNITED_KINGDOM: Final[tuple[Jurisdiction, ...]] = ("england", "wales", "scotland", "northern_ireland")

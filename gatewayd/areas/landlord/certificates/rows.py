@@ -10,12 +10,13 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord import obligations
 from gatewayd.areas.landlord.certificates import missing, rules
-from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, Certificate, StoredCertificate
-from gatewayd.areas.landlord.obligations import Following
+from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, StoredCertificate
 from gatewayd.areas.landlord.register.properties import KEPT, PROPERTIES, StoredProperty
 from gatewayd.contract.wire import project
+from gatewayd.ledger.certificate_shapes import Certificate
+from gatewayd.ledger.obligations import resource_obligations
+from gatewayd.ledger.obligations.resource_obligations import Following
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -116,7 +117,7 @@ def delete(tx: WriteTx, row: StoredCertificate) -> None:
     around = neighbours(tx, row)
     _follow(tx, around.before, around.after)
     tx.run(_DELETE, id=row.id)
-    obligations.settle(tx, row.id, None)
+    resource_obligations.settle(tx, row.id, None)
     missing.note(tx, row.property_id)
 
 
@@ -181,7 +182,7 @@ def _settle(tx: WriteTx, row: StoredCertificate, of: StoredProperty | None = Non
             due=row.expiry_date,
             met_on=row.superseded_date,
         )
-    obligations.settle(tx, row.id, following)
+    resource_obligations.settle(tx, row.id, following)
 
 
 def _title(row: StoredCertificate) -> str:

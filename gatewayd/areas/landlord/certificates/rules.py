@@ -11,9 +11,10 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from gatewayd.areas.landlord.certificates.kinds import KINDS
-from gatewayd.areas.landlord.certificates.shapes import CertificateStatus, StoredCertificate
+from gatewayd.areas.landlord.certificates.shapes import StoredCertificate
 from gatewayd.clock import days_after
 from gatewayd.errors import FieldError, invalid_field
+from gatewayd.ledger.certificate_shapes import CertificateStatus
 
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2199, 12, 31)  # Chosen: what lies beyond is a slip
 REMEDIAL_DAYS: Final = 28

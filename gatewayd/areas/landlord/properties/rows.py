@@ -6,13 +6,13 @@ both are looked up when it is read, so that neither can be out of date.
 
 from typing import Final
 
-from gatewayd.areas.landlord import obligations
-from gatewayd.areas.landlord.obligations import Following
 from gatewayd.areas.landlord.properties.shapes import Property
 from gatewayd.areas.landlord.register.properties import PROPERTIES, StoredProperty, Use
 from gatewayd.clock import days_after
 from gatewayd.contract.wire import project
 from gatewayd.errors import not_found
+from gatewayd.ledger.obligations import resource_obligations
+from gatewayd.ledger.obligations.resource_obligations import Following
 from gatewayd.ledger.taxpayers import businesses, owners
 from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.money import Money
@@ -83,7 +83,7 @@ def settle_disposal(tx: WriteTx, of: StoredProperty) -> None:
             end=sold,
             due=days_after(sold, REPORT_DAYS),
         )
-    obligations.settle(tx, of.id, following)
+    resource_obligations.settle(tx, of.id, following)
 
 
 def _is_company(owner: Owner | None) -> bool:

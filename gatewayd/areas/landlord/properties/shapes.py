@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.areas.landlord.certificates.shapes import Certificate
 from gatewayd.areas.landlord.mortgages.shapes import Mortgage
 from gatewayd.areas.landlord.register.properties import (
     Furnished,
@@ -37,6 +36,7 @@ from gatewayd.contract.wire import (
     Search,
     Version,
 )
+from gatewayd.ledger.certificate_shapes import Certificate
 
 Inclusion = Literal["units", "tenancies", "mortgages", "valuations", "certificates"]
 

@@ -1,6 +1,6 @@
-"""Obligations that follow from one resource: a certificate to renew, a disposal to report.
+"""Obligations that follow from one resource of an area: a certificate to renew, a disposal to report.
 
-The folder that owns the resource says with each change what follows from it, in the transaction of the change, so that
+The area that owns the resource says with each change what follows from it, in the transaction of the change, so that
 nothing waits for a job. Their slot is the id of the resource. What a person said of one stands, as in `schedule`.
 """
 

@@ -1,21 +1,12 @@
-"""Obligations that follow from a certificate or a sale, and what people say of them."""
+"""Obligations that follow from a resource of another area, and what people say of them."""
 
 import pytest
 
-from gatewayd.areas.landlord import obligations
-from gatewayd.areas.landlord.obligations import Following
+from gatewayd.ledger.obligations import resource_obligations
+from gatewayd.ledger.obligations.resource_obligations import Following
 from tests.areas.periods.desk import Desk, Json
-from tests.support.store import MemoryStore
 
 RESOURCE = "cert_01k0000000000000000000000a"
-
-
-@pytest.fixture
-def desk(store: MemoryStore) -> Desk:
-    """An organization with one person, without businesses, whose income makes quarterly updates due."""
-    desk = Desk(store)
-    desk.know_incomes()
-    return desk
 
 
 def settle(desk: Desk, **values: object) -> Json | None:
@@ -29,12 +20,12 @@ def settle(desk: Desk, **values: object) -> Json | None:
         end="2027-04-30",
         due="2027-04-30",
     )._replace(**values)
-    desk.store.write(lambda tx: obligations.settle(tx, RESOURCE, following), desk.org_id)
+    desk.store.write(lambda tx: resource_obligations.settle(tx, RESOURCE, following), desk.org_id)
     return shown(desk)
 
 
 def drop(desk: Desk) -> None:
-    desk.store.write(lambda tx: obligations.settle(tx, RESOURCE, None), desk.org_id)
+    desk.store.write(lambda tx: resource_obligations.settle(tx, RESOURCE, None), desk.org_id)
 
 
 def shown(desk: Desk) -> Json | None:
