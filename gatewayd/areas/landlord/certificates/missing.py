@@ -1,9 +1,9 @@
 """The certificates that the law asks for and nobody has (Domain B4): found in one statement, stored nowhere.
 
-The statement joins properties with the table of requirements, and says with it what `required` says. It
-looks at those that `may_lack` one, which is kept with each change of a property, its units and its certificates. No
-day makes that untrue, for nothing is issued on a day to come. On a day of the past those for which something was issued
-since may have lacked it too.
+The statement joins properties with the table of requirements, and says with it what `required` says. It looks at those
+that `may_lack` one, which is kept with each change of a property, its units and its certificates. No day makes that
+untrue, for nothing is issued on a day to come. On a day of the past those for which something was issued since may have
+lacked it too.
 
 Chosen: what is good practice alone is never missing, nor what a tenancy is asked for: its deposit and the right to
 rent of its tenants are told of where they stand, and nobody issues anything for a smoke alarm that was tried. Whether
