@@ -40,8 +40,8 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["accounts", "imports", "performance", "portfolios"], 4),
     },
     "banking": {
-        **dict.fromkeys(["allocations", "institutions", "proposals", "rules"], 0),
-        "accounts": 1,
+        **dict.fromkeys(["allocations", "institutions"], 0),
+        **dict.fromkeys(["accounts", "proposals", "rules"], 1),
         "transactions": 2,
         "imports": 3,
         "statements": 4,

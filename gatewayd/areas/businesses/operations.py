@@ -25,7 +25,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
 from gatewayd.errors import FieldError, archived_already, invalid, invalid_field, invalid_state, not_found
-from gatewayd.ledger import entries, references
+from gatewayd.ledger import references
 from gatewayd.ledger.allocating import unallocated
 from gatewayd.ledger.dates.date_ranges import DateRange
 from gatewayd.ledger.dates.tax_calendar import bounds, tax_year_of
@@ -259,7 +259,7 @@ def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str 
 
 def _entry_after(tx: ReadTx, row: BusinessRow, cessation_date: str) -> str | None:
     """What is wrong with a cessation before the last entry (domain model B2); None: there is none after it."""
-    last = entries.last_date(tx, row.id, row.accounting_basis)
+    last = rows.last_entry_date(tx, row.id, row.accounting_basis)
     return f"The business has an entry of {last}." if last is not None and last > cessation_date else None
 
 

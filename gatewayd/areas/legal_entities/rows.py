@@ -3,7 +3,7 @@
     wire    the JSON of the entity without the tax identifiers and the closing brace
 
 The Unique Taxpayer Reference and the National Insurance number are encrypted at rest. Lists show the ends of them, a
-single read shows them whole.
+single read shows them whole. On portfolios of an entity its archive and its type depend.
 """
 
 from msgspec.structs import replace
@@ -16,6 +16,19 @@ from gatewayd.errors import Problem
 from gatewayd.store import ReadTx, StoreFailure, Table, WriteTx
 
 RENDERED_AT_ONCE = 500  # entities read into memory together
+_SELECT_LIVE = """
+SELECT id FROM asset_portfolios
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND archived_at IS NULL ORDER BY id LIMIT 1
+"""
+_SELECT_POOLED = """
+SELECT id FROM asset_portfolios
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND archived_at IS NULL
+    AND cost_basis_method = 'section_104'
+ORDER BY id LIMIT 1
+"""
+_SELECT_HOLDING = """
+SELECT instrument_id FROM asset_holdings WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id LIMIT 1
+"""
 
 
 def _search_text(row: EntityRow) -> str:
@@ -156,3 +169,20 @@ def _utr_context(entity_id: str) -> str:
 def _nino_context(entity_id: str) -> str:
     """What a National Insurance number is sealed under."""
     return f"legal_entities.nino:{entity_id}"
+
+
+def live_portfolio(tx: ReadTx, legal_entity_id: str) -> str | None:
+    """The id of a portfolio that is not archived; None where there is none."""
+    found: str | None = tx.value(_SELECT_LIVE, legal_entity_id=legal_entity_id)
+    return found
+
+
+def pooled_portfolio(tx: ReadTx, legal_entity_id: str) -> str | None:
+    """The id of a portfolio that is not archived and whose cost is that of section 104 holdings."""
+    found: str | None = tx.value(_SELECT_POOLED, legal_entity_id=legal_entity_id)
+    return found
+
+
+def ever_held(tx: ReadTx, legal_entity_id: str) -> bool:
+    """Whether its accounts hold anything, or did."""
+    return tx.value(_SELECT_HOLDING, legal_entity_id=legal_entity_id) is not None

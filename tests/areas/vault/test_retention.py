@@ -4,8 +4,8 @@ import datetime
 
 import pytest
 
+from gatewayd.areas.vault.documents.keeping import Keeper, last_day
 from gatewayd.ledger.dates.companies import YearEnd
-from gatewayd.ledger.retention import Keeper, last_day
 
 MARCH = YearEnd(3, 31)
 FEBRUARY = YearEnd(2, 29)
