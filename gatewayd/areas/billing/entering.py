@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from gatewayd.clock import Instant
 from gatewayd.errors import invalid_field, invalid_state
-from gatewayd.ledger.credits import booking, entries, grants, low, plans
+from gatewayd.ledger.credits import booking, entries, grants, plans
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import Change, NewGrant
 from gatewayd.ledger.credits.shapes import EntryRow, GrantRow, GrantStatus
@@ -66,7 +66,7 @@ def void(tx: WriteTx, grant_id: str, description: str | None) -> GrantRow:
     grants.end(tx, grant_id)
     if free:
         entry = NewEntry(type="void", amount=-free, grant_id=grant_id, description=description)
-        low.tell(tx, [entries.append(tx, entry)])
+        booking.tell_of_low(tx, [entries.append(tx, entry)])
     return grants.get(tx, grant_id)
 
 

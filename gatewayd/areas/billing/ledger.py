@@ -16,7 +16,7 @@ from gatewayd.contract.wire import Date, Request, Since, encode, project
 from gatewayd.errors import invalid_field
 from gatewayd.identity.people import organizations
 from gatewayd.ledger.calendar.report_ranges import check_date
-from gatewayd.ledger.credits import balances, summaries, usage
+from gatewayd.ledger.credits import balances, usage
 from gatewayd.ledger.credits.entries import ENTRIES
 from gatewayd.ledger.credits.shapes import (
     CreditBalance,
@@ -137,7 +137,7 @@ def get_usage_summary(tx: ReadTx, caller: Caller, request: GetUsageSummary) -> U
 
     Every day of the range is there. What was refunded is taken off the day on which it was used.
     """
-    zone = organizations.time_zone_of(tx) if request.timezone is None else summaries.time_zone(request.timezone)
+    zone = organizations.time_zone_of(tx) if request.timezone is None else usage.time_zone(request.timezone)
     today = datetime.date.fromisoformat(date_in(tx.now, zone))
     last = request.to_date or today
     check_date(last.isoformat(), "toDate")
@@ -147,11 +147,11 @@ def get_usage_summary(tx: ReadTx, caller: Caller, request: GetUsageSummary) -> U
         raise invalid_field("toDate", "date_order", "It lies before fromDate.")
     if (last - first).days >= DAYS_MAX:
         raise invalid_field("toDate", "range_too_long", f"Expected at most {DAYS_MAX} days.")
-    days = summaries.by_day(tx, first, last, zone) if request.group_by == "day" else []
-    sums = usage.added(used for _, used in days) if days else summaries.of_days(tx, first, last, zone)
+    days = usage.by_day(tx, first, last, zone) if request.group_by == "day" else []
+    sums = usage.added(used for _, used in days) if days else usage.of_days(tx, first, last, zone)
     return UsageSummary(
-        data=[summaries.day_of(date, used) for date, used in days],
-        totals=summaries.totals_of(sums),
+        data=[usage.day_of(date, used) for date, used in days],
+        totals=usage.totals_of(sums),
         from_date=first.isoformat(),
         to_date=last.isoformat(),
         timezone=zone.key,

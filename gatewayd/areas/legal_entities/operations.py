@@ -25,7 +25,7 @@ from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.ledger.obligations import schedule
 from gatewayd.ledger.taxpayers import businesses, owners
-from gatewayd.ledger.vat import former_vat_terms, vat_standing
+from gatewayd.ledger.vat import vat_standing
 from gatewayd.ledger.vat.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -152,9 +152,9 @@ def _refuse_other_vat(tx: ReadTx, after: EntityRow, standing: VatStanding) -> No
 
 def _keep_former_terms(tx: WriteTx, legal_entity_id: str, standing: VatStanding) -> None:
     """Let closed days keep the scheme and the percentage that they were closed with."""
-    if former_vat_terms.now(tx, legal_entity_id) != standing.terms:
+    if vat_standing.now(tx, legal_entity_id) != standing.terms:
         last_closed = period_locks.last_closed(tx, legal_entity_id)
-        former_vat_terms.keep(tx, legal_entity_id, standing.terms_on(last_closed or ""), last_closed)
+        vat_standing.keep(tx, legal_entity_id, standing.terms_on(last_closed or ""), last_closed)
 
 
 def _refuse_type(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:

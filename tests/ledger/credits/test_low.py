@@ -5,7 +5,7 @@ import msgspec
 from gatewayd.areas.billing import entering
 from gatewayd.areas.billing.entering import ImportedEntry
 from gatewayd.clock import DAY, HOUR, Instant
-from gatewayd.ledger.credits import booking, due
+from gatewayd.ledger.credits import booking
 from gatewayd.money import MICRO, Credits
 from tests.ledger.credits.purses import Purse
 from tests.support.store import START, MemoryStore
@@ -60,8 +60,8 @@ def test_a_month_that_ends_tells_nothing_where_the_next_begins(store: MemoryStor
     purse = Purse(store, included_credits=HUNDRED)
     for _ in range(3):
         store.clock.advance(31 * DAY)
-        while store.read(due.organization) is not None:
-            store.write(due.book, purse.org_id)
+        while store.read(booking.organization_with_due) is not None:
+            store.write(booking.book_what_is_due, purse.org_id)
     assert (purse.balance, told(purse)) == (100, [])
 
 

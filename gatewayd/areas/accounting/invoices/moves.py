@@ -36,9 +36,8 @@ from gatewayd.errors import invalid_field, invalid_state, not_found
 from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.calendar.period_locks import LockState
-from gatewayd.ledger.exchange import known_rates
-from gatewayd.ledger.exchange.known_rates import Pair
-from gatewayd.ledger.exchange.published_rates import text_of
+from gatewayd.ledger.exchange import exchange_rates
+from gatewayd.ledger.exchange.exchange_rates import Pair, text_of
 from gatewayd.ledger.results.allocated_money import convert
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.ledger.vat.sellers import Seller
@@ -388,10 +387,10 @@ def _rated(tx: ReadTx, row: InvoiceRow) -> InvoiceRow:
     if not _is_foreign(row) or row.fx_rate is not None:
         return row
     pair = Pair(row.currency, row.base_currency)
-    known = known_rates.for_day(tx, pair, row.supply_date)
+    known = exchange_rates.for_day(tx, pair, row.supply_date)
     if known is None:
         what = f"The invoice is in {row.currency} and the books are in {row.base_currency}"
-        raise invalid_field("fxRate", "required", known_rates.unknown(what, pair))
+        raise invalid_field("fxRate", "required", exchange_rates.unknown(what, pair))
     source = _TAKEN[known.source or "recorded"]
     return replace(_converted_at(row, known.text), fx_rate_source=source, fx_rate_date=known.date)
 
@@ -406,10 +405,10 @@ def _rate_of_payment(tx: ReadTx, row: InvoiceRow, text: str | None, date: str) -
     if not _is_foreign(row):
         return PaymentRate(None)
     pair = Pair(row.currency, row.base_currency)
-    known = known_rates.for_day(tx, pair, date)
+    known = exchange_rates.for_day(tx, pair, date)
     if known is None:
         what = f"The payment is in {row.currency} and the books are in {row.base_currency}"
-        raise invalid_field("fxRate", "required", known_rates.unknown(what, pair))
+        raise invalid_field("fxRate", "required", exchange_rates.unknown(what, pair))
     return PaymentRate(known.text, _TAKEN[known.source or "recorded"])
 
 

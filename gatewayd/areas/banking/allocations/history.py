@@ -17,7 +17,7 @@ from gatewayd.ledger.allocating.allocation_rules import RuleOutcome, share
 from gatewayd.ledger.allocating.allocation_shapes import Allocation, Direction
 from gatewayd.ledger.allocating.allocations import ALLOCATIONS
 from gatewayd.ledger.allocating.categories import NOT_PNL, Category, Purpose
-from gatewayd.ledger.imports.hidden_imports import VISIBLE
+from gatewayd.ledger.imports.import_runs import VISIBLE
 from gatewayd.money import canonical, half_up
 from gatewayd.store import ReadTx
 

@@ -12,10 +12,10 @@ from gatewayd.areas.businesses.profit_and_loss.shapes import (
     PnlTotals,
     UnallocatedLines,
 )
+from gatewayd.ledger.allocating.bank_lines import UnallocatedMoney
 from gatewayd.ledger.allocating.categories import PROPERTY_TYPES
-from gatewayd.ledger.allocating.unallocated import UnallocatedMoney
 from gatewayd.ledger.dates.date_ranges import DateRange
-from gatewayd.ledger.results import profit_and_loss, report_rendering
+from gatewayd.ledger.results import profit_and_loss, reports
 from gatewayd.ledger.results.owner_shares import OwnerShares
 from gatewayd.ledger.results.profit_and_loss import Statement, Totals
 from gatewayd.ledger.results.results import Result
@@ -72,9 +72,9 @@ def _own(shares: OwnerShares, whole: DateRange, full: Callable[[DateRange], Stat
 def members(statement: Statement, currency: str) -> dict[str, Any]:
     """Lines and totals of an account, by the names that responses have for them."""
     return {
-        "income": report_rendering.lines(statement.income, currency),
-        "expenses": report_rendering.expenses(statement.expenses, currency),
-        "memoranda": report_rendering.lines(statement.memoranda, currency),
+        "income": reports.lines(statement.income, currency),
+        "expenses": reports.expenses(statement.expenses, currency),
+        "memoranda": reports.lines(statement.memoranda, currency),
         "totals": totals(statement.totals, currency),
     }
 

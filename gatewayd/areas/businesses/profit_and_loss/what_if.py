@@ -24,7 +24,7 @@ from gatewayd.ledger.allocating.categories import PROPERTY_TYPES
 from gatewayd.ledger.calendar import report_ranges
 from gatewayd.ledger.dates import date_ranges
 from gatewayd.ledger.dates.date_ranges import DateRange, GroupBy, QuarterlyType
-from gatewayd.ledger.results import profit_and_loss, report_notices, results
+from gatewayd.ledger.results import profit_and_loss, reports, results
 from gatewayd.ledger.results.allocated_money import Account
 from gatewayd.ledger.results.owner_shares import OwnerShares
 from gatewayd.ledger.results.profit_and_loss import Statement
@@ -102,7 +102,7 @@ def _alternative(row: BusinessRow, outcome: _Outcome, group_by: GroupBy) -> Alte
         **rendering.members(rendering.statement_of(result, form), account.currency),
         owner_share=rendering.owner_share(result, form),
         buckets=[rendering.statement(result, form, part) for part in outcome.buckets if group_by != "total"],
-        warnings=[*report_notices.of_choices(result, row.accounting_basis, outcome.forbidding_year)],
+        warnings=[*reports.of_choices(result, row.accounting_basis, outcome.forbidding_year)],
     )
 
 

@@ -6,8 +6,8 @@ from gatewayd.areas.landlord.results.counting import Counted
 from gatewayd.areas.landlord.results.subjects import Subjects
 from gatewayd.ledger.allocating import lets
 from gatewayd.ledger.allocating.lets import LetMortgage
-from gatewayd.ledger.loans import instalments_met, loans
-from gatewayd.ledger.results import report_notices
+from gatewayd.ledger.loans import amortising, loans
+from gatewayd.ledger.results import reports
 from gatewayd.ledger.results.report_shapes import PnlWarning
 from gatewayd.store import ReadTx
 
@@ -16,9 +16,9 @@ def of_accounts(tx: ReadTx, subjects: Subjects, counted: Sequence[Counted], *, r
     """The warnings about each business, and about each property. `rest`: what names no property is told too."""
     for source in subjects.sources.values():
         result = next(one.result for one in counted if one.source is source)
-        yield from report_notices.of_choices(result, source.business.accounting_basis)
+        yield from reports.of_choices(result, source.business.accounting_basis)
         if rest:
-            yield from report_notices.of_invoices(tx, result)
+            yield from reports.of_invoices(tx, result)
     for one in counted:
         yield from _of_loans(tx, one)
         yield from _of_deducted(one)
@@ -61,7 +61,7 @@ def _of_payments(tx: ReadTx, one: Counted, mortgage: LetMortgage) -> Iterator[Pn
         )
     loan = None if mortgage.type != "interest_only" else loans.find(tx, mortgage.id)
     days = [repaid.date for repaid in one.financing.repaid if repaid.mortgage_id == mortgage.id and repaid.amount > 0]
-    if loan is not None and not all(instalments_met.repays_more(loan, day) for day in days):
+    if loan is not None and not all(amortising.repays_more(loan, day) for day in days):
         yield PnlWarning(
             code="interest_only_repaid",
             message=f"The mortgage {mortgage.id} is interest-only, and capital of it was repaid before its end: was it"

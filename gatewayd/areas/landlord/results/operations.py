@@ -8,7 +8,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.ledger.calendar import report_ranges
 from gatewayd.ledger.dates import date_ranges
 from gatewayd.ledger.dates.date_ranges import DateRange
-from gatewayd.ledger.results import rents_accrued, report_rendering, report_rows
+from gatewayd.ledger.results import rents_accrued, reports
 from gatewayd.ledger.results.report_shapes import RentDebtors
 from gatewayd.ledger.taxpayers import quarter_choices
 from gatewayd.store import ReadTx
@@ -25,7 +25,7 @@ def get_property_pnl(tx: ReadTx, caller: Caller, request: GetPropertyPnl) -> Pro
     `basis` is by default the business's own, `groupBy` adds months or quarters, `compare` the period or the year
     before, and `explain` the rows behind the figures, in pages of `limit` and for one `category` where that is given.
     """
-    report_rows.key_of(request)
+    reports.key_of(request)
     found = subjects.of_request(tx, request)
     account, share = found.first, request.share
     whole = report_ranges.range_of(tx, request, *(source.business for source in found.sources.values()))
@@ -50,14 +50,14 @@ def get_property_pnl(tx: ReadTx, caller: Caller, request: GetPropertyPnl) -> Pro
             for source in found.sources.values()
             if several
         ],
-        evidence=report_rendering.evidence(rendering.evidence(counted), account.currency),
+        evidence=reports.evidence(rendering.evidence(counted), account.currency),
         buckets=[
             rendering.statement(counted, share, part, account.currency)
             for part in buckets
             if request.group_by != "total"
         ],
         previous=_previous(tx, request, found, whole),
-        explanation=report_rows.explain(tx, request, *(one.result for one in counted)) if request.explain else None,
+        explanation=reports.explain(tx, request, *(one.result for one in counted)) if request.explain else None,
         warnings=[*notices.of_accounts(tx, found, counted, rest=several)],
     )
 
@@ -70,7 +70,7 @@ def _rent_debtors(tx: ReadTx, found: Subjects, whole: DateRange) -> RentDebtors 
         for source in found.sources.values()
     ]
     together = rents_accrued.RentDebtors(*map(sum, zip(*each, strict=True)))
-    return report_rendering.rent_debtors(together, found.first.currency)
+    return reports.rent_debtors(together, found.first.currency)
 
 
 def _previous(tx: ReadTx, request: GetPropertyPnl, found: Subjects, whole: DateRange) -> PropertyStatement | None:

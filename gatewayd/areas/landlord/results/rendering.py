@@ -15,7 +15,7 @@ from gatewayd.areas.landlord.results.shapes import (
     Share,
 )
 from gatewayd.ledger.dates.date_ranges import DateRange
-from gatewayd.ledger.results import report_rendering
+from gatewayd.ledger.results import reports
 from gatewayd.ledger.results.allocated_money import Evidence
 from gatewayd.money import Money, canonical
 
@@ -24,9 +24,9 @@ def members(part: Part, currency: str) -> dict[str, Any]:
     """Lines and totals of an account, by the names that responses have for them."""
     found = figures.of_part(part)._asdict()
     return {
-        "income": report_rendering.lines(part.statement.income, currency),
-        "expenses": report_rendering.expenses(part.statement.expenses, currency),
-        "memoranda": report_rendering.lines(part.statement.memoranda, currency),
+        "income": reports.lines(part.statement.income, currency),
+        "expenses": reports.expenses(part.statement.expenses, currency),
+        "memoranda": reports.lines(part.statement.memoranda, currency),
         "totals": PropertyTotals(**{name: Money(amount, currency) for name, amount in found.items()}),
     }
 

@@ -11,7 +11,7 @@ from gatewayd.areas.landlord.tenancies import notice_law, states
 from gatewayd.areas.landlord.tenancies.shapes import RentFrequency, TenancyRow, TenancyType
 from gatewayd.clock import months_later
 from gatewayd.errors import FieldError
-from gatewayd.ledger.rents import monthly_periods
+from gatewayd.ledger.rents import stored_terms
 
 _EARLIEST: Final = "1900-01-01"  # Chosen: each rent since the start is counted
 _HORIZON_YEARS: Final = 100  # Chosen: leases with steps of rent run for decades
@@ -106,7 +106,7 @@ def due_day_mistakes(row: TenancyRow, *, given: bool) -> Iterator[FieldError]:
 
 def _rent_mistakes(row: TenancyRow) -> Iterator[FieldError]:
     begins_since = row.type == "assured_periodic" and row.start_date >= states.PERIODIC_FROM
-    if begins_since and row.rent_frequency in monthly_periods.LONGER:
+    if begins_since and row.rent_frequency in stored_terms.LONGER:
         message = "The rent of an assured periodic tenancy is for a month, or for 28 days at most."
         yield FieldError("rentFrequency", "conflict", message)
     if row.rent_frequency in BY_WEEKS and row.rent_due_day > 7:

@@ -26,8 +26,7 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
-from gatewayd.ledger.rents.quarter_days import QuarterDays
-from gatewayd.ledger.rents.schedule import Frequency
+from gatewayd.ledger.rents.schedule import Frequency, QuarterDays
 
 TenancyType = Literal[
     "assured_periodic",

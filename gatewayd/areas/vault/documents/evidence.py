@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
-from gatewayd.ledger.allocating import allocations, line_documents
+from gatewayd.ledger.allocating import allocations, bank_lines
 from gatewayd.ledger.allocating.allocation_shapes import Allocation
 from gatewayd.ledger.allocating.allocations import ALLOCATIONS, MOST_DOCUMENTS
 from gatewayd.ledger.calendar import period_locks
@@ -21,11 +21,11 @@ def settle(tx: WriteTx, document_id: str, before: Collection[str], after: Collec
     """
     for line_id in before:
         if line_id not in after:
-            line_documents.take(tx, line_id, document_id)
+            bank_lines.take_document(tx, line_id, document_id)
             _strike(tx, line_id, document_id)
     for line_id in after:
         if line_id not in before:
-            line_documents.put(tx, line_id, document_id)
+            bank_lines.put_document(tx, line_id, document_id)
             if counts:
                 count(tx, line_id, document_id)
 

@@ -2,15 +2,21 @@
 
 A rate is known in either direction. HMRC's are of a whole month, from its first day on, or spot of one day; whoever has
 a later month than the program brings it as a recorded one.
+
+HMRC's are a dated table: of a month, and spot on 31 March and 31 December (Domain H). `hmrc_rates.tsv` has the figures,
+a line for each month or day. A rate that is not there is not known: none is taken from another month, and none is
+computed by way of a third currency.
 """
 
-from collections.abc import Iterator
+import functools
+import importlib.resources
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Final, Literal, NamedTuple
 
 from gatewayd.clock import days_after
-from gatewayd.ledger.exchange import published_rates
-from gatewayd.ledger.exchange.published_rates import POUND, PublishedRate
+from gatewayd.money import canonical, half_up
 from gatewayd.store import ReadTx
 
 FxRateSource = Literal["given", "recorded", "transaction", "hmrc"]
@@ -30,6 +36,35 @@ SELECT rate, date, source FROM exchange_rates
 WHERE org_id = :org_id AND currency = :currency AND base_currency = :base_currency AND date = :date
     AND source = 'hmrc'
 """
+POUND: Final = "GBP"
+_PLACES: Final = 12  # of a rate on the wire
+_FILE: Final = "hmrc_rates.tsv"
+
+
+class PublishedRate(NamedTuple):
+    """What HMRC published for a currency. `period` is the month, `2026-11`, or the day, `2026-03-31`.
+
+    `units` of the currency are 1 pound.
+    """
+
+    currency: str
+    period: str
+    units: Decimal
+
+    @property
+    def in_pounds(self) -> Fraction:
+        """What 1 of the currency is in pounds, exactly."""
+        return 1 / Fraction(self.units)
+
+    @property
+    def fx_rate(self) -> str:
+        """What 1 of the currency is in pounds, as a decimal of the wire."""
+        return text_of(self.in_pounds)
+
+    @property
+    def first_day(self) -> str:
+        """The ISO date from which on it holds."""
+        return _first_day(self.period)
 
 
 class Pair(NamedTuple):
@@ -57,7 +92,7 @@ class KnownRate(NamedTuple):
     @property
     def text(self) -> str:
         """The rate as a decimal of the wire."""
-        return published_rates.text_of(self.rate)
+        return text_of(self.rate)
 
     def is_stale(self, day: str) -> bool:
         """Whether it is too old for a day that is not before it: not of its month, or of more than a week before."""
@@ -76,7 +111,7 @@ def for_day(tx: ReadTx, pair: Pair, day: str) -> KnownRate | None:
     if recorded:
         return max(recorded, key=lambda one: one.date)
     brought = next(both_ways(tx, _SELECT_OF_MONTH, pair, f"{day[:7]}-01"), None)
-    return brought or of_pounds(pair, published_rates.published_rate(foreign(pair), day))
+    return brought or of_pounds(pair, published_rate(foreign(pair), day))
 
 
 def unknown(what: str, pair: Pair) -> str:
@@ -85,7 +120,7 @@ def unknown(what: str, pair: Pair) -> str:
     asked = f"{what}: what is 1 {currency} in {base_currency}?"
     if POUND not in pair:
         return f"{asked} No rate is recorded for the day or the week before."
-    first, last = published_rates.coverage()
+    first, last = coverage()
     known = f"HMRC's rates are known here from {first} to {last}, and not of every currency and month"
     return f"{asked} No rate is recorded for the day or the week before; {known}."
 
@@ -111,3 +146,64 @@ def of_pounds(pair: Pair, published: PublishedRate | None) -> KnownRate | None:
         return None
     rate = published.in_pounds if pair.base_currency == POUND else 1 / published.in_pounds
     return KnownRate(rate, published.first_day, "hmrc")
+
+
+class Coverage(NamedTuple):
+    """The first and the last month of the table."""
+
+    first: str
+    last: str
+
+
+class _Table(NamedTuple):
+    """`lines` by period; `columns` says where a currency stands in each; `periods` are in order of their first days."""
+
+    columns: Mapping[str, int]
+    lines: Mapping[str, str]
+    periods: Sequence[str]
+
+
+def published_rate(currency: str, day: str) -> PublishedRate | None:
+    """HMRC's rate for the month of an ISO date; None: the table has none, or the currency is the pound itself."""
+    return _rate(currency, day[:7])
+
+
+def latest_rate(currency: str, day: str) -> PublishedRate | None:
+    """HMRC's latest rate until an ISO date: spot of that day, or of the latest month or day before it that has one."""
+    table = _table()
+    begun = (period for period in reversed(table.periods) if _first_day(period) <= day)
+    return next((rate for period in begun if (rate := _rate(currency, period)) is not None), None)
+
+
+def text_of(rate: Fraction) -> str:
+    """A rate as a decimal of the wire: rounded half up to 12 places."""
+    numerator, denominator = rate.as_integer_ratio()
+    return canonical(f"{Decimal(half_up(numerator * 10**_PLACES, denominator)).scaleb(-_PLACES):f}")
+
+
+def coverage() -> Coverage:
+    """Which months the table has. Within them some currencies lack some."""
+    months = [period for period in _table().periods if len(period) == len("yyyy-mm")]
+    return Coverage(months[0], months[-1])
+
+
+def _first_day(period: str) -> str:
+    return f"{period}-01" if len(period) == len("yyyy-mm") else period
+
+
+def _rate(currency: str, period: str) -> PublishedRate | None:
+    table = _table()
+    at, line = table.columns.get(currency), table.lines.get(period)
+    if at is None or line is None:
+        return None
+    units = line.split("\t")[at]
+    return PublishedRate(currency, period, Decimal(units)) if units else None
+
+
+@functools.cache  # of the program's own file
+def _table() -> _Table:
+    text = importlib.resources.files("gatewayd.ledger.exchange").joinpath(_FILE).read_text(encoding="ascii")
+    heading, *lines = [line for line in text.splitlines() if not line.startswith("#")]
+    columns = {name: at for at, name in enumerate(heading.split("\t")) if at}
+    by_period = {line.partition("\t")[0]: line for line in lines}
+    return _Table(columns, by_period, sorted(by_period, key=_first_day))
