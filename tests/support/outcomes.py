@@ -14,11 +14,10 @@ import httpx
 import msgspec
 import pytest
 
-from gatewayd import catalogue
 from gatewayd.contract.operation import Handler
 from gatewayd.errors import Problem
-from gatewayd.outbound.transport import Policy
 from tests.contract.description import ROWS
+from tests.support.rows import CATALOGUE
 
 PROBLEM_JSON = "application/problem+json"
 MOUNT = "/api/rpc"
@@ -28,7 +27,7 @@ Outcome = tuple[str, str]
 SEEN: set[Outcome] = set()
 """Operation id and code, of this process or of all once they have ended."""
 
-_OPERATIONS = catalogue.build(Policy(), max_attempts=8, retention_days=90).operations
+_OPERATIONS = CATALOGUE.operations
 OUTCOMES = frozenset((operation.id, code) for operation in _OPERATIONS for code in operation.errors)
 _DECLARED = {id_: frozenset(row.item["x-error-codes"]) for id_, row in ROWS.items()}
 
