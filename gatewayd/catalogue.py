@@ -35,7 +35,7 @@ from gatewayd.ledger.credits.shapes import Unit
 from gatewayd.outbound.transport import Policy
 from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
-from gatewayd.tax.proxy import Proxy
+from gatewayd.tax.forwarding.proxy import Proxy
 from gatewayd.vault_files.engine import VaultFiles
 
 

@@ -20,8 +20,9 @@ from gatewayd.errors import Problem
 from gatewayd.identity.people.users import User
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.tax import connections, engine
-from gatewayd.tax.connections import Tokens
+from gatewayd.tax import engine
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Tokens
 from gatewayd.tax.settings import SCOPE
 
 CODE_MOST = 2048  # Chosen, characters

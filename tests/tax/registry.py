@@ -12,8 +12,8 @@ from gatewayd.areas.businesses import adoption, rows
 from gatewayd.areas.businesses.rows import NEVER_SYNCED
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.store import WriteTx
-from gatewayd.tax import connections
-from gatewayd.tax.connections import Tokens
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Tokens
 from tests.support.api import Reply
 from tests.tax.conftest import HEADERS, OpenTax, TaxApi
 from tests.tax.recording import Recorded, Stream, Upstream, answer, upstream

@@ -12,8 +12,8 @@ from gatewayd.areas.businesses import adoption
 from gatewayd.areas.businesses.rows import MAX_PER_ENTITY
 from gatewayd.clock import DAY
 from gatewayd.store import WriteTx
-from gatewayd.tax.business_details import LIST_BYTES_MAX, SOURCES_MAX
-from gatewayd.tax.upstream import ANSWER_BYTES_MAX
+from gatewayd.tax.authority.upstream import ANSWER_BYTES_MAX
+from gatewayd.tax.sync.business_details import LIST_BYTES_MAX, SOURCES_MAX
 from tests.support.api import ANSWER_SECONDS, Reply
 from tests.support.store import START
 from tests.tax.conftest import HEADERS, OpenTax, with_header

@@ -14,8 +14,8 @@ from gatewayd.errors import Problem
 from gatewayd.identity import audit
 from gatewayd.store import WriteTx, schema
 from gatewayd.store import connections as writers
-from gatewayd.tax import connections
-from gatewayd.tax.connections import EXPIRY_MAX, Connection, Standing, Tokens
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import EXPIRY_MAX, Connection, Standing, Tokens
 from tests.support.store import START, MemoryStore, make_caller
 
 BEFORE = 19

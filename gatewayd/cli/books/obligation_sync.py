@@ -12,7 +12,7 @@ from gatewayd.cli.run_operation import operation_of, operator_of
 if TYPE_CHECKING:
     from gatewayd.http1.header_fields import Headers
     from gatewayd.store import Store
-    from gatewayd.tax.proxy import Proxy
+    from gatewayd.tax.forwarding.proxy import Proxy
     from gatewayd.tax.settings import TaxSettings
 
 Json = dict[str, Any]

@@ -8,9 +8,15 @@ A refresh token works once: what the authority answers to it is kept, whatever b
 The exchange is a task of the engine's. It is cut off neither by a call's deadline, nor by a caller who goes: those who
 wait are bounded, and the exchange only by what no authority takes. What cannot be stored is served from memory, and
 stored as soon as that can be.
+
+One process at a time refreshes a connection: a command does beside a daemon. The lock of a connection is held until
+what was granted is stored, also where that takes long: whoever has it then finds tokens in the store that nobody has
+spent.
 """
 
+import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 import trio
@@ -19,10 +25,10 @@ from gatewayd.clock import SECOND, Instant
 from gatewayd.errors import Problem
 from gatewayd.http1.log import Log
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
-from gatewayd.tax import connections
-from gatewayd.tax.connections import Connection, Tokens
-from gatewayd.tax.refresh_locks import Key, Locks
-from gatewayd.tax.token_endpoint import TokenEndpoint
+from gatewayd.store.files.file_lock import FileLock, take_lock
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Connection, Tokens
+from gatewayd.tax.connections.token_endpoint import TokenEndpoint
 
 EARLY_SECONDS: Final = 60  # Chosen: a token that ends within the call is refreshed before it
 WAIT_SECONDS: Final = 10.0  # Chosen: a call waits for no longer, and neither does the end of the daemon
@@ -31,6 +37,11 @@ STORE_AGAIN_SECONDS: Final = 1.0  # Chosen: doubled each time
 STORE_AGAIN_SECONDS_MAX: Final = 60.0  # Chosen
 
 T = TypeVar("T")
+FOLDER_NAME: Final = "tax-refresh"
+_LOOK_AGAIN_SECONDS: Final = 0.1  # Chosen: a refresh takes some tenths of a second
+
+Key = tuple[str, str | None]
+"""Of an organization, and of the legal entity whose own the connection is."""
 
 
 class Records(Protocol):
@@ -59,6 +70,16 @@ class _Unstored(NamedTuple):
     tokens: Tokens
     connection: Connection
     generation: int
+
+
+class Locks(Protocol):
+    """What keeps others from a connection."""
+
+    async def take(self, key: Key) -> None:
+        """Wait until the connection is ours alone, if it is not. Raises `StoreFailure` where it cannot be locked."""
+
+    def release(self, key: Key) -> None:
+        """Let others have it."""
 
 
 class BearerTokens:
@@ -223,3 +244,25 @@ class BearerTokens:
 
 def _too_slow() -> Problem:
     return Problem("tax_upstream_timeout", "The tax authority did not answer in time.")
+
+
+class RefreshLocks:
+    """See `Locks`: those of one process, of a data directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._held: dict[Key, FileLock] = {}
+
+    async def take(self, key: Key) -> None:
+        if key in self._held:
+            return
+        org_id, legal_entity_id = key
+        name = hashlib.sha256(f"{org_id} {legal_entity_id or ''}".encode()).hexdigest()[:32]
+        while (lock := take_lock(self._directory, f"{FOLDER_NAME}/{name}.lock", "the connection")) is None:
+            await trio.sleep(_LOOK_AGAIN_SECONDS)
+        self._held[key] = lock
+
+    def release(self, key: Key) -> None:
+        lock = self._held.pop(key, None)
+        if lock is not None:
+            lock.release()

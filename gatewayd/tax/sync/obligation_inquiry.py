@@ -18,10 +18,10 @@ from gatewayd.ledger.calendar.forecast import ObligationKind
 from gatewayd.ledger.dates.tax_calendar import bounds, tax_year, tax_year_of
 from gatewayd.ledger.obligations.confirmations import Confirmed
 from gatewayd.sandbox_authority import itsa, vat
-from gatewayd.tax.authority_session import AuthoritySession, code_of
-from gatewayd.tax.business_details import SOURCES_MAX, TaxBusinessId
-from gatewayd.tax.mapping import ENDPOINTS, Endpoint, authority_target
-from gatewayd.tax.taxpayers import Taxpayer
+from gatewayd.tax.authority.mapping import ENDPOINTS, Endpoint, authority_target
+from gatewayd.tax.forwarding.taxpayers import Taxpayer
+from gatewayd.tax.sessions.authority_session import AuthoritySession, code_of
+from gatewayd.tax.sync.business_details import SOURCES_MAX, TaxBusinessId
 
 BYTES_MAX: Final = 512 * 1024  # Chosen: ten times what 60 sources have in a year
 ROWS_MAX: Final = 100  # Chosen: of one source, or of VAT: four years of months, twice

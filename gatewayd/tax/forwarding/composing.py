@@ -11,8 +11,8 @@ from gatewayd.errors import invalid_field
 from gatewayd.http1.response import Response
 from gatewayd.ledger.dates.tax_calendar import bounds, is_tax_year, tax_year, tax_year_of
 from gatewayd.sandbox_authority.rules import unknown_scenario
-from gatewayd.tax import shapes
-from gatewayd.tax.composition import (
+from gatewayd.tax.forwarding import shapes
+from gatewayd.tax.forwarding.composition import (
     BALANCE,
     CALCULATIONS,
     FINAL,

@@ -12,7 +12,7 @@ import trio
 
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.tax.authority import Authority
+from gatewayd.tax.authority.authority import Authority
 
 ENTRIES_MAX: Final = 256  # Chosen
 BYTES_MAX: Final = 8 << 20  # Chosen, of bodies

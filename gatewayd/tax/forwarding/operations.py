@@ -1,7 +1,8 @@
 """The ten operations of the restricted subtree (Spec §4). Each is a row that passes the authority's answer on.
 
 Parameters are checked here for their size alone: what they mean is the authority's to judge, in its own words, which
-its clients know. None is required here, as a tax service behind `forward` may know better than we do.
+its clients know. None is required here, as a tax service behind `forward` may know better than we do. Whether the
+authority was asked may have a price (Domain B8).
 """
 
 from collections.abc import Callable, Mapping
@@ -13,10 +14,11 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import TAX_FORWARD, Operation
 from gatewayd.contract.wire import Id, Request
 from gatewayd.http1.request import Request as HttpRequest
+from gatewayd.http1.response import Response
 from gatewayd.http1.response import Response as HttpResponse
-from gatewayd.tax import shapes
-from gatewayd.tax.metering import was_forwarded
-from gatewayd.tax.proxy import Proxy
+from gatewayd.tax.authority.headers import AGE, value_of
+from gatewayd.tax.forwarding import shapes
+from gatewayd.tax.forwarding.proxy import Proxy
 
 ERRORS: Final = (
     "fraud_headers_invalid",
@@ -210,6 +212,11 @@ async def get_filing_summary(
     return await deps.tax.pass_on(SUMMARY, caller, request, incoming)
 
 
+def was_forwarded(response: Response) -> bool:
+    """Whether the authority was asked for an answer: one that a cache gave says how old it is (RFC 9111 §5.1)."""
+    return value_of(response.headers, AGE) is None
+
+
 def _row(
     operation_id: str,
     handler: Callable[..., Any],
@@ -276,6 +283,7 @@ SUMMARY: Final = _row(
     shapes.FilingSummary,
     {**_NINO, **_TAX_YEAR},
 )
+
 
 OPERATIONS: Final = (
     *(OBLIGATIONS, LIABILITIES, PAYMENTS, VAT_RETURN, ITSA_STATUS),

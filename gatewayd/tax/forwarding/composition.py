@@ -15,9 +15,9 @@ from gatewayd.clock import Instant, london_date, to_wire
 from gatewayd.errors import Problem
 from gatewayd.http1.response import Response
 from gatewayd.sandbox_authority import accounts, calculations, itsa
-from gatewayd.tax import shapes
-from gatewayd.tax.authority import TOO_MANY
-from gatewayd.tax.mapping import ENDPOINTS, Endpoint, Target, authority_target
+from gatewayd.tax.authority.authority import TOO_MANY
+from gatewayd.tax.authority.mapping import ENDPOINTS, Endpoint, Target, authority_target
+from gatewayd.tax.forwarding import shapes
 
 STATUS: Final = "itsaStatus"
 QUARTERLY: Final = "itsaObligations"

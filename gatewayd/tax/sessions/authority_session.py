@@ -22,13 +22,15 @@ from gatewayd.http1.log import Log
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.store import Store
-from gatewayd.tax import call_log, forwarded_headers, fraud_headers, headers
-from gatewayd.tax.authority import Authority
-from gatewayd.tax.bearer_tokens import BearerTokens
-from gatewayd.tax.cache import KeptResponse
-from gatewayd.tax.connections import Connection
-from gatewayd.tax.fraud_headers import FraudFault, FraudWarning
-from gatewayd.tax.mapping import Target
+from gatewayd.tax.authority import headers
+from gatewayd.tax.authority.authority import Authority
+from gatewayd.tax.authority.cache import KeptResponse
+from gatewayd.tax.authority.mapping import Target
+from gatewayd.tax.connections.bearer_tokens import BearerTokens
+from gatewayd.tax.connections.connections import Connection
+from gatewayd.tax.fraud import fraud_headers
+from gatewayd.tax.fraud.fraud_headers import FraudFault, FraudWarning
+from gatewayd.tax.sessions import call_log
 from gatewayd.tax.settings import TaxSettings
 
 LEFT_SECONDS: Final = 3.0  # Chosen: a request that hangs leaves the others time, and one that is slow has the rest
@@ -189,7 +191,7 @@ class AuthoritySession:
             user_agent=self._parts.user_agent,
         )
         passed = headers.request_fields(fields, ours, sandbox=self._settings.is_sandbox)
-        sent = forwarded_headers.with_hop(passed, self._settings.append_hop, self._incoming.peer)
+        sent = headers.with_hop(passed, self._settings.append_hop, self._incoming.peer)
         request = Request("GET", target.line, sent)
         return await self._parts.authority.answer(request, self.org_id, fresh=target.fresh)
 

@@ -12,9 +12,8 @@ from gatewayd.http1.log import Log
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.outbound.errors import OutboundError
-from gatewayd.tax.breaker import Breaker
-from gatewayd.tax.headers import value_of
-from gatewayd.tax.rate_limit import RateLimit
+from gatewayd.tax.authority.headers import value_of
+from gatewayd.tax.authority.rate_limit import Breaker, RateLimit
 
 TOO_MANY: Final = 429
 RETRY_AFTER_SECONDS: Final = 1.0  # Chosen: where a 429 does not say how long to wait

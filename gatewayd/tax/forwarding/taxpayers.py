@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from gatewayd.areas.legal_entities.rows import opened_nino
 from gatewayd.errors import not_found
 from gatewayd.store import ReadTx, Row
-from gatewayd.tax.mapping import Identity
+from gatewayd.tax.authority.mapping import Identity
 
 HINT_LENGTH: Final = 3  # of what is kept in the clear of a National Insurance number
 

@@ -20,10 +20,11 @@ from gatewayd.errors import invalid_field
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.store import Store
-from gatewayd.tax import composing, headers, mapping, taxpayers
-from gatewayd.tax.authority_session import AuthoritySession, ProxyParts, open_session
-from gatewayd.tax.composition import Composition
-from gatewayd.tax.taxpayers import Taxpayer, TaxpayerReference
+from gatewayd.tax.authority import headers, mapping
+from gatewayd.tax.forwarding import composing, taxpayers
+from gatewayd.tax.forwarding.composition import Composition
+from gatewayd.tax.forwarding.taxpayers import Taxpayer, TaxpayerReference
+from gatewayd.tax.sessions.authority_session import AuthoritySession, ProxyParts, open_session
 
 HMRC: Final = "hmrc"  # what X-Tax-Upstream says of a network's answer, whichever service gave it (§D3)
 SANDBOX: Final = "sandbox"

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from gatewayd.outbound.addresses import parse_address
-from gatewayd.tax import fraud_values as forms
+from gatewayd.tax.fraud import fraud_values as forms
 
 Mode = Literal["require", "warn", "off"]
 FaultCode = Literal["required", "invalid_format", "invalid_enum", "conflict", "test_header_in_production"]

@@ -19,10 +19,17 @@ from gatewayd.errors import Problem, invalid_field, invalid_state, not_found
 from gatewayd.http1.request import Request as HttpRequest
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, Store, WriteTx
-from gatewayd.tax import taxpayers
-from gatewayd.tax.business_details import TYPES, Inquiry, ListedSource, Source
-from gatewayd.tax.business_matching import Difference, differences, match_sources
-from gatewayd.tax.proxy import Proxy
+from gatewayd.tax.forwarding import taxpayers
+from gatewayd.tax.forwarding.proxy import Proxy
+from gatewayd.tax.sync.business_details import (
+    TYPES,
+    Difference,
+    Inquiry,
+    ListedSource,
+    Source,
+    differences,
+    match_sources,
+)
 
 ID: Final = "businesses.syncTaxBusiness"
 _WIRE_NAMES: Final = dict(zip(Business.__struct_fields__, Business.__struct_encode_fields__, strict=True))

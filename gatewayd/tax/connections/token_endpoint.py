@@ -16,8 +16,8 @@ from gatewayd.errors import Problem
 from gatewayd.http1.log import Log
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.tax.authority import Authority
-from gatewayd.tax.connections import Tokens
+from gatewayd.tax.authority.authority import Authority
+from gatewayd.tax.connections.connections import Tokens
 
 TOKEN_PATH: Final = "/oauth/token"  # HMRC reference guide, Authorisation
 FORM: Final = "application/x-www-form-urlencoded"

@@ -27,10 +27,10 @@ from gatewayd.ledger.obligations.obligations import ObligationKey, ObligationRow
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.tax import taxpayers
-from gatewayd.tax.obligation_inquiry import AuthorityObligation, ObligationInquiry, Standing
-from gatewayd.tax.proxy import Proxy
-from gatewayd.tax.taxpayers import Taxpayer
+from gatewayd.tax.forwarding import taxpayers
+from gatewayd.tax.forwarding.proxy import Proxy
+from gatewayd.tax.forwarding.taxpayers import Taxpayer
+from gatewayd.tax.sync.obligation_inquiry import AuthorityObligation, ObligationInquiry, Standing
 
 ID: Final = "obligations.sync"
 _FIELDS: Final = ("periodStartDate", "dueDate", "status", "receivedDate")
