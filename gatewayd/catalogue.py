@@ -21,7 +21,7 @@ from gatewayd.areas import (
     periods,
     vault,
 )
-from gatewayd.areas.billing.priced_work import PricedWork
+from gatewayd.areas.billing.costs import PricedWork
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract import signatures
 from gatewayd.contract.given_files import StoredFile, WrittenFile

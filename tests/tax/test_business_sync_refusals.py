@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from gatewayd.areas.businesses import adoption
+from gatewayd.areas.businesses import tax_sync
 from gatewayd.areas.businesses.rows import MAX_PER_ENTITY
 from gatewayd.clock import DAY
 from gatewayd.store import WriteTx
@@ -332,7 +332,7 @@ async def test_sync_tax_business_limit_reached(open_tax: OpenTax) -> None:
 
             def fill(tx: WriteTx) -> None:
                 for _ in range(MAX_PER_ENTITY):
-                    adoption.adopt(tx, house.person, {"type": "other"})
+                    tax_sync.adopt(tx, house.person, {"type": "other"})
 
             await house.write(fill)
             await refused(house, "limit_reached")

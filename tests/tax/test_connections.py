@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from gatewayd.areas.legal_entities import operations as legal_entities
-from gatewayd.areas.legal_entities import tax_standings
+from gatewayd.areas.legal_entities import rows
+from gatewayd.areas.legal_entities.rows import TaxStanding
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEntity
-from gatewayd.areas.legal_entities.tax_standings import TaxStanding
 from gatewayd.clock import DAY, SECOND, Instant, SettableClock, from_wire
 from gatewayd.errors import Problem
 from gatewayd.identity import audit
@@ -156,7 +156,7 @@ def test_what_fails_leaves_nothing_of_it(store: MemoryStore, org_id: str) -> Non
     with pytest.raises(Problem):
         store.write(work, org_id)
     assert store.read(connections.find, org_id) is None
-    assert store.read(tax_standings.find, org_id) is None
+    assert store.read(rows.find, org_id) is None
     assert lines(store, org_id) == []
 
 

@@ -6,9 +6,9 @@ from msgspec import Meta
 
 from gatewayd.areas.billing import entering
 from gatewayd.areas.billing.administration import positive, record, signed
+from gatewayd.areas.billing.costs import IMPORTED, PricedWork, name_fault
 from gatewayd.areas.billing.entering import ImportedEntry
 from gatewayd.areas.billing.grants import Description
-from gatewayd.areas.billing.priced_work import IMPORTED, PricedWork, name_fault
 from gatewayd.clock import from_moment
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation

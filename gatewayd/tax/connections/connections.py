@@ -9,9 +9,8 @@ connected and disconnected it.
 import datetime
 from typing import Final, NamedTuple
 
-from gatewayd.areas.legal_entities import tax_standings
-from gatewayd.areas.legal_entities.rows import change_tax_standing
-from gatewayd.areas.legal_entities.tax_standings import TaxStanding
+from gatewayd.areas.legal_entities import rows
+from gatewayd.areas.legal_entities.rows import TaxStanding, change_tax_standing
 from gatewayd.clock import DAY, SECOND, Instant, months_later, to_wire
 from gatewayd.errors import Problem, invalid_field, invalid_state
 from gatewayd.identity import audit
@@ -111,7 +110,7 @@ def list_standings(tx: ReadTx) -> list[Standing]:
     """Who connected the transaction's organization and its entities, when, and until when; the organization first."""
     found = []
     for legal_entity_id, name, by, since in tx.rows(_STANDINGS):
-        granted = tax_standings.find(tx, legal_entity_id)
+        granted = rows.tax_standing(tx, legal_entity_id)
         if granted is not None:
             found.append(Standing(legal_entity_id, name, by, Instant(since), granted))
     return found

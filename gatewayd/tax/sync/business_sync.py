@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from gatewayd.areas.businesses import adoption, rows
+from gatewayd.areas.businesses import rows, tax_sync
 from gatewayd.areas.businesses.rows import BUSINESSES
 from gatewayd.areas.businesses.shapes import Business, BusinessRow, TaxSync, TaxSyncStatus
 from gatewayd.areas.businesses.tax_sync import SyncTaxBusiness, TaxBusinessChange, TaxBusinessSync
@@ -163,7 +163,7 @@ async def _note_failure(store: Store, org_id: str, subject: _Subject, problem: P
     def work(tx: WriteTx) -> None:
         for row in rows.of_entity(tx, subject.legal_entity_id):
             if row.id == subject.business_id or (subject.business_id is None and _is_comparable(row)):
-                adoption.take_over(tx, row.id, {}, _failure(tx, row, problem.code, code))
+                tax_sync.take_over(tx, row.id, {}, _failure(tx, row, problem.code, code))
 
     await store.write(work, org_id)
 
@@ -219,12 +219,12 @@ def _apply(tx: WriteTx, subject: _Subject, pair: _Pair) -> BusinessRow:
     row, source = pair
     if source is None:
         assert row is not None
-        return adoption.take_over(tx, row.id, {}, _missing(tx, row))
+        return tax_sync.take_over(tx, row.id, {}, _missing(tx, row))
     if row is None:
-        return adoption.adopt(tx, subject.legal_entity_id, source.values, _record(tx, source, "in_sync"))
+        return tax_sync.adopt(tx, subject.legal_entity_id, source.values, _record(tx, source, "in_sync"))
     found = differences(row, source)
     taken = {one.field: one.remote for one in found if not _is_left(tx, row, one)}
-    return adoption.take_over(
+    return tax_sync.take_over(
         tx, row.id, taken, _record(tx, source, "in_sync" if len(taken) == len(found) else "differs")
     )
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from gatewayd.areas.businesses.profit_and_loss import accounts, rendering
+from gatewayd.areas.businesses.profit_and_loss import rendering
 from gatewayd.areas.businesses.profit_and_loss.rendering import Form, Joint
 from gatewayd.areas.businesses.profit_and_loss.shapes import BusinessPnl, GetBusinessPnl, PnlStatement
 from gatewayd.areas.businesses.rows import BUSINESSES
@@ -37,7 +37,7 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
     reports.key_of(request)
     row = BUSINESSES.get(tx, request.id)
     whole = report_ranges.range_of(tx, request, row)
-    account = accounts.account_of(tx, row, request.basis)
+    account = rendering.account_of(tx, row, request.basis)
     buckets = date_ranges.buckets(whole, request.group_by, quarter_choices.of_business(tx, row.id).type_in)
     owned = owned_by(tx, row)
     result = results.compute(tx, account, whole, [*buckets, *owned.spans(whole)])

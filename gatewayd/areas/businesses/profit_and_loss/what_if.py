@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from gatewayd.areas.businesses import rules
-from gatewayd.areas.businesses.profit_and_loss import accounts, rendering
+from gatewayd.areas.businesses.profit_and_loss import rendering
 from gatewayd.areas.businesses.profit_and_loss.operations import Owned, form_of, owned_by
 from gatewayd.areas.businesses.profit_and_loss.rendering import Form
 from gatewayd.areas.businesses.profit_and_loss.shapes import Alternative, GetWhatIf, PnlTotals, WhatIf
@@ -53,7 +53,7 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
     """
     row = BUSINESSES.get(tx, request.id)
     whole = report_ranges.range_of(tx, request, row)
-    actual = accounts.account_of(tx, row, None)
+    actual = rendering.account_of(tx, row, None)
     errors = [*_share_mistakes(row, request), *_scheme_mistakes(request, actual.vat, whole)]
     if errors:
         raise invalid(*errors)
