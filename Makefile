@@ -104,6 +104,7 @@ generate: $(DEV)
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.cli.reference.manual import manual; Path("docs/gatewayd.1").write_text(manual(), "utf-8")'
 	@$(BIN)/python -m tests.contract.generate
 	@$(BIN)/python -m tests.contract.files_of_operations
+	@$(BIN)/python -m tests.structure.house
 
 # --- environment: a stamp is written only after its install ended well, so an interrupted one is taken up again ---------
 
