@@ -198,6 +198,14 @@ def disallowable_by_default(tx: ReadTx, row: Allocation) -> Money:
     return Money(_disallowable(row.category, row.amount.minor, lets.place_of(tx, row)), row.currency)
 
 
+def keep_documents(tx: WriteTx, row: Allocation, document_ids: Sequence[str]) -> None:
+    """Keep which documents an allocation has, but for one in a period that is closed, or is being closed."""
+    dates = {row.date, row.document_date or row.date}
+    locks = [lock for date in dates for lock in period_locks.locks_on(tx, row.legal_entity_id, date)]
+    if period_locks.strictest(locks, row.business_id) is None:
+        ALLOCATIONS.update(tx, replace(row, document_ids=list(document_ids)))
+
+
 def refuse_unbooked(line: BankLine) -> None:
     """Raises `Problem` `invalid_state` for a bank line that is not booked."""
     if line.status != "booked":

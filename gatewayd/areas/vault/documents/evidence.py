@@ -3,15 +3,11 @@
 What lies in a period that is closed, or is being closed, stays as it was sealed.
 """
 
-from collections.abc import Collection, Sequence
-
-from msgspec.structs import replace
+from collections.abc import Collection
 
 from gatewayd.ledger.allocating import allocations, bank_lines
-from gatewayd.ledger.allocating.allocation_shapes import Allocation
-from gatewayd.ledger.allocating.allocations import ALLOCATIONS, MOST_DOCUMENTS
-from gatewayd.ledger.calendar import period_locks
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.ledger.allocating.allocations import MOST_DOCUMENTS
+from gatewayd.store import WriteTx
 
 
 def settle(tx: WriteTx, document_id: str, before: Collection[str], after: Collection[str], *, counts: bool) -> None:
@@ -34,21 +30,10 @@ def count(tx: WriteTx, line_id: str, document_id: str) -> None:
     """Let what is allocated of a bank line have a document, of which each allocation has some at most."""
     for row in allocations.of_line(tx, line_id):
         if document_id not in row.document_ids and len(row.document_ids) < MOST_DOCUMENTS:
-            _store(tx, row, [*row.document_ids, document_id])
+            allocations.keep_documents(tx, row, [*row.document_ids, document_id])
 
 
 def _strike(tx: WriteTx, line_id: str, document_id: str) -> None:
     for row in allocations.of_line(tx, line_id):
         if document_id in row.document_ids:
-            _store(tx, row, [each for each in row.document_ids if each != document_id])
-
-
-def _store(tx: WriteTx, row: Allocation, document_ids: Sequence[str]) -> None:
-    if not _is_locked(tx, row):
-        ALLOCATIONS.update(tx, replace(row, document_ids=list(document_ids)))
-
-
-def _is_locked(tx: ReadTx, row: Allocation) -> bool:
-    dates = {row.date, row.document_date or row.date}
-    locks = [lock for date in dates for lock in period_locks.locks_on(tx, row.legal_entity_id, date)]
-    return period_locks.strictest(locks, row.business_id) is not None
+            allocations.keep_documents(tx, row, [each for each in row.document_ids if each != document_id])
