@@ -21,7 +21,7 @@ from gatewayd.areas import (
     periods,
     vault,
 )
-from gatewayd.areas.billing.priced_work import PricedWork
+from gatewayd.areas.billing.costs import PricedWork
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract import signatures
 from gatewayd.contract.given_files import StoredFile, WrittenFile
@@ -35,7 +35,7 @@ from gatewayd.ledger.credits.shapes import Unit
 from gatewayd.outbound.transport import Policy
 from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
-from gatewayd.tax.proxy import Proxy
+from gatewayd.tax.forwarding.proxy import Proxy
 from gatewayd.vault_files.engine import VaultFiles
 
 

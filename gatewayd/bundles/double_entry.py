@@ -15,9 +15,9 @@ from gatewayd.bundles.beancount_text import (
 )
 from gatewayd.bundles.sheets import Scope
 from gatewayd.ledger.allocating import categories
-from gatewayd.ledger.imports.hidden_imports import VISIBLE_LINES
+from gatewayd.ledger.imports.import_runs import VISIBLE_LINES
 from gatewayd.ledger.results import profit_and_loss
-from gatewayd.ledger.results.invoices_of_business import counted_in, of_business
+from gatewayd.ledger.results.invoiced_income import counted_in, of_business
 from gatewayd.ledger.vat import vat_standing
 from gatewayd.ledger.vat.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row

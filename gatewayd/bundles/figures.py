@@ -10,9 +10,8 @@ from gatewayd.errors import Problem
 from gatewayd.ledger.calendar.periods import PeriodRow
 from gatewayd.ledger.csv_text import Cell
 from gatewayd.ledger.dates.date_ranges import DateRange
-from gatewayd.ledger.results import allocated_rows, profit_and_loss, results, vat_figures
-from gatewayd.ledger.results.allocated_money import Account, posting_of
-from gatewayd.ledger.results.allocated_rows import Place
+from gatewayd.ledger.results import allocated_money, profit_and_loss, results, vat_figures
+from gatewayd.ledger.results.allocated_money import Account, Place, posting_of
 from gatewayd.ledger.results.results import Result
 from gatewayd.ledger.vat import vat_return, vat_standing
 from gatewayd.money import from_minor
@@ -106,7 +105,7 @@ def vat(tx: ReadTx, period: PeriodRow, notes: list[str]) -> Cells:
 def _allocated(tx: ReadTx, result: Result) -> Cells:
     account, after, settled = result.account, Place(), result.beside.rents.settled
     while True:
-        found = allocated_rows.page(tx, account, result.whole, None, after, _PAGE)
+        found = allocated_money.page(tx, account, result.whole, None, after, _PAGE)
         for row in found:
             posting = posting_of(account, row.money)
             if row.money.id in settled:

@@ -12,8 +12,8 @@ from gatewayd.areas.legal_entities.rows import opened_utr
 from gatewayd.clock import Instant, to_wire
 from gatewayd.ledger.calendar.periods import PeriodRow
 from gatewayd.ledger.csv_text import Cell
-from gatewayd.ledger.imports.hidden_imports import VISIBLE_LINES
-from gatewayd.ledger.results.invoices_of_business import of_business
+from gatewayd.ledger.imports.import_runs import VISIBLE_LINES
+from gatewayd.ledger.results.invoiced_income import of_business
 from gatewayd.money import from_minor
 from gatewayd.store import ReadTx, Row
 

@@ -28,7 +28,7 @@ from gatewayd.errors import Problem
 from gatewayd.identity.signing.seal_keys import SealKey
 from gatewayd.ledger import csv_text
 from gatewayd.ledger.calendar.periods import PeriodRow
-from gatewayd.ledger.taxpayers.business_accounts import accounts_of
+from gatewayd.ledger.taxpayers.businesses import accounts_of
 from gatewayd.store import ReadTx
 from gatewayd.store.files.blobs import Blobs
 

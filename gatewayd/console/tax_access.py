@@ -14,8 +14,9 @@ from gatewayd.errors import Problem
 from gatewayd.identity.people import memberships, organizations
 from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.tax import approvals, connections
+from gatewayd.tax import approvals
 from gatewayd.tax.approvals import ATTESTATION_MAX
+from gatewayd.tax.connections import connections
 
 ORGANIZATIONS_SHOWN = 10  # Chosen: of the others there are links
 FIELD_MOST = 3 * ATTESTATION_MAX  # of what a form sends; what is declared has a limit of its own

@@ -24,8 +24,9 @@ from gatewayd.identity.people.users import User
 from gatewayd.identity.random_tokens import make_token
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.tax import connections, engine
-from gatewayd.tax.connections import Tokens
+from gatewayd.tax import engine
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Tokens
 from gatewayd.tax.settings import SCOPE
 
 LIFE: Final = 10 * MINUTE  # HMRC, Authorisation: as long as a code

@@ -17,8 +17,7 @@ from gatewayd.identity.people import organizations
 from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import approvals
-from gatewayd.tax.approvals import REASON_MAX, Approved, Standing, TaxRequest
-from gatewayd.tax.subjects import Subject
+from gatewayd.tax.approvals import REASON_MAX, Approved, Standing, Subject, TaxRequest
 
 SHOWN: Final = 100  # Chosen: of each list
 Work = Callable[[WriteTx], bool]

@@ -16,11 +16,12 @@ from gatewayd.identity.keys import api_keys
 from gatewayd.identity.people import organizations, users
 from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx
-from gatewayd.tax import approvals, call_log, connections, subjects
-from gatewayd.tax.approvals import Standing
-from gatewayd.tax.call_log import LoggedCall
-from gatewayd.tax.operations import OPERATIONS
-from gatewayd.tax.subjects import Subject
+from gatewayd.tax import approvals
+from gatewayd.tax.approvals import Standing, Subject
+from gatewayd.tax.connections import connections
+from gatewayd.tax.forwarding.operations import OPERATIONS
+from gatewayd.tax.sessions import call_log
+from gatewayd.tax.sessions.call_log import LoggedCall
 
 CALLS_SHOWN: Final = 20
 ENTITIES_SHOWN: Final = 200  # Chosen: the command line connects the others
@@ -160,10 +161,10 @@ def asking(tx: ReadTx, user: User, value: str) -> Asking:
 
 
 def _keys(tx: ReadTx, user: User, leads: bool) -> tuple[list[Asking], int]:
-    keys = [key for key in api_keys.list_keys(tx) if not subjects.has_ended(tx, key)]
+    keys = [key for key in api_keys.list_keys(tx) if not approvals.has_ended(tx, key)]
     own = [key for key in keys if leads or key.user_id == user.id]
     shown = []
-    for key in filter(subjects.may_open_taxes, own):
+    for key in filter(approvals.may_open_taxes, own):
         subject = Subject("key", key.id)
         standing = approvals.standing(tx, subject)
         shown.append(Asking(subject, key.name, key.hint, (), True, standing, standing.status != "approved"))

@@ -13,7 +13,7 @@ from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.identity.people import memberships, organizations
 from gatewayd.identity.people.organizations import Organization
-from gatewayd.ledger.credits import balances, plans, summaries
+from gatewayd.ledger.credits import balances, plans, usage
 from gatewayd.ledger.credits import usage as credit_usage
 from gatewayd.ledger.credits.shapes import CreditBalance, PlanRow, UsageDay, UsageTotals
 from gatewayd.money import credits_text
@@ -123,9 +123,9 @@ def _of_organization(tx: ReadTx, org_id: str) -> dict[str, object]:
 def _metered(tx: ReadTx, balance: CreditBalance) -> Metered:
     last = datetime.date.fromisoformat(tx.today)
     first = last - datetime.timedelta(days=DAYS - 1)
-    used = summaries.by_day(tx, first, last, summaries.time_zone(_ZONE))
-    days = [summaries.day_of(date, sums) for date, sums in used]
-    totals = summaries.totals_of(credit_usage.added(sums for _, sums in used))
+    used = usage.by_day(tx, first, last, usage.time_zone(_ZONE))
+    days = [usage.day_of(date, sums) for date, sums in used]
+    totals = usage.totals_of(credit_usage.added(sums for _, sums in used))
     assert balance.plan_id is not None
     return Metered(plans.get(tx, balance.plan_id), balance, days, totals, _charts(days, totals))
 

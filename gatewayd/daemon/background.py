@@ -15,8 +15,8 @@ from gatewayd.daemon.health import Health
 from gatewayd.daemon.organization_end import end_marked
 from gatewayd.http1.log import Log
 from gatewayd.importing.engine import Importing
-from gatewayd.ledger.credits import due as due_credits
-from gatewayd.ledger.obligations import deadlines, schedule
+from gatewayd.ledger.credits import booking
+from gatewayd.ledger.obligations import obligations, schedule
 from gatewayd.logs import LogWriter
 from gatewayd.performing import idempotency
 from gatewayd.provider import Provider, note_use
@@ -144,8 +144,8 @@ async def _tell_deadlines(parts: BackgroundParts, health: Health) -> None:
 
 async def _tell_all(store: Store, days: int) -> None:
     """Tell of everything, some rows at a time. Raises `StoreFailure`."""
-    while not await store.read(lambda tx: deadlines.is_silent(tx, days)):
-        await store.write(lambda tx: deadlines.tell_some(tx, days))
+    while not await store.read(lambda tx: obligations.is_silent(tx, days)):
+        await store.write(lambda tx: obligations.tell_some(tx, days))
     while not await store.read(reminders.is_silent):
         await store.write(reminders.tell_some)
 
@@ -159,8 +159,8 @@ async def _purge_trash(store: Store, days: int) -> None:
 
 async def _book_credits(store: Store) -> None:
     """Book what has fallen due of credits, an organization at a time. Raises `StoreFailure`."""
-    while (org_id := await store.read(due_credits.organization)) is not None:
-        await store.write(due_credits.book, org_id)
+    while (org_id := await store.read(booking.organization_with_due)) is not None:
+        await store.write(booking.book_what_is_due, org_id)
 
 
 async def _try(work: Awaitable[object], log: Log) -> None:

@@ -54,7 +54,7 @@ from gatewayd.statements.child import read_apart
 from gatewayd.store import Store
 from gatewayd.store.files.directory import Tenure, locked
 from gatewayd.tax import engine
-from gatewayd.tax.proxy import Proxy
+from gatewayd.tax.forwarding.proxy import Proxy
 from gatewayd.vault_files.receiving import Receiving
 from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.retention import Retention

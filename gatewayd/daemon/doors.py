@@ -50,8 +50,8 @@ from gatewayd.provider import Provider
 from gatewayd.shares import Shares
 from gatewayd.store.files.blobs import Blobs
 from gatewayd.store.files.incoming_files import incoming_folder, sweep
-from gatewayd.tax.headers import FROM_PAGES, TO_PAGES
-from gatewayd.tax.proxy import Proxy
+from gatewayd.tax.authority.headers import FROM_PAGES, TO_PAGES
+from gatewayd.tax.forwarding.proxy import Proxy
 from gatewayd.vault_files.engine import DOWNLOADS, VaultFiles
 from gatewayd.vault_files.giving import Giving
 

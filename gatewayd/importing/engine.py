@@ -34,7 +34,7 @@ from gatewayd.importing.broker.imports import BrokerImports
 from gatewayd.importing.kinds import Kind, NotTaken
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import Source
-from gatewayd.ledger.imports import import_lists, import_runs
+from gatewayd.ledger.imports import import_runs
 from gatewayd.ledger.imports.import_runs import RUNS
 from gatewayd.ledger.imports.import_shapes import ImportKind, ImportRunRow
 from gatewayd.shares import Shares
@@ -160,7 +160,7 @@ class Importing:
         """A bank's import with what an undoing would take out. Raises `Problem`: `not_found`, `invalid_state`."""
 
         def planned(tx: ReadTx) -> ImportRunRow:
-            run = import_lists.run_of(tx, "bank", import_id)
+            run = import_runs.run_of(tx, "bank", import_id)
             runs.refuse_undoing(run)
             return replace(run, undoing=undoing.planned(tx, run))
 
@@ -169,7 +169,7 @@ class Importing:
     # -- jobs
 
     async def _account_of(self, org_id: str, import_id: str, of_kind: ImportKind) -> str:
-        return (await self._store.read(lambda tx: import_lists.run_of(tx, of_kind, import_id), org_id)).account_id
+        return (await self._store.read(lambda tx: import_runs.run_of(tx, of_kind, import_id), org_id)).account_id
 
     async def _begun(
         self,

@@ -12,7 +12,7 @@ from gatewayd.areas.vault.documents.rows import DOCUMENTS, UPLOADED
 from gatewayd.areas.vault.parses import rows
 from gatewayd.areas.vault.parses.rows import Head
 from gatewayd.clock import Instant
-from gatewayd.ledger.credits.metered_work import HeldWork
+from gatewayd.ledger.credits.charging import HeldWork
 from gatewayd.parsing import metering
 from gatewayd.shares import Count
 from gatewayd.store import ReadTx, WriteTx

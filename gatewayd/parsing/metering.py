@@ -7,8 +7,8 @@ from gatewayd.areas.vault.parses.rows import Failure
 from gatewayd.clock import HOUR, Instant
 from gatewayd.errors import Problem
 from gatewayd.extraction.shapes import Extraction
-from gatewayd.ledger.credits import metered_work
-from gatewayd.ledger.credits.metered_work import HeldWork, Work
+from gatewayd.ledger.credits import charging
+from gatewayd.ledger.credits.charging import HeldWork, Work
 from gatewayd.ledger.credits.shapes import Subject, Unit
 from gatewayd.store import WriteTx
 
@@ -31,7 +31,7 @@ def begin(tx: WriteTx, document_id: str, attempt: int, size_bytes: int) -> HeldW
         most={"page": PAGES_MAX, "mb": megabytes},
     )
     try:
-        return metered_work.begin(tx, work, Instant(tx.now + HELD_FOR))
+        return charging.begin(tx, work, Instant(tx.now + HELD_FOR))
     except Problem:
         return None
 
@@ -39,9 +39,9 @@ def begin(tx: WriteTx, document_id: str, attempt: int, size_bytes: int) -> HeldW
 def finish(tx: WriteTx, held: HeldWork, document_id: str, size_bytes: int, found: Extraction) -> None:
     """Charge what a document came to. One without pages is one."""
     done: dict[Unit, int] = {"page": max(1, len(found.pages)), "mb": -(-size_bytes // _MEGABYTE)}
-    metered_work.finish(tx, held, done, Subject(type="document", id=document_id))
+    charging.finish(tx, held, done, Subject(type="document", id=document_id))
 
 
 def give_up(tx: WriteTx, held: HeldWork) -> None:
     """What could not be read costs nothing."""
-    metered_work.give_up(tx, held)
+    charging.give_up(tx, held)

@@ -17,7 +17,7 @@ import msgspec
 
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.ledger.credits import charging, metered_work, plans
+from gatewayd.ledger.credits import charging, plans
 from gatewayd.ledger.credits.charging import Charge
 from gatewayd.ledger.credits.shapes import Subject
 from gatewayd.performing.prepared import PreparedOperation
@@ -51,7 +51,7 @@ class PricedNames:
         """
         version = self._store.version
         if version != self._version:
-            self._names = metered_work.priced_by_call(tx)
+            self._names = charging.priced_by_call(tx)
             self._version = version
         if not self._names or self._names.isdisjoint(prepared.priced_as):
             return False
@@ -71,7 +71,7 @@ def dues(tx: ReadTx, operation: Operation, request: msgspec.Struct) -> list[Due]
 def uncovered(tx: ReadTx, operation: Operation, request: msgspec.Struct) -> int:
     """What this request costs now, in millionths, where it isn't sure that so many are left; 0: it is."""
     amount = sum(due.amount for due in dues(tx, operation, request))
-    return 0 if metered_work.is_covered(tx, amount) else amount
+    return 0 if charging.is_covered(tx, amount) else amount
 
 
 def charge(tx: WriteTx, caller: Caller, owed: list[Due]) -> None:

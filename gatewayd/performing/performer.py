@@ -23,7 +23,7 @@ from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.ledger.credits import metered_work
+from gatewayd.ledger.credits import charging
 from gatewayd.performing import idempotency, metering, reservations
 from gatewayd.performing.idempotency import Record
 from gatewayd.performing.reservations import Price, Reservation
@@ -92,7 +92,7 @@ class Performer:
             return
         amount = await self._store.read(lambda tx: metering.uncovered(tx, operation, request), caller.org_id)
         if amount:  # but for what has fallen due and is not booked
-            await self._store.write(lambda tx: metered_work.require(tx, amount), caller.org_id)
+            await self._store.write(lambda tx: charging.require(tx, amount), caller.org_id)
 
     async def _read(self, operation: Operation, caller: Caller, request: msgspec.Struct) -> object:
         read = self._store.read_later if operation.long else self._store.read

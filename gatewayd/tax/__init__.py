@@ -3,8 +3,8 @@
 from typing import Final
 
 from gatewayd.contract.operation import Area, Handlers
-from gatewayd.tax import business_sync, obligation_sync
-from gatewayd.tax.operations import OPERATIONS
+from gatewayd.tax.forwarding.operations import OPERATIONS
+from gatewayd.tax.sync import business_sync, obligation_sync
 
 AREA = Area("tax", "Tax", OPERATIONS)
 HANDLERS: Final[Handlers] = {

@@ -2,7 +2,8 @@
 
 Owns the table `tax_requests`. What decides is the approval on the key or the client itself, which acts on the next
 request; this is the story of how it came about. A key that chose a restricted scope when it was made is a request too.
-Each step leaves one line in the audit log, whoever takes it; a step that changes nothing leaves none.
+Each step leaves one line in the audit log, whoever takes it; a step that changes nothing leaves none. Who has access is
+an API key of one organization, or a client of the instance.
 """
 
 from typing import Final, Literal, NamedTuple
@@ -10,14 +11,12 @@ from typing import Final, Literal, NamedTuple
 from gatewayd.clock import Instant
 from gatewayd.contract.scopes import RESTRICTED
 from gatewayd.contract.wire import Response, Timestamp
-from gatewayd.errors import Problem, invalid_field
+from gatewayd.errors import Problem, invalid_field, not_found
 from gatewayd.identity import audit
 from gatewayd.identity.clients import oauth_clients
 from gatewayd.identity.keys import api_keys
 from gatewayd.identity.keys.api_keys import ApiKey
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.tax import subjects
-from gatewayd.tax.subjects import Holder, Kind, Subject
 
 Status = Literal["pending", "approved", "refused"]
 
@@ -43,6 +42,24 @@ UPDATE tax_requests SET status = :status, attestation = :attestation, reason = :
     decided_at = :now
 WHERE id = :id
 """
+Kind = Literal["key", "client"]
+
+
+class Holder(NamedTuple):
+    """What a subject is called, and what it is. `org_id` None: of the whole instance; `ended`: it works no more."""
+
+    name: str
+    org_id: str | None
+    scopes: list[str]
+    approved: bool
+    ended: bool
+
+
+class Subject(NamedTuple):
+    """A key or a client by its id."""
+
+    kind: Kind
+    id: str
 
 
 class TaxRequest(Response, frozen=True, kw_only=True):
@@ -122,7 +139,7 @@ def request(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) 
     Raises `Problem`: `not_found`; `invalid_state` where there is nothing to ask for; `validation_failed` for an
     attestation that is too long.
     """
-    holder, declared = subjects.get(tx, subject), _check_attestation(attestation)
+    holder, declared = holder_of(tx, subject), _check_attestation(attestation)
     _refuse_request(holder)
     pending = _pending(tx, subject)
     if pending is not None and pending.attestation == declared:
@@ -140,8 +157,8 @@ def approve(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) 
     for it. Raises `Problem`: `not_found`; `invalid_state` for what works no more, or was made without a tax scope;
     `validation_failed` for an attestation that is too long.
     """
-    holder, given = subjects.get(tx, subject), _check_attestation(attestation)
-    subjects.refuse_useless(holder)
+    holder, given = holder_of(tx, subject), _check_attestation(attestation)
+    refuse_useless(holder)
     if holder.approved and given is None:
         return _decision(subject, holder, "approved", standing(tx, subject).attestation, None)
     pending = _pending(tx, subject)
@@ -158,7 +175,7 @@ def refuse(tx: WriteTx, subject: Subject, reason: str | None, actor: str) -> Dec
     """
     if reason is not None and len(reason) > REASON_MAX:
         raise invalid_field("reason", "out_of_range", f"At most {REASON_MAX} characters.")
-    holder = subjects.get(tx, subject)
+    holder = holder_of(tx, subject)
     pending, before = _pending(tx, subject), standing(tx, subject)
     if before.status == "refused":
         return _decision(subject, holder, "refused", None, before.reason)
@@ -178,7 +195,7 @@ def list_requests(tx: ReadTx) -> list[TaxRequest]:
     """What waits for a decision, the oldest first: requests, and keys that ask by their scopes alone."""
     requests = []
     for row in (_Row(*each) for each in tx.rows(_LIST_ANY_ORG, limit=LIST_LIMIT)):
-        holder = subjects.find(tx, Subject(row.kind, row.subject))
+        holder = find_holder(tx, Subject(row.kind, row.subject))
         if holder is not None and not holder.ended:
             requests.append(_render(row, holder))
     requests += [_of_key(key) for key in api_keys.list_tax_chosen(tx) if _last(tx, Subject("key", key.id)) is None]
@@ -199,7 +216,7 @@ def list_approved(tx: ReadTx) -> list[Approved]:
 
 def find_request(tx: ReadTx, subject: Subject) -> TaxRequest | None:
     """What waits for a decision of this key or client, as `list_requests` shows it."""
-    holder, pending = subjects.find(tx, subject), _pending(tx, subject)
+    holder, pending = find_holder(tx, subject), _pending(tx, subject)
     if holder is None or holder.ended:
         return None
     if pending is not None:
@@ -210,7 +227,7 @@ def find_request(tx: ReadTx, subject: Subject) -> TaxRequest | None:
 
 def standing(tx: ReadTx, subject: Subject) -> Standing:
     """How a key or client stands. Raises `Problem` `not_found`."""
-    if subjects.get(tx, subject).approved:
+    if holder_of(tx, subject).approved:
         return _approval_of(tx, subject)
     last = _last(tx, subject)
     if last is None:
@@ -248,7 +265,7 @@ def _decide(tx: WriteTx, asked: _Row, status: Status, attestation: str | None, r
 
 
 def _set(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) -> None:
-    """Approve, or with None withdraw; the audit log is told there. `subjects.get` has bound a key's organization."""
+    """Approve, or with None withdraw; the audit log is told there. `get` has bound a key's organization."""
     if subject.kind == "client":
         oauth_clients.set_tax_approval(tx, subject.id, attestation, actor)
         return
@@ -277,7 +294,7 @@ def _record(
 def _refuse_request(holder: Holder) -> None:
     if holder.approved:
         raise Problem("invalid_state", f"{holder.name} has access already.")
-    subjects.refuse_useless(holder)
+    refuse_useless(holder)
 
 
 def _pending(tx: ReadTx, subject: Subject) -> _Row | None:
@@ -346,3 +363,45 @@ def _check_attestation(attestation: str | None) -> str | None:
 
 def _instant(microseconds: int | None) -> Instant | None:
     return None if microseconds is None else Instant(microseconds)
+
+
+def holder_of(tx: ReadTx, subject: Subject) -> Holder:
+    """What is known of it; the transaction is bound to a key's organization. Raises `Problem` `not_found`."""
+    found = find_holder(tx, subject)
+    if found is None:
+        raise not_found("API key" if subject.kind == "key" else "client")
+    return found
+
+
+def find_holder(tx: ReadTx, subject: Subject) -> Holder | None:
+    """The same; None where there is no such key or client."""
+    if subject.kind == "client":
+        client = oauth_clients.find(tx, subject.id)
+        if client is None:
+            return None
+        return Holder(client.name, None, sorted(RESTRICTED), client.tax_approved, client.revoked)
+    try:
+        org_id = api_keys.organization_of(tx, subject.id)
+    except Problem:
+        return None
+    tx.bind(org_id)
+    key = api_keys.get(tx, subject.id)
+    return Holder(key.name, org_id, key.scopes, key.tax_approved, has_ended(tx, key))
+
+
+def has_ended(tx: ReadTx, key: ApiKey) -> bool:
+    """Whether a key is revoked or expired."""
+    return key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= tx.now)
+
+
+def may_open_taxes(key: ApiKey) -> bool:
+    """Whether approval would open anything to a key: one that chose other scopes alone has no use for it."""
+    return key.full_access or bool(RESTRICTED.intersection(key.scopes))
+
+
+def refuse_useless(holder: Holder) -> None:
+    """Raises `Problem` `invalid_state` for what approval would open nothing to."""
+    if holder.ended:
+        raise Problem("invalid_state", f"{holder.name} does not work any more: ask for another.")
+    if holder.scopes and not RESTRICTED.intersection(holder.scopes):
+        raise Problem("invalid_state", f"{holder.name} was made without a tax scope: make a key that has one.")

@@ -17,21 +17,19 @@ from gatewayd.outbound.resolver import SystemResolver
 from gatewayd.outbound.transport import GuardedTransport
 from gatewayd.sandbox_authority.authority import SandboxAuthority
 from gatewayd.store import Store
-from gatewayd.tax import call_log
-from gatewayd.tax.authority import RemoteAuthority, Transport
-from gatewayd.tax.authority_session import ProxyParts
-from gatewayd.tax.bearer_tokens import BearerTokens
-from gatewayd.tax.breaker import Breaker
-from gatewayd.tax.cache import ResponseCache
-from gatewayd.tax.connections import Tokens
-from gatewayd.tax.headers import OwnFields, request_fields
-from gatewayd.tax.mapping import VALIDATE_HEADERS, VAT
-from gatewayd.tax.proxy import Proxy
-from gatewayd.tax.rate_limit import AUTHORITY_INTERVAL_SECONDS, RateLimit
-from gatewayd.tax.refresh_locks import RefreshLocks
+from gatewayd.tax.authority.authority import RemoteAuthority, Transport
+from gatewayd.tax.authority.cache import ResponseCache
+from gatewayd.tax.authority.headers import OwnFields, request_fields
+from gatewayd.tax.authority.mapping import VALIDATE_HEADERS, VAT
+from gatewayd.tax.authority.rate_limit import AUTHORITY_INTERVAL_SECONDS, Breaker, RateLimit
+from gatewayd.tax.connections.bearer_tokens import BearerTokens, RefreshLocks
+from gatewayd.tax.connections.connections import Tokens
+from gatewayd.tax.connections.token_endpoint import TokenEndpoint
+from gatewayd.tax.forwarding.proxy import Proxy
+from gatewayd.tax.sessions import call_log
+from gatewayd.tax.sessions.authority_session import ProxyParts
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.tax.settings import settings_from as settings_from
-from gatewayd.tax.token_endpoint import TokenEndpoint
 
 
 @asynccontextmanager
@@ -112,7 +110,7 @@ def _transport(settings: TaxSettings, clock: Clock) -> AbstractAsyncContextManag
 
 @asynccontextmanager
 async def _network(settings: TaxSettings) -> AsyncIterator[Transport]:
-    from gatewayd.tax.upstream import Upstream  # httpcore: a tenth of a second, for those who forward alone
+    from gatewayd.tax.authority.upstream import Upstream  # httpcore: a tenth of a second, for those who forward alone
 
     # The one name is the operator's, and a lookup of it that failed may do better when it is tried again.
     transport = GuardedTransport(settings.policy, SystemResolver(failure_seconds=0.0))

@@ -10,7 +10,7 @@ from gatewayd.config import Tax
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.listeners import Listener, no_listeners
 from gatewayd.outbound.transport import Policy
-from gatewayd.tax import fraud_headers as fraud
+from gatewayd.tax.fraud import fraud_headers as fraud
 
 Mode = Literal["off", "sandbox", "forward", "hmrc"]
 

@@ -17,7 +17,8 @@ from gatewayd.identity.people import memberships
 from gatewayd.store import WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import StoreSettings
-from gatewayd.tax import approvals, connections, subjects
+from gatewayd.tax import approvals
+from gatewayd.tax.connections import connections
 from tests.bench.load import fetch, request_bytes
 from tests.bench.measure import Effort, Sample, Samples, Subject, interleave, ratios
 from tests.bench.processes import BenchError, ServerProcess, running
@@ -90,7 +91,7 @@ def _approved_key(tx: WriteTx) -> str:
     user_id = memberships.list_members(tx)[0].user_id
     new = api_keys.NewKey(name="Tax", user_id=user_id, scopes=("tax:read",))
     made = api_keys.create(tx, new, secrets.token_bytes(32), audit.OPERATOR)
-    approvals.approve(tx, subjects.Subject("key", made.id), None, audit.OPERATOR)
+    approvals.approve(tx, approvals.Subject("key", made.id), None, audit.OPERATOR)
     connections.save(tx, connections.Tokens(secrets.token_hex(16), secrets.token_hex(16), "read:vat", None), "bench")
     return made.key
 

@@ -14,10 +14,12 @@ from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.identity.keys import api_keys
 from gatewayd.identity.people import memberships, organizations, users
 from gatewayd.store import WriteTx
-from gatewayd.tax import approvals, call_log, connections
-from gatewayd.tax.call_log import TaxCall
-from gatewayd.tax.connections import Tokens
-from gatewayd.tax.subjects import Subject
+from gatewayd.tax import approvals
+from gatewayd.tax.approvals import Subject
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Tokens
+from gatewayd.tax.sessions import call_log
+from gatewayd.tax.sessions.call_log import TaxCall
 from tests.browser import authority
 from tests.browser.authority import Authority
 from tests.browser.conftest import Visit

@@ -14,7 +14,7 @@ from gatewayd.clock import SettableClock, from_wire
 from gatewayd.identity.keys import api_keys
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import StoreSettings
-from gatewayd.tax import fraud_headers
+from gatewayd.tax.fraud import fraud_headers
 from tests.cli.test_demo_sign_in import SECONDS, Fields, Site, SiteResponse, serving, shown
 
 CLOCK = SettableClock(from_wire("2026-11-20T09:30:00.125Z"))

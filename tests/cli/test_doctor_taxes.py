@@ -19,9 +19,10 @@ from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.cli.context import Context
 from gatewayd.clock import DAY, SettableClock, SystemClock
 from gatewayd.store import WriteTx
-from gatewayd.tax import call_log, connections
-from gatewayd.tax.call_log import TaxCall
-from gatewayd.tax.connections import Tokens
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Tokens
+from gatewayd.tax.sessions import call_log
+from gatewayd.tax.sessions.call_log import TaxCall
 from tests.cli.conftest import Run
 from tests.support.store import make_caller
 

@@ -17,7 +17,7 @@ from gatewayd.cli.context import Context
 from gatewayd.clock import SystemClock
 from gatewayd.identity.audit import list_all
 from gatewayd.identity.clients import client_metadata, oauth_clients
-from gatewayd.tax import connections
+from gatewayd.tax.connections import connections
 from tests.cli.conftest import Run
 from tests.cli.store_reading import read_store
 from tests.cli.test_keys import scopes_of

@@ -7,11 +7,12 @@ from gatewayd.identity import audit
 from gatewayd.identity.audit import AuditEntry
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.identity.keys import api_keys
-from gatewayd.tax import approvals, call_log, connections
-from gatewayd.tax.approvals import Standing, TaxRequest
-from gatewayd.tax.call_log import TaxCall
-from gatewayd.tax.connections import Tokens
-from gatewayd.tax.subjects import Subject
+from gatewayd.tax import approvals
+from gatewayd.tax.approvals import Standing, Subject, TaxRequest
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Tokens
+from gatewayd.tax.sessions import call_log
+from gatewayd.tax.sessions.call_log import TaxCall
 from tests.console.visiting import Answer, Browser, Site
 
 PAGE, ADMIN = "/developers/tax", "/admin/tax"

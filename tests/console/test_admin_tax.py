@@ -8,8 +8,7 @@ from gatewayd.console.tax_decisions import SHOWN
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.identity.keys import api_keys
 from gatewayd.tax import approvals
-from gatewayd.tax.approvals import BY_OPERATOR, REASON_MAX
-from gatewayd.tax.subjects import Subject
+from gatewayd.tax.approvals import BY_OPERATOR, REASON_MAX, Subject
 from tests.console.reading import Document
 from tests.console.taxing import ADMIN, DECLARED, Line, approve, ask, key, lines, standing, token
 from tests.console.visiting import Answer, Browser, Site

@@ -12,9 +12,8 @@ from gatewayd.identity.clients import grant_lists
 from gatewayd.identity.keys import api_keys
 from gatewayd.identity.people import memberships
 from gatewayd.tax import approvals
-from gatewayd.tax.approvals import ATTESTATION_MAX
+from gatewayd.tax.approvals import ATTESTATION_MAX, Subject
 from gatewayd.tax.settings import TaxSettings
-from gatewayd.tax.subjects import Subject
 from tests.console.granting import grant
 from tests.console.reading import Document
 from tests.console.taxing import (

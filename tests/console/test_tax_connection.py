@@ -17,7 +17,7 @@ from gatewayd.contract.wire import encode
 from gatewayd.identity.people import memberships
 from gatewayd.identity.sign_in import sessions
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.tax import connections
+from gatewayd.tax.connections import connections
 from gatewayd.tax.settings import TaxSettings
 from tests.console.taxing import PAGE, Line, connect, lines, token
 from tests.console.visiting import ISSUER, POLICY, SECONDS, Answer, Browser, Site, open_site

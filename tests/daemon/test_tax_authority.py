@@ -12,8 +12,9 @@ import pytest
 import trio
 
 from gatewayd.contract.operation import Operation
-from gatewayd.tax import AREA, connections
-from gatewayd.tax.connections import Connection
+from gatewayd.tax import AREA
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Connection
 from tests.daemon.conftest import Shared
 from tests.daemon.hooks import make_authority
 from tests.daemon.instance import SECONDS, Instance, serving, until

@@ -15,8 +15,8 @@ import pytest
 import trio
 import trustme
 
-from gatewayd.tax.breaker import FAILURES_MAX, OPEN_SECONDS
-from gatewayd.tax.upstream import ANSWER_BYTES_MAX
+from gatewayd.tax.authority.rate_limit import FAILURES_MAX, OPEN_SECONDS
+from gatewayd.tax.authority.upstream import ANSWER_BYTES_MAX
 from tests.daemon.conftest import Shared
 from tests.daemon.hooks import make_authority
 from tests.daemon.instance import SECONDS, Instance, serving, until

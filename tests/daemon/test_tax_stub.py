@@ -16,8 +16,8 @@ from gatewayd.clock import HOUR, Instant, SettableClock
 from gatewayd.http1.request import Request
 from gatewayd.sandbox_authority.authority import SandboxAuthority
 from gatewayd.sandbox_authority.oauth import AUTHORIZE, OUT_OF_BAND, TOKEN
-from gatewayd.tax import connections
-from gatewayd.tax.token_endpoint import tokens_of
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.token_endpoint import tokens_of
 from tests.daemon.instance import SECONDS, Instance, environment, plain_client, serving
 from tests.daemon.tax_upstream import approved_key, ask
 from tests.support import loaded

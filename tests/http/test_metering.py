@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from gatewayd.ledger.credits import metered_work
+from gatewayd.ledger.credits import charging
 from gatewayd.performing.performer import Performer
 from gatewayd.store import ReadTx
 from tests.http.metered import CALL, OPERATIONS, READ, ROWS, WRITE, Metered, refused
@@ -113,8 +113,8 @@ async def test_prices_are_looked_up_once_something_was_committed(box: Metered, m
         looked.append(priced_by_call(tx))
         return looked[-1]
 
-    priced_by_call = metered_work.priced_by_call
-    monkeypatch.setattr(metered_work, "priced_by_call", counted)
+    priced_by_call = charging.priced_by_call
+    monkeypatch.setattr(charging, "priced_by_call", counted)
     assert [(await box.send(READ, word)).status for word in "abc"] == [200] * 3
     assert looked == [frozenset()]
     await box.price("probe.write", 1)

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from gatewayd.errors import Problem
-from gatewayd.ledger.allocating import allocation_checks, allocations
+from gatewayd.ledger.allocating import allocations
 from gatewayd.ledger.allocating.allocation_shapes import Entry, Part
 from gatewayd.ledger.calendar import period_locks
 from tests.areas.accounting.books import fields_of
@@ -250,7 +250,7 @@ def test_another_organizations_line_is_not_there(store: MemoryStore, books: Bank
 
 
 def test_there_was_no_vat_before_1973() -> None:
-    assert [allocation_checks.most_vat(120_00, date) for date in ("1950-01-01", "2026-01-01")] == [0, 20_00]
+    assert [allocations.most_vat(120_00, date) for date in ("1950-01-01", "2026-01-01")] == [0, 20_00]
 
 
 def test_an_entry_may_be_as_old_as_1900(books: BankBooks, trade: tuple[str, str]) -> None:

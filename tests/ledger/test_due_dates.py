@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.ledger.dates import companies, construction, income_tax, vat
+from gatewayd.ledger.dates import companies, income_tax, tax_calendar, vat
 from gatewayd.ledger.dates.companies import FinancialYear, YearEnd
 from gatewayd.ledger.dates.income_tax import QuarterType
 from gatewayd.ledger.dates.months import DAY, following, months_after
@@ -331,7 +331,7 @@ def test_years_end_on_the_last_of_february_in_every_year() -> None:
 
 def test_a_contractor_returns_by_the_19th() -> None:
     """The first is CISR31070's month; and across the year."""
-    found = construction.returns(day("2026-05-05"), day("2027-01-05"))
+    found = tax_calendar.construction_returns(day("2026-05-05"), day("2027-01-05"))
     returns = [tuple(one.isoformat() for one in month) for month in found]
     assert returns[0] == ("2026-04-06", "2026-05-05", "2026-05-19")
     assert returns[8] == ("2026-12-06", "2027-01-05", "2027-01-19")
@@ -341,7 +341,7 @@ def test_a_contractor_returns_by_the_19th() -> None:
 @given(dates, st.integers(min_value=0, max_value=800))
 def test_tax_months_follow_each_other_and_reach_as_far_as_is_asked(first_end: datetime.date, days: int) -> None:
     last_start = first_end + days * DAY
-    found = list(construction.returns(first_end, last_start))
+    found = list(tax_calendar.construction_returns(first_end, last_start))
     assert all(month.start.day == 6 and month.end.day == 5 and month.due.day == 19 for month in found)
     assert all(after.start == before.end + DAY for before, after in pairwise(found))
     assert found[0].start <= first_end <= found[0].end

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from gatewayd.ledger.vat.flat_rates import percent_of, with_discount
+from gatewayd.ledger.vat.vat_standing import percent_of, with_discount
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 
-from gatewayd.ledger.loans.amortising import Loan, MortgageType, Rate
-from gatewayd.ledger.loans.instalments_met import Borne, InterestEntered, borne
+from gatewayd.ledger.loans.amortising import Borne, InterestEntered, Loan, MortgageType, Rate, borne
 
 LENT, MONTHLY = 100_000_00, 644_30
 YEAR = 14  # payments: a year and a bit

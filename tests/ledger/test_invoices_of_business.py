@@ -5,7 +5,7 @@ from typing import NamedTuple
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gatewayd.ledger.results.invoices_of_business import counted_in, of_business
+from gatewayd.ledger.results.invoiced_income import counted_in, of_business
 from gatewayd.ledger.taxpayers import businesses
 from tests.support.store import MemoryStore
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gatewayd.ledger.allocating import unallocated
-from gatewayd.ledger.results import allocated_money, allocated_rows, allocated_vat, invoiced_income, vat_figures
+from gatewayd.ledger.allocating import bank_lines
+from gatewayd.ledger.results import allocated_money, allocated_vat, invoiced_income, vat_figures
 from tests.support.store import MemoryStore
 
 _NAMES = "business_id property_id legal_entity_id account_id currency category direction start after_id first last"
@@ -12,7 +12,7 @@ SUMS = [(allocated_vat, name) for name in ("_SUM_BY_MONEY", "_SUM_WITHOUT_BILL",
 OTHERS = [
     *((invoiced_income, name) for name in vars(invoiced_income) if name.startswith("_SELECT")),
     *((vat_figures, name) for name in vars(vat_figures) if name.startswith("_SELECT")),
-    *((unallocated, name) for name in ("_SELECT_LINES", "_SELECT_MONEY")),
+    *((bank_lines, name) for name in ("_SELECT_LINES", "_SELECT_MONEY")),
 ]
 
 
@@ -54,12 +54,12 @@ def test_what_counts_is_searched_by_whose_it_is_and_when(
             assert step.endswith(f"({whose} AND {column}>? AND {column}<?)"), step
 
 
-@pytest.mark.parametrize("scope_and_basis", allocated_rows.PAGES)
+@pytest.mark.parametrize("scope_and_basis", allocated_money.PAGES)
 def test_pages_of_rows_are_searched_by_whose_they_are_and_when(
     store: MemoryStore, scope_and_basis: tuple[allocated_money.Scope, allocated_money.Basis]
 ) -> None:
     whose = _PROPERTY if scope_and_basis[0] == "property" else _BUSINESS
-    found = plan(store, allocated_rows.PAGES[scope_and_basis])
+    found = plan(store, allocated_money.PAGES[scope_and_basis])
     assert f"({whose} AND date>?" in found[0], found
     assert not [step for step in found if "TEMP B-TREE" in step or "SCAN" in step], found
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from gatewayd.ledger.exchange.published_rates import coverage, latest_rate, published_rate
+from gatewayd.ledger.exchange.exchange_rates import coverage, latest_rate, published_rate
 from gatewayd.money import CURRENCIES
 
 LINES = [

@@ -4,11 +4,9 @@ import datetime
 
 import pytest
 
-from gatewayd.ledger.dates import vat, vat_on_account
-from gatewayd.ledger.dates.months import DuePeriod
-from gatewayd.ledger.dates.vat import Registration
-from gatewayd.ledger.dates.vat_on_account import PaymentOnAccount, VatYear
-from gatewayd.ledger.dates.working_days import easter_sunday, last_working_day
+from gatewayd.ledger.dates import vat
+from gatewayd.ledger.dates.months import DuePeriod, easter_sunday, last_working_day
+from gatewayd.ledger.dates.vat import PaymentOnAccount, Registration, VatYear
 from gatewayd.ledger.taxpayers import vat_years
 from gatewayd.ledger.taxpayers.vat_years import KeptPeriod
 
@@ -25,7 +23,7 @@ def asked(
     """What is asked of each quarter, by its last day."""
     registration = Registration(None, None, vat.STAGGERS[stagger], annual=False)
     periods = list(vat.periods(registration, day(first), day(last)))
-    found = vat_on_account.asked_of(periods, {one.end: one for one in years})
+    found = vat.asked_of(periods, {one.end: one for one in years})
     return {end.isoformat(): one for end, one in found.items()}
 
 
@@ -54,8 +52,8 @@ def year(end: str, liability: int | None, **values: object) -> VatYear:
 )
 def test_when_payments_are_due(start: str, end: str, paid: list[str], balance: tuple[str, str]) -> None:
     period = DuePeriod(day(start), day(end), vat.due(day(end)))
-    assert [str(one) for one in vat_on_account.payment_days(period)] == paid
-    assert tuple(map(str, vat_on_account.balance_due(day(end)))) == balance
+    assert [str(one) for one in vat.payment_days(period)] == paid
+    assert tuple(map(str, vat.balance_due(day(end)))) == balance
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,8 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["accounts", "imports", "performance", "portfolios"], 4),
     },
     "banking": {
-        **dict.fromkeys(["allocations", "institutions", "proposals", "rules"], 0),
-        "accounts": 1,
+        **dict.fromkeys(["allocations", "institutions"], 0),
+        **dict.fromkeys(["accounts", "proposals", "rules"], 1),
         "transactions": 2,
         "imports": 3,
         "statements": 4,
@@ -68,6 +68,14 @@ FOLDERS: dict[str, dict[str, int]] = {
         "tenancies": 3,
         **dict.fromkeys(["dashboard", "properties", "reminders"], 4),
     },
+    "ledger": {
+        **dict.fromkeys(["certificate_shapes", "csv_text", "dates", "exchange", "lists", "references"], 0),
+        **dict.fromkeys(["credits", "imports", "loans", "rents", "taxpayers", "vat"], 1),
+        "calendar": 2,
+        **dict.fromkeys(["allocating", "named_files"], 3),
+        "results": 4,
+        "obligations": 5,
+    },
     "store": {
         **dict.fromkeys(["budget", "failures", "settings", "stemming", "update_clock", "vectors"], 0),
         **dict.fromkeys(["faults", "files"], 1),
@@ -77,6 +85,14 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["upgrade", "waiting_jobs"], 4),
         "writer": 5,
         "database": 6,
+    },
+    "tax": {
+        **dict.fromkeys(["approvals", "fraud"], 0),
+        **dict.fromkeys(["authority", "settings"], 1),
+        "connections": 2,
+        "sessions": 3,
+        "forwarding": 4,
+        **dict.fromkeys(["engine", "sync"], 5),
     },
     "vault": {
         **dict.fromkeys(["names", "parses"], 0),
@@ -121,7 +137,7 @@ CONFINED = {
     "shtab": ("gatewayd/cli/reference/completion.py",),
     "stdnum": ("gatewayd/check_digits.py",),
     "structlog": ("gatewayd/logs/",),
-    "tenacity": ("gatewayd/tax/upstream.py", "gatewayd/oauth/client_documents.py"),
+    "tenacity": ("gatewayd/tax/authority/upstream.py", "gatewayd/oauth/client_documents.py"),
     "trustme": ("gatewayd/cli/demo/receiver.py",),
     "docx": ("gatewayd/extraction/",),
     "numpy": ("gatewayd/search/",),
@@ -347,6 +363,11 @@ def written(name: str, text: str) -> Source:
             "gatewayd/areas/vault/links/x.py",
             "from gatewayd.areas.vault import folders",
             "vault.links (floor 2) imports vault.folders (floor 2)",
+        ),
+        (
+            "gatewayd/ledger/vat/x.py",
+            "from gatewayd.ledger.results.reports import y",
+            "ledger.vat (floor 1) imports ledger.results (floor 4)",
         ),
         (
             "gatewayd/areas/vault/links/x.py",

@@ -28,7 +28,7 @@ BORDERS = frozenset(
         "gatewayd/oauth/app.py",  # request
         "gatewayd/parsing/engine.py",  # parse: one document
         "gatewayd/parsing/made_files.py",  # parse: one file that somebody asked for
-        "gatewayd/tax/bearer_tokens.py",  # forward: a refresh that outlives its request
+        "gatewayd/tax/connections/bearer_tokens.py",  # forward: a refresh that outlives its request
         "gatewayd/webhooks/dispatcher.py",  # delivery
     }
 )

@@ -30,7 +30,7 @@ NURSERIES = {
 
 GIVEN = {
     "gatewayd/parsing/made_files.py": "gatewayd/parsing/engine.py",
-    "gatewayd/tax/bearer_tokens.py": "gatewayd/tax/engine.py",
+    "gatewayd/tax/connections/bearer_tokens.py": "gatewayd/tax/engine.py",
 }
 """Files that start tasks in a nursery that another one opens for them."""
 
@@ -53,7 +53,7 @@ BORDERS = {
     "gatewayd/oauth/app.py": "a request",
     "gatewayd/parsing/engine.py": "a document",
     "gatewayd/parsing/made_files.py": "a file that is made of a document",
-    "gatewayd/tax/bearer_tokens.py": "a token that is refreshed",
+    "gatewayd/tax/connections/bearer_tokens.py": "a token that is refreshed",
     "gatewayd/webhooks/dispatcher.py": "a delivery",
 }
 """Files with an `except Exception`, and what fails there alone."""

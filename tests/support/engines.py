@@ -7,7 +7,7 @@ from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
-from gatewayd.tax.proxy import Proxy
+from gatewayd.tax.forwarding.proxy import Proxy
 from gatewayd.vault_files.engine import VaultFiles
 
 

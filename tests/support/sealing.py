@@ -13,8 +13,8 @@ from gatewayd.identity.sign_in import second_factors
 from gatewayd.identity.signing import seal_keys, signing_keys
 from gatewayd.outbound.transport import Policy
 from gatewayd.performing import idempotency
-from gatewayd.tax import connections
-from gatewayd.tax.connections import Tokens
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Tokens
 from gatewayd.webhooks import subscriptions
 from gatewayd.webhooks.receivers import find_receiver
 from gatewayd.webhooks.subscription_shapes import UpdateSubscription

@@ -13,8 +13,9 @@ import pytest
 from gatewayd import tax
 from gatewayd.areas import businesses, legal_entities, periods
 from gatewayd.contract.operation import Operation
-from gatewayd.tax import call_log, engine
-from gatewayd.tax.call_log import TaxCall
+from gatewayd.tax import engine
+from gatewayd.tax.sessions import call_log
+from gatewayd.tax.sessions.call_log import TaxCall
 from gatewayd.tax.settings import TaxSettings
 from tests.support.api import Fields, Reply, TestedApi, Tuning, open_api
 from tests.support.engines import Engines, TaxLog

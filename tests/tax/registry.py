@@ -8,12 +8,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gatewayd.areas.businesses import adoption, rows
+from gatewayd.areas.businesses import rows, tax_sync
 from gatewayd.areas.businesses.rows import NEVER_SYNCED
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.store import WriteTx
-from gatewayd.tax import connections
-from gatewayd.tax.connections import Tokens
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Tokens
 from tests.support.api import Reply
 from tests.tax.conftest import HEADERS, OpenTax, TaxApi
 from tests.tax.recording import Recorded, Stream, Upstream, answer, upstream
@@ -163,7 +163,7 @@ class House:
 
         def compare(tx: WriteTx) -> None:
             record = replace(NEVER_SYNCED, status="in_sync", synced_at=tx.now)
-            adoption.take_over(tx, business_id, changes, record)
+            tax_sync.take_over(tx, business_id, changes, record)
 
         await self.write(compare)
 

@@ -28,8 +28,8 @@ from gatewayd.identity.tokens.access_tokens import AccessTokenParameters, Access
 from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
 from gatewayd.store import WriteTx
 from gatewayd.tax import AREA, approvals, engine
+from gatewayd.tax.approvals import Subject
 from gatewayd.tax.settings import TaxSettings
-from gatewayd.tax.subjects import Subject
 from tests.support.api import TestedApi, Tuning, open_api
 from tests.support.engines import Engines, TaxLog
 from tests.support.oauth import signing_key

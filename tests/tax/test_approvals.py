@@ -11,8 +11,7 @@ from gatewayd.identity.clients import client_metadata, oauth_clients
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.identity.keys import api_keys
 from gatewayd.tax import approvals
-from gatewayd.tax.approvals import ATTESTATION_MAX, BY_OPERATOR, REASON_MAX, Standing
-from gatewayd.tax.subjects import Kind, Subject
+from gatewayd.tax.approvals import ATTESTATION_MAX, BY_OPERATOR, REASON_MAX, Kind, Standing, Subject
 from tests.support.store import START, MemoryStore
 
 ANN, ROOT = "usr_ann", "usr_root"

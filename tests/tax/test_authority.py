@@ -11,9 +11,8 @@ from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.outbound.errors import ConnectError
-from gatewayd.tax.authority import RemoteAuthority
-from gatewayd.tax.breaker import FAILURES_MAX, OPEN_SECONDS, Breaker
-from gatewayd.tax.rate_limit import RateLimit
+from gatewayd.tax.authority.authority import RemoteAuthority
+from gatewayd.tax.authority.rate_limit import FAILURES_MAX, OPEN_SECONDS, Breaker, RateLimit
 from tests.support.engines import TaxLog
 
 ASK = Request("GET", "/x", [])

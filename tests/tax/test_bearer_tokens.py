@@ -18,11 +18,17 @@ from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
-from gatewayd.tax import connections
-from gatewayd.tax.bearer_tokens import EXCHANGE_SECONDS, STORE_AGAIN_SECONDS_MAX, WAIT_SECONDS, BearerTokens
-from gatewayd.tax.connections import Connection, Tokens
-from gatewayd.tax.refresh_locks import FOLDER_NAME, RefreshLocks
-from gatewayd.tax.token_endpoint import TokenEndpoint
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.bearer_tokens import (
+    EXCHANGE_SECONDS,
+    FOLDER_NAME,
+    STORE_AGAIN_SECONDS_MAX,
+    WAIT_SECONDS,
+    BearerTokens,
+    RefreshLocks,
+)
+from gatewayd.tax.connections.connections import Connection, Tokens
+from gatewayd.tax.connections.token_endpoint import TokenEndpoint
 from tests.support.engines import TaxLog
 from tests.support.store import MemoryStore, make_caller
 

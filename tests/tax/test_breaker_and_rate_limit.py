@@ -2,8 +2,15 @@
 
 import pytest
 
-from gatewayd.tax.breaker import FAILURES_MAX, OPEN_SECONDS, Breaker
-from gatewayd.tax.rate_limit import AUTHORITY_INTERVAL_SECONDS, QUEUE_SECONDS, RateLimit, Turn
+from gatewayd.tax.authority.rate_limit import (
+    AUTHORITY_INTERVAL_SECONDS,
+    FAILURES_MAX,
+    OPEN_SECONDS,
+    QUEUE_SECONDS,
+    Breaker,
+    RateLimit,
+    Turn,
+)
 
 
 def opened(at: float = 0.0) -> Breaker:

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from gatewayd.areas.businesses.rows import NEVER_SYNCED
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.wire import Address
-from gatewayd.tax.business_details import ListedSource, Source
-from gatewayd.tax.business_matching import differences, match_sources
+from gatewayd.tax.sync.business_details import ListedSource, Source, differences, match_sources
 from tests.support.store import START
 
 TYPES = ("self_employment", "uk_property", "foreign_property")

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from gatewayd.areas.businesses import adoption
+from gatewayd.areas.businesses import tax_sync
 from gatewayd.areas.businesses.shapes import BusinessRow, Latency, TaxSync
 from gatewayd.clock import DAY
 from gatewayd.contract.wire import Address
@@ -421,7 +421,7 @@ async def test_what_was_known_of_a_business_stays_when_it_is_not_found(open_tax:
         async with open_house(open_tax) as house:
             oak = await house.business()
             record = TaxSync(status="in_sync", synced_at=START, error=None, latency=latency, year_of_migration="2022")
-            await house.write(lambda tx: adoption.take_over(tx, oak, {"tax_business_id": TRADE}, record))
+            await house.write(lambda tx: tax_sync.take_over(tx, oak, {"tax_business_id": TRADE}, record))
             assert (await house.sync(id=oak)).status == 404
             sync = (await house.business_shown(oak))["taxSync"]
     assert (sync["status"], sync["error"]) == ("not_found", "MATCHING_RESOURCE_NOT_FOUND")

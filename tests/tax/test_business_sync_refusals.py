@@ -8,12 +8,12 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from gatewayd.areas.businesses import adoption
+from gatewayd.areas.businesses import tax_sync
 from gatewayd.areas.businesses.rows import MAX_PER_ENTITY
 from gatewayd.clock import DAY
 from gatewayd.store import WriteTx
-from gatewayd.tax.business_details import LIST_BYTES_MAX, SOURCES_MAX
-from gatewayd.tax.upstream import ANSWER_BYTES_MAX
+from gatewayd.tax.authority.upstream import ANSWER_BYTES_MAX
+from gatewayd.tax.sync.business_details import LIST_BYTES_MAX, SOURCES_MAX
 from tests.support.api import ANSWER_SECONDS, Reply
 from tests.support.store import START
 from tests.tax.conftest import HEADERS, OpenTax, with_header
@@ -332,7 +332,7 @@ async def test_sync_tax_business_limit_reached(open_tax: OpenTax) -> None:
 
             def fill(tx: WriteTx) -> None:
                 for _ in range(MAX_PER_ENTITY):
-                    adoption.adopt(tx, house.person, {"type": "other"})
+                    tax_sync.adopt(tx, house.person, {"type": "other"})
 
             await house.write(fill)
             await refused(house, "limit_reached")

@@ -11,9 +11,9 @@ from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.store import WriteTx
-from gatewayd.tax import connections
-from gatewayd.tax.cache import BYTES_MAX, ENTRIES_MAX, ENTRY_BYTES_MAX, ResponseCache
-from gatewayd.tax.connections import Tokens
+from gatewayd.tax.authority.cache import BYTES_MAX, ENTRIES_MAX, ENTRY_BYTES_MAX, ResponseCache
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Tokens
 from tests.support import purses
 from tests.tax.conftest import OpenTax
 from tests.tax.recording import answer, saying, upstream

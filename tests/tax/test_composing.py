@@ -11,9 +11,9 @@ from gatewayd.clock import Instant
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.tax.composing import FILING_SUMMARY, LIST_TAX_YEARS, PARTS_OF, compose
-from gatewayd.tax.composition import SCENARIOS, Composition
-from gatewayd.tax.mapping import Target
+from gatewayd.tax.authority.mapping import Target
+from gatewayd.tax.forwarding.composing import FILING_SUMMARY, LIST_TAX_YEARS, PARTS_OF, compose
+from gatewayd.tax.forwarding.composition import SCENARIOS, Composition
 from tests.sandbox_authority import schemas
 from tests.sandbox_authority.asking import NINO, NOW, tell, valid
 

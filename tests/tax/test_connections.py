@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from gatewayd.areas.legal_entities import operations as legal_entities
-from gatewayd.areas.legal_entities import tax_standings
+from gatewayd.areas.legal_entities import rows
+from gatewayd.areas.legal_entities.rows import TaxStanding
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEntity
-from gatewayd.areas.legal_entities.tax_standings import TaxStanding
 from gatewayd.clock import DAY, SECOND, Instant, SettableClock, from_wire
 from gatewayd.errors import Problem
 from gatewayd.identity import audit
 from gatewayd.store import WriteTx, schema
 from gatewayd.store import connections as writers
-from gatewayd.tax import connections
-from gatewayd.tax.connections import EXPIRY_MAX, Connection, Standing, Tokens
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import EXPIRY_MAX, Connection, Standing, Tokens
 from tests.support.store import START, MemoryStore, make_caller
 
 BEFORE = 19
@@ -156,7 +156,7 @@ def test_what_fails_leaves_nothing_of_it(store: MemoryStore, org_id: str) -> Non
     with pytest.raises(Problem):
         store.write(work, org_id)
     assert store.read(connections.find, org_id) is None
-    assert store.read(tax_standings.find, org_id) is None
+    assert store.read(rows.find, org_id) is None
     assert lines(store, org_id) == []
 
 

@@ -4,7 +4,7 @@ import pytest
 import trio
 
 import gatewayd
-from gatewayd.tax.forwarded_headers import with_hop
+from gatewayd.tax.authority.headers import with_hop
 from tests.tax.conftest import HEADERS, OpenTax, with_header
 from tests.tax.recording import upstream
 

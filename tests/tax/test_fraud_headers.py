@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatewayd.config.keys import FRAUD_HEADERS
-from gatewayd.tax.fraud_headers import HEADERS, METHODS, TOLERATED, FraudFault, FraudWarning, Mode, judge
+from gatewayd.tax.fraud.fraud_headers import HEADERS, METHODS, TOLERATED, FraudFault, FraudWarning, Mode, judge
 
 SOUND = {  # the examples of the authority's specification
     "Gov-Client-Device-ID": "beec798b-b366-47fa-b1f8-92cede14a1ce",

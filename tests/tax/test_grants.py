@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import trio
 
-from gatewayd.tax import connections
-from gatewayd.tax.connections import Tokens
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Tokens
 from tests.tax.conftest import OBLIGATIONS, OpenTax, TaxApi
 from tests.tax.recording import Upstream, upstream
 

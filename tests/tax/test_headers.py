@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gatewayd.errors import Problem
-from gatewayd.tax.headers import (
+from gatewayd.tax.authority.headers import (
     FROM_PAGES,
     REQUEST,
     REQUEST_PREFIXES,

@@ -12,9 +12,10 @@ from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.store import WriteTx
-from gatewayd.tax import AREA, connections
-from gatewayd.tax.connections import Connection, Tokens
-from gatewayd.tax.mapping import ENDPOINTS, authority_target
+from gatewayd.tax import AREA
+from gatewayd.tax.authority.mapping import ENDPOINTS, authority_target
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Connection, Tokens
 from tests.sandbox_authority.asking import tell
 from tests.tax.conftest import OBLIGATIONS, OpenTax, TaxApi, query_of
 from tests.tax.recording import Recorded, Stream, Upstream, answer, saying, upstream

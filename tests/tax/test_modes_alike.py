@@ -18,8 +18,9 @@ from gatewayd.http.render import refusal
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
 from gatewayd.sandbox_authority.authority import SandboxAuthority, asgi
-from gatewayd.tax import AREA, connections
-from gatewayd.tax.connections import Tokens
+from gatewayd.tax import AREA
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Tokens
 from tests.support.api import Fields, Reply
 from tests.support.store import START
 from tests.tax.conftest import HEADERS, OpenTax, TaxApi, query_of, with_header

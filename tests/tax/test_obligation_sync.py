@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import trio
 
-from gatewayd.tax.obligation_inquiry import BYTES_MAX, ROWS_MAX
+from gatewayd.tax.sync.obligation_inquiry import BYTES_MAX, ROWS_MAX
 from tests.support.api import Reply
 from tests.tax.conftest import HEADERS, OpenTax, with_header
 from tests.tax.recording import Recorded, Stream, answer, hang, hang_up

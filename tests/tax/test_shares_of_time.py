@@ -12,9 +12,9 @@ from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.store import Store
-from gatewayd.tax.authority_session import AuthoritySession, ProxyParts
-from gatewayd.tax.composing import FILING_SUMMARY, LIST_TAX_YEARS, compose
-from gatewayd.tax.composition import Composition
+from gatewayd.tax.forwarding.composing import FILING_SUMMARY, LIST_TAX_YEARS, compose
+from gatewayd.tax.forwarding.composition import Composition
+from gatewayd.tax.sessions.authority_session import AuthoritySession, ProxyParts
 from gatewayd.tax.settings import TaxSettings
 from tests.sandbox_authority.asking import NINO, NOW, tell
 from tests.support.engines import TaxLog

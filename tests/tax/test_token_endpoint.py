@@ -10,9 +10,9 @@ from trio.testing import MockClock
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.tax import connections
-from gatewayd.tax.connections import Tokens
-from gatewayd.tax.token_endpoint import REFUSED_SECONDS, TokenEndpoint
+from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.connections import Tokens
+from gatewayd.tax.connections.token_endpoint import REFUSED_SECONDS, TokenEndpoint
 from tests.support.engines import TaxLog
 from tests.tax.conftest import OpenTax
 from tests.tax.recording import Recorded, Stream, Upstream, answer, upstream

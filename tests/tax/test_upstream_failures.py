@@ -11,7 +11,7 @@ import pytest
 import trio
 import trustme
 
-from gatewayd.tax.upstream import ANSWER_BYTES_MAX
+from gatewayd.tax.authority.upstream import ANSWER_BYTES_MAX
 from tests.tax.conftest import OpenTax, TaxApi
 from tests.tax.recording import Recorded, Script, Stream, Upstream, answer, hang, hang_up, saying, server_tls, upstream
 

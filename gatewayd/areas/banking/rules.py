@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
+from gatewayd.areas.banking.allocations import history
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, PageRequest, SyncRequest, cursor_key, next_cursor
 from gatewayd.contract.wire import Amount, DateText, Id, Name, Request, Response, Version, encode
 from gatewayd.errors import FieldError, invalid, invalid_field
-from gatewayd.ledger import allocation_history, references
+from gatewayd.ledger import references
 from gatewayd.ledger.allocating import allocation_rules, bank_lines, categories, lets, loan_payments
 from gatewayd.ledger.allocating.allocation_rules import (
     RULES,
@@ -199,7 +200,7 @@ def learn_rule(tx: WriteTx, caller: Caller, request: LearnRule) -> AllocationRul
     At least two of the latest, and two in three, have to be for the same thing.
     """
     match_key, direction, path = _subject(tx, request)
-    choice = allocation_history.choice_for(tx, match_key, direction)
+    choice = history.choice_for(tx, match_key, direction)
     if choice is None:
         raise invalid_field(path, "conflict", "Nothing was chosen for such lines yet.")
     learned_from = choice.described(match_key)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from gatewayd.areas.billing import corrections, costs, grants, ledger, plans
-from gatewayd.areas.billing.priced_work import PricedWork
+from gatewayd.areas.billing.costs import PricedWork
 from gatewayd.contract.operation import Area, Handlers
 
 AREA = Area(

@@ -4,17 +4,17 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
+from gatewayd.areas.billing import entering
 from gatewayd.areas.billing.administration import positive, record, signed
+from gatewayd.areas.billing.costs import IMPORTED, PricedWork, name_fault
+from gatewayd.areas.billing.entering import ImportedEntry
 from gatewayd.areas.billing.grants import Description
-from gatewayd.areas.billing.priced_work import IMPORTED, PricedWork, name_fault
 from gatewayd.clock import from_moment
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import CreditsText, ExternalId, Id, Part, Request, Response, Since, project
 from gatewayd.errors import FieldError, invalid
 from gatewayd.identity.people.users import require_administrator
-from gatewayd.ledger.credits import corrections, importing
-from gatewayd.ledger.credits.importing import ImportedEntry
 from gatewayd.ledger.credits.shapes import LedgerEntry, OperationName
 from gatewayd.store import WriteTx
 
@@ -79,7 +79,7 @@ def refund_entry(tx: WriteTx, caller: Caller, request: RefundEntry) -> LedgerEnt
     """
     require_administrator(tx, caller)
     amount = None if request.amount is None else positive("amount", request.amount)
-    entry = corrections.refund(tx, request.id, amount, request.description)
+    entry = entering.refund(tx, request.id, amount, request.description)
     record(tx, caller, "credits.refunded", entry.id)
     return project(entry, LedgerEntry)
 
@@ -87,7 +87,7 @@ def refund_entry(tx: WriteTx, caller: Caller, request: RefundEntry) -> LedgerEnt
 def adjust_credits(tx: WriteTx, caller: Caller, request: AdjustCredits) -> BookedEntries:
     """Add credits or take some, where nothing else fits. An administrator of the instance does."""
     require_administrator(tx, caller)
-    entries = corrections.adjust(tx, signed("amount", request.amount), request.description)
+    entries = entering.adjust(tx, signed("amount", request.amount), request.description)
     record(tx, caller, "credits.adjusted", entries[0].id)
     return BookedEntries(data=[project(entry, LedgerEntry) for entry in entries])
 
@@ -103,7 +103,7 @@ def import_entries(tx: WriteTx, caller: Caller, request: ImportEntries, *, price
     if errors:
         raise invalid(*errors)
     import_id = tx.new_id("imp")
-    added = sum(importing.enter(tx, import_id, _imported(place, one)) for place, one in enumerate(request.entries))
+    added = sum(entering.enter(tx, import_id, _imported(place, one)) for place, one in enumerate(request.entries))
     record(tx, caller, "credits.imported", import_id)
     return ImportedEntries(import_id=import_id, added=added, duplicates=len(request.entries) - added)
 

@@ -1,20 +1,27 @@
-"""What work costs (Spec §4, Domain B8), by date. Setting it is an extension."""
+"""What work costs (Spec §4, Domain B8), by date, and what can have a price. Setting it is an extension."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Final
 
 from msgspec import Meta
 
 from gatewayd.areas.billing.administration import not_negative, record_for_all
-from gatewayd.areas.billing.priced_work import PricedWork, name_fault, unit_fault
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, listing_of
 from gatewayd.contract.wire import CreditsText, Date, Request, project
-from gatewayd.errors import invalid
+from gatewayd.errors import FieldError, invalid
 from gatewayd.identity.people.users import require_administrator
 from gatewayd.ledger.credits import costs
 from gatewayd.ledger.credits.shapes import CostRow, OperationCost, OperationName, Unit
 from gatewayd.store import ReadTx, WriteTx
+
+PricedWork = Mapping[str, tuple[Unit, ...]]
+"""Every operation and every other work that is charged for, and by which units."""
+
+IMPORTED: Final = "billing.importEntries"
+"""What imported usage is said to be of, where nothing else is known of it."""
+_MOST_NAMED: Final = 3
 
 
 class GetOperationCosts(PageRequest, frozen=True, kw_only=True):
@@ -73,6 +80,33 @@ def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost, *
 
 def _shown(row: CostRow, priced: PricedWork) -> OperationCost:
     return project(row, OperationCost, known=row.unit in priced.get(row.operation, ()))
+
+
+def name_fault(path: str, name: str, priced: PricedWork) -> FieldError | None:
+    """What is wrong with a name that nothing is ever charged under, with those that were probably meant."""
+    if name in priced:
+        return None
+    nearest = _nearest(name, priced)
+    meant = f": did you mean {' or '.join(nearest)}?" if nearest else "; operations have their ids."
+    return FieldError(path, "unknown_reference", f"Nothing is charged as {name}{meant}")
+
+
+def unit_fault(path: str, unit: Unit, name: str, priced: PricedWork) -> FieldError | None:
+    """What is wrong with a unit that such work is not counted in."""
+    units = priced.get(name, (unit,))
+    return None if unit in units else FieldError(path, "conflict", f"{name} is charged by {' and by '.join(units)}.")
+
+
+def _nearest(name: str, priced: PricedWork) -> list[str]:
+    """Names that are written alike, letter case apart; else those of the same last word."""
+    from difflib import get_close_matches  # for mistakes alone
+
+    folded = {known.lower(): known for known in priced}
+    alike = get_close_matches(name.lower(), folded, _MOST_NAMED, cutoff=0.7)
+    last = name.rpartition(".")[2].lower()
+    return [folded[one] for one in alike] or sorted(
+        known for known in priced if known.lower().rpartition(".")[2] == last
+    )[:_MOST_NAMED]
 
 
 OPERATIONS = (

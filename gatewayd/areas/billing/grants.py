@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from gatewayd.areas.billing import entering
 from gatewayd.areas.billing.administration import positive, record
 from gatewayd.clock import Instant, from_moment, midnight
 from gatewayd.contract.caller import Caller
@@ -14,7 +15,7 @@ from gatewayd.contract.wire import CreditsText, Date, Id, Request, Since, encode
 from gatewayd.errors import invalid_field
 from gatewayd.identity.people import organizations
 from gatewayd.identity.people.users import require_administrator
-from gatewayd.ledger.credits import booking, corrections, grants
+from gatewayd.ledger.credits import booking, grants
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import NewGrant
 from gatewayd.ledger.credits.shapes import Category, CreditGrant, GrantRow
@@ -107,13 +108,13 @@ def void_grant(tx: WriteTx, caller: Caller, request: VoidGrant) -> CreditGrant:
     What is held of it for work under way stays with that work, and expires where it is not used.
     """
     require_administrator(tx, caller)
-    grant = corrections.void(tx, request.id, request.description)
+    grant = entering.void(tx, request.id, request.description)
     record(tx, caller, "credits.voided", grant.id)
     return _shown(tx, grant)
 
 
 def _shown(tx: ReadTx, grant: GrantRow) -> CreditGrant:
-    return project(grant, CreditGrant, status=corrections.status_of(tx, grant))
+    return project(grant, CreditGrant, status=entering.status_of(tx, grant))
 
 
 OPERATIONS = (

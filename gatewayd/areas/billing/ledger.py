@@ -1,11 +1,14 @@
 """What credits there are, what became of them, and what was used day by day (Spec §4, Domain A8): operations."""
 
 import datetime
-from typing import Annotated, Final, Literal
+import heapq
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final, Literal, NamedTuple
 
 from msgspec import Meta
 
-from gatewayd.clock import date_in, from_moment, midnight
+from gatewayd.clock import Instant, date_in, from_moment, midnight
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, cursor_key, fill, next_cursor
@@ -13,8 +16,8 @@ from gatewayd.contract.wire import Date, Request, Since, encode, project
 from gatewayd.errors import invalid_field
 from gatewayd.identity.people import organizations
 from gatewayd.ledger.calendar.report_ranges import check_date
-from gatewayd.ledger.credits import balances, pages, summaries, usage
-from gatewayd.ledger.credits.pages import EntryFilter, Place
+from gatewayd.ledger.credits import balances, usage
+from gatewayd.ledger.credits.entries import ENTRIES
 from gatewayd.ledger.credits.shapes import (
     CreditBalance,
     EntryRow,
@@ -39,6 +42,21 @@ TimeZone = Annotated[
         examples=["Europe/Paris"],
     ),
 ]
+_SELECT = f"SELECT {ENTRIES.sql} FROM credit_entries WHERE org_id = :org_id"
+_BEFORE = """
+ AND occurred_at >= :last AND (occurred_at, sequence) < (:at, :sequence)
+ORDER BY occurred_at DESC, sequence DESC LIMIT :count
+"""
+_AFTER = """
+ AND occurred_at < :last AND (occurred_at, sequence) > (:at, :sequence)
+ORDER BY occurred_at, sequence LIMIT :count
+"""
+_OF_OPERATION = " AND operation = :operation"
+_USAGE = " AND type = :type"
+_RARE = " AND type = :type AND type <> 'usage'"  # as the index says that has them
+_RARE_OF_OPERATION = " AND coalesce(operation, '') = :operation"  # so that the index of all operations is not taken
+EARLIEST: Final = Instant(0)
+LATEST: Final = Instant(1 << 60)
 
 
 class GetBalance(Request, frozen=True, kw_only=True):
@@ -69,6 +87,23 @@ class GetUsageSummary(Request, frozen=True, kw_only=True):
     ] = "day"
 
 
+class Place(NamedTuple):
+    """Where a page begins: behind the entry of this instant and number."""
+
+    at: int
+    sequence: int
+
+
+class EntryFilter(NamedTuple):
+    """Which entries: from `first` on and before `behind`; `types` None: of all types."""
+
+    first: Instant
+    behind: Instant
+    types: tuple[EntryType, ...] | None
+    operation: str | None
+    ascending: bool
+
+
 def get_balance(tx: ReadTx, caller: Caller, request: GetBalance) -> CreditBalance:
     """How many credits the organization has, now or at another instant.
 
@@ -92,7 +127,7 @@ def get_ledger(tx: ReadTx, caller: Caller, request: GetLedger) -> Listing[Ledger
         items.append(encode(project(row, LedgerEntry)))
         return len(items[-1])
 
-    taken, more = fill(pages.page(tx, _filter_of(tx, request), place, request.limit + 1), request.limit, size)
+    taken, more = fill(page(tx, _filter_of(tx, request), place, request.limit + 1), request.limit, size)
     cursor = next_cursor(request, (taken[-1].occurred_at, taken[-1].sequence)) if more else None
     return Listing.of(items[: len(taken)], cursor)
 
@@ -102,7 +137,7 @@ def get_usage_summary(tx: ReadTx, caller: Caller, request: GetUsageSummary) -> U
 
     Every day of the range is there. What was refunded is taken off the day on which it was used.
     """
-    zone = organizations.time_zone_of(tx) if request.timezone is None else summaries.time_zone(request.timezone)
+    zone = organizations.time_zone_of(tx) if request.timezone is None else usage.time_zone(request.timezone)
     today = datetime.date.fromisoformat(date_in(tx.now, zone))
     last = request.to_date or today
     check_date(last.isoformat(), "toDate")
@@ -112,11 +147,11 @@ def get_usage_summary(tx: ReadTx, caller: Caller, request: GetUsageSummary) -> U
         raise invalid_field("toDate", "date_order", "It lies before fromDate.")
     if (last - first).days >= DAYS_MAX:
         raise invalid_field("toDate", "range_too_long", f"Expected at most {DAYS_MAX} days.")
-    days = summaries.by_day(tx, first, last, zone) if request.group_by == "day" else []
-    sums = usage.added(used for _, used in days) if days else summaries.of_days(tx, first, last, zone)
+    days = usage.by_day(tx, first, last, zone) if request.group_by == "day" else []
+    sums = usage.added(used for _, used in days) if days else usage.of_days(tx, first, last, zone)
     return UsageSummary(
-        data=[summaries.day_of(date, used) for date, used in days],
-        totals=summaries.totals_of(sums),
+        data=[usage.day_of(date, used) for date, used in days],
+        totals=usage.totals_of(sums),
         from_date=first.isoformat(),
         to_date=last.isoformat(),
         timezone=zone.key,
@@ -127,12 +162,42 @@ def _filter_of(tx: ReadTx, request: GetLedger) -> EntryFilter:
     zone = organizations.time_zone_of(tx)
     last = None if request.to_date == datetime.date.max else request.to_date  # no date follows it
     return EntryFilter(
-        first=pages.EARLIEST if request.from_date is None else midnight(request.from_date, zone),
-        behind=pages.LATEST if last is None else midnight(last + _DAY, zone),
+        first=EARLIEST if request.from_date is None else midnight(request.from_date, zone),
+        behind=LATEST if last is None else midnight(last + _DAY, zone),
         types=None if request.type is None else tuple(request.type),
         operation=request.operation,
         ascending=request.order == "asc",
     )
+
+
+def page(tx: ReadTx, wanted: EntryFilter, place: Place | None, count: int) -> Iterator[EntryRow]:
+    """The first entries behind a place, in order; None: from the first on."""
+    if place is None:
+        place = Place(wanted.first, 0) if wanted.ascending else Place(wanted.behind, 0)
+    kinds: Sequence[EntryType | None] = [None] if wanted.types is None else sorted(set(wanted.types))
+    found = [_of_type(tx, wanted, kind, (place, count)) for kind in kinds]
+    merged = heapq.merge(*found, key=_key, reverse=not wanted.ascending)
+    return itertools.islice(merged, count)
+
+
+def _of_type(tx: ReadTx, wanted: EntryFilter, kind: EntryType | None, part: tuple[Place, int]) -> Iterator[EntryRow]:
+    place, count = part
+    last = wanted.behind if wanted.ascending else wanted.first
+    named: dict[str, object] = {"last": last, "count": count, **place._asdict()}
+    sql, of_operation = _SELECT, _OF_OPERATION
+    if kind is not None:
+        sql += _USAGE if kind == "usage" else _RARE
+        of_operation = _OF_OPERATION if kind == "usage" else _RARE_OF_OPERATION
+        named["type"] = kind
+    if wanted.operation is not None:
+        sql += of_operation
+        named["operation"] = wanted.operation
+    rows = tx.each(sql + (_AFTER if wanted.ascending else _BEFORE), **named)
+    return (ENTRIES.load(values) for values in rows)
+
+
+def _key(row: EntryRow) -> tuple[int, int]:
+    return row.occurred_at, row.sequence
 
 
 OPERATIONS = (

@@ -25,8 +25,8 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import Rendered
 from gatewayd.errors import FieldError, archived_already, invalid, invalid_field, invalid_state, not_found
-from gatewayd.ledger import entries, references
-from gatewayd.ledger.allocating import unallocated
+from gatewayd.ledger import references
+from gatewayd.ledger.allocating import bank_lines
 from gatewayd.ledger.dates.date_ranges import DateRange
 from gatewayd.ledger.dates.tax_calendar import bounds, tax_year_of
 from gatewayd.ledger.lists import archive_filter, sync_page
@@ -228,7 +228,7 @@ def _refuse_unallocated(tx: ReadTx, row: BusinessRow, current: Status) -> None:
     """Raises `Problem` `invalid_state` where income of the present tax year is not allocated yet (domain model B2)."""
     if row.archived_at is not None:
         return
-    left = unallocated.income(tx, row.legal_entity_id, row.id, DateRange(*bounds(tax_year_of(tx.today))))
+    left = bank_lines.unallocated_income(tx, row.legal_entity_id, row.id, DateRange(*bounds(tax_year_of(tx.today))))
     if left.lines:
         message = f"{left.lines} bank lines of its income are not allocated yet: {left.first_id}."
         raise invalid_state(message, current, ())
@@ -259,7 +259,7 @@ def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str 
 
 def _entry_after(tx: ReadTx, row: BusinessRow, cessation_date: str) -> str | None:
     """What is wrong with a cessation before the last entry (domain model B2); None: there is none after it."""
-    last = entries.last_date(tx, row.id, row.accounting_basis)
+    last = rows.last_entry_date(tx, row.id, row.accounting_basis)
     return f"The business has an entry of {last}." if last is not None and last > cessation_date else None
 
 

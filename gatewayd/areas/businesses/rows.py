@@ -5,7 +5,7 @@
 
 Served is `wire` and the status, which depends on today. Some rules need the other rows, and hold for callers and the
 tax authority alike: one externalId, one taxBusinessId in a legal entity, one live UK property business of a person,
-and an accounting basis that closed books keep.
+and an accounting basis that closed books keep. Its end depends on the day of its last entry.
 """
 
 from gatewayd.areas.businesses.rules import shown_status
@@ -23,6 +23,7 @@ from gatewayd.errors import Problem, invalid_state
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.obligations import schedule
 from gatewayd.ledger.results import owner_shares
+from gatewayd.ledger.results.allocated_money import Basis
 from gatewayd.ledger.taxpayers import owners, quarter_choices
 from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.ledger.taxpayers.quarter_choices import Choice
@@ -41,6 +42,18 @@ ON_CALENDAR = (
 """The fields from which periods and obligations follow."""
 NEVER_CHOSEN = Choice(0, "standard")
 NEVER_SYNCED = TaxSync(status="never", synced_at=None, error=None, latency=None, year_of_migration=None)
+_SELECT_LAST_MONEY = """
+SELECT max(date) FROM allocations
+WHERE org_id = :org_id AND business_id = :business_id AND category <> 'not_pnl'
+"""
+_SELECT_LAST_BILL = """
+SELECT max(coalesce(document_date, date)) FROM allocations
+WHERE org_id = :org_id AND business_id = :business_id AND category <> 'not_pnl'
+"""
+_SELECT_LAST_SUPPLY = """
+SELECT max(supply_date) FROM invoices
+WHERE org_id = :org_id AND business_id = :business_id AND status <> 'draft' AND status <> 'void'
+"""
 
 
 def _archived_on(row: BusinessRow) -> str | None:
@@ -185,3 +198,13 @@ def _refuse_second_property(tx: ReadTx, row: BusinessRow, owner: Owner) -> None:
     if existing_id is not None:
         message = f"A person has one UK property business: {existing_id}."
         raise Problem("already_exists", message, extra={"existingId": existing_id, "field": "type"})
+
+
+def last_entry_date(tx: ReadTx, business_id: str, basis: Basis) -> str | None:
+    """The ISO date of the last income, expense or supply of a business; None: it has none.
+
+    Chosen: drawings, and clients who pay for what was supplied before, may come after its end.
+    """
+    money = tx.value(_SELECT_LAST_MONEY if basis == "cash" else _SELECT_LAST_BILL, business_id=business_id)
+    dates = (money, tx.value(_SELECT_LAST_SUPPLY, business_id=business_id))
+    return max((date for date in dates if date is not None), default=None)

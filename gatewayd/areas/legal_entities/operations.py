@@ -24,8 +24,8 @@ from gatewayd.errors import archived_already, invalid_state, not_found
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.lists import archive_filter, contains, sync_page
 from gatewayd.ledger.obligations import schedule
-from gatewayd.ledger.taxpayers import businesses, owners, portfolios
-from gatewayd.ledger.vat import former_vat_terms, vat_standing
+from gatewayd.ledger.taxpayers import businesses, owners
+from gatewayd.ledger.vat import vat_standing
 from gatewayd.ledger.vat.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -120,7 +120,7 @@ def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntit
     live = next((one for one in businesses.of_entity(tx, before.id) if one.is_live), None)
     if live is not None and not request.force:  # Chosen: as open obligations refuse to archive a business
         raise invalid_state(f"It has a business that is neither ceased nor archived: {live.id}.", "active", ())
-    portfolio_id = portfolios.live(tx, before.id)
+    portfolio_id = rows.live_portfolio(tx, before.id)
     if portfolio_id is not None and not request.force:
         raise invalid_state(f"It has a portfolio that is not archived: {portfolio_id}.", "active", ())
     after = LEGAL_ENTITIES.update(tx, replace(before, archived_at=tx.now))
@@ -152,9 +152,9 @@ def _refuse_other_vat(tx: ReadTx, after: EntityRow, standing: VatStanding) -> No
 
 def _keep_former_terms(tx: WriteTx, legal_entity_id: str, standing: VatStanding) -> None:
     """Let closed days keep the scheme and the percentage that they were closed with."""
-    if former_vat_terms.now(tx, legal_entity_id) != standing.terms:
+    if vat_standing.now(tx, legal_entity_id) != standing.terms:
         last_closed = period_locks.last_closed(tx, legal_entity_id)
-        former_vat_terms.keep(tx, legal_entity_id, standing.terms_on(last_closed or ""), last_closed)
+        vat_standing.keep(tx, legal_entity_id, standing.terms_on(last_closed or ""), last_closed)
 
 
 def _refuse_type(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
@@ -172,10 +172,10 @@ def _refuse_type(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
 
 def _refuse_other_gains(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
     """Chosen: what was held has its pools or has none (Domain C5), and neither becomes the other."""
-    if portfolios.ever_held(tx, before.id):
+    if rows.ever_held(tx, before.id):
         message = "Its accounts have held assets, whose gains follow other rules: make another legal entity."
         raise invalid_state(message, before.type, ())
-    portfolio_id = None if after.type in owners.POOLING else portfolios.pooled(tx, before.id)
+    portfolio_id = None if after.type in owners.POOLING else rows.pooled_portfolio(tx, before.id)
     if portfolio_id is not None:
         message = f"It would have no section 104 holdings: give {portfolio_id} another method first."
         raise invalid_state(message, before.type, ())

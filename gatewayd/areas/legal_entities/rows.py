@@ -1,21 +1,60 @@
-"""Legal entities as they are stored. Owns the table `legal_entities`.
+"""Legal entities as they are stored. Owns the tables `legal_entities` and `tax_standings`.
 
     wire    the JSON of the entity without the tax identifiers and the closing brace
 
 The Unique Taxpayer Reference and the National Insurance number are encrypted at rest. Lists show the ends of them, a
-single read shows them whole.
+single read shows them whole. What the tax authority grants stands beside an entity, and without one for all that have
+no grant of their own. On portfolios of an entity its archive and its type depend.
 """
+
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.legal_entities import tax_standings
 from gatewayd.areas.legal_entities.shapes import EntityRow, ItsaStatus, StoredEntity, TaxConnection
-from gatewayd.areas.legal_entities.tax_standings import TaxStanding
+from gatewayd.clock import Instant
 from gatewayd.contract.wire import encode, open_wire
 from gatewayd.errors import Problem
-from gatewayd.store import ReadTx, StoreFailure, Table, WriteTx
+from gatewayd.store import ReadTx, Row, StoreFailure, Table, WriteTx
 
 RENDERED_AT_ONCE = 500  # entities read into memory together
+_SELECT_LIVE = """
+SELECT id FROM asset_portfolios
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND archived_at IS NULL ORDER BY id LIMIT 1
+"""
+_SELECT_POOLED = """
+SELECT id FROM asset_portfolios
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND archived_at IS NULL
+    AND cost_basis_method = 'section_104'
+ORDER BY id LIMIT 1
+"""
+_SELECT_HOLDING = """
+SELECT instrument_id FROM asset_holdings WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id LIMIT 1
+"""
+_SELECT_STANDING = """
+SELECT vat, itsa, expires_at FROM tax_standings WHERE org_id = :org_id AND coalesce(legal_entity_id, '') = :of
+"""
+_SELECT_SHOWN_STANDING = """
+SELECT vat, itsa, expires_at FROM tax_standings WHERE org_id = :org_id AND coalesce(legal_entity_id, '') IN (:of, '')
+ORDER BY legal_entity_id IS NULL LIMIT 1
+"""
+_UPDATE_STANDING = """
+UPDATE tax_standings SET vat = :vat, itsa = :itsa, expires_at = :expires_at
+WHERE org_id = :org_id AND coalesce(legal_entity_id, '') = :of
+"""
+_INSERT_STANDING = """
+INSERT INTO tax_standings (org_id, legal_entity_id, vat, itsa, expires_at)
+VALUES (:org_id, :legal_entity_id, :vat, :itsa, :expires_at)
+"""
+_REMOVE_STANDING = "DELETE FROM tax_standings WHERE org_id = :org_id AND coalesce(legal_entity_id, '') = :of"
+
+
+class TaxStanding(NamedTuple):
+    """Which services are granted, and until when the grant lasts; it is the authority that ends it."""
+
+    vat: bool
+    itsa: bool
+    expires_at: Instant
 
 
 def _search_text(row: EntityRow) -> str:
@@ -24,7 +63,7 @@ def _search_text(row: EntityRow) -> str:
 
 
 def _tax_connection(tx: ReadTx, row: EntityRow) -> TaxConnection:
-    standing = tax_standings.shown(tx, row.id)
+    standing = shown_tax_standing(tx, row.id)
     if standing is None:
         return TaxConnection(vat=False, itsa=False, expires_at=None)
     return TaxConnection(vat=standing.vat, itsa=standing.itsa, expires_at=standing.expires_at)
@@ -111,9 +150,9 @@ def change_tax_standing(tx: WriteTx, standing: TaxStanding | None, legal_entity_
 
     `standing` None: nothing any more. Each entity that shows it has a new version, and lists by `updatedSince` show it.
     """
-    if standing == tax_standings.find(tx, legal_entity_id):
+    if standing == tax_standing(tx, legal_entity_id):
         return
-    tax_standings.store(tx, standing, legal_entity_id)
+    _store_tax_standing(tx, standing, legal_entity_id)
     if legal_entity_id is not None:
         LEGAL_ENTITIES.update(tx, LEGAL_ENTITIES.get(tx, legal_entity_id))
         return
@@ -121,7 +160,7 @@ def change_tax_standing(tx: WriteTx, standing: TaxStanding | None, legal_entity_
     while after is not None:  # Chosen: all of them, though a firm of accountants may have thousands
         found = [LEGAL_ENTITIES.read(tx, row) for row in tx.rows(_SELECT_AFTER, after=after, limit=RENDERED_AT_ONCE)]
         for row in found:
-            if tax_standings.find(tx, row.id) is None:
+            if tax_standing(tx, row.id) is None:
                 LEGAL_ENTITIES.update(tx, row)
         after = found[-1].id if len(found) == RENDERED_AT_ONCE else None
 
@@ -156,3 +195,45 @@ def _utr_context(entity_id: str) -> str:
 def _nino_context(entity_id: str) -> str:
     """What a National Insurance number is sealed under."""
     return f"legal_entities.nino:{entity_id}"
+
+
+def live_portfolio(tx: ReadTx, legal_entity_id: str) -> str | None:
+    """The id of a portfolio that is not archived; None where there is none."""
+    found: str | None = tx.value(_SELECT_LIVE, legal_entity_id=legal_entity_id)
+    return found
+
+
+def pooled_portfolio(tx: ReadTx, legal_entity_id: str) -> str | None:
+    """The id of a portfolio that is not archived and whose cost is that of section 104 holdings."""
+    found: str | None = tx.value(_SELECT_POOLED, legal_entity_id=legal_entity_id)
+    return found
+
+
+def ever_held(tx: ReadTx, legal_entity_id: str) -> bool:
+    """Whether its accounts hold anything, or did."""
+    return tx.value(_SELECT_HOLDING, legal_entity_id=legal_entity_id) is not None
+
+
+def tax_standing(tx: ReadTx, legal_entity_id: str | None = None) -> TaxStanding | None:
+    """The standing of an entity's own grant, or with None of the organization's; None: it is not connected."""
+    return _standing(tx.row(_SELECT_STANDING, of=legal_entity_id or ""))
+
+
+def shown_tax_standing(tx: ReadTx, legal_entity_id: str) -> TaxStanding | None:
+    """What an entity shows: the standing of its own grant, else that of the organization's."""
+    return _standing(tx.row(_SELECT_SHOWN_STANDING, of=legal_entity_id))
+
+
+def _store_tax_standing(tx: WriteTx, standing: TaxStanding | None, legal_entity_id: str | None = None) -> None:
+    """Store another one; None: it is not connected any more."""
+    of = legal_entity_id or ""
+    if standing is None:
+        tx.run(_REMOVE_STANDING, of=of)
+        return
+    values = {"vat": int(standing.vat), "itsa": int(standing.itsa), "expires_at": standing.expires_at}
+    if not tx.run(_UPDATE_STANDING, of=of, **values):
+        tx.run(_INSERT_STANDING, legal_entity_id=legal_entity_id, **values)
+
+
+def _standing(row: Row | None) -> TaxStanding | None:
+    return None if row is None else TaxStanding(bool(row[0]), bool(row[1]), Instant(row[2]))

@@ -1,17 +1,24 @@
-"""The rules that the fields of a legal entity follow. Pure."""
+"""The rules that the fields of a legal entity follow, and the form of its identifiers. Pure."""
 
 import calendar
 import datetime
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 
 from msgspec.structs import replace
 
 from gatewayd import check_digits
-from gatewayd.areas.legal_entities import identifiers
 from gatewayd.areas.legal_entities.shapes import EntityRow, EntityType, YearEnd
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.taxpayers.owners import INCORPORATED, PERSONS
+
+_COMPANY_NUMBER = re.compile(r"\d{8}|[A-Z]{2}\d{6}", re.ASCII)
+_NINO = re.compile(r"[A-Z]{2}\d{6}[A-D]", re.ASCII)
+VRN_DIGITS = 9  # not the forms of branches, departments and health authorities, which file no returns of their own
+_NINO_NEVER_ISSUED = frozenset({"BG", "GB", "KN", "NK", "NT", "TN", "ZZ"})  # HMRC NIM39110
+_NINO_NEVER_FIRST = frozenset("DFIQUV")
+_NINO_NEVER_SECOND = frozenset("DFIQUVO")
 
 
 def default_year_end(entity_type: EntityType) -> YearEnd:
@@ -29,9 +36,9 @@ def checked(entity: EntityRow) -> EntityRow:
         raise invalid(*errors)
     return replace(
         entity,
-        vat_number=entity.vat_number and identifiers.vat_number(entity.vat_number),
+        vat_number=entity.vat_number and vat_number(entity.vat_number),
         utr=entity.utr and check_digits.utr(entity.utr),
-        nino=entity.nino and identifiers.nino(entity.nino),
+        nino=entity.nino and nino(entity.nino),
         company_number=_company_number(entity),
     )
 
@@ -40,21 +47,21 @@ def _company_number(entity: EntityRow) -> str | None:
     """Only the register of GB has a form that we know; other countries' numbers are stored as they are written."""
     if entity.company_number is None or entity.country_code != "GB":
         return entity.company_number
-    return identifiers.company_number(entity.company_number)
+    return company_number(entity.company_number)
 
 
 def _identifier_errors(entity: EntityRow) -> Iterator[FieldError]:
-    if entity.vat_number is not None and identifiers.vat_number(entity.vat_number) is None:
+    if entity.vat_number is not None and vat_number(entity.vat_number) is None:
         yield FieldError("vatNumber", "invalid_vrn", "This is not a VAT registration number: check its digits.")
     if entity.utr is not None and check_digits.utr(entity.utr) is None:
         yield FieldError("utr", "invalid_utr", "This is not a Unique Taxpayer Reference: check its digits.")
     if entity.nino is not None:
-        if identifiers.nino(entity.nino) is None:
+        if nino(entity.nino) is None:
             yield FieldError("nino", "invalid_nino", "This is not a National Insurance number.")
         elif entity.type not in PERSONS:
             yield FieldError("nino", "conflict", "Only a person has a National Insurance number.")
     if entity.company_number is not None and entity.country_code == "GB":
-        if identifiers.company_number(entity.company_number) is None:
+        if company_number(entity.company_number) is None:
             yield FieldError("companyNumber", "invalid_company_number", "Expected 8 digits, or 2 letters and 6 digits.")
     elif entity.company_number is None and entity.type in INCORPORATED and entity.country_code == "GB":
         yield FieldError("companyNumber", "required", f"A {entity.type.replace('_', ' ')} in GB has a company number.")
@@ -91,3 +98,27 @@ def _before(later: datetime.date | None, earlier: datetime.date | None) -> bool:
 def _camel(name: str) -> str:
     head, *tail = name.split("_")
     return head + "".join(map(str.capitalize, tail))
+
+
+def vat_number(text: str) -> str | None:
+    """The nine digits of a valid VAT registration number, without GB; None if it is not one."""
+    digits = check_digits.british_vat(text)
+    return digits if digits is not None and len(digits) == VRN_DIGITS else None
+
+
+def nino(text: str) -> str | None:
+    """A National Insurance number in upper case without spaces; None if it is not one."""
+    compact = text.replace(" ", "").upper()
+    if not _NINO.fullmatch(compact) or compact[:2] in _NINO_NEVER_ISSUED:
+        return None
+    if compact[0] in _NINO_NEVER_FIRST or compact[1] in _NINO_NEVER_SECOND:
+        return None
+    return compact
+
+
+def company_number(text: str) -> str | None:
+    """A company number of eight characters; leading zeros are restored. None if it is not one."""
+    compact = text.replace(" ", "").upper()
+    if compact.isdigit():
+        compact = compact.rjust(8, "0")
+    return compact if _COMPANY_NUMBER.fullmatch(compact) else None

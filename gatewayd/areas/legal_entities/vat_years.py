@@ -16,7 +16,7 @@ from gatewayd.errors import FieldError, invalid, not_found
 from gatewayd.ledger.calendar import periods
 from gatewayd.ledger.calendar.forecast import PeriodKey
 from gatewayd.ledger.dates.months import is_month_end
-from gatewayd.ledger.dates.vat_on_account import Method, VatYear
+from gatewayd.ledger.dates.vat import Method, VatYear
 from gatewayd.ledger.obligations import schedule
 from gatewayd.ledger.taxpayers import taxpayers, vat_years
 from gatewayd.ledger.taxpayers.taxpayers import Taxpayer

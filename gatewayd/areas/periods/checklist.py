@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from gatewayd.areas.periods import totals
 from gatewayd.areas.periods.shapes import Check, CheckCode, TotalsWarning
-from gatewayd.ledger.allocating import bank_statements, unallocated
+from gatewayd.ledger.allocating import bank_lines, bank_statements
 from gatewayd.ledger.calendar import periods
 from gatewayd.ledger.calendar.periods import PeriodRow
 from gatewayd.ledger.dates.date_ranges import DateRange, days
-from gatewayd.ledger.results.invoices_of_business import of_business
-from gatewayd.ledger.taxpayers.business_accounts import accounts_of
+from gatewayd.ledger.results.invoiced_income import of_business
+from gatewayd.ledger.taxpayers.businesses import accounts_of
 from gatewayd.store import ReadTx
 
 _SELECT_DRAFTS = f"""
@@ -42,7 +42,7 @@ def _checks(tx: ReadTx, row: PeriodRow) -> Iterator[Check]:
     drafts, first = tx.rows(_SELECT_DRAFTS, **_of(row))[0]
     yield _check("no_draft_invoices", drafts, first, tx.value(_SELECT_CLIENT, id=first))
     whole = DateRange(row.start_date, row.end_date)
-    left = unallocated.lines(tx, row.legal_entity_id, row.business_id, whole)
+    left = bank_lines.unallocated_lines(tx, row.legal_entity_id, row.business_id, whole)
     yield _check("bank_lines_allocated", left.lines, left.first_id, tx.value(_SELECT_LINE, id=left.first_id))
     yield from _statement_checks(tx, row, whole)
 

@@ -6,14 +6,12 @@ period keys, no amounts.
 """
 
 import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from gatewayd.areas.periods.icalendar import Deadline
 from gatewayd.clock import Instant
 from gatewayd.identity.keys.calendar_feeds import OpenFeed
-from gatewayd.ledger import tenancy_ends
 from gatewayd.ledger.calendar.forecast import ObligationKind
-from gatewayd.ledger.tenancy_ends import TenancyEnd
 from gatewayd.store import ReadTx, Row
 
 DEADLINES_MAX: Final = 1_000  # Chosen: of some twenty companies; the earliest stay
@@ -50,6 +48,39 @@ WHERE due.org_id = :org_id AND due.due_date >= :since AND due.status <> 'not_req
     AND (CAST(:legal_entity_id AS TEXT) IS NULL OR due.legal_entity_id = :legal_entity_id)
 ORDER BY due.due_date, due.id LIMIT :count
 """
+_SELECT_ENDS = """
+SELECT t.id, t.expected_end, t.last_day IS NULL, t.notice_expiry_date IS NOT NULL, t.notice_by, p.name, u.name, e.name,
+    b.name, t.created_at, t.updated_at, t.version
+FROM tenancies t
+JOIN properties p ON p.org_id = t.org_id AND p.id = t.property_id
+JOIN businesses b ON b.org_id = t.org_id AND b.id = p.business_id
+JOIN legal_entities e ON e.org_id = t.org_id AND e.id = b.legal_entity_id
+LEFT JOIN property_units u ON u.org_id = t.org_id AND u.id = t.unit_id
+WHERE t.org_id = :org_id AND t.expected_end >= :since AND t.cancelled_at IS NULL AND e.archived_at IS NULL
+    AND (CAST(:legal_entity_id AS TEXT) IS NULL OR e.id = :legal_entity_id)
+ORDER BY t.expected_end, t.id LIMIT :count
+"""
+
+
+class TenancyEnd(NamedTuple):
+    """A tenancy that ends, or whose notice or term does. `day` is ISO; `continues`: the tenancy goes on after it.
+
+    `noticed`: a notice was served; `notice_by` None: nobody said by whom, or there is none. `unit` None: the whole
+    property. `created` and `changed` are instants in microseconds.
+    """
+
+    id: str
+    day: str
+    continues: bool
+    noticed: bool
+    notice_by: str | None
+    property_name: str
+    unit: str | None
+    entity: str
+    business: str
+    created: int
+    changed: int
+    version: int
 
 
 def deadlines(tx: ReadTx, feed: OpenFeed) -> list[Deadline]:
@@ -58,9 +89,15 @@ def deadlines(tx: ReadTx, feed: OpenFeed) -> list[Deadline]:
     since = datetime.date.fromisoformat(tx.today) - datetime.timedelta(days=DAYS_BACK)
     values = {"since": since.isoformat(), "legal_entity_id": feed.legal_entity_id, "count": DEADLINES_MAX}
     found = [_deadline(row) for row in tx.rows(_SELECT, **values)]
-    ends = tenancy_ends.since(tx, since.isoformat(), feed.legal_entity_id, DEADLINES_MAX)
+    ends = ends_since(tx, since.isoformat(), feed.legal_entity_id, DEADLINES_MAX)
     found += [_end(end, tx.today) for end in ends]
     return sorted(found, key=lambda one: (one.day, one.uid))[:DEADLINES_MAX]
+
+
+def ends_since(tx: ReadTx, day: str, legal_entity_id: str | None, count: int) -> list[TenancyEnd]:
+    """The first `count` of them on or after an ISO day, of one legal entity or of all, by day."""
+    rows = tx.rows(_SELECT_ENDS, since=day, legal_entity_id=legal_entity_id, count=count)
+    return [TenancyEnd(*row) for row in rows]
 
 
 def _deadline(row: Row) -> Deadline:

@@ -16,10 +16,10 @@ from gatewayd.errors import Problem
 from gatewayd.ledger.calendar.periods import PeriodRow
 from gatewayd.ledger.dates.date_ranges import DateRange, after
 from gatewayd.ledger.obligations import obligations
-from gatewayd.ledger.results import profit_and_loss, report_rendering, results, vat_figures
+from gatewayd.ledger.results import profit_and_loss, reports, results, vat_figures
 from gatewayd.ledger.results.allocated_money import Account
 from gatewayd.ledger.results.capital_goods import Doubt
-from gatewayd.ledger.results.invoices_of_business import of_business
+from gatewayd.ledger.results.invoiced_income import of_business
 from gatewayd.ledger.results.results import Result
 from gatewayd.ledger.taxpayers import taxpayers, vat_years
 from gatewayd.ledger.vat import vat_return, vat_standing
@@ -159,7 +159,7 @@ def _profit(counted: Counted) -> ProfitTotals:
         basis=account.basis,
         currency=account.currency,
         **_amounts(statement.totals._asdict(), account.currency),
-        evidence=report_rendering.evidence(result.evidence, account.currency),
+        evidence=reports.evidence(result.evidence, account.currency),
     )
 
 

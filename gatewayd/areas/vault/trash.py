@@ -19,7 +19,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.errors import invalid_state
-from gatewayd.ledger.allocating import line_documents
+from gatewayd.ledger.allocating import bank_lines
 from gatewayd.store import ReadTx, WriteTx
 
 PURGED_AT_ONCE: Final = 100  # Chosen: of one transaction
@@ -93,7 +93,7 @@ def forget(tx: WriteTx, document_id: str) -> None:
     variants.forget(tx, document_id)
     texts.forget(tx, document_id)
     parses.forget(tx, document_id)
-    line_documents.forget(tx, document_id)
+    bank_lines.forget_document(tx, document_id)
     proposals.forget(tx, document_id)
     rows.forget(tx, document_id)
 

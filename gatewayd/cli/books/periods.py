@@ -14,7 +14,7 @@ from gatewayd.cli.time_arguments import civil_date
 if TYPE_CHECKING:
     from gatewayd.http1.header_fields import Headers
     from gatewayd.store import Store, Table
-    from gatewayd.tax.proxy import Proxy
+    from gatewayd.tax.forwarding.proxy import Proxy
     from gatewayd.tax.settings import TaxSettings
 
 Json = dict[str, Any]

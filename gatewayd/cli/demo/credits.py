@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from gatewayd.areas.billing import AREA, handlers
-from gatewayd.areas.billing.priced_work import PricedWork
+from gatewayd.areas.billing.costs import PricedWork
 from gatewayd.cli.demo.firm import Firm
 from gatewayd.cli.demo.http import ApiClient, DemoFailed, Response
 from gatewayd.cli.run_operation import operation_of, operator_of

@@ -14,7 +14,7 @@ from gatewayd.clock import Clock, to_wire
 from gatewayd.identity import audit
 from gatewayd.store import Store
 from gatewayd.tax import approvals
-from gatewayd.tax.subjects import Subject
+from gatewayd.tax.approvals import Subject
 
 OBLIGATIONS = "/api/rpc/tax/vat/getObligations"
 HEADERS_FILE = "fraud-prevention-headers.txt"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gatewayd.clock import Instant
     from gatewayd.identity.people.organizations import Organization
     from gatewayd.store import ReadTx
-    from gatewayd.tax.connections import Standing
+    from gatewayd.tax.connections.connections import Standing
     from gatewayd.tax.settings import TaxSettings
 
 REACH_SECONDS: Final = 5.0  # Chosen
@@ -118,7 +118,8 @@ def _connections(context: Context, settings: "TaxSettings") -> Iterator[Finding]
 def _last_not_known(tx: "ReadTx") -> "Instant | None":
     """When the authority was last found not to know this service, over connections that have not worked since."""
     from gatewayd.identity.people import organizations
-    from gatewayd.tax import call_log, connections
+    from gatewayd.tax.connections import connections
+    from gatewayd.tax.sessions import call_log
 
     found = []
     for org in organizations.list_all(tx):
@@ -140,7 +141,7 @@ def _changed(settings: "TaxSettings") -> int:
 
 def _findings_of(tx: "ReadTx", org: "Organization", restored_at: "Instant | None") -> list[Finding]:
     """How each connection of an organization is. `restored_at`: when a backup was restored; None: never."""
-    from gatewayd.tax import connections
+    from gatewayd.tax.connections import connections
 
     tx.bind(org.id)
     return [_connection_finding(tx, org, standing, restored_at) for standing in connections.list_standings(tx)]
@@ -150,7 +151,8 @@ def _connection_finding(
     tx: "ReadTx", org: "Organization", standing: "Standing", restored_at: "Instant | None"
 ) -> Finding:
     from gatewayd.clock import to_wire
-    from gatewayd.tax import call_log, connections
+    from gatewayd.tax.connections import connections
+    from gatewayd.tax.sessions import call_log
 
     about, again = f"tax connection of {org.id}", f"gatewayd tax connect --org {org.id}"
     if standing.legal_entity_id is not None:

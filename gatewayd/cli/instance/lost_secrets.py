@@ -12,7 +12,7 @@ from gatewayd.identity.tokens import refresh_tokens
 from gatewayd.performing import idempotency
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.sealing.sealed_columns import SealedValue
-from gatewayd.tax import connections
+from gatewayd.tax.connections import connections
 from gatewayd.webhooks import subscriptions
 
 

@@ -15,10 +15,9 @@ from gatewayd.config import require_credentials
 if TYPE_CHECKING:
     from gatewayd.clock import Instant
     from gatewayd.store import ReadTx, WriteTx
-    from gatewayd.tax.approvals import Decision
-    from gatewayd.tax.connections import Standing, Tokens
+    from gatewayd.tax.approvals import Decision, Subject
+    from gatewayd.tax.connections.connections import Standing, Tokens
     from gatewayd.tax.settings import TaxSettings
-    from gatewayd.tax.subjects import Subject
 
 REDIRECT_URI = "urn:ietf:wg:oauth:2.0:oob"  # HMRC, Authorisation: the code is shown to be copied
 
@@ -92,7 +91,7 @@ def refuse(arguments: argparse.Namespace, context: Context) -> int:
 
 def connect(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import audit
-    from gatewayd.tax import connections
+    from gatewayd.tax.connections import connections
     from gatewayd.tax.settings import settings_from
 
     org_id, entity_id = arguments.org, arguments.entity
@@ -126,7 +125,7 @@ def _connection(tx: "ReadTx", org_id: str, entity_id: str | None) -> "Standing |
     from gatewayd.errors import not_found
     from gatewayd.identity.people import organizations
     from gatewayd.ledger.taxpayers import owners
-    from gatewayd.tax import connections
+    from gatewayd.tax.connections import connections
 
     organizations.get(tx, org_id)
     if entity_id is not None and owners.find(tx, entity_id) is None:
@@ -136,7 +135,7 @@ def _connection(tx: "ReadTx", org_id: str, entity_id: str | None) -> "Standing |
 
 def _refuse_replacing(context: Context, org_id: str, entity_id: str | None, agreed: "Instant | None") -> None:
     from gatewayd.errors import Problem
-    from gatewayd.tax import connections
+    from gatewayd.tax.connections import connections
 
     try:
         context.read(lambda tx: connections.refuse_replacing(tx, entity_id, agreed), org_id)
@@ -147,8 +146,8 @@ def _refuse_replacing(context: Context, org_id: str, entity_id: str | None, agre
 
 def _read_tokens(path: str) -> "Tokens":
     from gatewayd.errors import Problem
-    from gatewayd.tax.connections import Tokens
-    from gatewayd.tax.token_endpoint import is_bearer, tokens_of
+    from gatewayd.tax.connections.connections import Tokens
+    from gatewayd.tax.connections.token_endpoint import is_bearer, tokens_of
 
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text("utf-8")
@@ -192,7 +191,7 @@ def _add_subject(command: argparse.ArgumentParser) -> None:
 
 
 def _subject(arguments: argparse.Namespace) -> "Subject":
-    from gatewayd.tax.subjects import Subject
+    from gatewayd.tax.approvals import Subject
 
     return Subject("key", arguments.key) if arguments.key else Subject("client", arguments.client)
 

@@ -30,7 +30,7 @@ def check(arguments: argparse.Namespace, context: Context) -> int:
     """Exit code 1 where the request would be refused, here or there."""
     from dataclasses import replace
 
-    from gatewayd.tax.headers import texts
+    from gatewayd.tax.authority.headers import texts
     from gatewayd.tax.settings import settings_from
 
     fields = _fields(_text(arguments.file))

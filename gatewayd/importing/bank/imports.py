@@ -22,7 +22,7 @@ from gatewayd.importing.reading import About, FileReader, Source, Steps, remembe
 from gatewayd.ledger.allocating import allocation_rules, bank_lines, bank_statements
 from gatewayd.ledger.allocating.bank_lines import Position
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.ledger.imports import hidden_imports
+from gatewayd.ledger.imports import import_runs
 from gatewayd.ledger.imports.import_runs import RUNS
 from gatewayd.ledger.imports.import_shapes import ColumnMapping, ImportRunRow, SupposedReading
 from gatewayd.money import Money
@@ -180,7 +180,7 @@ class BankImports:
                 await allocate(self._store, org_id, run.id)
 
     def has_begun(self, tx: ReadTx, run: ImportRunRow) -> bool:
-        return hidden_imports.is_hidden(tx, run.id)
+        return import_runs.is_hidden(tx, run.id)
 
     # -- out
 

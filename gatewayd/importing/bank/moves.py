@@ -20,7 +20,7 @@ from gatewayd.importing.bank import taking
 from gatewayd.importing.parts import Sizes
 from gatewayd.ledger.allocating import allocation_rules
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.ledger.imports import hidden_imports, import_runs
+from gatewayd.ledger.imports import import_runs
 from gatewayd.ledger.imports.import_runs import RUNS
 from gatewayd.ledger.imports.import_shapes import ImportRunRow, Stage
 from gatewayd.store import ReadTx, WriteTx
@@ -43,7 +43,7 @@ def apply_whole(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
 
 def begin_hidden(tx: WriteTx, run: ImportRunRow) -> None:
     """Hide what will come in."""
-    hidden_imports.hide(tx, run.id)
+    import_runs.hide(tx, run.id)
 
 
 def apply_chunk(tx: WriteTx, run: ImportRunRow, after: int, count: int) -> int:
@@ -56,7 +56,7 @@ def apply_chunk(tx: WriteTx, run: ImportRunRow, after: int, count: int) -> int:
 
 def end_hidden(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
     """Show all that has come in. Raises `PeriodsChanged`, and then it stays hidden."""
-    hidden_imports.show(tx, run.id)  # so that its lines are counted between the balances
+    import_runs.show(tx, run.id)  # so that its lines are counted between the balances
     return _end_applying(tx, run)
 
 
@@ -67,7 +67,7 @@ def begin_taking_back(tx: WriteTx, run: ImportRunRow) -> None:
 
 def end_taking_back(tx: WriteTx, run: ImportRunRow) -> None:
     """Nothing of what had come in is left: begin again."""
-    hidden_imports.show(tx, run.id)
+    import_runs.show(tx, run.id)
 
 
 def _end_applying(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
@@ -107,7 +107,7 @@ def begin_undoing(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
         transactions.move_out(tx, run.id, sizes.whole)
         reverted = replace(run, status="reverted", stage=None, reverted_at=tx.now)
     else:
-        hidden_imports.hide(tx, run.id)
+        import_runs.hide(tx, run.id)
         reverted = replace(run, status="reverting", stage="reverting")
     coverage.mark(tx, account.id, run.id, applied=False)
     return RUNS.update(tx, reverted)
@@ -120,7 +120,7 @@ def undo_chunk(tx: WriteTx, run: ImportRunRow, count: int) -> int:
 
 def end_undoing(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
     """Nothing of it is left."""
-    hidden_imports.show(tx, run.id)
+    import_runs.show(tx, run.id)
     return RUNS.update(tx, replace(run, status="reverted", stage=None, reverted_at=tx.now))
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
+from gatewayd.areas.banking.allocations import transfers
 from gatewayd.errors import Problem, invalid_state
-from gatewayd.ledger import transfers
 from gatewayd.ledger.allocating import allocations
 from gatewayd.ledger.allocating.allocation_shapes import Allocation
 from gatewayd.ledger.allocating.allocations import ALLOCATIONS

@@ -16,7 +16,7 @@ from gatewayd.ledger.allocating import allocations
 from gatewayd.ledger.allocating.allocation_shapes import Allocation, Direction, Origin
 from gatewayd.ledger.allocating.bank_lines import BankLine, LineType
 from gatewayd.ledger.allocating.categories import Category, Purpose
-from gatewayd.ledger.vat import coded_vat
+from gatewayd.ledger.vat import vat_rates
 from gatewayd.ledger.vat.vat_rates import AllocationVatCode
 from gatewayd.money import exponent
 from gatewayd.store import ReadTx, Table, WriteTx
@@ -205,7 +205,7 @@ def share(amount: int, part: Decimal, whole: Decimal) -> int:
 
 def _vat(outcome: RuleOutcome, amount: int, date: str) -> int:
     if outcome.vat_code is not None:
-        return coded_vat.within(outcome.vat_code, amount, date) or 0
+        return vat_rates.vat_within(outcome.vat_code, amount, date) or 0
     percent = Decimal(outcome.vat_percent or 0)
     return share(amount, percent, 100 + percent)
 

@@ -1,6 +1,11 @@
-"""A bank transaction as what its money is for sees it: its account's owner, and how much of it is allocated.
+"""A bank transaction as what its money is for sees it: its account's owner, its documents, and how much is allocated.
 
-The rows are the banking area's; `allocated` alone is written here, by `ledger/allocations`.
+The rows are the banking area's; `allocated` alone is written here, by `ledger/allocations`. Owned is the table
+`line_documents`, which documents belong to which line. A document's own row says it too, and is what people change;
+this is the other way round, and changed with it.
+
+What is left to allocate of a legal entity or a business (Domain B9 and C1) is counted of booked lines. Ranges of ISO
+dates include both ends.
 """
 
 from typing import Literal, NamedTuple
@@ -8,7 +13,9 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from gatewayd.errors import not_found
-from gatewayd.ledger.imports.hidden_imports import VISIBLE_LINES
+from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.imports.import_runs import VISIBLE, VISIBLE_LINES
+from gatewayd.ledger.taxpayers.businesses import accounts_of
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, Row, WriteTx
 
@@ -67,6 +74,38 @@ WHERE org_id = :org_id AND id = :id
 """
 
 _names = msgspec.json.Decoder(list[str])
+_SELECT_DOCUMENTS = """
+SELECT l.document_id FROM line_documents l
+JOIN vault_documents d ON d.org_id = l.org_id AND d.id = l.document_id
+WHERE l.org_id = :org_id AND l.bank_transaction_id = :line_id AND d.org_id = :org_id AND d.status = 'uploaded'
+ORDER BY l.document_id
+"""
+UNDOCUMENTED = """
+NOT EXISTS (
+    SELECT 1 FROM line_documents AS l JOIN vault_documents AS d ON d.org_id = l.org_id AND d.id = l.document_id
+    WHERE l.org_id = :org_id AND l.bank_transaction_id = lines.id AND d.org_id = :org_id AND d.status = 'uploaded'
+) AND NOT EXISTS (
+    SELECT 1 FROM allocations AS parts
+    WHERE parts.org_id = :org_id AND parts.source_id = lines.id AND parts.document_ids <> '[]'
+)
+""".strip()
+"""The condition that a bank line, by the name `lines`, has no document."""
+_PUT_DOCUMENT = """
+INSERT INTO line_documents (org_id, bank_transaction_id, document_id) VALUES (:org_id, :line_id, :document_id)
+ON CONFLICT (org_id, bank_transaction_id, document_id) DO NOTHING
+"""
+_TAKE_DOCUMENT = """
+DELETE FROM line_documents WHERE org_id = :org_id AND bank_transaction_id = :line_id AND document_id = :document_id
+"""
+_FORGET_DOCUMENT = "DELETE FROM line_documents WHERE org_id = :org_id AND document_id = :document_id"
+_LEFT = f"""
+FROM bank_transactions
+WHERE org_id = :org_id AND account_id = :account_id AND date BETWEEN :first AND :last
+    AND allocated <> amount AND status = 'booked' AND {VISIBLE}
+"""
+_SELECT_LINES = f"SELECT count(id), min(id) {_LEFT} AND amount >= :least"
+_SELECT_MONEY = f"SELECT currency, count(*), sum(amount - allocated) {_LEFT} GROUP BY currency"
+_LEAST = -(1 << 62)  # minor units: every amount
 
 
 class BankLine(NamedTuple):
@@ -178,3 +217,67 @@ def set_allocated(tx: WriteTx, line: BankLine, allocated: int) -> BankLine:
     """Keep the sum of a line's allocations, signed minor units, as a change of the line that syncing clients see."""
     tx.run(_UPDATE_ALLOCATED, id=line.id, allocated=allocated, updated_at=tx.updated_at)
     return line._replace(allocated=allocated)
+
+
+def documents_of(tx: ReadTx, line_id: str) -> list[str]:
+    """The documents of a bank line whose bytes are there and not in the trash, oldest first."""
+    return [row[0] for row in tx.rows(_SELECT_DOCUMENTS, line_id=line_id)]
+
+
+def put_document(tx: WriteTx, line_id: str, document_id: str) -> None:
+    """Note that a document belongs to a bank line."""
+    tx.run(_PUT_DOCUMENT, line_id=line_id, document_id=document_id)
+
+
+def take_document(tx: WriteTx, line_id: str, document_id: str) -> None:
+    """Note that a document does not belong to a bank line any more."""
+    tx.run(_TAKE_DOCUMENT, line_id=line_id, document_id=document_id)
+
+
+def forget_document(tx: WriteTx, document_id: str) -> None:
+    """Delete what is known of a document that goes for good."""
+    tx.run(_FORGET_DOCUMENT, document_id=document_id)
+
+
+class UnallocatedLines(NamedTuple):
+    """How many lines, and the id of one of them; None: there is none."""
+
+    lines: int
+    first_id: str | None
+
+
+class UnallocatedMoney(NamedTuple):
+    """How many lines, and what is left of them, minor units, + in and - out."""
+
+    currency: str
+    lines: int
+    amount: int
+
+
+def unallocated_lines(tx: ReadTx, legal_entity_id: str, business_id: str | None, whole: DateRange) -> UnallocatedLines:
+    """The lines within a range of which something is left. `business_id` None: of the entity as a whole."""
+    return _count(tx, accounts_of(tx, legal_entity_id, business_id), whole, _LEAST)
+
+
+def unallocated_income(tx: ReadTx, legal_entity_id: str, business_id: str, whole: DateRange) -> UnallocatedLines:
+    """The same of money that came in."""
+    return _count(tx, accounts_of(tx, legal_entity_id, business_id), whole, 1)
+
+
+def unallocated_money(tx: ReadTx, legal_entity_id: str, business_id: str, whole: DateRange) -> list[UnallocatedMoney]:
+    """What is left of the lines within a range, by currency."""
+    sums: dict[str, list[int]] = {}
+    for account_id in accounts_of(tx, legal_entity_id, business_id):
+        for currency, count, amount in tx.rows(_SELECT_MONEY, account_id=account_id, **whole._asdict()):
+            found = sums.setdefault(currency, [0, 0])
+            found[0] += count
+            found[1] += amount
+    return [UnallocatedMoney(currency, *found) for currency, found in sorted(sums.items())]
+
+
+def _count(tx: ReadTx, account_ids: list[str], whole: DateRange, least: int) -> UnallocatedLines:
+    total, first_id = 0, None
+    for account_id in account_ids:
+        count, id_ = tx.rows(_SELECT_LINES, account_id=account_id, least=least, **whole._asdict())[0]
+        total, first_id = total + count, first_id or id_
+    return UnallocatedLines(total, first_id)

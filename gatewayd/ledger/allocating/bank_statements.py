@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from gatewayd.ledger.dates.date_ranges import DateRange, after, before
-from gatewayd.ledger.imports.hidden_imports import VISIBLE
+from gatewayd.ledger.imports.import_runs import VISIBLE
 from gatewayd.store import ReadTx
 
 ALWAYS: Final = DateRange("0001-01-01", "9999-12-31")

@@ -1,7 +1,7 @@
 """Payments of mortgages, split into interest and capital when they are entered (Domain C2). Reads only.
 
 What was split stays as it is, whatever becomes of the loan: figures of a year do not change with a rate of the next.
-A payment takes the oldest instalment that is not met (`instalments_met`). What no instalment takes is capital of a loan
+A payment takes the oldest instalment that is not met (`amortising`). What no instalment takes is capital of a loan
 that is repaid, and `other` of an interest-only one that has not come to its end, until somebody says what it was; the
 `reason` of its part tells so.
 """
@@ -13,8 +13,8 @@ from gatewayd.ledger.allocating import lets
 from gatewayd.ledger.allocating.allocation_shapes import Allocation, Part
 from gatewayd.ledger.allocating.categories import NOT_PNL
 from gatewayd.ledger.allocating.lets import LetMortgage, Place
-from gatewayd.ledger.loans import instalments_met, loans
-from gatewayd.ledger.loans.instalments_met import Borne, InterestEntered
+from gatewayd.ledger.loans import amortising, loans
+from gatewayd.ledger.loans.amortising import Borne, InterestEntered
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.ledger.taxpayers.businesses import Business
 from gatewayd.store import ReadTx
@@ -103,4 +103,4 @@ def _borne(tx: ReadTx, mortgage: LetMortgage, paid: Paid, amount: int) -> Borne:
     ]
     before = (row for row in paid.before if row.interest_source is not None and row.mortgage_id == mortgage.id)
     entered += [InterestEntered(row.date, -row.signed, row.interest_source == "statement") for row in before]
-    return instalments_met.borne(loan, sorted(entered), paid.date, amount)
+    return amortising.borne(loan, sorted(entered), paid.date, amount)

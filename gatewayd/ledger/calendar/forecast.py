@@ -11,15 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Literal, NamedTuple
 
 from gatewayd.clock import months_later
-from gatewayd.ledger.dates import (
-    companies,
-    construction,
-    digital_updates,
-    income_tax,
-    tax_calendar,
-    vat,
-    vat_on_account,
-)
+from gatewayd.ledger.dates import companies, income_tax, tax_calendar, vat
 from gatewayd.ledger.dates.months import DuePeriod
 from gatewayd.ledger.taxpayers.taxpayers import INCOME_TAX_SOURCES, Source, Taxpayer
 
@@ -164,10 +156,10 @@ def _add_vat(found: Forecast, taxpayer: Taxpayer, said: list[Said], seen: Horizo
     named = [DuePeriod(one.start, one.end, vat.due(one.end, annual)) for one in said]
     free = [one for one in predicted if not any(one.start <= other.end and other.start <= one.end for other in named)]
     every = sorted([*named, *free])
-    asked = {} if annual else vat_on_account.asked_of(every, taxpayer.vat_years)
+    asked = {} if annual else vat.asked_of(every, taxpayer.vat_years)
     for period in every:
         key = PeriodKey("vat_period", None, period.end.isoformat())
-        dues = list(vat_on_account.dues(period, asked.get(period.end)))
+        dues = list(vat.dues(period, asked.get(period.end)))
         _add_period(found, key, (vat_label(period.end), None), period._replace(due=dues[0].day))
         for one in dues:
             _add_obligation(found, one.kind, None, period._replace(due=one.day), key)
@@ -184,7 +176,7 @@ def _add_contractors_returns(found: Forecast, taxpayer: Taxpayer, seen: Horizon,
     """Chosen: nobody says since when, or until when, somebody is a contractor. So what is still to be returned follows
     from today, and months that are over stay as they were then.
     """
-    for month in construction.returns(seen.first, seen.last):
+    for month in tax_calendar.construction_returns(seen.first, seen.last):
         is_due = taxpayer.is_contractor and month.due >= seen.today
         if is_due or (month.end < seen.today and month.end.isoformat() in contracted):
             _add_obligation(found, "cis_return", None, month, None)
@@ -224,7 +216,7 @@ def _are_due(taxpayer: Taxpayer, source: Source, sources: list[Source], year: in
     for before in range(year - _YEARS_LOOKED_BACK, year):
         if all(one.commenced is not None and one.commenced > income_tax.year_end(before) for one in sources):
             incomes.setdefault(before, 0)
-    return digital_updates.are_due(year, incomes)
+    return income_tax.updates_are_due(year, incomes)
 
 
 def _is_live(source: Source, year: int) -> bool:

@@ -1,15 +1,20 @@
 """What makes entries: giving, taking, and what falls due by date. Each keeps the invariants of Domain C8.
 
 Whatever books, books first what has fallen due: holds that are over, grants that have expired, months of a plan that
-have begun. So nothing rests on whether a job has run.
+have begun. So nothing rests on whether a job has run: what has
+fallen due in any organization the daemon books, and whatever reads counts it.
+
+Tells when credits run low under a plan: `credits.low`, with the entries that made it so.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from gatewayd import events
 from gatewayd.errors import Problem
-from gatewayd.ledger.credits import entries, grants, holds, low, plans
+from gatewayd.ledger.credits import balances, entries, grants, holds, plans
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import Change, Draw, NewGrant
 from gatewayd.ledger.credits.shapes import EntryRow, GrantRow, PlanRow
@@ -56,7 +61,7 @@ def enter(tx: WriteTx, entry: NewEntry, draws: list[Draw], owed: int = 0) -> lis
         entries.append(tx, replace(entry, amount=-amount, grant_id=grant_id, part=part))
         for part, (grant_id, amount) in enumerate(parts, entry.part)
     ]
-    low.tell(tx, booked)
+    tell_of_low(tx, booked)
     return booked
 
 
@@ -86,7 +91,7 @@ def book_some(tx: WriteTx) -> bool:
         let_go(tx, hold.id)
         holds.close(tx, hold.id, "expired")
     expired = grants.due(tx, tx.now)
-    low.tell(tx, [_expire(tx, due) for due in expired])
+    tell_of_low(tx, [_expire(tx, due) for due in expired])
     return bool(over or expired)
 
 
@@ -160,3 +165,38 @@ def change_plan(tx: WriteTx, plan: PlanRow | None) -> None:
     elif plan.included_credits > within.granted:
         _grant_month(tx, plan, subscription, within.month, plan.included_credits - within.granted)
         plans.allot(tx, subscription, within.month, plan.included_credits)
+
+
+def tell_of_low(tx: WriteTx, booked: Sequence[EntryRow]) -> None:
+    """Fire `credits.low` where what was entered just now took the balance below what is low for the plan.
+
+    So it is told once for each time. Chosen: by the balance and not by what is available, or each piece of work under
+    way would tell it; what has fallen due counts, so that a month that ends tells nothing where the next one begins;
+    and entries of another ledger tell nothing, as they are of the past.
+    """
+    if not booked or booked[0].import_id is not None or (plan := plans.included(tx)) is None:
+        return
+    plan_id, included = plan
+    before, after = booked[0].balance_after - booked[0].amount, booked[-1].balance_after
+    if balances.is_low(before, included) or not balances.is_low(after, included):
+        return
+    left = balances.present(tx, tx.now).balance
+    if balances.is_low(left, included):
+        data = {"balance": credits_text(left), "included_credits": credits_text(included)}
+        events.append(tx, "credits.low", {"plan_id": plan_id, **data})
+
+
+def organization_with_due(tx: ReadTx) -> str | None:
+    """An organization in which something has fallen due; None: nothing has."""
+    at = tx.now
+    return (
+        holds.organization_with_due(tx, at)
+        or grants.organization_with_due(tx, at)
+        or plans.organization_with_due(tx, at)
+    )
+
+
+def book_what_is_due(tx: WriteTx) -> None:
+    """Book what has fallen due in the organization of the transaction, as much as doesn't hold up others."""
+    if not book_some(tx):
+        book_due(tx)

@@ -3,12 +3,20 @@
 They are kept by quarter of an hour and by block of six hours. Days of any time zone, of 23 and of 25 hours too, begin
 with a quarter of an hour (Chosen: zones whose offset was another one ended before 1990), and most of a day are whole
 blocks, so that a year is summed up in few steps.
+
+Usage is told by civil day of a time zone, or by operation.
 """
 
+import datetime
+import zoneinfo
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from gatewayd import clock
 from gatewayd.clock import MINUTE, Instant
+from gatewayd.errors import invalid_field
+from gatewayd.ledger.credits.shapes import UsageDay, UsageTotals, UsedCredits
+from gatewayd.money import Credits
 from gatewayd.store import ReadTx, WriteTx
 
 QUARTER: Final = 15 * MINUTE
@@ -49,6 +57,7 @@ _SUM_BLOCKS = """
 SELECT operation, sum(credits), sum(operations) FROM credit_usage_blocks
 WHERE org_id = :org_id AND block >= :first AND block < :behind GROUP BY operation
 """
+_DAY = datetime.timedelta(days=1)
 
 
 class Used(NamedTuple):
@@ -122,3 +131,45 @@ def _negative(sums: Sums) -> Sums:
 
 def _read(tx: ReadTx, sql: str, first: int, behind: int) -> Sums:
     return {operation: Used(*sums) for operation, *sums in tx.each(sql, first=first, behind=behind)}
+
+
+def time_zone(name: str) -> zoneinfo.ZoneInfo:
+    """The zone of a name such as `Europe/London`. Raises `Problem` `validation_failed` where there is no such one."""
+    zone = clock.time_zone(name)
+    if zone is None:
+        raise invalid_field("timezone", "invalid_format", "There is no such time zone: see the IANA names.")
+    return zone
+
+
+def by_day(tx: ReadTx, first: datetime.date, last: datetime.date, zone: zoneinfo.ZoneInfo) -> list[tuple[str, Sums]]:
+    """What was used on each day of a range, both inclusive, those without use too."""
+    days = [first + number * _DAY for number in range((last - first).days + 1)]
+    found = between(tx, [clock.midnight(day, zone) for day in (*days, last + _DAY)])
+    return [(day.isoformat(), sums) for day, sums in zip(days, found, strict=True)]
+
+
+def of_days(tx: ReadTx, first: datetime.date, last: datetime.date, zone: zoneinfo.ZoneInfo) -> Sums:
+    """What was used in a range of days, both inclusive."""
+    (sums,) = between(tx, [clock.midnight(first, zone), clock.midnight(last + _DAY, zone)])
+    return sums
+
+
+def day_of(date: str, sums: Sums) -> UsageDay:
+    """One day of the answer."""
+    used, operations = _total(sums)
+    return UsageDay(date=date, credits=used, operations=operations, by_operation=_by_operation(sums))
+
+
+def totals_of(sums: Sums) -> UsageTotals:
+    """The totals of the answer."""
+    used, operations = _total(sums)
+    return UsageTotals(credits=used, operations=operations, by_operation=_by_operation(sums))
+
+
+def _total(sums: Sums) -> tuple[Credits, int]:
+    return Credits(sum(used.credits for used in sums.values())), sum(used.operations for used in sums.values())
+
+
+def _by_operation(sums: Sums) -> dict[str, UsedCredits]:
+    ordered = sorted(sums.items())
+    return {name: UsedCredits(credits=Credits(used.credits), count=used.operations) for name, used in ordered}

@@ -1,14 +1,21 @@
 """Income Tax of persons: quarters, updates, declarations and payments (domain model C6). Pure.
 
 A tax year is named by the calendar year in which it begins: 2026 is 2026-27.
+
+Who makes quarterly updates follows from the income of earlier years, in pence. The qualifying income of the return that
+was due before the tax year began decides: that of two years before. Who has to make updates goes on until the income
+was not above the threshold for three years in a row [mandation].
 """
 
 import datetime
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
 
 from gatewayd.ledger.dates.months import DAY
 
 QuarterType = Literal["standard", "calendar"]
+YEARS_BEFORE: Final = 2
+_YEARS_TO_LEAVE: Final = 3
 
 
 class Quarter(NamedTuple):
@@ -114,3 +121,37 @@ def payments_on_account_due(year: int) -> tuple[datetime.date, datetime.date]:
     TMA 1970 s59A(2). Whether somebody makes them depends on the tax of the year before.
     """
     return datetime.date(year + 1, 1, 31), datetime.date(year + 1, 7, 31)
+
+
+class Threshold(NamedTuple):
+    """Who had more than this income two years before makes updates, from a tax year on."""
+
+    first_year: int
+    income: int
+
+
+THRESHOLDS: Final = (  # the latest first; SI 2026/336 reg 27, and [mandation] for the years to come
+    Threshold(2028, 20_000_00),
+    Threshold(2027, 30_000_00),
+    Threshold(2026, 50_000_00),
+)
+
+
+def updates_are_due(year: int, incomes: Mapping[int, int]) -> bool | None:
+    """Whether updates are due in a tax year, by the incomes that are known, each of a tax year; None: nobody knows.
+
+    Years are named by the calendar year in which they begin.
+    """
+    decided = [_above(one, incomes) for one in range(year, year - _YEARS_TO_LEAVE, -1)]
+    if any(decided):  # once they are due, they go on until three years are over
+        return True
+    return None if None in decided else False
+
+
+def _above(year: int, incomes: Mapping[int, int]) -> bool | None:
+    """Whether the income that decides of a tax year is above its threshold; None: it is not known."""
+    threshold = next((one.income for one in THRESHOLDS if year >= one.first_year), None)
+    if threshold is None:
+        return False
+    income = incomes.get(year - YEARS_BEFORE)
+    return None if income is None else income > threshold

@@ -1,19 +1,33 @@
-"""Runs of imports as they are stored, and how files with the same headings were read.
+"""Runs of imports as they are stored, what of them is listed, and how files with the same headings were read.
 
-Owns the tables `import_runs` and `csv_mappings`. Areas have what is staged for a run, and what it brings.
+Owns the tables `import_runs`, `csv_mappings` and `hidden_imports`. Areas have what is staged for a run, and what it
+brings.
+
+A large import is written in many short transactions, and its rows appear, or are gone, all at once: with the row that
+is kept here for so long. Every statement that reads bank transactions says `VISIBLE`, by whatever it finds them.
 """
 
 import hashlib
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
+from gatewayd.contract.pages import Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode, project
-from gatewayd.ledger.imports.import_shapes import ImportKind, ImportRun, ImportRunRow, MappingProposal
+from gatewayd.errors import not_found
+from gatewayd.ledger.imports.import_shapes import (
+    ImportKind,
+    ImportRun,
+    ImportRunRow,
+    ListImportRows,
+    ListImports,
+    MappingProposal,
+)
+from gatewayd.ledger.lists import sync_page
 from gatewayd.statements.shapes import Mapping
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, Row, Table, WriteTx
 
 SAME_FILES_MAX: Final = 100  # Chosen: accounts that one file was imported into
 
@@ -76,6 +90,20 @@ ON CONFLICT (org_id, headings) DO UPDATE SET mapping = :mapping, updated_at = :n
 
 
 # -- runs
+_OF_ACTION = " AND action = :action"
+_IN_ORDER = " ORDER BY position LIMIT :count"
+VISIBLE: Final = (
+    "NOT EXISTS (SELECT 1 FROM hidden_imports AS hidden"
+    " WHERE hidden.org_id = :org_id AND hidden.import_id = bank_transactions.import_id)"
+)
+"""The condition on `bank_transactions`."""
+
+VISIBLE_LINES: Final = VISIBLE.replace("bank_transactions.", "lines.")
+"""The same on `bank_transactions AS lines`."""
+
+_HIDE = "INSERT INTO hidden_imports (org_id, import_id) VALUES (:org_id, :import_id)"
+_SELECT_HIDDEN = "SELECT 1 FROM hidden_imports WHERE org_id = :org_id AND import_id = :import_id"
+_SHOW = "DELETE FROM hidden_imports WHERE org_id = :org_id AND import_id = :import_id"
 
 
 def shown(row: ImportRunRow) -> ImportRun:
@@ -188,3 +216,59 @@ def _key(kind: ImportKind, headings: Sequence[str]) -> str:
     """What stands for the headings: those of banks by themselves, as they were kept before there were others."""
     named = [heading.strip().casefold() for heading in headings]
     return hashlib.sha256("\n".join(named if kind == "bank" else [kind, "", *named]).encode()).hexdigest()
+
+
+def runs_page(tx: ReadTx, kind: ImportKind, request: ListImports) -> Listing[ImportRun]:
+    """One page of the runs of a kind, newest first, or in the order of change with `updatedSince`."""
+    filters = {
+        "kind = :kind": kind,
+        "account_id = :account_id": request.account_id,
+        "status = :status": request.status,
+    }
+    return sync_page(tx, request, RUNS.select, filters, lambda row: item(RUNS.read(tx, row)))
+
+
+def run_of(tx: ReadTx, kind: ImportKind, import_id: str) -> ImportRunRow:
+    """The run, if it is of this kind. Raises `Problem` `not_found`."""
+    run = RUNS.get(tx, import_id)
+    if run.kind != kind:
+        raise not_found(RUNS.kind)
+    return run
+
+
+def rows_page(
+    tx: ReadTx, request: ListImportRows, select: str, position: int, row_item: Callable[[Row], bytes]
+) -> Listing[Any]:
+    """One page of the staged rows of a run, in the order of the file.
+
+    `select` ends in `position > :after`, and has the position in the column of that number.
+    """
+    key = cursor_key(request, int)
+    sql = select + (_IN_ORDER if request.action is None else _OF_ACTION + _IN_ORDER)
+    values = {} if request.action is None else {"action": request.action}
+    items: list[bytes] = []
+
+    def size(row: Row) -> int:
+        items.append(row_item(row))
+        return len(items[-1])
+
+    after = 0 if key is None else key[0]
+    found = tx.each(sql, import_id=request.import_id, after=after, count=request.limit + 1, **values)
+    taken, more = fill(found, request.limit, size)
+    cursor = next_cursor(request, (taken[-1][position],)) if more else None
+    return Listing.of(items[: len(taken)], cursor)
+
+
+def hide(tx: WriteTx, import_id: str) -> None:
+    """Hide what the import brought and will bring."""
+    tx.run(_HIDE, import_id=import_id)
+
+
+def is_hidden(tx: ReadTx, import_id: str) -> bool:
+    """Whether it is hidden."""
+    return tx.row(_SELECT_HIDDEN, import_id=import_id) is not None
+
+
+def show(tx: WriteTx, import_id: str) -> None:
+    """Show it, all at once."""
+    tx.run(_SHOW, import_id=import_id)

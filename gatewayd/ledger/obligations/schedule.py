@@ -6,6 +6,9 @@ year, made is made anew by `refresh_some`.
 What a person or the authority has touched stays: a period that is closing or closed, an obligation that is fulfilled,
 dismissed or confirmed. What applies no more is not deleted, so that clients who follow changes see it: the period is
 archived, the obligation not required. When it applies again it is the same one.
+
+What was payable of VAT for closed periods is kept, so that years can be reckoned without adding the books up again. It
+stands until the period is opened again, for nothing in it changes.
 """
 
 import datetime
@@ -14,6 +17,8 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from gatewayd.clock import months_later
+from gatewayd.errors import Problem
 from gatewayd.ledger.calendar import periods
 from gatewayd.ledger.calendar.forecast import (
     ExpectedObligation,
@@ -25,10 +30,13 @@ from gatewayd.ledger.calendar.forecast import (
     horizon,
 )
 from gatewayd.ledger.calendar.periods import PERIODS, PeriodRow
+from gatewayd.ledger.dates.date_ranges import DateRange
 from gatewayd.ledger.dates.tax_calendar import tax_year_of
-from gatewayd.ledger.obligations import kept_vat, obligations
+from gatewayd.ledger.obligations import obligations
 from gatewayd.ledger.obligations.obligations import OBLIGATIONS, ObligationKey, ObligationRow
-from gatewayd.ledger.taxpayers import taxpayers
+from gatewayd.ledger.results import vat_figures
+from gatewayd.ledger.taxpayers import taxpayers, vat_years
+from gatewayd.ledger.vat import vat_return, vat_standing
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 
@@ -49,6 +57,8 @@ UPDATE calendars SET made_for = :made_for WHERE org_id = :org_id AND legal_entit
 _INSERT_CALENDAR = """
 INSERT INTO calendars (org_id, legal_entity_id, made_for) VALUES (:org_id, :legal_entity_id, :made_for)
 """
+_LOOKED_BACK: Final = 30  # Chosen: months; what was owed before decides of no payment that is still to come
+_CURRENCY: Final = "GBP"  # of VAT returns
 
 
 class _Stored(NamedTuple):
@@ -64,7 +74,7 @@ def refresh(tx: WriteTx, legal_entity_id: str, business_id: str | None = None) -
     With a business, of that and of the entity as a whole: what follows from the others is as it was, and they may be
     many. Not of a person: whether updates of one source are due depends on when the others began.
     """
-    kept_vat.refresh(tx, legal_entity_id)
+    keep_vat_return(tx, legal_entity_id)
     taxpayer = taxpayers.find(tx, legal_entity_id)
     assert taxpayer is not None, "a legal entity is refreshed after it was stored"
     if taxpayer.is_person:
@@ -235,3 +245,32 @@ def _put_away(tx: WriteTx, row: ObligationRow) -> None:
     elif row.status == "open":
         after = OBLIGATIONS.update(tx, replace(row, status="not_required"))
         obligations.note(tx, after, "not_required")
+
+
+def keep_vat_return(tx: WriteTx, legal_entity_id: str) -> None:
+    """Keep what was payable for closed periods, and forget it of those that were opened again.
+
+    Chosen: of a return that cannot be added up, because foreign money has no rate of exchange, nothing is known.
+    """
+    vat_years.forget_open(tx, legal_entity_id)
+    since = months_later(datetime.date.fromisoformat(tx.today), -_LOOKED_BACK).isoformat()
+    for period in list(vat_years.missing(tx, legal_entity_id, since)):
+        liability = payable(tx, legal_entity_id, DateRange(period.first, period.last))
+        if liability is not None:
+            vat_years.keep(tx, period.id, liability)
+
+
+def payable(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> int | None:
+    """What is payable on the return of some days, pence; None: nobody knows.
+
+    Chosen: nothing where VAT is repaid, for the law adds up what somebody was liable to pay (SI 1993/2001 art 5).
+    """
+    if vat_standing.of_entity(tx, legal_entity_id).seller.base_currency != _CURRENCY:
+        return None
+    try:
+        boxes = vat_return.boxes(vat_figures.of_period(tx, legal_entity_id, whole))
+    except Problem as problem:
+        if problem.code != "currency_mismatch":
+            raise
+        return None
+    return max(boxes.total_vat_due - boxes.vat_reclaimed, 0)

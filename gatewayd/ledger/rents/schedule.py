@@ -8,20 +8,25 @@ day of the tenancy; from there they follow at the distance of the frequency.
       | part of a period |     period      |           ...             | part of one |
     index -1             0                 1                           n
 
-Rent by the quarter may be due on quarter days instead, and its parts cost what `quarter_days` says.
+Rent of business premises by the quarter may be due on quarter days instead:
 
 Chosen: another part costs the share of its days in the whole period that it belongs to, half up; a period has the rent
 of its first day, so that a change within it counts from the next due day on.
+
+    english   Lady Day 25 March, Midsummer 24 June, Michaelmas 29 September, Christmas 25 December (custom)
+    scottish  28 February, 28 May, 28 August, 28 November (Term and Quarter Days (Scotland) Act 1990 s1)
+    modern    1 January, 1 April, 1 July, 1 October, as newer leases have it
+
+Chosen: a day of a part costs 1/365 of the rent of a year, in leap years too, as the Standard Commercial Property
+Conditions have it; and a part never costs more than its quarter, which it would where days are missing of a long one.
 """
 
 import calendar
 import datetime
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from gatewayd.ledger.rents import quarter_days
-from gatewayd.ledger.rents.quarter_days import QuarterDays, Quarters
 from gatewayd.money import half_up
 
 Frequency = Literal["weekly", "fortnightly", "four_weekly", "monthly", "quarterly", "annually"]
@@ -37,10 +42,20 @@ _IN_A_MONTH: Mapping[Frequency, Fraction] = {
     "annually": Fraction(1, 12),
 }
 _MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_DAYS_OF_400_YEARS = 146_097
+_DAYS_OF_400_YEARS: Final = 146_097
 _LAST_ORDINAL = datetime.date.max.toordinal()
 
 _date = datetime.date.fromisoformat
+QuarterDays = Literal["english", "scottish", "modern"]
+
+_OF_A_YEAR: Final[Mapping[QuarterDays, tuple[tuple[int, int], ...]]] = {
+    "english": ((3, 25), (6, 24), (9, 29), (12, 25)),
+    "scottish": ((2, 28), (5, 28), (8, 28), (11, 28)),
+    "modern": ((1, 1), (4, 1), (7, 1), (10, 1)),
+}
+"""Month and day of each. None is a leap day."""
+_QUARTERS: Final = 4
+_DAYS_OF_A_YEAR: Final = 365
 
 
 class Step(NamedTuple):
@@ -163,6 +178,38 @@ class _Months:
 
     def _due_in(self, year: int, month: int) -> int:
         return min(self._due_day, _MONTH_LENGTHS[month] + (month == 1 and calendar.isleap(year)))
+
+
+class Quarters:
+    """Due days on the quarter days of each year: the ordinal of the nth, and how many are before or until a day.
+
+    The first is that of the tenancy's first day, or the next one; `begins_at_once`: it is the first day.
+    """
+
+    __slots__ = ("_days", "_first", "begins_at_once")
+
+    def __init__(self, start: datetime.date, which: QuarterDays) -> None:
+        self._days = _OF_A_YEAR[which]
+        self._first = self._quarter(start, 0)
+        self.begins_at_once = (start.month, start.day) in self._days
+
+    def nth(self, index: int) -> int:
+        """The ordinal of a due day."""
+        year, quarter = divmod(self._first + index, _QUARTERS)
+        cycles, year = divmod(year, 400)  # before the first and after the last year of a date there are more
+        return datetime.date(year + 400, *self._days[quarter]).toordinal() + (cycles - 1) * _DAYS_OF_400_YEARS
+
+    def before(self, day: datetime.date) -> int:
+        """How many due days are before a day."""
+        return max(self._quarter(day, 0) - self._first, 0)
+
+    def until(self, day: datetime.date) -> int:
+        """How many are before a day or on it."""
+        return max(self._quarter(day, 1) - self._first, 0)
+
+    def _quarter(self, day: datetime.date, more: int) -> int:
+        """The first quarter day, counted from the year 0, that is not before what comes `more` days, 0 or 1, later."""
+        return _QUARTERS * day.year + sum(one < (day.month, day.day + more) for one in self._days)
 
 
 def due_until(terms: Terms, day: str) -> int:
@@ -292,7 +339,7 @@ def _part_before(terms: Terms, grid: _Weeks | _Months | Quarters) -> list[_Run]:
 def _part(terms: Terms, first: str, days: int, of: int) -> int:
     """What some days of a period cost that begin on an ISO date, minor units. `of`: the days of the whole period."""
     rent = _rent_on(terms, first)
-    return half_up(rent * days, of) if terms.quarter_days is None else quarter_days.part(rent, days)
+    return half_up(rent * days, of) if terms.quarter_days is None else part(rent, days)
 
 
 def _whole(terms: Terms, grid: _Weeks | _Months | Quarters, count: int) -> list[_Run]:
@@ -320,3 +367,8 @@ def _first_day(terms: Terms, index: int) -> str:
 
 def _iso(ordinal: int) -> str:
     return datetime.date.fromordinal(min(ordinal, _LAST_ORDINAL)).isoformat()
+
+
+def part(rent: int, days: int) -> int:
+    """What some days of a quarter cost, minor units, of the rent of a quarter."""
+    return min(half_up(rent * _QUARTERS * days, _DAYS_OF_A_YEAR), rent)

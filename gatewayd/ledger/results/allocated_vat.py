@@ -27,7 +27,7 @@ from gatewayd.ledger.results.allocated_money import (
     convert,
     currency_mismatch,
 )
-from gatewayd.ledger.vat import coded_vat
+from gatewayd.ledger.vat import vat_rates
 from gatewayd.ledger.vat.vat_rates import (
     NI_ACQUISITIONS,
     OUTSIDE_FLAT_RATE,
@@ -182,7 +182,7 @@ def _purchase(kind: _Kind, gross: int, vat: int) -> VatFigures:
         return VatFigures()
     if code is None or code not in SELF_ACCOUNTED or kind.tax_point is None:
         return VatFigures(input_vat=vat, purchases=gross - vat)
-    due = coded_vat.accounted(code, gross, kind.tax_point)
+    due = vat_rates.vat_accounted(code, gross, kind.tax_point)
     if code in NI_ACQUISITIONS:
         return VatFigures(acquisition_vat=due, input_vat=due, purchases=gross, acquisitions=gross)
     sales = gross if code == SERVICES_OVERSEAS else 0

@@ -7,21 +7,33 @@ one that its invoice names.
 
 Chosen: an invoice that names no business is that of the one which its legal entity has on the supply date, where there
 is one alone.
+
+On cash basis each payment is a share of the lines. Payments and credit notes are walked by date. After each, what
+counts of a line so far is
+
+    what is left of the line after credit notes x min(paid, payable) / payable
+
+rounded half up, and the event counts for what that has grown by. So the parts add up to the invoice exactly once it is
+paid, however it is paid and wherever a range is split. Payable is gross less what the contractor withholds: the share
+is one of the whole line, and what was withheld is told beside it.
+
+Chosen: what a client paid too much is owed to them and no income. A credit note that leaves them with more paid than
+is payable takes the income back on its own date; their refund then counts nowhere.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
 from gatewayd.clock import days_after
 from gatewayd.ledger.allocating import categories
 from gatewayd.ledger.dates.date_ranges import DateRange
 from gatewayd.ledger.results import profit_and_loss
 from gatewayd.ledger.results.allocated_money import Account, bears_flat_rate, convert, currency_mismatch
-from gatewayd.ledger.results.invoice_shares import Credit, Figures, PaidInvoice, Payment, Share, settled, walk
 from gatewayd.ledger.results.profit_and_loss import Posting
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.ledger.taxpayers.businesses import Business
 from gatewayd.ledger.vat.vat_rates import OUTSIDE_FLAT_RATE
+from gatewayd.money import half_up
 from gatewayd.store import ReadTx, Row
 
 _HEAD = "i.id, coalesce(i.credits_invoice_id, i.id), i.supply_date, i.currency, i.base_currency, i.fx_rate"
@@ -82,6 +94,95 @@ WHERE org_id = :org_id AND issue_date BETWEEN :first AND :last AND business_id I
     AND legal_entity_id = :legal_entity_id AND kind = 'invoice' AND status <> 'draft' AND status <> 'void'
 LIMIT :most
 """
+_SOLE = """
+(
+    SELECT min(sole.id) FROM businesses AS sole
+    WHERE sole.org_id = :org_id AND sole.legal_entity_id = {invoice}.legal_entity_id
+        AND (sole.commencement_date IS NULL OR sole.commencement_date <= {invoice}.supply_date)
+        AND (sole.cessation_date IS NULL OR sole.cessation_date >= {invoice}.supply_date)
+        AND (sole.archived_on IS NULL OR sole.archived_on > {invoice}.supply_date)
+    HAVING count(sole.id) = 1
+)
+""".strip()
+_NAMED_OR_SOLE = f"coalesce({{invoice}}.business_id, {_SOLE})"
+_OF = f"""
+CASE WHEN {{invoice}}.credits_invoice_id IS NULL THEN {_NAMED_OR_SOLE} ELSE (
+    SELECT {_NAMED_OR_SOLE.format(invoice="credited")} FROM invoices AS credited
+    WHERE credited.org_id = :org_id AND credited.id = {{invoice}}.credits_invoice_id
+) END
+""".strip()
+L = TypeVar("L", bound=Hashable)
+"""What lines are told apart by: a category, a VAT code, or more than that."""
+
+
+class Figures(NamedTuple):
+    """What counts in a category. `supply` is the part of gross that a flat rate of VAT is taken of."""
+
+    net: int
+    gross: int
+    supply: int
+
+    def plus(self, other: "Figures", sign: int = 1) -> "Figures":
+        """The sum, or with -1 the difference."""
+        return Figures(self.net + sign * other.net, self.gross + sign * other.gross, self.supply + sign * other.supply)
+
+    def part(self, numerator: int, denominator: int) -> "Figures":
+        """A share of each, rounded half up."""
+        if numerator == denominator:
+            return self
+        return Figures(
+            half_up(self.net * numerator, denominator),
+            half_up(self.gross * numerator, denominator),
+            half_up(self.supply * numerator, denominator),
+        )
+
+
+class Payment(NamedTuple):
+    """Money that came in on an ISO date; `bank_transaction_id` None: nobody knows by which bank line.
+
+    `fx_rate` None: it is in the currency of the books, or nobody knows its rate.
+    """
+
+    date: str
+    position: int
+    amount: int
+    bank_transaction_id: str | None = None
+    fx_rate: str | None = None
+
+
+class Credit(NamedTuple, Generic[L]):
+    """A credit note: figures by line, and what it takes off the amount payable and off what is withheld."""
+
+    date: str
+    id: str
+    payable: int
+    withheld: int
+    lines: dict[L, Figures]
+
+
+class PaidInvoice(NamedTuple, Generic[L]):
+    """An invoice with what stands against it. `withheld` is the CIS deduction; `payable` is gross less that."""
+
+    payable: int
+    withheld: int
+    lines: dict[L, Figures]
+    payments: Sequence[Payment]
+    credits: Sequence[Credit[L]]
+
+
+class Share(NamedTuple, Generic[L]):
+    """What counts of one line by one payment or credit note."""
+
+    event: Credit[L] | Payment
+    line: L
+    figures: Figures
+
+
+class Withheld(NamedTuple, Generic[L]):
+    """What was withheld together with what one payment or credit note counts for."""
+
+    event: Credit[L] | Payment
+    amount: int
 
 
 class Entry(NamedTuple):
@@ -289,3 +390,60 @@ def without_business(tx: ReadTx, account: Account, whole: DateRange, most: int) 
     of_entity = businesses.of_entity(tx, legal_entity_id) if dates else []
     whose = [businesses.sole_on(of_entity, date) for date in dates]
     return WithoutBusiness(whose.count(account.business_id), whose.count(None))
+
+
+def counted_in(invoice: str) -> str:
+    """The id of the business that an invoice, by the name of its table, counts in; NULL: in none."""
+    return _OF.format(invoice=invoice)
+
+
+def of_business(invoice: str) -> str:
+    """The condition that an invoice counts in `:business_id`; where that is NULL, in any or in none."""
+    return f"(CAST(:business_id AS TEXT) IS NULL OR {counted_in(invoice)} = :business_id)"
+
+
+_NOTHING = Figures(0, 0, 0)
+
+
+def walk(invoice: PaidInvoice[L]) -> Iterator[Share[L] | Withheld[L]]:
+    """What each payment and credit note counts for, oldest first; parts that are nothing are left out."""
+    left, payable, held, paid = dict(invoice.lines), invoice.payable, invoice.withheld, 0
+    counted: dict[L, Figures] = {}
+    counted_held = 0
+    events: list[Credit[L] | Payment] = [*invoice.credits, *invoice.payments]
+    for event in sorted(events, key=_order):
+        if isinstance(event, Credit):
+            payable, held = payable - event.payable, held - event.withheld
+            for line, figures in event.lines.items():
+                left[line] = left.get(line, _NOTHING).plus(figures, -1)
+        else:
+            paid += event.amount
+        numerator, denominator = (min(paid, payable), payable) if payable > 0 else (0, 1)
+        for line, figures in left.items():
+            now = figures.part(numerator, denominator)
+            grown = now.plus(counted.get(line, _NOTHING), -1)
+            counted[line] = now
+            if any(grown):
+                yield Share(event, line, grown)
+        now_held = half_up(held * numerator, denominator)
+        if now_held != counted_held:
+            yield Withheld(event, now_held - counted_held)
+        counted_held = now_held
+
+
+def settled(invoice: PaidInvoice[L]) -> Iterator[tuple[Payment, int, int]]:
+    """Each payment, oldest first, with what was settled before and after it: what is paid too much settles nothing."""
+    payable, paid = invoice.payable, 0
+    events: list[Credit[L] | Payment] = [*invoice.credits, *invoice.payments]
+    for event in sorted(events, key=_order):
+        if isinstance(event, Credit):
+            payable -= event.payable
+        else:
+            before, paid = paid, paid + event.amount
+            yield event, min(before, max(payable, 0)), min(paid, max(payable, 0))
+
+
+def _order(event: Credit[L] | Payment) -> tuple[str, int, str]:
+    if isinstance(event, Credit):
+        return event.date, 0, event.id
+    return event.date, event.position, ""

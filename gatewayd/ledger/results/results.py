@@ -15,7 +15,6 @@ from gatewayd.ledger.results.allocated_money import Account, Evidence, Scope
 from gatewayd.ledger.results.invoiced_income import Entry
 from gatewayd.ledger.results.profit_and_loss import Books, Statement
 from gatewayd.ledger.results.rents_accrued import Rents
-from gatewayd.ledger.results.thresholds import consolidated_expenses_limit
 from gatewayd.store import ReadTx
 
 
@@ -117,3 +116,20 @@ def above_consolidated_limit(result: Result) -> str | None:
         if limit is not None and incomes[year] >= limit:
             return year
     return None
+
+
+class DatedLimit(NamedTuple):
+    """What holds from an ISO date on."""
+
+    first: str
+    limit: int
+
+
+_CONSOLIDATED_EXPENSES = (
+    DatedLimit("2024-04-06", 90_000_00),  # MTD guide, consolidated expenses: turnover below 90,000
+)
+
+
+def consolidated_expenses_limit(date: str) -> int | None:
+    """The turnover of a tax year below which expenses may be one figure; None where the table does not say."""
+    return next((row.limit for row in reversed(_CONSOLIDATED_EXPENSES) if row.first <= date), None)

@@ -17,8 +17,7 @@ from gatewayd.ledger.dates.date_ranges import DateRange
 from gatewayd.ledger.results import allocated_vat, capital_goods
 from gatewayd.ledger.results.allocated_money import Basis, convert, currency_mismatch
 from gatewayd.ledger.results.capital_goods import Doubt
-from gatewayd.ledger.results.invoice_shares import Credit, Figures, PaidInvoice, Payment, Share, walk
-from gatewayd.ledger.results.invoiced_income import together
+from gatewayd.ledger.results.invoiced_income import Credit, Figures, PaidInvoice, Payment, Share, together, walk
 from gatewayd.ledger.vat import vat_standing
 from gatewayd.ledger.vat.vat_rates import OUTSIDE_FLAT_RATE
 from gatewayd.ledger.vat.vat_return import VatFigures

@@ -9,7 +9,7 @@ import msgspec
 from gatewayd.clock import Instant, london_date
 from gatewayd.ledger.dates import vat
 from gatewayd.ledger.dates.companies import YearEnd
-from gatewayd.ledger.dates.vat_on_account import VatYear
+from gatewayd.ledger.dates.vat import VatYear
 from gatewayd.ledger.taxpayers import owners, quarter_choices, tax_year_figures, vat_years
 from gatewayd.ledger.taxpayers.quarter_choices import QuarterChoices
 from gatewayd.ledger.taxpayers.tax_year_figures import TaxYearFigures

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gatewayd.clock import months_later
 from gatewayd.ledger.dates.months import DAY
-from gatewayd.ledger.dates.vat_on_account import Method, VatYear
+from gatewayd.ledger.dates.vat import Method, VatYear
 from gatewayd.store import ReadTx, WriteTx
 
 _MONTHS = 12

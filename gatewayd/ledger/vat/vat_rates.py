@@ -2,10 +2,14 @@
 
 An invoice charges VAT or charges none. Of a purchase there are codes too whose VAT the customer accounts for, so that
 it is in no amount that is paid: output VAT, and the same VAT as input.
+
+What a code says is in an amount, or is accounted for on it, is in minor units, half up (Domain B5, C4).
 """
 
 from decimal import Decimal
 from typing import Literal, NamedTuple
+
+from gatewayd.money import half_up
 
 VatCode = Literal[
     "standard",
@@ -56,6 +60,7 @@ SELF_ACCOUNTED = PURCHASES_ONLY | DOMESTIC_REVERSE_CHARGES | {SERVICES_OVERSEAS}
 """Codes under which a purchase bears VAT that the customer accounts for."""
 OUTSIDE_FLAT_RATE = DOMESTIC_REVERSE_CHARGES | {"outside_scope", "margin_scheme", SERVICES_OVERSEAS}
 """Chosen: codes that no flat rate is taken of: what is outside the scope, and what the customer accounts for."""
+_MOST_OFF = 10  # Chosen: of minor units; more is no matter of rounding
 
 
 class DatedRate(NamedTuple):
@@ -143,3 +148,28 @@ def _percent_on(rates: tuple[DatedRate, ...], date: str) -> Decimal | None:
         if rate.first <= date and (rate.last is None or date <= rate.last):
             return rate.percent
     return None
+
+
+def vat_within(code: AllocationVatCode, amount: int, date: str) -> int | None:
+    """The VAT that stands in a gross amount at the rate of an ISO date; None where the code had no rate."""
+    percent = rate_within(code, date)
+    if percent is None:
+        return None
+    numerator, denominator = percent.as_integer_ratio()
+    return half_up(amount * numerator, 100 * denominator + numerator)
+
+
+def vat_tolerance(vat: int) -> int:
+    """How far what a bill prints may be off from the VAT of its total.
+
+    What is printed binds, and each line that is rounded alone is off by half a penny at most (Domain C4). Chosen: a
+    penny, and another for each pound of VAT, up to ten.
+    """
+    return min(_MOST_OFF, 1 + vat // 100) if vat else 0
+
+
+def vat_accounted(code: AllocationVatCode, value: int, date: str) -> int:
+    """The VAT that a customer accounts for on a purchase of this value, at the rate of an ISO date."""
+    percent = purchase_rate_on(code, date) or Decimal(0)
+    numerator, denominator = percent.as_integer_ratio()
+    return half_up(value * numerator, 100 * denominator)

@@ -5,7 +5,7 @@
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.ledger.exchange.published_rates import coverage
+from gatewayd.ledger.exchange.exchange_rates import coverage
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.assets.test_positions import Shareholder
 from tests.support.store import MemoryStore

@@ -150,7 +150,7 @@ def test_what_is_not_open_or_not_ours_is_not_proposed(trading: Trading) -> None:
 
 
 def test_an_invoice_beyond_the_latest_is_found_by_its_amount(trading: Trading, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gatewayd.ledger.open_invoices.LOOKED_AT", 1)
+    monkeypatch.setattr("gatewayd.areas.banking.proposals.invoices.LOOKED_AT", 1)
     old = invoice(trading, "77.00", dueDate="2026-10-21")
     invoice(trading, dueDate="2026-12-21")
     assert [found for found, _, _ in paying(trading, incoming(trading, 9240))] == [old["id"]]

@@ -11,7 +11,7 @@ from gatewayd.areas.banking.accounts.shapes import CreateAccount
 from gatewayd.areas.banking.transactions.operations import OPERATIONS, get_transactions
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
-from gatewayd.ledger.imports import hidden_imports
+from gatewayd.ledger.imports import import_runs
 from gatewayd.store import ReadTx
 from tests.support.store import MemoryStore, make_caller
 
@@ -185,10 +185,10 @@ def test_up_to_five_hundred_are_answered(lines: Lines) -> None:
 def test_nothing_of_a_hidden_import_is_seen(march: Lines) -> None:
     march.add("2026-03-20", 5, import_id="imp_2")
     assert march.ids()[0] == 7
-    march.store.write(lambda tx: hidden_imports.hide(tx, "imp_2"), march.org_id)
+    march.store.write(lambda tx: import_runs.hide(tx, "imp_2"), march.org_id)
     for query in ("", "direction=in", "unallocated=true", "minAmount=0", "updatedSince=2026-01-01T00:00:00Z"):
         assert 7 not in march.ids(query)
-    march.store.write(lambda tx: hidden_imports.show(tx, "imp_2"), march.org_id)
+    march.store.write(lambda tx: import_runs.show(tx, "imp_2"), march.org_id)
     assert march.ids()[0] == 7
 
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from gatewayd.areas.billing import AREA, handlers
-from gatewayd.areas.billing.priced_work import PricedWork
+from gatewayd.areas.billing.costs import PricedWork
 from gatewayd.catalogue import joined
 from gatewayd.clock import to_wire
 from gatewayd.contract.scopes import ALL_SCOPES

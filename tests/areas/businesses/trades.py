@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from gatewayd.areas.businesses import adoption
+from gatewayd.areas.businesses import tax_sync
 from gatewayd.areas.businesses.operations import OPERATIONS
 from gatewayd.areas.businesses.rows import BUSINESSES, NEVER_SYNCED
 from gatewayd.areas.businesses.shapes import BusinessRow, TaxSync
@@ -75,10 +75,10 @@ class Firm:
         """A business that the tax authority knows, as the engine above keeps it."""
         said = {"type": "self_employment", "tax_business_id": TAX_ID, **values}
         owner = entity_id or self.person
-        return self.store.write(lambda tx: adoption.adopt(tx, owner, said, record), self.org_id)
+        return self.store.write(lambda tx: tax_sync.adopt(tx, owner, said, record), self.org_id)
 
     def take_over(self, business_id: str, record: TaxSync, **changes: object) -> BusinessRow:
-        return self.store.write(lambda tx: adoption.take_over(tx, business_id, changes, record), self.org_id)
+        return self.store.write(lambda tx: tax_sync.take_over(tx, business_id, changes, record), self.org_id)
 
     def row(self, business_id: str) -> BusinessRow:
         return self.store.read(lambda tx: BUSINESSES.get(tx, business_id), self.org_id)

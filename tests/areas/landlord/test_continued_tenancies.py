@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.areas.landlord.rents import arrears
-from gatewayd.ledger import tenancy_ends
+from gatewayd.areas.periods import feed_content
 from gatewayd.ledger.allocating import rents_received
 from tests.areas.accounting.books import Json
 from tests.areas.landlord.landlords import Landlord, codes
@@ -43,7 +43,7 @@ def test_rent_goes_on_being_due_and_what_comes_for_it_pays_it(landlord: Landlord
 def test_calendars_have_the_end_of_the_term_and_say_that_it_is_no_more(landlord: Landlord) -> None:
     landlord.let(landlord.house(**WALES), endDate="2027-01-31")
     landlord.let(type="company_let", endDate="2027-01-30")
-    found = landlord.store.read(lambda tx: tenancy_ends.since(tx, "2026-11-20", None, 10), landlord.org_id)
+    found = landlord.store.read(lambda tx: feed_content.ends_since(tx, "2026-11-20", None, 10), landlord.org_id)
     assert [(end.day, bool(end.continues)) for end in found] == [("2027-01-30", False), ("2027-01-31", True)]
 
 

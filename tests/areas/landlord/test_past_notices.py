@@ -5,13 +5,12 @@ It is 20 November 2026. What an upgrade makes of notices of before stands here t
 
 import pytest
 
+from gatewayd.areas.banking.proposals import rents
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.periods import feed_content
 from gatewayd.errors import Problem
-from gatewayd.ledger import tenancy_ends
 from gatewayd.ledger.allocating import rents_received
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.ledger.rents import expected
 from tests.areas.accounting.books import Json
 from tests.areas.landlord.landlords import Landlord, codes
 from tests.areas.landlord.older_books import migrated_from
@@ -44,7 +43,7 @@ def test_rent_is_due_and_the_unit_let_until_somebody_has_left(landlord: Landlord
     assert changed["arrears"] == "18400.00"  # 23 months
     assert only(landlord, "listPropertyUnits")["occupancy"] == "ending"
     assert only(landlord, "listPropertyUnits", "status=ending")["id"] == unit
-    assert [one.tenancy_id for one in landlord.store.read(expected.tenancies, landlord.org_id)] == [made["id"]]
+    assert [one.tenancy_id for one in landlord.store.read(rents.tenancies, landlord.org_id)] == [made["id"]]
     assert only(landlord, "listTenants")["status"] == "current"
     with pytest.raises(Problem) as caught:
         landlord.post("eraseTenant", id=made["tenantIds"][0])
@@ -136,7 +135,7 @@ def test_that_a_notice_expires_is_told_and_that_the_tenancy_continues(store: Mem
         "landlord",
         True,
     )
-    [end] = estate.store.read(lambda tx: tenancy_ends.since(tx, "2027-01-19", None, 10), estate.org_id)
+    [end] = estate.store.read(lambda tx: feed_content.ends_since(tx, "2027-01-19", None, 10), estate.org_id)
     assert (end.day, bool(end.continues), bool(end.noticed)) == ("2027-03-20", True, True)
     shown = feed_content._end(end, "2027-01-19")
     assert shown.summary.startswith("Notice on a tenancy expires: 9 Mill Lane")

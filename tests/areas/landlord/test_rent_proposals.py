@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from gatewayd.areas.banking.proposals import rents
-from gatewayd.ledger.rents import expected
 from tests.areas.landlord.lets import AT, step
 from tests.areas.landlord.rent_books import RentBooks
 from tests.ledger.lets import insert_property
@@ -230,8 +229,8 @@ def test_the_line_of_a_rent_is_that_of_the_business(lets: RentBooks) -> None:
 
 
 def test_no_more_tenancies_are_looked_at_than_are_worth_it(lets: RentBooks, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expected, "RUNNING", 2)
-    monkeypatch.setattr(expected, "ENDED", 1)
+    monkeypatch.setattr(rents, "RUNNING", 2)
+    monkeypatch.setattr(rents, "ENDED", 1)
     running = [from_november(lets, f"{700 + place}.00") for place in range(3)]
     ended = [from_november(lets, f"{800 + place}.00", end_date=f"2026-11-{20 + place}") for place in range(2)]
     found = [fits(lets, amount * 100, "J SMITH") for amount in (700, 701, 702)]

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES, RENDERED_AT_ONCE, change_tax_standing
-from gatewayd.areas.legal_entities.tax_standings import TaxStanding
+from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES, RENDERED_AT_ONCE, TaxStanding, change_tax_standing
 from gatewayd.clock import SECOND, Instant, from_wire, to_wire
 from gatewayd.store import connections, schema
 from tests.areas.legal_entities.entities import COMPANY, NINO, PERSON, Firm

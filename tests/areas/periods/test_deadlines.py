@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from gatewayd.clock import DAY, HOUR, MINUTE, Instant, from_wire, london_date
-from gatewayd.ledger.obligations import deadlines, schedule
+from gatewayd.ledger.obligations import obligations, schedule
 from gatewayd.ledger.obligations.confirmations import Confirmed
 from gatewayd.store import ReadTx, WriteTx
 from tests.areas.periods.desk import Desk
@@ -28,8 +28,8 @@ def tell(desk: Desk, days: int = DAYS) -> list[Told]:
     """What is told now, as the daemon does it."""
     before = len(told(desk))
     rounds = 0
-    while not desk.store.read(lambda tx: deadlines.is_silent(tx, days)):
-        desk.store.write(lambda tx: deadlines.tell_some(tx, days))
+    while not desk.store.read(lambda tx: obligations.is_silent(tx, days)):
+        desk.store.write(lambda tx: obligations.tell_some(tx, days))
         rounds += 1
         assert rounds < 50
     return told(desk)[before:]
@@ -217,14 +217,14 @@ def test_the_mark_and_the_event_are_one_transaction(desk: Desk) -> None:
     due(desk, "2026-11-25")
 
     def tell_and_die(tx: WriteTx) -> None:
-        deadlines.tell_some(tx, DAYS)
+        obligations.tell_some(tx, DAYS)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         desk.store.write(tell_and_die)
     assert told(desk) == []
     assert kinds(tell(desk)) == [SOON]
-    desk.store.write(lambda tx: deadlines.tell_some(tx, DAYS))
+    desk.store.write(lambda tx: obligations.tell_some(tx, DAYS))
     assert len(told(desk)) == 1
 
 
@@ -248,17 +248,17 @@ def test_each_organization_is_told_of_its_own(desk: Desk) -> None:
 
 
 def test_many_are_told_in_several_transactions(desk: Desk) -> None:
-    for _ in range(deadlines.TOLD_AT_ONCE + 1):
+    for _ in range(obligations.TOLD_AT_ONCE + 1):
         due(desk, "2026-11-25")
-    desk.store.write(lambda tx: deadlines.tell_some(tx, DAYS))
-    assert len(told(desk)) == deadlines.TOLD_AT_ONCE
+    desk.store.write(lambda tx: obligations.tell_some(tx, DAYS))
+    assert len(told(desk)) == obligations.TOLD_AT_ONCE
     assert len(tell(desk)) == 1
 
 
 def test_whether_there_is_news_is_read_off_an_index(desk: Desk) -> None:
     def plan(tx: ReadTx) -> str:
         values = {"today": tx.today, "until": tx.today, "count": 1}
-        statements = (deadlines._SELECT_TO_COME_ANY_ORG, deadlines._SELECT_PASSED_ANY_ORG)
+        statements = (obligations._SELECT_TO_COME_ANY_ORG, obligations._SELECT_PASSED_ANY_ORG)
         return " ".join(str(row) for sql in statements for row in tx.rows(f"EXPLAIN QUERY PLAN {sql}", **values))
 
     found = desk.store.read(plan)

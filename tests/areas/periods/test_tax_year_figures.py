@@ -5,7 +5,7 @@ import pytest
 from gatewayd.areas.businesses.shapes import Latency, TaxSync
 from gatewayd.clock import DAY
 from gatewayd.errors import Problem
-from gatewayd.ledger.obligations import deadlines
+from gatewayd.ledger.obligations import obligations
 from tests.areas.accounting.books import fields_of
 from tests.areas.periods.desk import Desk, Json
 from tests.support.store import MemoryStore
@@ -40,7 +40,7 @@ def test_what_nobody_knows_is_undecided_and_never_overdue(asking: Desk) -> None:
     assert asking.obligations("status=overdue") == []
     assert len(asking.obligations(f"status=open&businessId={trade['id']}")) == 8
     asking.store.clock.advance(90 * DAY)
-    asking.store.write(lambda tx: deadlines.tell_some(tx, 30), asking.org_id)
+    asking.store.write(lambda tx: obligations.tell_some(tx, 30), asking.org_id)
     told = asking.store.read(lambda tx: tx.rows(_TOLD), asking.org_id)
     assert not [kind for (kind,) in told if kind == "itsa_quarterly_update"]
     assert not [one for one in asking.obligations("status=overdue") if one["kind"] == "itsa_quarterly_update"]

@@ -13,7 +13,7 @@ from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows
 from gatewayd.errors import Problem
 from gatewayd.extraction.shapes import Facts
-from gatewayd.ledger.allocating import allocations, bank_lines, line_documents
+from gatewayd.ledger.allocating import allocations, bank_lines
 from gatewayd.ledger.allocating.allocation_shapes import Allocation, Part
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.store import WriteTx
@@ -342,4 +342,4 @@ def test_a_document_that_goes_for_good_takes_its_proposal_along(cabinet: Cabinet
     cabinet.post("deleteDocument", documentId=document_id)
     cabinet.store.write(partial(trash.forget, document_id=document_id), cabinet.org_id)
     assert cabinet.store.read(partial(rows.find, document_id=document_id), cabinet.org_id) is None
-    assert cabinet.store.read(partial(line_documents.of_line, line_id=line_id), cabinet.org_id) == []
+    assert cabinet.store.read(partial(bank_lines.documents_of, line_id=line_id), cabinet.org_id) == []

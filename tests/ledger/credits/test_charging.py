@@ -4,7 +4,7 @@ import pytest
 
 from gatewayd.clock import DAY, HOUR, Instant
 from gatewayd.errors import Problem
-from gatewayd.ledger.credits import charging, metered_work
+from gatewayd.ledger.credits import charging
 from gatewayd.money import MICRO
 from tests.ledger.credits.purses import Purse
 from tests.support import purses
@@ -91,14 +91,14 @@ def test_free_work_is_not_entered(store: MemoryStore) -> None:
 
 def test_a_price_holds_from_its_day_on(store: MemoryStore) -> None:
     purse = Purse(store)
-    assert not store.read(metered_work.priced_by_call)
+    assert not store.read(charging.priced_by_call)
     purse.cost("vault.parse", 3, "page")
     pages = store.read(lambda tx: charging.price_of(tx, "vault.parse", "page"))
     calls = store.read(lambda tx: charging.price_of(tx, "vault.parse"))
     assert (pages, calls) == (3 * MICRO, 0)
-    assert store.read(metered_work.priced_by_call) == frozenset()
+    assert store.read(charging.priced_by_call) == frozenset()
     purse.cost("crm.createLead", 1)
-    assert store.read(metered_work.priced_by_call) == {"crm.createLead"}
+    assert store.read(charging.priced_by_call) == {"crm.createLead"}
 
 
 def test_a_refusal_says_what_is_missing_and_takes_nothing(store: MemoryStore) -> None:
@@ -141,6 +141,6 @@ def test_what_may_be_charged_by_the_call_has_a_price_above_nothing(store: Memory
         ("vault.parse", 1, 0, "page"),
     ):
         store.write(lambda tx, of=(name, amount, days, unit): purses.price(tx, *of))
-    assert store.read(metered_work.priced_by_call) == frozenset()
+    assert store.read(charging.priced_by_call) == frozenset()
     Purse(store)
-    assert store.read(metered_work.priced_by_call) == {"tax.forward", "crm.createLead"}
+    assert store.read(charging.priced_by_call) == {"tax.forward", "crm.createLead"}

@@ -2,9 +2,10 @@
 
 import pytest
 
+from gatewayd.areas.billing import entering
 from gatewayd.clock import DAY, HOUR, SECOND, Instant
 from gatewayd.errors import Problem
-from gatewayd.ledger.credits import balances, corrections
+from gatewayd.ledger.credits import balances
 from gatewayd.money import MICRO
 from tests.ledger.credits.purses import Purse
 from tests.support.store import MemoryStore
@@ -149,7 +150,7 @@ def test_what_is_held_stays_with_its_work_where_its_grant_is_taken_back(store: M
     hold = purse.hold(4, "op_1")
     purse.hold(3, "op_2", seconds=60)
     store.clock.advance(60 * SECOND)  # the second is over, and nobody has booked that
-    voided = store.write(lambda tx: corrections.void(tx, grant, None), purse.org_id)
+    voided = store.write(lambda tx: entering.void(tx, grant, None), purse.org_id)
     assert (voided.voided // MICRO, voided.remaining // MICRO, voided.held // MICRO) == (6, 4, 4)
     purse.settle(hold, 3)
     purse.book()

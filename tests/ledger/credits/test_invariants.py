@@ -7,9 +7,10 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from gatewayd.areas.billing import entering
 from gatewayd.clock import HOUR, Instant
 from gatewayd.errors import Problem
-from gatewayd.ledger.credits import balances, booking, charging, corrections, entries, invariants, usage
+from gatewayd.ledger.credits import balances, booking, charging, entries, invariants, usage
 from gatewayd.ledger.credits.charging import Charge
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import NewGrant
@@ -122,13 +123,13 @@ class Pair:
         piece: Piece = self.oracle.pieces[number]
         assert piece.amount == whole
         if amount <= piece.amount - piece.refunded:
-            made = self.store.write(lambda tx: corrections.refund(tx, entry_id, amount, None), self.purse.org_id)
+            made = self.store.write(lambda tx: entering.refund(tx, entry_id, amount, None), self.purse.org_id)
             count = len(self.oracle.buckets)
             self.oracle.refund(piece, amount)
             self.grants += [str(made.grant_id)] * (len(self.oracle.buckets) - count)
         else:
             with pytest.raises(Problem, match="validation_failed"):
-                self.store.write(lambda tx: corrections.refund(tx, entry_id, amount, None), self.purse.org_id)
+                self.store.write(lambda tx: entering.refund(tx, entry_id, amount, None), self.purse.org_id)
 
     def do_void(self, number: int) -> None:
         if not self.grants:
@@ -137,7 +138,7 @@ class Pair:
         grant_id, bucket = self.grants[number], self.oracle.buckets[number]
 
         def work(tx: WriteTx) -> object:
-            return corrections.void(tx, grant_id, None)
+            return entering.void(tx, grant_id, None)
 
         if self.oracle.is_active(bucket):
             self.store.write(work, self.purse.org_id)

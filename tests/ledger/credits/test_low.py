@@ -2,9 +2,10 @@
 
 import msgspec
 
+from gatewayd.areas.billing import entering
+from gatewayd.areas.billing.entering import ImportedEntry
 from gatewayd.clock import DAY, HOUR, Instant
-from gatewayd.ledger.credits import booking, corrections, due, importing
-from gatewayd.ledger.credits.importing import ImportedEntry
+from gatewayd.ledger.credits import booking
 from gatewayd.money import MICRO, Credits
 from tests.ledger.credits.purses import Purse
 from tests.support.store import START, MemoryStore
@@ -59,8 +60,8 @@ def test_a_month_that_ends_tells_nothing_where_the_next_begins(store: MemoryStor
     purse = Purse(store, included_credits=HUNDRED)
     for _ in range(3):
         store.clock.advance(31 * DAY)
-        while store.read(due.organization) is not None:
-            store.write(due.book, purse.org_id)
+        while store.read(booking.organization_with_due) is not None:
+            store.write(booking.book_what_is_due, purse.org_id)
     assert (purse.balance, told(purse)) == (100, [])
 
 
@@ -72,7 +73,7 @@ def test_what_expires_or_is_taken_back_is_told(store: MemoryStore) -> None:
     purse.book()
     assert told(purse) == ["0"]
     taken = purse.give(7)
-    store.write(lambda tx: corrections.void(tx, taken, None), purse.org_id)
+    store.write(lambda tx: entering.void(tx, taken, None), purse.org_id)
     assert told(purse) == ["0", "0"]
 
 
@@ -86,8 +87,8 @@ def test_who_has_no_plan_and_what_is_imported_tell_nothing(store: MemoryStore) -
         external_id=None,
         operation="vault.parse",
     )
-    store.write(lambda tx: importing.enter(tx, "imp_1", used), purse.org_id)
+    store.write(lambda tx: entering.enter(tx, "imp_1", used), purse.org_id)
     purse.give(50)
     store.write(lambda tx: booking.change_plan(tx, None), purse.org_id)
-    store.write(lambda tx: corrections.adjust(tx, -51 * MICRO, "moved"), purse.org_id)
+    store.write(lambda tx: entering.adjust(tx, -51 * MICRO, "moved"), purse.org_id)
     assert (purse.balance, told(purse)) == (0, [])

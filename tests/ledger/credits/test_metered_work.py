@@ -4,8 +4,8 @@ import pytest
 
 from gatewayd.clock import DAY, HOUR, Instant
 from gatewayd.errors import Problem
-from gatewayd.ledger.credits import booking, metered_work
-from gatewayd.ledger.credits.metered_work import HeldWork, Work
+from gatewayd.ledger.credits import booking, charging
+from gatewayd.ledger.credits.charging import HeldWork, Work
 from gatewayd.ledger.credits.shapes import Subject
 from gatewayd.money import MICRO, Credits
 from tests.ledger.credits.purses import Purse
@@ -28,11 +28,11 @@ def begin(purse: Purse, operation_id: str = "parse_1") -> HeldWork:
     """A file of 3 MB that may have up to 100 pages."""
     work = Work("vault.parse", operation_id, {"mb": 3, "page": 1}, {"mb": 3, "page": 100})
     until = Instant(purse.store.now() + HOUR)
-    return purse.store.write(lambda tx: metered_work.begin(tx, work, until), purse.org_id)
+    return purse.store.write(lambda tx: charging.begin(tx, work, until), purse.org_id)
 
 
 def finish(purse: Purse, held: HeldWork, pages: int) -> None:
-    purse.store.write(lambda tx: metered_work.finish(tx, held, {"mb": 3, "page": pages}, DOCUMENT), purse.org_id)
+    purse.store.write(lambda tx: charging.finish(tx, held, {"mb": 3, "page": pages}, DOCUMENT), purse.org_id)
 
 
 def held(purse: Purse) -> int:
@@ -64,7 +64,7 @@ def test_it_is_charged_once(purse: Purse) -> None:
 def test_a_failure_costs_nothing_and_it_may_be_begun_again(purse: Purse) -> None:
     purse.give(1_000)
     work = begin(purse)
-    purse.store.write(lambda tx: metered_work.give_up(tx, work), purse.org_id)
+    purse.store.write(lambda tx: charging.give_up(tx, work), purse.org_id)
     assert (held(purse), charged(purse)) == (0, [])
     finish(purse, begin(purse), 1)
     assert charged(purse) == [("vault.parse", 5)]
@@ -101,8 +101,8 @@ def test_who_has_no_plan_or_no_price_pays_nothing(store: MemoryStore, purse: Pur
     finish(purse, begin(purse), 4)
     unmetered = store.org()
     work = Work("vault.parse", "parse_1", {"page": 1}, {"page": 9})
-    begun = store.write(lambda tx: metered_work.begin(tx, work, Instant(store.now() + HOUR)), unmetered)
-    store.write(lambda tx: metered_work.finish(tx, begun, {"page": 9}), unmetered)
+    begun = store.write(lambda tx: charging.begin(tx, work, Instant(store.now() + HOUR)), unmetered)
+    store.write(lambda tx: charging.finish(tx, begun, {"page": 9}), unmetered)
     assert (charged(purse), store.read(purses.charged, unmetered)) == ([], [])
 
 
@@ -115,9 +115,9 @@ def test_under_a_soft_limit_all_of_it_is_charged(store: MemoryStore) -> None:
 
 def left(purse: Purse, amount: int) -> tuple[bool, bool]:
     """Whether so many millionths are left for sure, and whether they are after what has fallen due is booked."""
-    surely = purse.store.read(lambda tx: metered_work.is_covered(tx, amount), purse.org_id)
+    surely = purse.store.read(lambda tx: charging.is_covered(tx, amount), purse.org_id)
     try:
-        purse.store.write(lambda tx: metered_work.require(tx, amount), purse.org_id)
+        purse.store.write(lambda tx: charging.require(tx, amount), purse.org_id)
     except Problem as problem:
         return surely, problem.code != "insufficient_credits"
     return surely, True
@@ -145,7 +145,7 @@ def test_a_month_that_has_begun_is_left_once_it_is_booked(store: MemoryStore) ->
     store.clock.advance(31 * DAY)
     work = begin(purse)
     assert held(purse) == 100
-    purse.store.write(lambda tx: metered_work.give_up(tx, work), purse.org_id)
+    purse.store.write(lambda tx: charging.give_up(tx, work), purse.org_id)
     store.clock.advance(31 * DAY)
     assert left(purse, 100 * MICRO) == (False, True)
     assert left(purse, 100 * MICRO) == (True, True)

@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.clock import DAY, HOUR, Instant, from_wire
-from gatewayd.ledger.credits import balances, booking, due, entries, grants, invariants, plans
+from gatewayd.ledger.credits import balances, booking, entries, grants, invariants, plans
 from gatewayd.ledger.credits.shapes import PlanLimits
 from gatewayd.money import MICRO, Credits
 from tests.ledger.credits.purses import Purse
@@ -154,8 +154,8 @@ def test_the_daemon_books_much_a_part_at_a_time(store: MemoryStore, monkeypatch:
     store.clock.advance(HOUR)
     monkeypatch.setattr(grants, "DUE_AT_ONCE", 3)
     found = []
-    while (org_id := store.read(due.organization)) is not None:
-        store.write(due.book, org_id)
+    while (org_id := store.read(booking.organization_with_due)) is not None:
+        store.write(booking.book_what_is_due, org_id)
         found.append(purse.balance)
     assert found == [4, 1, 0]
 
@@ -169,9 +169,9 @@ def test_the_daemon_books_what_is_due_of_every_organization(store: MemoryStore) 
     idle.give(5)
     move_to(store, "2026-12-21")
     found = []
-    while (org_id := store.read(due.organization)) is not None:
+    while (org_id := store.read(booking.organization_with_due)) is not None:
         found.append(org_id)
-        store.write(due.book, org_id)
+        store.write(booking.book_what_is_due, org_id)
     assert set(found) == {purse.org_id for purse in (planned, expiring, holding)}
     assert [purse.balance for purse in (planned, expiring, holding, idle)] == [100, 0, 5, 5]
     holding.use(5, "op_2")
@@ -188,11 +188,11 @@ def test_it_is_due_from_the_instant_on_and_once(store: MemoryStore, what: str) -
         purse.hold(5, "op_1", seconds=3600)
     idle.hold(5, "op_1", seconds=7200)
     store.clock.advance(HOUR - 1)
-    assert store.read(due.organization) is None
+    assert store.read(booking.organization_with_due) is None
     store.clock.advance(1)
     booked = []
-    while (org_id := store.read(due.organization)) is not None and len(booked) < 3:
-        store.write(due.book, org_id)
+    while (org_id := store.read(booking.organization_with_due)) is not None and len(booked) < 3:
+        store.write(booking.book_what_is_due, org_id)
         booked.append(org_id)
     assert set(booked) == {purse.org_id}
     assert len(booked) == (2 if what == "a month" else 1), "what is over is booked apart from what begins"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from gatewayd.areas.billing import ledger
+from gatewayd.areas.billing.ledger import EntryFilter, Place
 from gatewayd.ledger import credits as room
-from gatewayd.ledger.credits import pages
-from gatewayd.ledger.credits.pages import EntryFilter, Place
 from gatewayd.ledger.credits.shapes import EntryType
 from gatewayd.store import ReadTx
 from tests.ledger.credits.purses import Purse
@@ -83,8 +83,8 @@ def test_a_page_of_the_ledger_goes_by_an_index(
     def work(tx: ReadTx) -> None:
         asking = object.__new__(Asking)
         asking.__dict__.update(tx.__dict__)
-        filters = EntryFilter(pages.EARLIEST, pages.LATEST, types, operation, ascending)
-        assert list(pages.page(asking, filters, place, 10)) == []
+        filters = EntryFilter(ledger.EARLIEST, ledger.LATEST, types, operation, ascending)
+        assert list(ledger.page(asking, filters, place, 10)) == []
 
     store.read(work, Purse(store).org_id)
     assert len(asked) == (1 if types is None else len(types))

@@ -2,8 +2,9 @@
 
 import pytest
 
+from gatewayd.areas.billing import entering
 from gatewayd.clock import HOUR, MINUTE, Instant
-from gatewayd.ledger.credits import corrections, entries, invariants
+from gatewayd.ledger.credits import entries, invariants
 from gatewayd.store import ReadTx, WriteTx
 from tests.ledger.credits.damages import DAMAGES, ENTRY
 from tests.ledger.credits.purses import Purse
@@ -37,9 +38,9 @@ def good(store: MemoryStore) -> tuple[Purse, dict[str, str]]:
     purse.use(12, "op_d")
     used = store.read(lambda tx: entries.at(tx, 2), purse.org_id)
     assert used is not None
-    store.write(lambda tx: corrections.refund(tx, used.id, 4_000_000, None), purse.org_id)
+    store.write(lambda tx: entering.refund(tx, used.id, 4_000_000, None), purse.org_id)
     ids["taken"] = purse.give(10)
-    store.write(lambda tx: corrections.void(tx, ids["taken"], None), purse.org_id)
+    store.write(lambda tx: entering.void(tx, ids["taken"], None), purse.org_id)
     ids["bought"] = purse.give(50, source="purchase", category="paid")
     return purse, ids
 
@@ -125,7 +126,7 @@ def test_nothing_is_said_of_debts_and_of_what_pays_them(store: MemoryStore) -> N
         first = store.read(lambda tx: entries.at(tx, 3), purse.org_id)
         assert first is not None
         of = first.id, amount * 1_000_000
-        store.write(lambda tx, of=of: corrections.refund(tx, *of, None), purse.org_id)
+        store.write(lambda tx, of=of: entering.refund(tx, *of, None), purse.org_id)
         assert store.read(faults, purse.org_id) == []
     purse.give(9)
     assert (purse.balance, store.read(faults, purse.org_id)) == (11, [])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatewayd.ledger.rents import monthly_periods, schedule
+from gatewayd.ledger.rents import schedule, stored_terms
 from gatewayd.ledger.rents.schedule import Due, Step, Terms
 
 ONE = datetime.timedelta(days=1)
@@ -15,7 +15,7 @@ ONE = datetime.timedelta(days=1)
 
 def by_law(start: str, due_day: int, *steps: Step, frequency: str = "quarterly", end: str | None = None) -> Terms:
     terms = Terms(start, end, frequency, due_day, steps or (Step(start, 1_650_00),))  # type: ignore[arg-type]
-    return monthly_periods.put_in(terms, "assured_shorthold")
+    return stored_terms.put_in(terms, "assured_shorthold")
 
 
 def dues(terms: Terms, first: str, last: str) -> list[tuple[str, int]]:
@@ -87,7 +87,7 @@ def test_a_tenancy_that_ends_has_no_more_than_it_lasts(start: str, end: str, exp
 @pytest.mark.parametrize("type_", ["company_let", "regulated", "occupation_contract", "commercial_lease", "lodger"])
 def test_other_tenancies_stay_as_they_are_agreed(type_: str) -> None:
     terms = Terms("2025-02-01", None, "quarterly", 1, (Step("2025-02-01", 1_650_00),))
-    assert monthly_periods.put_in(terms, type_) is terms
+    assert stored_terms.put_in(terms, type_) is terms
 
 
 @settings(max_examples=150, deadline=None)
@@ -112,7 +112,7 @@ def test_periods_follow_each_other_and_sums_are_those_of_the_rents(
         assert found[-1].last == end
     since = "2026-05-01"
     for one in found:  # no period that begins since the change is longer than a month
-        assert one.first < since or monthly_periods.days_of(one) <= 31
+        assert one.first < since or stored_terms.days_of(one) <= 31
     until = [one for one in found if one.first <= day.isoformat()]
     assert schedule.due_until(terms, day.isoformat()) == sum(one.amount for one in until)
     assert schedule.latest_due(terms, day.isoformat()) == (until[-1].first if until else None)

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.ledger.rents import quarter_days, schedule
-from gatewayd.ledger.rents.quarter_days import QuarterDays, Quarters
-from gatewayd.ledger.rents.schedule import Due, Step, Terms
+from gatewayd.ledger.rents import schedule
+from gatewayd.ledger.rents.schedule import Due, QuarterDays, Quarters, Step, Terms
 from tests.ledger.rents import schedule_oracle
 
 
@@ -114,9 +113,9 @@ def test_the_first_and_the_last_days_of_the_calendar(on: QuarterDays) -> None:
 
 
 def test_a_part_is_of_365_days_and_never_more_than_the_quarter() -> None:
-    assert [quarter_days.part(365_00, days) for days in (1, 91, 92, 97)] == [4_00, 364_00, 365_00, 365_00]
-    assert quarter_days.part(46, 1) == 1  # 184 / 365, half up
-    assert quarter_days.part(45, 1) == 0
+    assert [schedule.part(365_00, days) for days in (1, 91, 92, 97)] == [4_00, 364_00, 365_00, 365_00]
+    assert schedule.part(46, 1) == 1  # 184 / 365, half up
+    assert schedule.part(45, 1) == 0
 
 
 @given(st.dates(datetime.date(1, 1, 1), datetime.date(9998, 1, 1)), st.sampled_from(get_args(QuarterDays)))

@@ -17,7 +17,8 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.accounting.invoices import crediting, drafts, numbers, rows, states
+from gatewayd.areas.accounting.invoices import bank_payments, crediting, drafts, numbers, rows, states
+from gatewayd.areas.accounting.invoices.bank_payments import Taking
 from gatewayd.areas.accounting.invoices.drafts import Draft, Parties
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import (
@@ -32,14 +33,11 @@ from gatewayd.areas.accounting.invoices.states import Settlement
 from gatewayd.areas.accounting.invoices.totals import fits
 from gatewayd.contract.wire import Address, project
 from gatewayd.errors import invalid_field, invalid_state, not_found
-from gatewayd.ledger import invoice_payments
 from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.calendar.period_locks import LockState
-from gatewayd.ledger.exchange import known_rates
-from gatewayd.ledger.exchange.known_rates import Pair
-from gatewayd.ledger.exchange.published_rates import text_of
-from gatewayd.ledger.invoice_payments import Taking
+from gatewayd.ledger.exchange import exchange_rates
+from gatewayd.ledger.exchange.exchange_rates import Pair, text_of
 from gatewayd.ledger.results.allocated_money import convert
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.ledger.vat.sellers import Seller
@@ -146,7 +144,7 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
         rate, part = _rate_of_payment(tx, row, payment.fx_rate, date), amount
     if line is not None:
         kept = charges if charges else Money(0, line.currency)
-        invoice_payments.take(tx, line, Taking(row.id, row.business_id, row.legal_entity_id, part, kept, date))
+        bank_payments.take(tx, line, Taking(row.id, row.business_id, row.legal_entity_id, part, kept, date))
     position = max((paid.position for paid in rows.payments_of(tx, row.id, row.currency)), default=0) + 1
     paid = InvoicePayment(
         position=position,
@@ -177,7 +175,7 @@ def unpay(tx: WriteTx, invoice_id: str, position: int) -> InvoiceRow:
     _refuse_closed(tx, row, paid.date)
     rows.delete_payment(tx, invoice_id, position)
     if paid.bank_transaction_id is not None:
-        invoice_payments.give_back(tx, row.id, paid.bank_transaction_id)
+        bank_payments.give_back(tx, row.id, paid.bank_transaction_id)
     return _settle(tx, replace(row, paid_total=row.paid_total - paid.amount), tx.today, grows=False)
 
 
@@ -323,7 +321,7 @@ def _settle(tx: WriteTx, row: InvoiceRow, date: str, *, grows: bool) -> InvoiceR
 
 
 def _bank_line(tx: WriteTx, row: InvoiceRow, line_id: str) -> BankLine:
-    return invoice_payments.paying(tx, line_id, (row.currency, row.base_currency), row.legal_entity_id)
+    return bank_payments.paying(tx, line_id, (row.currency, row.base_currency), row.legal_entity_id)
 
 
 def _due(row: InvoiceRow, line: BankLine | None, charges: Money) -> Money | None:
@@ -389,10 +387,10 @@ def _rated(tx: ReadTx, row: InvoiceRow) -> InvoiceRow:
     if not _is_foreign(row) or row.fx_rate is not None:
         return row
     pair = Pair(row.currency, row.base_currency)
-    known = known_rates.for_day(tx, pair, row.supply_date)
+    known = exchange_rates.for_day(tx, pair, row.supply_date)
     if known is None:
         what = f"The invoice is in {row.currency} and the books are in {row.base_currency}"
-        raise invalid_field("fxRate", "required", known_rates.unknown(what, pair))
+        raise invalid_field("fxRate", "required", exchange_rates.unknown(what, pair))
     source = _TAKEN[known.source or "recorded"]
     return replace(_converted_at(row, known.text), fx_rate_source=source, fx_rate_date=known.date)
 
@@ -407,10 +405,10 @@ def _rate_of_payment(tx: ReadTx, row: InvoiceRow, text: str | None, date: str) -
     if not _is_foreign(row):
         return PaymentRate(None)
     pair = Pair(row.currency, row.base_currency)
-    known = known_rates.for_day(tx, pair, date)
+    known = exchange_rates.for_day(tx, pair, date)
     if known is None:
         what = f"The payment is in {row.currency} and the books are in {row.base_currency}"
-        raise invalid_field("fxRate", "required", known_rates.unknown(what, pair))
+        raise invalid_field("fxRate", "required", exchange_rates.unknown(what, pair))
     return PaymentRate(known.text, _TAKEN[known.source or "recorded"])
 
 

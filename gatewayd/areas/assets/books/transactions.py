@@ -9,7 +9,7 @@ from msgspec import Meta
 from gatewayd.areas.assets.books.instruments import Ratio
 from gatewayd.clock import months_later
 from gatewayd.contract.wire import Amount, CanonicalDecimal, DateText, Id, Response, Timestamp
-from gatewayd.ledger.exchange.known_rates import FxRateSource
+from gatewayd.ledger.exchange.exchange_rates import FxRateSource
 from gatewayd.store import ReadTx, Table, WriteTx
 
 TransactionType = Literal[

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from gatewayd.areas.assets.books.transactions import AssetTransaction
-from gatewayd.ledger.exchange.known_rates import FxRateSource
+from gatewayd.ledger.exchange.exchange_rates import FxRateSource
 from gatewayd.ledger.imports.import_shapes import SupposedReading
 from gatewayd.store import ReadTx
 

@@ -5,19 +5,19 @@ from gatewayd.areas.assets.imports.shapes import ImportedTrade, ImportTransactio
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page
-from gatewayd.ledger.imports import import_lists, import_runs
+from gatewayd.ledger.imports import import_runs
 from gatewayd.ledger.imports.import_shapes import ApplyImport, GetImport, ImportRun, UndoImport
 from gatewayd.store import ReadTx
 
 
 def list_imports(tx: ReadTx, caller: Caller, request: ListAssetImports) -> Listing[ImportRun]:
     """List imports of brokers' files, newest first, or in the order of change with `updatedSince`."""
-    return import_lists.runs_page(tx, "broker", request)
+    return import_runs.runs_page(tx, "broker", request)
 
 
 def get_import(tx: ReadTx, caller: Caller, request: GetImport) -> ImportRun:
     """Get one import: its counts, the lines that were refused, and what it asks where it waits for a mapping."""
-    return import_runs.shown(import_lists.run_of(tx, "broker", request.import_id))
+    return import_runs.shown(import_runs.run_of(tx, "broker", request.import_id))
 
 
 def list_import_rows(tx: ReadTx, caller: Caller, request: ListImportedTrades) -> Listing[ImportedTrade]:
@@ -26,8 +26,8 @@ def list_import_rows(tx: ReadTx, caller: Caller, request: ListImportedTrades) ->
     Once it is applied, the rows that were added are its transactions; those that were refused or there already can
     still be listed.
     """
-    import_lists.run_of(tx, "broker", request.import_id)
-    return import_lists.rows_page(tx, request, rows.SELECT_ROWS, rows.POSITION, rows.row_item)
+    import_runs.run_of(tx, "broker", request.import_id)
+    return import_runs.rows_page(tx, request, rows.SELECT_ROWS, rows.POSITION, rows.row_item)
 
 
 OPERATIONS = (

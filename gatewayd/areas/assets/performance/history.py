@@ -15,7 +15,7 @@ from gatewayd.areas.assets.pools.exact import quantity_of
 from gatewayd.areas.assets.pools.held import ratio_between
 from gatewayd.areas.assets.positions.valuing import Valuing
 from gatewayd.clock import days_after
-from gatewayd.ledger.exchange.known_rates import STALE_DAYS
+from gatewayd.ledger.exchange.exchange_rates import STALE_DAYS
 from gatewayd.money import exponent
 from gatewayd.store import ReadTx
 

@@ -16,7 +16,7 @@ from gatewayd.areas.assets.positions.shapes import Position, PositionInstrument
 from gatewayd.areas.assets.positions.valuing import Quoted, Valuing, money_of, text_of
 from gatewayd.clock import days_after
 from gatewayd.ledger.dates.tax_calendar import bounds, first_year_of, tax_year_of
-from gatewayd.ledger.exchange.known_rates import STALE_DAYS, KnownRate
+from gatewayd.ledger.exchange.exchange_rates import STALE_DAYS, KnownRate
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 

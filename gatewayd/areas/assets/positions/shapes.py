@@ -10,7 +10,7 @@ from gatewayd.areas.assets.books.portfolios import CostBasisMethod
 from gatewayd.areas.assets.gains.shapes import ExplainedDay
 from gatewayd.contract.pages import LongLimit, PageRequest
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, Id, Response
-from gatewayd.ledger.exchange.known_rates import FxRateSource
+from gatewayd.ledger.exchange.exchange_rates import FxRateSource
 
 PoolScope = Literal["account", "entity"]
 _BASE = Meta(extra={"currency": "base_currency"}, description="Of `baseCurrency`.")

@@ -18,7 +18,7 @@ from gatewayd.areas.assets.positions.shapes import (
 )
 from gatewayd.areas.assets.positions.valuing import money_of
 from gatewayd.contract.wire import project
-from gatewayd.ledger.exchange.known_rates import KnownRate
+from gatewayd.ledger.exchange.exchange_rates import KnownRate
 from gatewayd.money import Money, exponent
 from gatewayd.store import ReadTx
 

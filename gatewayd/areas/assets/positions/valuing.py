@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 
 from gatewayd.areas.assets.books.instruments import AssetClass
 from gatewayd.areas.assets.pools.held import ratio_between
-from gatewayd.ledger.exchange import published_rates
-from gatewayd.ledger.exchange.known_rates import KnownRate, Pair, both_ways, foreign, of_pounds
+from gatewayd.ledger.exchange import exchange_rates
+from gatewayd.ledger.exchange.exchange_rates import KnownRate, Pair, both_ways, foreign, of_pounds
 from gatewayd.money import Money, exponent, half_up
 from gatewayd.store import ReadTx, Row
 
@@ -100,7 +100,7 @@ def _latest_rate(tx: ReadTx, pair: Pair, day: str) -> KnownRate | None:
     if pair.currency == pair.base_currency:
         return KnownRate(Fraction(1), day, None)
     found = [*both_ways(tx, _SELECT_RECORDED, pair, day), *both_ways(tx, _SELECT_TRADED, pair, day)]
-    published = of_pounds(pair, published_rates.latest_rate(foreign(pair), day))
+    published = of_pounds(pair, exchange_rates.latest_rate(foreign(pair), day))
     if published is not None:
         found.append(published)
     return max(found, key=lambda one: one.date, default=None)

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from gatewayd.areas.assets.transactions.rules import TAKES
 from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.errors import FieldError, Problem
-from gatewayd.ledger.exchange import known_rates
-from gatewayd.ledger.exchange.known_rates import FxRateSource, Pair
+from gatewayd.ledger.exchange import exchange_rates
+from gatewayd.ledger.exchange.exchange_rates import FxRateSource, Pair
 from gatewayd.money import Money, canonical, exponent, half_up, to_minor
 
 _TOLERANCE = Fraction(5, 1000)
@@ -48,7 +48,7 @@ def rate_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:
     currency, base_currency = rate.currency, rate.base_currency
     if currency != base_currency and rate.source is None:
         what = f"The amounts are in {currency} and the portfolio is in {base_currency}"
-        yield FieldError("fxRate", "required", known_rates.unknown(what, Pair(currency, base_currency)))
+        yield FieldError("fxRate", "required", exchange_rates.unknown(what, Pair(currency, base_currency)))
     if currency == base_currency and request.fx_rate is not None and canonical(request.fx_rate) != "1":
         message = f"The amounts and the portfolio are in {currency}: the rate is 1, or left out."
         yield FieldError("fxRate", "conflict", message)

@@ -18,8 +18,8 @@ from gatewayd.areas.assets.transactions.amounts import Rate
 from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.ledger.exchange import known_rates
-from gatewayd.ledger.exchange.known_rates import Pair
+from gatewayd.ledger.exchange import exchange_rates
+from gatewayd.ledger.exchange.exchange_rates import Pair
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.money import Money, canonical
 from gatewayd.store import ReadTx, WriteTx
@@ -165,7 +165,7 @@ def _rate(tx: ReadTx, request: CreateTransaction, subject: _Subject) -> Rate | N
         return Rate(*pair, "1")
     if request.fx_rate is not None:
         return Rate(*pair, request.fx_rate, "given")
-    known = known_rates.for_day(tx, pair, request.trade_date.isoformat())
+    known = exchange_rates.for_day(tx, pair, request.trade_date.isoformat())
     return Rate(*pair, "1") if known is None else Rate(*pair, known.text, known.source, known.date)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from gatewayd.areas.banking.allocations import transfers
 from gatewayd.areas.banking.allocations.shapes import (
     Allocate,
     Allocated,
@@ -26,12 +27,12 @@ from gatewayd.areas.banking.allocations.shapes import (
     SharedPart,
     UpdateAllocation,
 )
+from gatewayd.areas.banking.allocations.transfers import Halves
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field
-from gatewayd.ledger import transfers
 from gatewayd.ledger.allocating import allocation_pages, allocations, bank_lines, loan_payments
 from gatewayd.ledger.allocating.allocation_pages import Filters
 from gatewayd.ledger.allocating.allocation_shapes import Allocation, Entry, Part
@@ -40,7 +41,6 @@ from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.results import capital_goods
 from gatewayd.ledger.taxpayers import businesses
-from gatewayd.ledger.transfers import Halves
 from gatewayd.money import Money, canonical, from_minor, to_minor
 from gatewayd.store import ReadTx, WriteTx
 

@@ -8,7 +8,7 @@ from gatewayd.areas.banking.imports.shapes import ImportStatement, UndoStatement
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page
-from gatewayd.ledger.imports import import_lists, import_runs
+from gatewayd.ledger.imports import import_runs
 from gatewayd.ledger.imports.import_shapes import ApplyImport, GetImport, ImportRun, ListImportRows, ListImports
 from gatewayd.store import ReadTx
 
@@ -17,12 +17,12 @@ _POSITION: Final = rows.SHOWN.names.index("position")
 
 def list_imports(tx: ReadTx, caller: Caller, request: ListImports) -> Listing[ImportRun]:
     """List imports of statements, newest first, or in the order of change with `updatedSince`."""
-    return import_lists.runs_page(tx, "bank", request)
+    return import_runs.runs_page(tx, "bank", request)
 
 
 def get_import(tx: ReadTx, caller: Caller, request: GetImport) -> ImportRun:
     """Get one import: its counts, the lines that were refused, and what it asks where it waits for a mapping."""
-    return import_runs.shown(import_lists.run_of(tx, "bank", request.import_id))
+    return import_runs.shown(import_runs.run_of(tx, "bank", request.import_id))
 
 
 def list_import_rows(tx: ReadTx, caller: Caller, request: ListImportRows) -> Listing[ImportRow]:
@@ -31,8 +31,8 @@ def list_import_rows(tx: ReadTx, caller: Caller, request: ListImportRows) -> Lis
     Once it is applied, the rows that were added are its transactions; those that were replaced, refused or there
     already can still be listed.
     """
-    import_lists.run_of(tx, "bank", request.import_id)
-    return import_lists.rows_page(tx, request, rows.SELECT_ROWS, _POSITION, rows.row_item)
+    import_runs.run_of(tx, "bank", request.import_id)
+    return import_runs.rows_page(tx, request, rows.SELECT_ROWS, _POSITION, rows.row_item)
 
 
 OPERATIONS = (

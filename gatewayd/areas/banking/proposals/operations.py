@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from gatewayd.areas.banking.allocations import history
+from gatewayd.areas.banking.allocations.history import Choice, Habit
 from gatewayd.areas.banking.proposals import invoices, transfers
+from gatewayd.areas.banking.proposals.invoices import OpenInvoice
 from gatewayd.areas.banking.proposals.rents import Rents
 from gatewayd.areas.banking.proposals.shapes import (
     ListProposals,
@@ -26,15 +29,12 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, cursor_key, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import invalid, invalid_field
-from gatewayd.ledger import allocation_history, open_invoices, references, split_history
+from gatewayd.ledger import references
 from gatewayd.ledger.allocating import allocation_rules, bank_lines, lets
 from gatewayd.ledger.allocating.allocation_rules import AllocationRule, RuleOutcome, part_of
 from gatewayd.ledger.allocating.allocation_shapes import Direction, Part
 from gatewayd.ledger.allocating.bank_lines import BankLine, Position
-from gatewayd.ledger.allocation_history import Choice
-from gatewayd.ledger.open_invoices import OpenInvoice
 from gatewayd.ledger.references import Reference, unknown_reference
-from gatewayd.ledger.split_history import Habit
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
@@ -136,7 +136,7 @@ class Proposer:
     def _by_history(self, line: BankLine) -> Iterator[_Found]:
         key = (line.match_key, line.direction)
         if key not in self._choices:
-            self._choices[key] = allocation_history.choice_for(self._tx, *key)
+            self._choices[key] = history.choice_for(self._tx, *key)
         choice = self._choices[key]
         if choice is not None and self._may(line, choice.outcome):
             yield _Found(
@@ -151,7 +151,7 @@ class Proposer:
             return
         key = (line.match_key, line.direction)
         if key not in self._habits:
-            self._habits[key] = split_history.habit_for(self._tx, *key)
+            self._habits[key] = history.habit_for(self._tx, *key)
         habit = self._habits[key]
         parts = [] if habit is None else habit.parts_of(line.amount)
         if habit is not None and parts and all(self._may(line, part.outcome) for part in parts):
@@ -166,9 +166,9 @@ class Proposer:
         if line.amount < 0:
             return
         if self._invoices is None:
-            self._invoices = open_invoices.latest(self._tx)
+            self._invoices = invoices.latest(self._tx)
         asked = {invoice.id: invoice for invoice in self._invoices}
-        asked |= {invoice.id: invoice for invoice in open_invoices.of_balance(self._tx, line.rest)}
+        asked |= {invoice.id: invoice for invoice in invoices.of_balance(self._tx, line.rest)}
         for invoice in asked.values():
             match = invoices.match(line, invoice)
             if match is not None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gatewayd.ledger.allocating import bank_lines
 from gatewayd.ledger.allocating.bank_lines import BankLine
-from gatewayd.ledger.imports.hidden_imports import VISIBLE
+from gatewayd.ledger.imports.import_runs import VISIBLE
 from gatewayd.money import canonical, exponent
 from gatewayd.store import ReadTx
 

@@ -34,7 +34,7 @@ from gatewayd.ledger.calendar.forecast import PeriodType
 from gatewayd.ledger.calendar.periods import Label, PeriodRow
 from gatewayd.ledger.dates.date_ranges import DateRange, after, before, days
 from gatewayd.ledger.imports import import_runs
-from gatewayd.ledger.taxpayers.business_accounts import accounts_of, entities_of
+from gatewayd.ledger.taxpayers.businesses import accounts_of, entities_of
 from gatewayd.money import Money, from_minor
 from gatewayd.store import ReadTx, WriteTx
 

@@ -10,7 +10,7 @@ from typing import Final
 from gatewayd.areas.banking.imports.duplicates import DAYS_APART
 from gatewayd.clock import days_after
 from gatewayd.ledger.dates.date_ranges import DateRange, after, before
-from gatewayd.ledger.imports.hidden_imports import VISIBLE, VISIBLE_LINES
+from gatewayd.ledger.imports.import_runs import VISIBLE, VISIBLE_LINES
 from gatewayd.ledger.imports.import_shapes import DUPLICATES_KEPT
 from gatewayd.store import ReadTx, WriteTx
 

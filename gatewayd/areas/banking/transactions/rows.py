@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from gatewayd.areas.banking.transactions.shapes import StoredTransaction, TransactionRow
 from gatewayd.contract.wire import encode, open_wire
-from gatewayd.ledger.imports.hidden_imports import VISIBLE
+from gatewayd.ledger.imports.import_runs import VISIBLE
 from gatewayd.store import Columns, ReadTx, Row, WriteTx
 
 COLUMNS = Columns(TransactionRow)

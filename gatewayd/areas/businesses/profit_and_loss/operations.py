@@ -2,19 +2,19 @@
 
 from typing import NamedTuple
 
-from gatewayd.areas.businesses.profit_and_loss import accounts, rendering
+from gatewayd.areas.businesses.profit_and_loss import rendering
 from gatewayd.areas.businesses.profit_and_loss.rendering import Form, Joint
 from gatewayd.areas.businesses.profit_and_loss.shapes import BusinessPnl, GetBusinessPnl, PnlStatement
 from gatewayd.areas.businesses.rows import BUSINESSES
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.ledger.allocating import unallocated
+from gatewayd.ledger.allocating import bank_lines
 from gatewayd.ledger.allocating.categories import PROPERTY_TYPES
 from gatewayd.ledger.calendar import report_ranges
 from gatewayd.ledger.dates import date_ranges
 from gatewayd.ledger.dates.date_ranges import DateRange
-from gatewayd.ledger.results import owner_shares, rents_accrued, report_notices, report_rendering, report_rows, results
+from gatewayd.ledger.results import owner_shares, rents_accrued, reports, results
 from gatewayd.ledger.results.owner_shares import OwnerShares
 from gatewayd.ledger.results.report_shapes import Compare, RentDebtors
 from gatewayd.ledger.results.results import Result
@@ -34,14 +34,14 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
     With `explain` the rows behind the figures come with it, in pages of `limit` and for one `category` where that is
     given: they add up to the lines.
     """
-    report_rows.key_of(request)
+    reports.key_of(request)
     row = BUSINESSES.get(tx, request.id)
     whole = report_ranges.range_of(tx, request, row)
-    account = accounts.account_of(tx, row, request.basis)
+    account = rendering.account_of(tx, row, request.basis)
     buckets = date_ranges.buckets(whole, request.group_by, quarter_choices.of_business(tx, row.id).type_in)
     owned = owned_by(tx, row)
     result = results.compute(tx, account, whole, [*buckets, *owned.spans(whole)])
-    left = unallocated.money(tx, row.legal_entity_id, row.id, whole)
+    left = bank_lines.unallocated_money(tx, row.legal_entity_id, row.id, whole)
     form, forbidding_year = form_of(tx, row, result, owned)
     shown = rendering.members(rendering.statement_of(result, form), account.currency)
     return BusinessPnl(
@@ -54,13 +54,13 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
         owner_share=rendering.owner_share(result, form),
         rent_debtors=_rent_debtors(tx, result),
         unallocated=rendering.unallocated(left, account.currency),
-        evidence=report_rendering.evidence(result.evidence, account.currency),
+        evidence=reports.evidence(result.evidence, account.currency),
         buckets=[rendering.statement(result, form, part) for part in buckets if request.group_by != "total"],
         previous=_previous(tx, row, form, result, request.compare),
-        explanation=report_rows.explain(tx, request, result) if request.explain else None,
+        explanation=reports.explain(tx, request, result) if request.explain else None,
         warnings=[
-            *report_notices.of_choices(result, row.accounting_basis, forbidding_year),
-            *report_notices.of_invoices(tx, result),
+            *reports.of_choices(result, row.accounting_basis, forbidding_year),
+            *reports.of_invoices(tx, result),
         ],
     )
 
@@ -97,7 +97,7 @@ def _rent_debtors(tx: ReadTx, result: Result) -> RentDebtors | None:
     account = result.account
     if account.basis != "accruals":
         return None
-    return report_rendering.rent_debtors(rents_accrued.debtors(tx, account, result.whole), account.currency)
+    return reports.rent_debtors(rents_accrued.debtors(tx, account, result.whole), account.currency)
 
 
 def _previous(tx: ReadTx, row: BusinessRow, form: Form, result: Result, compare: Compare) -> PnlStatement | None:

@@ -1,4 +1,4 @@
-"""From results in minor units to what is served."""
+"""How a report counts, and from results in minor units to what is served."""
 
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
@@ -12,14 +12,18 @@ from gatewayd.areas.businesses.profit_and_loss.shapes import (
     PnlTotals,
     UnallocatedLines,
 )
+from gatewayd.areas.businesses.shapes import BusinessRow
+from gatewayd.ledger.allocating.bank_lines import UnallocatedMoney
 from gatewayd.ledger.allocating.categories import PROPERTY_TYPES
-from gatewayd.ledger.allocating.unallocated import UnallocatedMoney
 from gatewayd.ledger.dates.date_ranges import DateRange
-from gatewayd.ledger.results import profit_and_loss, report_rendering
+from gatewayd.ledger.results import profit_and_loss, reports
+from gatewayd.ledger.results.allocated_money import Account, Basis
 from gatewayd.ledger.results.owner_shares import OwnerShares
 from gatewayd.ledger.results.profit_and_loss import Statement, Totals
 from gatewayd.ledger.results.results import Result
+from gatewayd.ledger.vat import vat_standing
 from gatewayd.money import Money, canonical
+from gatewayd.store import ReadTx
 
 
 class Joint(NamedTuple):
@@ -72,9 +76,9 @@ def _own(shares: OwnerShares, whole: DateRange, full: Callable[[DateRange], Stat
 def members(statement: Statement, currency: str) -> dict[str, Any]:
     """Lines and totals of an account, by the names that responses have for them."""
     return {
-        "income": report_rendering.lines(statement.income, currency),
-        "expenses": report_rendering.expenses(statement.expenses, currency),
-        "memoranda": report_rendering.lines(statement.memoranda, currency),
+        "income": reports.lines(statement.income, currency),
+        "expenses": reports.expenses(statement.expenses, currency),
+        "memoranda": reports.lines(statement.memoranda, currency),
         "totals": totals(statement.totals, currency),
     }
 
@@ -109,3 +113,9 @@ def unallocated(found: Iterable[UnallocatedMoney], currency: str) -> Unallocated
         for one in by_currency.values()
     ]
     return UnallocatedLines(count=own.lines, amount=Money(own.amount, currency), other_currencies=others)
+
+
+def account_of(tx: ReadTx, row: BusinessRow, basis: Basis | None) -> Account:
+    """The business's account on a basis; None: on its own."""
+    standing = vat_standing.of_entity(tx, row.legal_entity_id)
+    return Account(row.id, row.type, row.currency, basis or row.accounting_basis, standing)

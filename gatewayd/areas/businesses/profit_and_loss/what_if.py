@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from gatewayd.areas.businesses import rules
-from gatewayd.areas.businesses.profit_and_loss import accounts, rendering
+from gatewayd.areas.businesses.profit_and_loss import rendering
 from gatewayd.areas.businesses.profit_and_loss.operations import Owned, form_of, owned_by
 from gatewayd.areas.businesses.profit_and_loss.rendering import Form
 from gatewayd.areas.businesses.profit_and_loss.shapes import Alternative, GetWhatIf, PnlTotals, WhatIf
@@ -24,7 +24,7 @@ from gatewayd.ledger.allocating.categories import PROPERTY_TYPES
 from gatewayd.ledger.calendar import report_ranges
 from gatewayd.ledger.dates import date_ranges
 from gatewayd.ledger.dates.date_ranges import DateRange, GroupBy, QuarterlyType
-from gatewayd.ledger.results import profit_and_loss, report_notices, results
+from gatewayd.ledger.results import profit_and_loss, reports, results
 from gatewayd.ledger.results.allocated_money import Account
 from gatewayd.ledger.results.owner_shares import OwnerShares
 from gatewayd.ledger.results.profit_and_loss import Statement
@@ -53,7 +53,7 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
     """
     row = BUSINESSES.get(tx, request.id)
     whole = report_ranges.range_of(tx, request, row)
-    actual = accounts.account_of(tx, row, None)
+    actual = rendering.account_of(tx, row, None)
     errors = [*_share_mistakes(row, request), *_scheme_mistakes(request, actual.vat, whole)]
     if errors:
         raise invalid(*errors)
@@ -102,7 +102,7 @@ def _alternative(row: BusinessRow, outcome: _Outcome, group_by: GroupBy) -> Alte
         **rendering.members(rendering.statement_of(result, form), account.currency),
         owner_share=rendering.owner_share(result, form),
         buckets=[rendering.statement(result, form, part) for part in outcome.buckets if group_by != "total"],
-        warnings=[*report_notices.of_choices(result, row.accounting_basis, outcome.forbidding_year)],
+        warnings=[*reports.of_choices(result, row.accounting_basis, outcome.forbidding_year)],
     )
 
 

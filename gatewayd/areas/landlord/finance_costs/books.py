@@ -12,7 +12,7 @@ from gatewayd.areas.landlord.results.subjects import Source
 from gatewayd.ledger.allocating import lets
 from gatewayd.ledger.allocating.categories import PROPERTY_TYPES
 from gatewayd.ledger.dates.date_ranges import DateRange
-from gatewayd.ledger.results import owner_shares, profit_and_loss, report_notices, results
+from gatewayd.ledger.results import owner_shares, profit_and_loss, reports, results
 from gatewayd.ledger.results.allocated_money import currency_mismatch
 from gatewayd.ledger.results.profit_and_loss import Statement
 from gatewayd.ledger.results.report_shapes import PnlWarning
@@ -70,8 +70,8 @@ def _of_source(tx: ReadTx, source: Source, whole: DateRange) -> FromBooks:
     for share, result in zip(shares.values(), parts, strict=True):
         each.append(counting.own_part(share, whole, partial(_full, result)))
         warnings = warnings or [
-            *report_notices.of_choices(result, business.accounting_basis),
-            *report_notices.of_invoices(tx, result),
+            *reports.of_choices(result, business.accounting_basis),
+            *reports.of_invoices(tx, result),
         ]
     together = figures.together(each)
     own = figures.of_part(together)

@@ -2,7 +2,7 @@
 
 from gatewayd.areas.landlord.register import tenancy_states
 from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
-from gatewayd.ledger.rents import monthly_periods, schedule
+from gatewayd.ledger.rents import schedule, stored_terms
 from gatewayd.ledger.rents.schedule import Rent, Step, Terms
 from gatewayd.money import to_minor
 
@@ -18,7 +18,7 @@ def agreed(row: TenancyRow) -> Terms:
 
 def of_row(row: TenancyRow) -> Terms:
     """The same, as they are by law."""
-    return monthly_periods.put_in(agreed(row), row.type)
+    return stored_terms.put_in(agreed(row), row.type)
 
 
 def total(row: TenancyRow) -> int | None:

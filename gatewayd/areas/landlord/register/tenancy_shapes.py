@@ -5,8 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from gatewayd.contract.wire import Amount, AmountText, Date, DateText, Id, Part, Response, Timestamp
-from gatewayd.ledger.rents.quarter_days import QuarterDays
-from gatewayd.ledger.rents.schedule import Frequency
+from gatewayd.ledger.rents.schedule import Frequency, QuarterDays
 
 NoticeBy = Literal["landlord", "tenant"]
 NoticeKind = Literal[

@@ -12,9 +12,9 @@ Days are ISO texts, which compare as the days do.
 from typing import Final
 
 from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow, TenancyStatus, TenancyType
-from gatewayd.ledger.rents import monthly_periods
+from gatewayd.ledger.rents import stored_terms
 
-PERIODIC_FROM: Final = monthly_periods.FIRST_DAY
+PERIODIC_FROM: Final = stored_terms.FIRST_DAY
 """In England assured tenancies are periodic from this day on, and what was assured shorthold became so (Domain 0.1)."""
 
 

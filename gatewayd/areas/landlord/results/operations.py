@@ -24,8 +24,8 @@ from gatewayd.ledger.allocating.lets import LetMortgage
 from gatewayd.ledger.calendar import report_ranges
 from gatewayd.ledger.dates import date_ranges
 from gatewayd.ledger.dates.date_ranges import DateRange
-from gatewayd.ledger.loans import instalments_met, loans
-from gatewayd.ledger.results import rents_accrued, report_notices, report_rendering, report_rows
+from gatewayd.ledger.loans import amortising, loans
+from gatewayd.ledger.results import rents_accrued, reports
 from gatewayd.ledger.results.allocated_money import Evidence
 from gatewayd.ledger.results.report_shapes import PnlWarning, RentDebtors
 from gatewayd.ledger.taxpayers import quarter_choices
@@ -44,7 +44,7 @@ def get_property_pnl(tx: ReadTx, caller: Caller, request: GetPropertyPnl) -> Pro
     `basis` is by default the business's own, `groupBy` adds months or quarters, `compare` the period or the year
     before, and `explain` the rows behind the figures, in pages of `limit` and for one `category` where that is given.
     """
-    report_rows.key_of(request)
+    reports.key_of(request)
     found = subjects.of_request(tx, request)
     account, share = found.first, request.share
     whole = report_ranges.range_of(tx, request, *(source.business for source in found.sources.values()))
@@ -69,10 +69,10 @@ def get_property_pnl(tx: ReadTx, caller: Caller, request: GetPropertyPnl) -> Pro
             for source in found.sources.values()
             if several
         ],
-        evidence=report_rendering.evidence(_evidence(counted), account.currency),
+        evidence=reports.evidence(_evidence(counted), account.currency),
         buckets=[_statement(counted, share, part, account.currency) for part in buckets if request.group_by != "total"],
         previous=_previous(tx, request, found, whole),
-        explanation=report_rows.explain(tx, request, *(one.result for one in counted)) if request.explain else None,
+        explanation=reports.explain(tx, request, *(one.result for one in counted)) if request.explain else None,
         warnings=[*_told(tx, found, counted, rest=several)],
     )
 
@@ -85,7 +85,7 @@ def _rent_debtors(tx: ReadTx, found: Subjects, whole: DateRange) -> RentDebtors 
         for source in found.sources.values()
     ]
     together = rents_accrued.RentDebtors(*map(sum, zip(*each, strict=True)))
-    return report_rendering.rent_debtors(together, found.first.currency)
+    return reports.rent_debtors(together, found.first.currency)
 
 
 def _previous(tx: ReadTx, request: GetPropertyPnl, found: Subjects, whole: DateRange) -> PropertyStatement | None:
@@ -100,9 +100,9 @@ def _members(part: Part, currency: str) -> dict[str, Any]:
     """Lines and totals of an account, by the names that responses have for them."""
     found = figures.of_part(part)._asdict()
     return {
-        "income": report_rendering.lines(part.statement.income, currency),
-        "expenses": report_rendering.expenses(part.statement.expenses, currency),
-        "memoranda": report_rendering.lines(part.statement.memoranda, currency),
+        "income": reports.lines(part.statement.income, currency),
+        "expenses": reports.expenses(part.statement.expenses, currency),
+        "memoranda": reports.lines(part.statement.memoranda, currency),
         "totals": PropertyTotals(**{name: Money(amount, currency) for name, amount in found.items()}),
     }
 
@@ -154,9 +154,9 @@ def _told(tx: ReadTx, subjects: Subjects, counted: Sequence[Counted], *, rest: b
     """The warnings about each business, and about each property. `rest`: what names no property is told too."""
     for source in subjects.sources.values():
         result = next(one.result for one in counted if one.source is source)
-        yield from report_notices.of_choices(result, source.business.accounting_basis)
+        yield from reports.of_choices(result, source.business.accounting_basis)
         if rest:
-            yield from report_notices.of_invoices(tx, result)
+            yield from reports.of_invoices(tx, result)
     for one in counted:
         yield from _of_loans(tx, one)
         yield from _of_deducted(one)
@@ -199,7 +199,7 @@ def _of_payments(tx: ReadTx, one: Counted, mortgage: LetMortgage) -> Iterator[Pn
         )
     loan = None if mortgage.type != "interest_only" else loans.find(tx, mortgage.id)
     days = [repaid.date for repaid in one.financing.repaid if repaid.mortgage_id == mortgage.id and repaid.amount > 0]
-    if loan is not None and not all(instalments_met.repays_more(loan, day) for day in days):
+    if loan is not None and not all(amortising.repays_more(loan, day) for day in days):
         yield PnlWarning(
             code="interest_only_repaid",
             message=f"The mortgage {mortgage.id} is interest-only, and capital of it was repaid before its end: was it"

@@ -9,7 +9,7 @@ from gatewayd.areas.landlord.rents import section_13
 from gatewayd.areas.landlord.rents.section_13 import FindingCode
 from gatewayd.areas.landlord.tenancies import deposit_law, notice_law
 from gatewayd.areas.landlord.tenancies.shapes import TenancyWarning, TenancyWarningCode
-from gatewayd.ledger.rents import monthly_periods, schedule
+from gatewayd.ledger.rents import schedule, stored_terms
 from gatewayd.money import Money
 
 _OF_FINDINGS: Final[Mapping[FindingCode, TenancyWarningCode]] = {
@@ -74,8 +74,8 @@ def _of_period(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
     since = rent_terms.monthly_since(row)
     if since is None or today < tenancy_states.PERIODIC_FROM or row.rent_history[-1].frequency is not None:
         return
-    last = monthly_periods.last_longer(rent_terms.agreed(row))
-    agreed, days = Money(last.amount, row.currency), monthly_periods.days_of(last)
+    last = stored_terms.last_longer(rent_terms.agreed(row))
+    agreed, days = Money(last.amount, row.currency), stored_terms.days_of(last)
     by_law = Money(schedule.rent_on(rent_terms.of_row(row), since).amount, row.currency)
     message = (
         f"Rent periods of assured tenancies that begin since {tenancy_states.PERIODIC_FROM} are a month at most: from"

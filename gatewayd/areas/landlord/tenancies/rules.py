@@ -12,7 +12,7 @@ from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency, Tenan
 from gatewayd.areas.landlord.tenancies import notice_law
 from gatewayd.clock import months_later
 from gatewayd.errors import FieldError, invalid_field
-from gatewayd.ledger.rents import monthly_periods
+from gatewayd.ledger.rents import stored_terms
 from gatewayd.money import Money, exponent
 
 _EARLIEST: Final = "1900-01-01"  # Chosen: each rent since the start is counted
@@ -109,7 +109,7 @@ def due_day_mistakes(row: TenancyRow, *, given: bool) -> Iterator[FieldError]:
 
 def _rent_mistakes(row: TenancyRow) -> Iterator[FieldError]:
     begins_since = row.type == "assured_periodic" and row.start_date >= tenancy_states.PERIODIC_FROM
-    if begins_since and row.rent_frequency in monthly_periods.LONGER:
+    if begins_since and row.rent_frequency in stored_terms.LONGER:
         message = "The rent of an assured periodic tenancy is for a month, or for 28 days at most."
         yield FieldError("rentFrequency", "conflict", message)
     if row.rent_frequency in BY_WEEKS and row.rent_due_day > 7:

@@ -31,7 +31,7 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
-from gatewayd.ledger.rents.quarter_days import QuarterDays
+from gatewayd.ledger.rents.schedule import QuarterDays
 
 RentQuarterDays = Annotated[
     QuarterDays,

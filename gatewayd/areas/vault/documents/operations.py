@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import index_queue, keeping, pages, rows, rules, uploads, usage
+from gatewayd.areas.vault.documents import evidence, index_queue, keeping, pages, rows, rules, uploads, usage
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import (
     BulkMoved,
@@ -37,7 +37,6 @@ from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field, not_found
-from gatewayd.ledger import documenting
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -106,7 +105,7 @@ def create_document_record(
     if request.sha256 is not None:
         _refuse_duplicate(tx, row, request.sha256)
     row = DOCUMENTS.insert(tx, row)
-    documenting.settle(tx, row.id, (), rows.bank_lines_of(row), counts=False)
+    evidence.settle(tx, row.id, (), rows.bank_lines_of(row), counts=False)
     return CreatedDocument(document=rows.shown(tx, row), upload=uploads.shown(row, token, settings))
 
 
@@ -127,7 +126,7 @@ def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Docum
         index_queue.put(tx, row.id)
         parses.queue(tx, row.id)
         for line_id in rows.bank_lines_of(row):
-            documenting.count(tx, line_id, row.id)
+            evidence.count(tx, line_id, row.id)
     return rows.shown(tx, row)
 
 

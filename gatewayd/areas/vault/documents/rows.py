@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import index_queue, keeping, usage
+from gatewayd.areas.vault.documents import evidence, index_queue, keeping, usage
 from gatewayd.areas.vault.documents.shapes import (
     MOST_LINKS,
     Document,
@@ -26,7 +26,6 @@ from gatewayd.areas.vault.parses import variants
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem, not_found
-from gatewayd.ledger import documenting
 from gatewayd.store import ReadTx, Row, Table, WriteTx
 
 PENDING: Final[StoredStatus] = "pending_upload"
@@ -114,7 +113,7 @@ def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
         until = keeping.archive_until(tx, after.links, after.document_date, after.created_at)
         after = replace(after, archive_until_date=until)
     if after.links != before.links:
-        documenting.settle(tx, after.id, bank_lines_of(before), bank_lines_of(after), counts=after.status == UPLOADED)
+        evidence.settle(tx, after.id, bank_lines_of(before), bank_lines_of(after), counts=after.status == UPLOADED)
     return shown(tx, before if after == before else DOCUMENTS.update(tx, after))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from gatewayd.areas.vault.documents.shapes import Document
-from gatewayd.ledger.allocating import bank_lines, line_documents
+from gatewayd.ledger.allocating import bank_lines
 from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.money import CURRENCIES, Money, to_minor
 from gatewayd.store import ReadTx
@@ -34,7 +34,7 @@ SELECT id FROM bank_accounts WHERE org_id = :org_id AND currency = :currency ORD
 """
 _SELECT_LINES = f"""
 {bank_lines.LINES} AND account_id = :account_id AND amount = :amount AND lines.status = 'booked'
-    AND date >= :first AND date <= :last AND {line_documents.UNDOCUMENTED}
+    AND date >= :first AND date <= :last AND {bank_lines.UNDOCUMENTED}
 ORDER BY date, lines.id LIMIT :count
 """
 _SELECT_NAMES = """

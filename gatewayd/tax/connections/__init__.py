@@ -1,0 +1,1 @@
+"""What the authority granted for an organization: its tokens, how they are kept and refreshed."""

@@ -1,0 +1,1 @@
+"""Fraud-prevention headers, and the formats of their values."""

@@ -1,0 +1,1 @@
+"""What the authority has of businesses and obligations, compared with the books."""
