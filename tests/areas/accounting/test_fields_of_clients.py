@@ -1,4 +1,4 @@
-"""Each field of a billing client: kept as it was given, changed alone, and taken with an invoice that makes the client."""
+"""Each field of a billing client: kept as it was given, changed alone, and taken with an invoice that makes one."""
 
 import pytest
 

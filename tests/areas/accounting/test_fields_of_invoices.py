@@ -1,4 +1,4 @@
-"""What a draft is changed to: the account it is paid to, and what its lines say of categories, properties and credits."""
+"""What a draft is changed to: the account it is paid to, and categories, properties and credits of its lines."""
 
 import pytest
 
