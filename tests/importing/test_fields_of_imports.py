@@ -236,8 +236,8 @@ async def test_a_brokers_file_is_read_by_its_mapping_and_as_its_format(opened: O
         one, _ = await broker_accounts(api)
         refused = await trade(api, one, format="ibkr_flex")
         assert [(each["path"], each["code"]) for each in refused.json()["errors"]] == [("file", "unreadable_file")]
-        run = (await trade(api, one, format="csv", fileName="elm.csv")).json()
-        assert (run["format"], run["fileName"], run["added"]) == ("csv", "elm.csv", 2)
+        run = (await trade(api, one, format="csv", fileName="elm.csv", preview="true")).json()
+        assert (run["format"], run["fileName"], run["status"], run["added"]) == ("csv", "elm.csv", "previewed", 2)
         assert (await api("GET", f"/assets/imports/{run['id']}")).json() == run
         path = f"/assets/imports/{run['id']}/rows"
         rows = (await api("GET", path)).json()["data"]

@@ -6,6 +6,7 @@ from gatewayd.errors import Problem
 from tests.areas.accounting.books import fields_of
 from tests.areas.banking.conftest import Trading
 from tests.areas.banking.test_lets import Letting
+from tests.areas.vault.cabinet import Cabinet
 from tests.ledger.lets import insert_property, insert_unit
 from tests.support.store import MemoryStore
 
@@ -78,3 +79,28 @@ def test_an_allocation_moves_to_another_business(trading: Trading) -> None:
 def test_a_balance_keeps_its_note(trading: Trading) -> None:
     said = {"accountId": trading.current, "date": "2026-03-31", "balance": "880.00"}
     assert trading.post("stateBalance", **said, note="From the paper statement")["note"] == "From the paper statement"
+
+
+def test_what_was_entered_in_another_currency_is_at_the_rate_it_is_changed_to(trading: Trading) -> None:
+    part = {**COST, "businessId": trading.trade, "direction": "out", "amount": "100.00", "description": "Taxi"}
+    entered = trading.post("allocate", parts=[{**part, "fxRate": "0.85"}], date="2026-11-02", currency="EUR")
+    (made,) = entered["allocations"]
+    assert made["fxRate"] == "0.85"
+    assert trading.post("updateAllocation", allocationId=made["id"], fxRate="0.84")["fxRate"] == "0.84"
+    with pytest.raises(Problem) as caught:
+        trading.post("updateAllocation", allocationId=made["id"], fxRate="0")
+    assert fields_of(caught.value) == [("fxRate", "out_of_range")]
+
+
+def test_the_documents_that_an_allocation_names(trading: Trading) -> None:
+    cabinet = Cabinet(trading.store, "Another Ltd")
+    cabinet.org_id, cabinet.caller = trading.org_id, trading.caller
+    first, second = (cabinet.document(f"{name}.pdf", name.encode())["id"] for name in ("a", "b"))
+    made = trading.part(trading.line(trading.current, -4000), documentIds=[first])
+    assert made["documentIds"] == [first]
+    changed = trading.post("updateAllocation", allocationId=made["id"], documentIds=[second, first])
+    assert changed["documentIds"] == [second, first]
+    assert trading.post("updateAllocation", allocationId=made["id"], documentIds=[])["documentIds"] == []
+    with pytest.raises(Problem) as caught:
+        trading.post("updateAllocation", allocationId=made["id"], documentIds=["doc_1"])
+    assert fields_of(caught.value) == [("documentIds[0]", "unknown_reference")]

@@ -41,3 +41,9 @@ def test_no_figure_is_below_zero(books: LetBooks, name: str) -> None:
     with pytest.raises(Problem) as caught:
         returned(books, f"&{name}=-0.01")
     assert fields_of(caught.value) == [(name, "out_of_range")]
+
+
+def test_finance_costs_that_were_not_used_are_carried_and_lower_no_profit(books: LetBooks) -> None:
+    """ITTOIA 2005 s274A: they reduce tax, as box 44 does; the profit is as it was."""
+    expected = {"20": "12000.00", "38": "12000.00", "40": "12000.00", "45": "250.50"}
+    assert returned(books, "&financeCostsBroughtForward=250.50") == expected
