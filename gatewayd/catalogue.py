@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
+from typing import Final
 
 import msgspec
 
@@ -24,12 +25,11 @@ from gatewayd.areas.billing.priced_work import PricedWork
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract import signatures
 from gatewayd.contract.given_files import StoredFile, WrittenFile
-from gatewayd.contract.operation import Area, Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Area, Handler, Handlers, Operation
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.http.openapi import explanation
 from gatewayd.importing.engine import Importing
-from gatewayd.importing.prices import OPERATIONS as OF_PRICES
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.ledger.credits.shapes import Unit
 from gatewayd.outbound.transport import Policy
@@ -67,30 +67,75 @@ class Catalogue:
         return tuple(operation for area in self.areas for operation in area.operations)
 
 
+AREAS: Final = (
+    legal_entities.AREA,
+    businesses.AREA,
+    assets.AREA,
+    landlord.AREA,
+    accounting.AREA,
+    banking.AREA,
+    vault.AREA,
+    periods.AREA,
+    billing.AREA,
+    webhooks.AREA,
+    tax.AREA,
+    crm.AREA,
+    organizations.AREA,
+    access.AREA,
+)
+"""Every row there is, in the order of the description."""
+
+
 def build(
     receivers: Policy,
     max_attempts: int,
     retention_days: int,
     of_documents: vault.Settings = vault.DEFAULTS,
 ) -> Catalogue:
-    """All areas.
+    """All areas, with the handlers that engines have and settings are bound to.
 
     `receivers` says which webhook URLs are allowed, `of_documents` the origin that clients see and what the vault may
     take. Raises `CatalogueError`.
     """
-    delivering = webhooks.area(receivers, max_attempts, retention_days)
-    of_businesses = replace(businesses.AREA, operations=(*businesses.AREA.operations, *tax.OF_BUSINESSES))
-    of_assets = replace(assets.AREA, operations=(*assets.AREA.operations, *importing.OF_ASSETS, *OF_PRICES))
-    of_banking = replace(banking.AREA, operations=(*banking.AREA.operations, *importing.OF_BANKING))
-    of_periods = periods.area(of_documents.public_url)
-    of_periods = replace(of_periods, operations=(*of_periods.operations, *bundles.OPERATIONS, *tax.OF_PERIODS))
-    of_vault = vault.area(of_documents)
-    of_vault = replace(of_vault, operations=(*of_vault.operations, *vault_files.OPERATIONS, *parsing.OPERATIONS))
-    of_vault = replace(of_vault, operations=(*of_vault.operations, *search.OPERATIONS, *proposing.OPERATIONS))
-    books = (of_businesses, of_assets, landlord.AREA, accounting.AREA, of_banking, of_vault, of_periods)
-    stored = (legal_entities.AREA, *books)
-    others = (delivering, tax.AREA, crm.AREA, organizations.AREA, access.AREA)
-    return checked((*stored, billing.area(priced_work((*stored, *others))), *others))
+    areas = joined(
+        AREAS,
+        billing.handlers(priced_work(AREAS)),
+        bundles.HANDLERS,
+        importing.HANDLERS,
+        parsing.HANDLERS,
+        periods.handlers(of_documents.public_url),
+        proposing.HANDLERS,
+        search.HANDLERS,
+        tax.HANDLERS,
+        vault.handlers(of_documents),
+        vault_files.HANDLERS,
+        webhooks.handlers(receivers, max_attempts, retention_days),
+    )
+    return checked(areas)
+
+
+def joined(areas: Iterable[Area], *given: Handlers) -> tuple[Area, ...]:
+    """The areas, each handler at the row that stands without one. Raises `CatalogueError` naming every fault.
+
+    A row that is left without a handler is refused by `checked`.
+    """
+    areas = tuple(areas)
+    rows = {row.id: row for area in areas for row in area.operations}
+    handlers: dict[str, Handler] = {}
+    faults = []
+    for operation_id, handler in (pair for one in given for pair in one.items()):
+        if operation_id not in rows:
+            faults.append(f"{operation_id} has a handler and no row")
+        elif operation_id in handlers or rows[operation_id].handler is not AT_CATALOGUE:
+            faults.append(f"{operation_id} has two handlers")
+        handlers[operation_id] = handler
+    if faults:
+        raise CatalogueError("; ".join(faults))
+    return tuple(replace(area, operations=tuple(_with(row, handlers) for row in area.operations)) for area in areas)
+
+
+def _with(row: Operation, handlers: Handlers) -> Operation:
+    return replace(row, handler=handlers[row.id]) if row.id in handlers else row
 
 
 def priced_work(areas: Iterable[Area]) -> PricedWork:
@@ -115,6 +160,9 @@ _GIVING = (("GET", "call", StoredFile), ("GET", "read", WrittenFile))
 
 def _faults(operation: Operation) -> Iterator[str]:
     name = operation.id
+    if operation.handler is AT_CATALOGUE:
+        yield f"{name} has no handler"
+        return
     if not operation.scopes:
         yield f"{name} has no scope"
     for scope in operation.scopes:

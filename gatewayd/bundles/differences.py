@@ -4,15 +4,15 @@ import hashlib
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
+from gatewayd.areas.periods.seals import Change
 from gatewayd.bundles.archive import BundleArchive, BundleFault
 from gatewayd.bundles.documents import FOLDER
 from gatewayd.bundles.manifest import FileEntry, Manifest
 from gatewayd.ledger import csv_text
 
 TABLES: Final = ".csv"
-Change = Literal["added", "removed", "changed"]
 
 
 class RowChange(NamedTuple):

@@ -1,25 +1,28 @@
-"""Sealing of periods (Domain F.14): its operations. A bundle holds what several areas keep, and is read with all their
-scopes.
-"""
+"""Sealing of periods (Domain F.14): handlers of its operations."""
 
-from typing import Annotated, Final, Literal, Protocol
+from typing import Final, Protocol
 
-from msgspec import Meta
-
+from gatewayd.areas.periods.seals import (
+    MEDIA_TYPE,
+    READING,
+    FileDifference,
+    GetBundle,
+    GetSealDifference,
+    RowDifference,
+    SealDifference,
+    SealPeriod,
+)
 from gatewayd.bundles import documents
-from gatewayd.bundles.differences import Change, RowChange
+from gatewayd.bundles.differences import RowChange
 from gatewayd.bundles.engine import BOOKS, Bundles
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import StoredFile
-from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import PageRequest, cursor_key, next_cursor
+from gatewayd.contract.operation import Handlers
+from gatewayd.contract.pages import cursor_key, next_cursor
 from gatewayd.contract.scopes import ScopeLacking
-from gatewayd.contract.wire import Id, Request, Response, Version
 from gatewayd.errors import invalid_field
 from gatewayd.ledger.calendar.period_seals import PeriodSeal
 
-MEDIA_TYPE: Final = "application/octet-stream"  # Chosen: generators of clients know none of archives
-_READING: Final = ("periods:read", "accounting:read", "banking:read")
 _OF_VAULT: Final = "vault:read"
 
 
@@ -28,69 +31,6 @@ class Deps(Protocol):
 
     @property
     def bundles(self) -> Bundles: ...
-
-
-class SealPeriod(Request, frozen=True, kw_only=True):
-    """Which closed period to seal. `documents`: with the bytes of the documents that its entries have."""
-
-    id: Id
-    expected_version: Version | None = None
-    documents: bool = False
-
-
-class GetBundle(Request, frozen=True, kw_only=True):
-    """Which seal's file."""
-
-    id: Id
-
-
-class GetSealDifference(PageRequest, frozen=True, kw_only=True):
-    """Which seal, and against which other of its period: by default the one before it.
-
-    `books`: against the books as they are now instead, which is the default where it is the first of its period.
-    """
-
-    id: Id
-    against: Id | None = None
-    books: bool = False
-
-
-class FileDifference(Response, frozen=True, kw_only=True):
-    """How many rows of a file differ. One that is no table, such as books.beancount, has none of its own."""
-
-    path: str
-    added: int
-    removed: int
-    changed: int
-
-
-class RowDifference(Response, frozen=True, kw_only=True):
-    """A row that one of two bundles has, or that differs. `fields` are the columns that do.
-
-    `before` and `after` are the row by its columns, null where it is not there.
-    """
-
-    path: str
-    id: str
-    change: Change
-    fields: list[str]
-    before: dict[str, str] | None
-    after: dict[str, str] | None
-
-
-class SealDifference(Response, frozen=True, kw_only=True):
-    """What differs between two seals of a period, or a seal and the books: all files that do, and a page of their rows.
-
-    `before` is what the earlier one had. With `comparedWith` books that is the seal, `after` is what stands in the
-    books now, whether the period is closed or open, and `against` is null.
-    """
-
-    id: Id
-    compared_with: Literal["seal", "books"]
-    against: Annotated[str, Meta(description="The seal that it is compared with.")] | None
-    files: list[FileDifference]
-    data: list[RowDifference]
-    next_cursor: str | None
 
 
 async def seal_period(deps: Deps, caller: Caller, request: SealPeriod) -> PeriodSeal:
@@ -144,51 +84,15 @@ def _refuse_documents(caller: Caller, *seals: PeriodSeal | None) -> None:
     """Raises `Problem` `insufficient_scope` where there are documents in a bundle, and the caller may not see them."""
     paths = {file.path for seal in seals if seal is not None for file in seal.files}
     if documents.TABLE in paths and _OF_VAULT not in caller.scopes:
-        raise ScopeLacking((*_READING, _OF_VAULT))
+        raise ScopeLacking((*READING, _OF_VAULT))
 
 
 def _row(one: RowChange) -> RowDifference:
     return RowDifference(**one._asdict())
 
 
-OPERATIONS: Final = (
-    Operation(
-        id="periods.seal",
-        kind="call",
-        method="POST",
-        path="/periods/seal",
-        scopes=("periods:write",),
-        request=SealPeriod,
-        response=PeriodSeal,
-        handler=seal_period,
-        errors=("gone", "invalid_state", "limit_reached", "version_conflict"),
-        extension=True,
-        example={"id": "per_01k0000000000000000000000b"},
-    ),
-    Operation(
-        id="periods.getBundle",
-        kind="call",
-        method="GET",
-        path="/periods/getBundle",
-        scopes=_READING,
-        request=GetBundle,
-        response=StoredFile,
-        handler=get_bundle,
-        gives_file=MEDIA_TYPE,
-        extension=True,
-        example={"id": "seal_01k0000000000000000000000a"},
-    ),
-    Operation(
-        id="periods.sealDifference",
-        kind="call",
-        method="GET",
-        path="/periods/sealDifference",
-        scopes=_READING,
-        request=GetSealDifference,
-        response=SealDifference,
-        handler=get_seal_difference,
-        errors=("invalid_state", "limit_reached"),
-        extension=True,
-        example={"id": "seal_01k0000000000000000000000a", "limit": 20},
-    ),
-)
+HANDLERS: Final[Handlers] = {
+    "periods.seal": seal_period,
+    "periods.getBundle": get_bundle,
+    "periods.sealDifference": get_seal_difference,
+}

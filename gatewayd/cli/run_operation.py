@@ -1,13 +1,14 @@
 """Runs operations of the API as the operator: by the path of every door, on the store of a command."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from gatewayd.cli.context import Context
     from gatewayd.contract.caller import Caller
     from gatewayd.contract.given_files import WrittenFile
-    from gatewayd.contract.operation import Area, Operation
+    from gatewayd.contract.operation import Area, Handlers, Operation
     from gatewayd.store import Store
 
 T = TypeVar("T")
@@ -40,9 +41,10 @@ def offered_operation(context: "Context", operation_id: str) -> "Operation":
     return next(row for row in catalogue_of(context.config).operations if row.id == operation_id)
 
 
-def operation_of(area: "Area", operation_id: str) -> "Operation":
-    """The row with that id."""
-    return next(operation for operation in area.operations if operation.id == operation_id)
+def operation_of(area: "Area", operation_id: str, handlers: "Handlers | None" = None) -> "Operation":
+    """The row with that id. `handlers` has the handler of one that is declared without."""
+    row = next(operation for operation in area.operations if operation.id == operation_id)
+    return replace(row, handler=handlers[row.id]) if handlers is not None and row.id in handlers else row
 
 
 def run_operation(

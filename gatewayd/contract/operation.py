@@ -11,6 +11,8 @@ Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
 BILLING: Final = "billing"
 """The area whose operations are never charged."""
+TAX_FORWARD: Final = "tax.forward"
+"""The work of asking the tax authority (Domain B8): one call of ours, however many requests it takes."""
 
 Handler = Callable[..., Any]
 """`(tx or deps, caller, request) -> response`. Plain `def` for read and write rows, `async def` for call rows.
@@ -20,12 +22,24 @@ takes the HTTP `Request` after it, and that of a row that `takes_file` the `Rece
 answers an HTTP `Response`, which is somebody else's.
 """
 
+Handlers = Mapping[str, Handler]
+"""Handlers by the ids of their operations: those that an engine has, or that are bound to settings."""
+
+
+def _at_catalogue(*_: object) -> object:
+    raise NotImplementedError("its handler is joined to it at `catalogue`")
+
+
+AT_CATALOGUE: Final[Handler] = _at_catalogue
+"""What a row says whose handler is joined to it at `catalogue`: an engine has it, or it is bound to settings."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One operation of the API.
 
     `scopes` are all needed. `path` is relative to the mount, with `:name` parameters that are fields of `request`.
+    `handler` is `AT_CATALOGUE` where an engine has it, or it is bound to settings.
     `errors` names the codes beyond the common ones. `long` reads go to a reader thread at once.
     `secret` responses are sealed where the idempotency record keeps them. `extension` rows are not in the spec.
     `example` is a request that is valid but for the ids in it. `cost` is what one call takes from the rate limit.

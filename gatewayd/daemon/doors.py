@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec.json import encode
 
-from gatewayd.areas.periods.feeds import PATH as CALENDARS
+from gatewayd.areas.periods import feed_content, feeds, icalendar
 from gatewayd.areas.vault.documents.uploads import PATH as UPLOADS
 from gatewayd.areas.vault.links import PATH as LINKS
 from gatewayd.areas.vault.parses.variants import THUMBNAILS
@@ -53,7 +53,15 @@ from gatewayd.store.files.incoming_files import incoming_folder, sweep
 from gatewayd.tax.headers import FROM_PAGES, TO_PAGES
 from gatewayd.tax.proxy import Proxy
 from gatewayd.vault_files.engine import DOWNLOADS, VaultFiles
+from gatewayd.vault_files.giving import Giving
 
+CALENDARS: Final = calendar_feeds.FeedContent(
+    path=feeds.PATH,
+    ending=feeds.ENDING,
+    media_type=icalendar.MEDIA_TYPE,
+    read=feed_content.deadlines,
+    render=icalendar.render,
+)
 METRICS_CONNECTIONS: Final = 16  # Chosen: a few scrapers and a person
 # Chosen: half a year, which every visit begins anew. Without subdomains, which are not ours to speak for.
 STRICT_TRANSPORT_SECONDS: Final = 180 * 86_400
@@ -135,7 +143,7 @@ def create_doors(parts: DoorParts) -> Doors:
         api.at_once,
         mounts=(
             (PREFIX, endpoints),
-            (CALENDARS, _observed_calendars(parts, limits)),
+            (feeds.PATH, _observed_calendars(parts, limits)),
             *_vault_doors(parts, vault_files, limits, uploads_cors),
         ),
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
@@ -207,14 +215,13 @@ def _create_vault_files(parts: DoorParts) -> VaultFiles:
 
 def _vault_doors(parts: DoorParts, files: VaultFiles, limits: RateLimits, cors: Cors) -> tuple[tuple[str, App], ...]:
     """Where the bytes of documents come in and go out. Raises `OSError`."""
-    store = parts.provider.store
-    receiving = VaultUploads(parts.vault.receiving, cors)
-    giving = VaultFilesDoor(store, files, limits)
+    giving = Giving(parts.provider.store, files)
+    receiving, door = VaultUploads(parts.vault.receiving, cors, UPLOADS), VaultFilesDoor(giving, limits)
     apps = (
         (UPLOADS, receiving, "upload"),
-        (DOWNLOADS, giving.downloads(), "download"),
-        (LINKS, giving.links(), "link"),
-        (THUMBNAILS, thumbnails(store, files), "thumbnail"),
+        (DOWNLOADS, door.downloads(DOWNLOADS), "download"),
+        (LINKS, door.links(LINKS), "link"),
+        (THUMBNAILS, thumbnails(giving), "thumbnail"),
     )
     return tuple((path, parts.observer.observe(app, label_all(label))) for path, app, label in apps)
 
@@ -227,7 +234,8 @@ def _create_uploads(config: Config) -> Uploads:
 
 
 def _observed_calendars(parts: DoorParts, limits: RateLimits) -> App:
-    app = calendar_feeds.calendar_app(parts.provider.store, limits, parts.config.obligations.due_soon_days)
+    alarm_days = parts.config.obligations.due_soon_days
+    app = calendar_feeds.calendar_app(parts.provider.store, limits, CALENDARS, alarm_days)
     return parts.observer.observe(app, label_all(calendar_feeds.LABEL))
 
 

@@ -5,13 +5,13 @@ sent, so that nothing is told of what is stored. An address that is known is hel
 """
 
 import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final, Generic, TypeVar
 
 import trio
 
-from gatewayd.areas.periods import feed_content, icalendar
-from gatewayd.areas.periods.feeds import ENDING, PATH
 from gatewayd.errors import Problem
 from gatewayd.http.documents import ALLOW_READING, READING, app_of, not_allowed
 from gatewayd.http.render import problem
@@ -35,14 +35,32 @@ _CACHING: Final[tuple[Header, ...]] = (
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
 )
-_TYPE: Final[Header] = (b"content-type", icalendar.MEDIA_TYPE.encode())
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class FeedContent(Generic[T]):
+    """What the door is told of those feeds.
+
+    `path` is what their addresses begin with, and `ending` what stands behind the token. `read` looks up what a feed
+    says, and `render(name, found, alarm_days)` writes it down as `media_type`; that is pure, and runs on a thread.
+    """
+
+    path: str
+    ending: str
+    media_type: str
+    read: Callable[[ReadTx, OpenFeed], list[T]]
+    render: Callable[[str, list[T], int], bytes]
 
 
 class _Calendars:
     """The calendars of feeds as the newest state of the database has them: who asks again costs a look at the feed."""
 
-    def __init__(self, store: Store, alarm_days: int) -> None:
+    def __init__(self, store: Store, content: FeedContent[Any], alarm_days: int) -> None:
         self._store = store
+        self._content = content
         self._alarm_days = alarm_days
         self._thread = trio.CapacityLimiter(1)
         self._state: tuple[int, str] | None = None
@@ -70,8 +88,9 @@ class _Calendars:
         """What a feed says in a state or a later one. Raises `StoreFailure`."""
         if state is not None and state == self._state and feed in self._kept:
             return self._kept[feed]
-        found = await self._store.read(partial(feed_content.deadlines, feed=feed), feed.org_id)
-        body = await trio.to_thread.run_sync(icalendar.render, feed.name, found, self._alarm_days, limiter=self._thread)
+        found = await self._store.read(lambda tx: self._content.read(tx, feed), feed.org_id)
+        render = partial(self._content.render, feed.name, found, self._alarm_days)
+        body = await trio.to_thread.run_sync(render, limiter=self._thread)
         if state is not None and len(body) <= KEPT_BYTES:
             if state != self._state or self._bytes + len(body) > KEPT_BYTES:
                 self._state, self._bytes, self._kept = state, 0, {}
@@ -80,17 +99,18 @@ class _Calendars:
         return body
 
 
-def calendar_app(store: Store, limits: RateLimits, alarm_days: int) -> App:
-    """An application for every path below `PATH`; `alarm_days` is how long before each day calendars remind of it."""
-    calendars = _Calendars(store, alarm_days)
+def calendar_app(store: Store, limits: RateLimits, content: FeedContent[Any], alarm_days: int) -> App:
+    """An application for the paths of feeds; `alarm_days` is how long before each day calendars remind of it."""
+    calendars = _Calendars(store, content, alarm_days)
+    media_type: Header = (b"content-type", content.media_type.encode())
 
     async def answer(request: Request) -> Response:
-        found = await calendars.find(_token_of(request.path))
+        found = await calendars.find(_token_of(request.path, content))
         if found is None:
             raise Problem("not_found", "There is nothing at this path.")
         feed, state = found
         with limits.asked(feed.id, COST, trio.current_time()):
-            return _answer(request, await calendars.calendar(feed, state))
+            return _answer(request, await calendars.calendar(feed, state), media_type)
 
     async def respond(request: Request) -> Response:
         request.read_fields()
@@ -106,16 +126,16 @@ def calendar_app(store: Store, limits: RateLimits, alarm_days: int) -> App:
     return app_of(respond)
 
 
-def _token_of(path: str) -> str:
+def _token_of(path: str, content: FeedContent[Any]) -> str:
     """What stands between the beginning and the end of a path; empty where that could be no token."""
-    inner = path.removeprefix(PATH)
-    token = inner.removesuffix(ENDING)
-    return token if inner.endswith(ENDING) and len(token) <= TOKEN_MAX else ""
+    inner = path.removeprefix(content.path)
+    token = inner.removesuffix(content.ending)
+    return token if inner.endswith(content.ending) and len(token) <= TOKEN_MAX else ""
 
 
-def _answer(request: Request, body: bytes) -> Response:
+def _answer(request: Request, body: bytes, media_type: Header) -> Response:
     tag = b'"%b"' % hashlib.sha256(body).hexdigest()[:32].encode()
-    fields = (_TYPE, *_CACHING, (b"etag", tag))
+    fields = (media_type, *_CACHING, (b"etag", tag))
     asked = [each.strip().removeprefix(b"W/") for each in request.fields.get(b"if-none-match", b"").split(b",")]
     if tag in asked or asked == [b"*"]:  # RFC 9110 §13.1.2
         return Response(304, fields)

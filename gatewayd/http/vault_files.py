@@ -11,12 +11,6 @@ from urllib.parse import parse_qs
 
 import trio
 
-from gatewayd.areas.vault import links
-from gatewayd.areas.vault.documents import rows as documents
-from gatewayd.areas.vault.documents.rows import uploaded
-from gatewayd.areas.vault.documents.shapes import DocumentRow
-from gatewayd.areas.vault.links import OpenLink, Variant
-from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
 from gatewayd.http.documents import READING
 from gatewayd.http.file_serving import ServedFile, serve
@@ -27,15 +21,11 @@ from gatewayd.http1.header_fields import Header
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import FileResponse, Response, send_response
 from gatewayd.performing.rate_limits import RateLimits
-from gatewayd.store import ReadTx, Store, StoreFailure
-from gatewayd.vault_files import download_tokens
-from gatewayd.vault_files.download_tokens import Download
-from gatewayd.vault_files.engine import DOWNLOADS, VaultFiles
-from gatewayd.vault_files.link_transfers import LinkTransfers, Piece
+from gatewayd.store import StoreFailure
+from gatewayd.vault_files.giving import Giving, OpenAddress
+from gatewayd.vault_files.link_transfers import Piece
 
 FORM_BYTES: Final = 8_192
-TOKEN_MAX: Final = 100  # characters of a link; ours have half as many
-AFTER_PASSWORD: Final = 300 * SECOND  # Chosen: how long the bytes can be read after a password
 _ALLOW_READING: Final[Header] = (b"allow", b"GET, HEAD")
 _ALLOW_FORM: Final[Header] = (b"allow", b"GET, HEAD, POST")
 _RETRY: Final = ((b"retry-after", b"1"),)
@@ -81,20 +71,18 @@ Respond = Callable[[Request, Receive], Awaitable[Response]]
 class VaultFilesDoor:
     """Gives the bytes of documents to whoever has an address of them."""
 
-    def __init__(self, store: Store, files: VaultFiles, limits: RateLimits) -> None:
+    def __init__(self, giving: Giving, limits: RateLimits) -> None:
         """`limits` hold each address to the rate of a credential."""
-        self._store = store
+        self._giving = giving
         self._limits = limits
-        self._files = files
-        self._transfers = LinkTransfers()
 
-    def downloads(self) -> App:
-        """The application of download URLs."""
-        return partial(self._call, self._download)
+    def downloads(self, path: str) -> App:
+        """The application of download URLs, which begin with a path; the token follows."""
+        return partial(self._call, partial(self._download, path))
 
-    def links(self) -> App:
-        """The application of links that were given away."""
-        return partial(self._call, self._link)
+    def links(self, path: str) -> App:
+        """The same of links that were given away."""
+        return partial(self._call, partial(self._link, path))
 
     async def _call(self, respond: Respond, scope: HttpScope, receive: Receive, send: Send) -> None:
         request = scope["request"]
@@ -107,119 +95,68 @@ class VaultFilesDoor:
             response = problem(Problem("unavailable", "The store cannot be read now.", headers=_RETRY), request.id)
         await send_response(request, response, send)
 
-    async def _download(self, request: Request, receive: Receive) -> Response:
+    async def _download(self, path: str, request: Request, receive: Receive) -> Response:
         _refuse_method(request, READING, _ALLOW_READING)
-        token = request.path.removeprefix(DOWNLOADS)
-
-        def look(tx: ReadTx) -> tuple[Download, DocumentRow, OpenLink | None] | None:
-            found = download_tokens.open_token(tx, token)
-            if found is None:
-                return None
-            opened = links.find_open(tx, found.reader) if found.is_of_link else None
-            return None if found.is_of_link and opened is None else (found, uploaded(tx, found.document), opened)
-
-        found = await self._store.read(look)
-        if found is None:
+        opened = await self._giving.download(request.path.removeprefix(path))
+        if opened is None:
             raise _nothing()
-        download, row, opened = found
-        with self._asked(f"{download.reader} {row.id}" if opened is None else opened.link.id):
-            return await self._downloaded(request, download, row, opened)
+        with self._asked(opened):
+            return await self._serve(request, opened)
 
-    async def _downloaded(
-        self, request: Request, download: Download, row: DocumentRow, opened: OpenLink | None
-    ) -> Response:
-        served = await self._served(download.org, row, download.variant, inline=download.inline)
-        response = serve(request, served, (_PRIVATE,))
-        if opened is not None:
-            await self._count(request, response, opened, served.size_bytes)
-        elif _is_first(request, response):
-            await self._note(download)
-        return response
-
-    async def _note(self, download: Download) -> None:
-        """Note who reads it. A full disk is no reason not to let them."""
-        try:
-            await self._store.write(
-                lambda tx: documents.note_access(tx, download.document, download.reader), download.org
-            )
-        except StoreFailure:
-            return
-
-    async def _link(self, request: Request, receive: Receive) -> Response:
-        token = request.path.removeprefix(links.PATH)
-        found = None if len(token) > TOKEN_MAX else await self._store.read(partial(links.find, token=token))
-        if found is None:
+    async def _link(self, path: str, request: Request, receive: Receive) -> Response:
+        token = request.path.removeprefix(path)
+        opened = await self._giving.link(token)
+        if opened is None:
             raise _nothing()
-        with self._asked(found.link.id):
-            return await self._linked(request, receive, token, found)
-
-    async def _linked(self, request: Request, receive: Receive, token: str, found: OpenLink) -> Response:
-        if found.link.password_hash is not None:
-            if found.is_used_up:
+        with self._asked(opened):
+            if not opened.has_password:
+                _refuse_method(request, READING, _ALLOW_READING)
+                return await self._serve(request, opened)
+            if opened.is_used_up:
                 raise _nothing()
             _refuse_method(request, (*READING, "POST"), _ALLOW_FORM)
             return await self._protected(request, receive, token)
-        _refuse_method(request, READING, _ALLOW_READING)
-        served = await self._served(found.org_id, found.document, found.link.variant, inline=True)
-        response = serve(request, served, (_PRIVATE,))
-        await self._count(request, response, found, served.size_bytes)
+
+    def _asked(self, opened: OpenAddress) -> AbstractContextManager[None]:
+        """One request to an address. Raises `Problem` `rate_limited`."""
+        return self._limits.asked(opened.rate_key, 1, trio.current_time())
+
+    async def _serve(self, request: Request, opened: OpenAddress) -> Response:
+        """Raises `Problem`: `gone`, `validation_failed` for what cannot be made of it any more."""
+        file = await self._giving.file_of(opened)
+        response = serve(request, ServedFile(*file, opened.inline), (_PRIVATE,))
+        if opened.link is not None:
+            await self._count(request, response, opened, file.size_bytes)
+        elif _is_first(request, response):
+            await self._giving.note_read(opened)
         return response
 
-    def _asked(self, address: str) -> AbstractContextManager[None]:
-        """One request to an address. Raises `Problem` `rate_limited`."""
-        return self._limits.asked(address, 1, trio.current_time())
-
-    async def _count(self, request: Request, response: Response, opened: OpenLink, size: int) -> None:
+    async def _count(self, request: Request, response: Response, opened: OpenAddress, size: int) -> None:
         """Count what does not go on with a download that was counted; `size` is of the whole, in bytes.
 
         Raises `Problem` `not_found` for a link that is used up.
         """
-        link_id = opened.link.id
         if request.method != "GET" or not isinstance(response, FileResponse):
             if opened.is_used_up:
                 raise _nothing()
             return
-        piece = Piece(response.start, response.length, size)
-        sending = await self._transfers.going_on(link_id, piece)
+        sending = await self._giving.sending(opened, Piece(response.start, response.length, size))
         if sending is None:
-            if not await self._store.write(partial(links.count_download, link_id=link_id), opened.org_id):
-                raise _nothing()
-            sending = self._transfers.counted(link_id, piece)
+            raise _nothing()
         response.sending, request.settle = sending, sending.settle
 
     async def _protected(self, request: Request, receive: Receive, token: str) -> Response:
         """The form, or what its password opens: a download URL for some minutes."""
         if request.method != "POST":
             return _form(200)
-        password = await _password_of(request, receive)
-        tried = await self._store.write(partial(links.begin_try, token=token))
+        tried = await self._giving.unlock(token, await _password_of(request, receive))
         if tried is None:
             raise _nothing()
-        if tried.locked_until is not None:
+        if tried.is_locked:
             return _form(429, "Too many wrong passwords. Try again later.")
-        hashed = tried.opened.link.password_hash
-        if hashed is not None and not await self._files.passwords.verify(tried.opened.org_id, hashed, password):
+        if tried.path is None:
             return _form(403, "That is not the password.")
-        if not await self._store.write(partial(links.take_right, token=token)):
-            raise _nothing()
-        opened = tried.opened
-        url = await self._store.read(lambda tx: DOWNLOADS + download_tokens.make(tx, _after_password(tx, opened)))
-        return Response(303, ((b"location", url.encode("ascii")), (b"cache-control", b"no-store")))
-
-    async def _served(self, org_id: str, row: DocumentRow, variant: Variant, *, inline: bool) -> ServedFile:
-        """Raises `Problem`: `gone`, `validation_failed` for what cannot be made of it any more."""
-        return ServedFile(*await self._files.file_of(org_id, row, variant), inline)
-
-
-def _after_password(tx: ReadTx, opened: OpenLink) -> Download:
-    return Download(
-        org=opened.org_id,
-        document=opened.document.id,
-        variant=opened.link.variant,
-        inline=True,
-        until=int(tx.now + AFTER_PASSWORD),
-        reader=opened.link.id,
-    )
+        return Response(303, ((b"location", tried.path.encode("ascii")), (b"cache-control", b"no-store")))
 
 
 async def _password_of(request: Request, receive: Receive) -> str:

@@ -6,7 +6,6 @@ PATCH    a part, HEAD how far it is, DELETE give it up: tus 1.0, see `tus`
 
 from typing import Final
 
-from gatewayd.areas.vault.documents.uploads import PATH
 from gatewayd.contract import wire
 from gatewayd.contract.wire import Id
 from gatewayd.errors import Problem
@@ -36,9 +35,10 @@ class Received(wire.Response, frozen=True, kw_only=True):
 
 
 class VaultUploads:
-    """The ASGI application of every path below `PATH`."""
+    """The ASGI application of every path below one; the token of the upload follows."""
 
-    def __init__(self, receiving: Receiving, cors: Cors) -> None:
+    def __init__(self, receiving: Receiving, cors: Cors, path: str) -> None:
+        self._path = path
         self._receiving = receiving
         self._cors = cors
 
@@ -64,7 +64,7 @@ class VaultUploads:
             return Response(204, (_ALLOW, *capable, *self._cors.preflight(request.fields, _METHODS)))
         if method not in _METHODS:
             raise Problem("method_not_allowed", "Use PUT here, or the methods of tus.", headers=(_ALLOW,))
-        token = request.path.removeprefix(PATH)
+        token = request.path.removeprefix(self._path)
         if method == "PUT":
             return await self._put(token, request, receive)
         tus.require_version(request, method)

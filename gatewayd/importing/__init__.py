@@ -1,4 +1,8 @@
 """The engine of imports: files come in, are read apart, staged, compared, and applied or undone (domain model E)."""
 
-from gatewayd.importing.operations import OF_ASSETS as OF_ASSETS
-from gatewayd.importing.operations import OF_BANKING as OF_BANKING
+from typing import Final
+
+from gatewayd.contract.operation import Handlers
+from gatewayd.importing import operations, prices
+
+HANDLERS: Final[Handlers] = {**operations.HANDLERS, **prices.HANDLERS}

@@ -1,59 +1,26 @@
-"""What changes imports (domain model E): operations that take a file, apply and undo. The area has what reads them."""
+"""What changes imports (domain model E): handlers that take a file, apply and undo. The areas have their rows."""
 
 import dataclasses
 import datetime
-from typing import Annotated, Final, Literal, Protocol
+from typing import Final, Protocol
 
 import msgspec
-from msgspec import Meta
 from msgspec.structs import replace
 
+from gatewayd.areas.assets.imports.shapes import ImportTransactions
+from gatewayd.areas.banking.imports.shapes import ImportStatement, UndoStatement
 from gatewayd.areas.banking.statements.kept_statements import SaidRange
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import Handlers
 from gatewayd.contract.received_file import ReceivedFile
-from gatewayd.contract.wire import Date, Id, Request
 from gatewayd.errors import invalid_field
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.runs import Order
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.imports.import_runs import shown
-from gatewayd.ledger.imports.import_shapes import ColumnMapping, ImportKind, ImportRun
+from gatewayd.ledger.imports.import_shapes import ApplyImport, ColumnMapping, ImportKind, ImportRun, UndoImport
 from gatewayd.statements.shapes import Mapping
 
-FileName = Annotated[
-    str, Meta(min_length=1, max_length=255, description="What the file is called, for people.", examples=["march.csv"])
-]
-MappingText = Annotated[
-    str,
-    Meta(
-        max_length=4000,
-        description="How the columns of a CSV are read: a ColumnMapping as JSON. It is remembered for the account, and "
-        "for files with the same headings.",
-        examples=['{"date":"Date","amount":"Amount","description":["Details"],"dateFormat":"dd/mm/yyyy"}'],
-    ),
-]
-
-
-DateOrder = Annotated[
-    Literal["dmy", "mdy", "ymd"],
-    Meta(description="Of a CSV or QIF that leaves it open: what stands first of day, month and year."),
-]
-Spent = Annotated[
-    Literal["negative", "positive"],
-    Meta(description="Of a CSV or QIF that leaves it open: how what was spent is written."),
-]
-OfAccount = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=160,
-        description="Which account of the file it is, by its name or number there: of a file of several, where the "
-        "account has no number.",
-        examples=["Savings"],
-    ),
-]
-_FROM: Final = "The first day that the file is of, where it began before its first line."
 _DATE_FORMATS: Final = {"dmy": "dd/mm/yyyy", "mdy": "mm/dd/yyyy", "ymd": "yyyy-mm-dd"}
 
 
@@ -62,43 +29,6 @@ class Deps(Protocol):
 
     @property
     def importing(self) -> Importing: ...
-
-
-class ImportStatement(Request, frozen=True, kw_only=True):
-    """A statement file for an account. The file is the body."""
-
-    account_id: Id
-    file_name: FileName = "statement"
-    format: Annotated[
-        Literal["auto", "ofx", "qif", "camt053", "mt940", "csv"], Meta(description="auto: found out by content.")
-    ] = "auto"
-    preview: Annotated[bool, Meta(description="Only show what would become of its rows.")] = False
-    mapping: MappingText | None = None
-    date_order: DateOrder | None = None
-    spent: Spent | None = None
-    of_account: OfAccount | None = None
-    from_date: Annotated[Date, Meta(description=_FROM)] | None = None
-    to_date: Annotated[Date, Meta(description="The last day that the file is of.")] | None = None
-
-
-class ApplyImport(Request, frozen=True, kw_only=True):
-    """Which preview."""
-
-    import_id: Id
-
-
-class UndoImport(Request, frozen=True, kw_only=True):
-    """Which import."""
-
-    import_id: Id
-
-
-class UndoStatement(Request, frozen=True, kw_only=True):
-    """Which import of a bank's file, and whether what its lines are for goes with them."""
-
-    import_id: Id
-    remove_allocations: Annotated[bool, Meta(description="Take back what its transactions are allocated to.")] = False
-    preview: Annotated[bool, Meta(description="Only tell what would be taken out.")] = False
 
 
 async def import_statement(deps: Deps, caller: Caller, request: ImportStatement, file: ReceivedFile) -> ImportRun:
@@ -144,19 +74,6 @@ def date_format_of(order: str | None) -> str | None:
 def negate_of(spent: str | None) -> bool | None:
     """Whether what was spent is positive; None where it is not said."""
     return None if spent is None else spent == "positive"
-
-
-class ImportTransactions(Request, frozen=True, kw_only=True):
-    """A broker's file for an account. The file is the body."""
-
-    account_id: Id
-    file_name: FileName = "transactions"
-    format: Annotated[
-        Literal["auto", "csv", "ibkr_flex"],
-        Meta(description="auto: found out by content. ibkr_flex: a Flex query of Interactive Brokers, as XML."),
-    ] = "auto"
-    preview: Annotated[bool, Meta(description="Only show what would become of its rows.")] = False
-    mapping: MappingText | None = None
 
 
 async def import_transactions(deps: Deps, caller: Caller, request: ImportTransactions, file: ReceivedFile) -> ImportRun:
@@ -239,92 +156,11 @@ def mapping_of(text: str | None) -> Mapping | None:
         raise invalid_field("mapping", "invalid_format", f"It is not a mapping: {error}.") from None
 
 
-OF_BANKING = (
-    Operation(
-        id="banking.importStatement",
-        kind="call",
-        method="POST",
-        path="/accounts/:accountId/imports",
-        scopes=("accounting:write",),  # Chosen: Spec §5 has no scope that writes in banking
-        request=ImportStatement,
-        response=ImportRun,
-        handler=import_statement,
-        errors=("invalid_state", "unreadable_file"),
-        takes_file=True,
-        takes_override=True,
-        extension=True,
-        example={"accountId": "bac_01k0000000000000000000000a", "fileName": "march.csv"},
-    ),
-    Operation(
-        id="banking.applyImport",
-        kind="call",
-        method="POST",
-        path="/imports/:importId/apply",
-        scopes=("accounting:write",),
-        request=ApplyImport,
-        response=ImportRun,
-        handler=apply_import,
-        errors=("invalid_state",),
-        takes_override=True,
-        extension=True,
-        example={"importId": "imp_01k0000000000000000000000b"},
-    ),
-    Operation(
-        id="banking.undoImport",
-        kind="call",
-        method="POST",
-        path="/imports/:importId/undo",
-        scopes=("accounting:write",),
-        request=UndoStatement,
-        response=ImportRun,
-        handler=undo_import,
-        errors=("invalid_state", "period_closed"),
-        extension=True,
-        example={"importId": "imp_01k0000000000000000000000a"},
-    ),
-)
-
-OF_ASSETS = (
-    Operation(
-        id="assets.importTransactions",
-        kind="call",
-        method="POST",
-        path="/assets/accounts/:accountId/imports",
-        scopes=("accounting:write",),
-        request=ImportTransactions,
-        response=ImportRun,
-        handler=import_transactions,
-        errors=("invalid_state", "unreadable_file"),
-        takes_file=True,
-        takes_override=True,
-        extension=True,
-        example={"accountId": "acc_01k0000000000000000000000a", "fileName": "trades.csv"},
-    ),
-    Operation(
-        id="assets.applyImport",
-        kind="call",
-        method="POST",
-        path="/assets/imports/:importId/apply",
-        scopes=("accounting:write",),
-        request=ApplyImport,
-        response=ImportRun,
-        handler=apply_asset_import,
-        errors=("invalid_state",),
-        takes_override=True,
-        extension=True,
-        example={"importId": "imp_01k0000000000000000000000d"},
-    ),
-    Operation(
-        id="assets.undoImport",
-        kind="call",
-        method="POST",
-        path="/assets/imports/:importId/undo",
-        scopes=("accounting:write",),
-        request=UndoImport,
-        response=ImportRun,
-        handler=undo_asset_import,
-        errors=("insufficient_quantity", "invalid_state", "period_closed"),
-        extension=True,
-        example={"importId": "imp_01k0000000000000000000000c"},
-    ),
-)
+HANDLERS: Final[Handlers] = {
+    "banking.importStatement": import_statement,
+    "banking.applyImport": apply_import,
+    "banking.undoImport": undo_import,
+    "assets.importTransactions": import_transactions,
+    "assets.applyImport": apply_asset_import,
+    "assets.undoImport": undo_asset_import,
+}

@@ -26,7 +26,7 @@ from gatewayd.areas.assets.prices.shapes import (
     RefusedPrice,
 )
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import Handlers
 from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.errors import FieldError, Problem
 from gatewayd.importing.file_counts import FileCounts
@@ -194,19 +194,4 @@ async def import_prices(deps: Deps, caller: Caller, request: ImportPrices, file:
     return await deps.prices.bring(caller.org_id, request.file_name, file)
 
 
-OPERATIONS = (
-    Operation(
-        id="assets.importPrices",
-        kind="call",
-        method="POST",
-        path="/assets/importPrices",
-        scopes=("accounting:write",),
-        request=ImportPrices,
-        response=PriceImport,
-        handler=import_prices,
-        errors=("unreadable_file",),
-        takes_file=True,
-        extension=True,
-        example={"fileName": "prices.csv"},
-    ),
-)
+HANDLERS: Final[Handlers] = {"assets.importPrices": import_prices}

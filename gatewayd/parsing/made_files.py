@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
+from gatewayd.areas.vault.documents.thumbnails import CachedThumbnail, GenerateAndCacheThumbnail
 from gatewayd.areas.vault.parses import texts, variants
 from gatewayd.areas.vault.parses.variants import WHOLE, MadeVariant, VariantRow
 from gatewayd.clock import Instant
@@ -21,7 +22,6 @@ from gatewayd.extraction.shapes import ExtractionFailed
 from gatewayd.parsing import pictures
 from gatewayd.parsing.attempts import THUMBNAIL_WIDTH
 from gatewayd.parsing.parts import ParseParts
-from gatewayd.parsing.thumbnail_shapes import CachedThumbnail, GenerateAndCacheThumbnail
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
 from gatewayd.store.files.blobs import BlobDraft, BlobInfo

@@ -1,11 +1,11 @@
-"""Pictures of documents (Spec §4, Domain A7): operations."""
+"""Pictures of documents (Spec §4, Domain A7): handlers."""
 
 from typing import Final, Protocol
 
+from gatewayd.areas.vault.documents.thumbnails import CachedThumbnail, GenerateAndCacheThumbnail
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import Handlers
 from gatewayd.parsing.engine import Parsing
-from gatewayd.parsing.thumbnail_shapes import CachedThumbnail, GenerateAndCacheThumbnail
 
 
 class Deps(Protocol):
@@ -22,17 +22,4 @@ async def generate_and_cache_thumbnail(
     return await deps.parsing.made_files.cache_thumbnail(caller.org_id, request)
 
 
-OPERATIONS: Final = (
-    Operation(
-        id="vault.generateAndCacheThumbnail",
-        kind="call",
-        method="POST",
-        path="/vault/documents/:documentId/cache-thumbnail",
-        scopes=("vault:write",),
-        request=GenerateAndCacheThumbnail,
-        response=CachedThumbnail,
-        handler=generate_and_cache_thumbnail,
-        errors=("gone", "no_thumbnail_for_type", "not_uploaded"),
-        example={"documentId": "doc_01k0000000000000000000000a", "width": 640},
-    ),
-)
+HANDLERS: Final[Handlers] = {"vault.generateAndCacheThumbnail": generate_and_cache_thumbnail}

@@ -3,6 +3,6 @@
 Nothing is done by itself: people accept or dismiss. It knows the vault and the properties, which don't know each other.
 """
 
-from gatewayd.proposing.operations import OPERATIONS
+from gatewayd.proposing.operations import HANDLERS
 
-__all__ = ["OPERATIONS"]
+__all__ = ["HANDLERS"]

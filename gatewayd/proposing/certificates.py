@@ -12,23 +12,19 @@ from typing import Final, NamedTuple, TypeVar, get_args
 import msgspec
 
 from gatewayd.areas.landlord.certificates import rows as certificates
-from gatewayd.areas.landlord.certificates.shapes import (
-    CertificateNumber,
-    CertificateResult,
-    EpcRating,
-    Registration,
-)
+from gatewayd.areas.landlord.certificates.shapes import CertificateNumber, Registration
 from gatewayd.areas.landlord.certificates.shapes import Score as EpcScore
 from gatewayd.areas.landlord.properties import rows as properties
 from gatewayd.areas.landlord.properties.shapes import StoredProperty
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.areas.vault.documents.shapes import Document
 from gatewayd.areas.vault.parses import rows as parses
+from gatewayd.areas.vault.proposals.shapes import ProposedCertificate
 from gatewayd.contract.wire import DateText, Name
 from gatewayd.extraction.shapes import CertificateFacts
+from gatewayd.ledger.certificate_shapes import CertificateResult, EpcRating
 from gatewayd.proposing import places
 from gatewayd.proposing.places import Home
-from gatewayd.proposing.shapes import ProposedCertificate
 from gatewayd.store import ReadTx
 
 _MOST: Final = 5

@@ -1,19 +1,16 @@
 """Documents on whose proposals nobody has decided, with what they propose. Reads only."""
 
-from typing import Final
-
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.shapes import Document
 from gatewayd.areas.vault.proposals import rows
 from gatewayd.areas.vault.proposals.bank_lines import BankLines, Match
+from gatewayd.areas.vault.proposals.shapes import DocumentProposal, ListDocumentProposals, ProposingDocument
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import MAX_KEY, Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.pages import MAX_KEY, Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.money import Money
 from gatewayd.proposing import certificates
 from gatewayd.proposing.certificates import CertificateMatch
-from gatewayd.proposing.shapes import DocumentProposal, ListDocumentProposals, ProposingDocument
 from gatewayd.store import ReadTx
 
 
@@ -86,19 +83,3 @@ def _certificate(match: CertificateMatch) -> DocumentProposal:
         currency=None,
         certificate=match.certificate,
     )
-
-
-OPERATIONS: Final = (
-    Operation(
-        id="vault.listProposals",
-        kind="read",
-        method="GET",
-        path="/vault/proposals",
-        scopes=("vault:read", "accounting:read"),
-        request=ListDocumentProposals,
-        response=Page[ProposingDocument],
-        handler=list_proposals,
-        extension=True,
-        example={"kind": "bank_line", "limit": 20},
-    ),
-)

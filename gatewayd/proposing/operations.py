@@ -1,4 +1,4 @@
-"""What documents propose (Domain F.6): operations that need more areas than one. They are extensions."""
+"""What documents propose (Domain F.6): handlers that need more areas than one."""
 
 import datetime
 from typing import Final
@@ -8,19 +8,20 @@ from msgspec import UNSET, UnsetType
 from gatewayd.areas.landlord.certificates.operations import create_certificate
 from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
 from gatewayd.areas.landlord.certificates.rows import shown as shown_certificate
-from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, Certificate, CreateCertificate
+from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, CreateCertificate
 from gatewayd.areas.landlord.properties import rows as properties
 from gatewayd.areas.landlord.properties.rows import PROPERTIES
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.shapes import DocumentLink, DocumentRow
 from gatewayd.areas.vault.proposals import rows
 from gatewayd.areas.vault.proposals.rows import State
+from gatewayd.areas.vault.proposals.shapes import AcceptCertificate, ProposedCertificate
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import Handlers
 from gatewayd.errors import invalid_field
+from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.ledger.references import Reference
 from gatewayd.proposing import certificates, listing
-from gatewayd.proposing.shapes import AcceptCertificate, ProposedCertificate
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -91,22 +92,7 @@ def _day(given: datetime.date | UnsetType, read: str | None) -> datetime.date | 
     return None if read is None else datetime.date.fromisoformat(read)
 
 
-OPERATIONS: Final = (
-    *listing.OPERATIONS,
-    Operation(
-        id="vault.acceptCertificate",
-        kind="write",
-        method="POST",
-        path="/vault/proposals/accept-certificate",
-        scopes=("vault:write", "accounting:write"),
-        request=AcceptCertificate,
-        response=Certificate,
-        handler=accept_certificate,
-        errors=("invalid_state", "limit_reached"),
-        extension=True,
-        example={
-            "documentId": "doc_01k0000000000000000000000g",
-            "propertyId": "prop_01k0000000000000000000000a",
-        },
-    ),
-)
+HANDLERS: Final[Handlers] = {
+    "vault.listProposals": listing.list_proposals,
+    "vault.acceptCertificate": accept_certificate,
+}

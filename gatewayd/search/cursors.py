@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, get_args
 
 from gatewayd import ids
+from gatewayd.areas.vault.search import Mode, SearchDocuments
 from gatewayd.contract.pages import cursor_key, next_cursor
 from gatewayd.errors import Problem
 from gatewayd.search import ranking
 from gatewayd.search.ranking import Fused
-from gatewayd.search.shapes import Mode, SearchDocuments
 
 _ENTRY_BYTES: Final = ids.ULID_BYTES + 2  # a document, and its places in the two lists; 0: it is not in it
 

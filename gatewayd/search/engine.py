@@ -15,12 +15,12 @@ import trio
 
 from gatewayd.areas.vault.documents import index_queue
 from gatewayd.areas.vault.documents.index_queue import TOPIC, Waiting
+from gatewayd.areas.vault.search import SearchDocuments, SearchedDocuments
 from gatewayd.http1.log import Log
 from gatewayd.search import cursors, index, questioning
 from gatewayd.search.cursors import ToCome
 from gatewayd.search.embedding import Embedder, EmbeddingUnavailable
 from gatewayd.search.index import Indexed, Unembedded
-from gatewayd.search.shapes import SearchDocuments, SearchedDocuments
 from gatewayd.search.signs import KeptBlocks
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx

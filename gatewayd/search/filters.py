@@ -8,9 +8,9 @@ import msgspec
 
 from gatewayd.areas.vault.documents.shapes import DocumentLink
 from gatewayd.areas.vault.folders.rows import Tree
+from gatewayd.areas.vault.search import SearchFilters
 from gatewayd.clock import from_moment
 from gatewayd.search.lookup import Filter
-from gatewayd.search.shapes import SearchFilters
 from gatewayd.store import ReadTx
 
 _UNREAD = " AND NOT EXISTS (SELECT 1 FROM vault_parses r WHERE r.org_id = :org_id AND r.document_id = d.id)"

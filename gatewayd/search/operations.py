@@ -1,11 +1,11 @@
-"""Search in the vault (Spec §4, Domain A7 and C9): operations."""
+"""Search in the vault (Spec §4, Domain A7 and C9): its handler."""
 
 from typing import Final, Protocol
 
+from gatewayd.areas.vault.search import SearchDocuments, SearchedDocuments
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import Handlers
 from gatewayd.search.engine import Search
-from gatewayd.search.shapes import SearchDocuments, SearchedDocuments
 
 
 class Deps(Protocol):
@@ -24,19 +24,4 @@ async def search_documents(deps: Deps, caller: Caller, request: SearchDocuments)
     return await deps.search.search(caller.org_id, request)
 
 
-OPERATIONS: Final = (
-    Operation(
-        id="vault.searchDocuments",
-        kind="call",
-        method="POST",
-        path="/vault/search",
-        scopes=("vault:read",),
-        request=SearchDocuments,
-        response=SearchedDocuments,
-        handler=search_documents,
-        work="vault.search.vector",
-        does_work=lambda request: request.mode != "text",
-        did_work=lambda found: found.mode_used != "text",
-        example={"query": "boiler repair", "filters": {"mimeTypes": ["application/pdf"]}},
-    ),
-)
+HANDLERS: Final[Handlers] = {"vault.searchDocuments": search_documents}

@@ -6,12 +6,12 @@ from typing import Final, NamedTuple
 
 from gatewayd.areas.vault.documents import rows
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
+from gatewayd.areas.vault.search import FoundDocument, Mode, SearchDocuments, SearchedDocuments, SearchWarning, Snippet
 from gatewayd.search import cursors, filters, index, lookup, questions, ranking, snippets
 from gatewayd.search.cursors import ToCome
 from gatewayd.search.lookup import Filter, MeaningHit, WordHit
 from gatewayd.search.questions import Question
 from gatewayd.search.ranking import Fused, H
-from gatewayd.search.shapes import FoundDocument, Mode, SearchDocuments, SearchedDocuments, SearchWarning, Snippet
 from gatewayd.search.signs import KeptBlocks
 from gatewayd.store import ReadTx
 from gatewayd.store.stemming import Stemmer

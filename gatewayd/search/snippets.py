@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Final, Protocol
 
+from gatewayd.areas.vault.search import Snippet
 from gatewayd.extraction.shapes import Page
-from gatewayd.search.shapes import Snippet
 from gatewayd.store.stemming import Stem
 
 SNIPPET_CHARACTERS: Final = 240  # Chosen

@@ -6,18 +6,15 @@ Nothing of ours is held while the authority is asked: what it said is compared w
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
-import msgspec
-from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from gatewayd.areas.businesses import adoption, rows
 from gatewayd.areas.businesses.rows import BUSINESSES
 from gatewayd.areas.businesses.shapes import Business, BusinessRow, TaxSync, TaxSyncStatus
+from gatewayd.areas.businesses.tax_sync import SyncTaxBusiness, TaxBusinessChange, TaxBusinessSync
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
-from gatewayd.contract.wire import Address, Id, Request, Response, Timestamp
 from gatewayd.errors import Problem, invalid_field, invalid_state, not_found
 from gatewayd.http1.request import Request as HttpRequest
 from gatewayd.ledger.taxpayers import owners
@@ -25,7 +22,6 @@ from gatewayd.store import ReadTx, Store, WriteTx
 from gatewayd.tax import taxpayers
 from gatewayd.tax.business_details import TYPES, Inquiry, ListedSource, Source
 from gatewayd.tax.business_matching import Difference, differences, match_sources
-from gatewayd.tax.metering import FORWARDED
 from gatewayd.tax.proxy import Proxy
 
 ID: Final = "businesses.syncTaxBusiness"
@@ -39,33 +35,6 @@ class Deps(Protocol):
 
     @property
     def tax(self) -> Proxy: ...
-
-
-class SyncTaxBusiness(Request, frozen=True, kw_only=True):
-    """One business by `id`, or every source of income of a person by `legalEntityId`."""
-
-    id: Id | None = None
-    legal_entity_id: Id | None = None
-    dry_run: Annotated[bool, Meta(description="Only compare: nothing is changed.")] = False
-
-
-class TaxBusinessChange(Response, frozen=True, kw_only=True):
-    """One field that differs. `businessId` is null for a source that is not kept here."""
-
-    business_id: str | None
-    tax_business_id: str | None
-    field: str
-    local: str | Address | None
-    remote: str | Address | None
-
-
-class TaxBusinessSync(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What was compared, as it is now. `business` answers `id`, `businesses` answers `legalEntityId`."""
-
-    business: Business | UnsetType = UNSET
-    businesses: list[Business] | UnsetType = UNSET
-    changes: list[TaxBusinessChange]
-    synced_at: Timestamp
 
 
 class _Subject(NamedTuple):
@@ -302,24 +271,3 @@ def _answer(
     if subject.business_id is None:
         return TaxBusinessSync(businesses=shown, changes=changes, synced_at=tx.now)
     return TaxBusinessSync(business=shown[0], changes=changes, synced_at=tx.now)
-
-
-OPERATION: Final = Operation(
-    id=ID,
-    kind="call",
-    method="POST",
-    path="/businesses/syncTaxBusiness",
-    scopes=("entities:write", "tax:read"),
-    request=SyncTaxBusiness,
-    response=TaxBusinessSync,
-    handler=sync_tax_business,
-    errors=(
-        *("fraud_headers_invalid", "test_header_in_production", "nino_required"),
-        *("tax_not_connected", "tax_reauthorisation_required", "tax_not_configured"),
-        *("tax_upstream_error", "tax_upstream_timeout"),
-        *("already_exists", "invalid_state", "limit_reached", "version_conflict"),
-    ),
-    takes_incoming=True,
-    work=FORWARDED,
-    example={"id": "biz_01k0000000000000000000000a"},
-)

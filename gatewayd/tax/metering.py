@@ -1,11 +1,7 @@
-"""What asking the tax authority may be priced as (Domain B8): one call of ours, however many requests it takes."""
-
-from typing import Final
+"""Whether the tax authority was asked, which may have a price (Domain B8)."""
 
 from gatewayd.http1.response import Response
 from gatewayd.tax.headers import AGE, value_of
-
-FORWARDED: Final = "tax.forward"
 
 
 def was_forwarded(response: Response) -> bool:

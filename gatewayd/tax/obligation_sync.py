@@ -6,27 +6,28 @@ Nothing of ours is held while the authority is asked: killed meanwhile, nothing 
 """
 
 from collections.abc import Iterator
-from typing import Annotated, Final, Literal, NamedTuple, Protocol
-
-from msgspec import Meta
+from typing import Final, NamedTuple, Protocol
 
 from gatewayd.areas.businesses import rows as businesses
 from gatewayd.areas.legal_entities import rows as legal_entities
 from gatewayd.areas.legal_entities.shapes import ItsaStatus
+from gatewayd.areas.periods.obligation_sync import (
+    ObligationDifference,
+    ObligationSync,
+    SyncObligations,
+    UnknownSource,
+)
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
-from gatewayd.contract.wire import Id, Request, Response, Timestamp
 from gatewayd.errors import Problem, invalid, invalid_field, invalid_state
 from gatewayd.http1.request import Request as HttpRequest
 from gatewayd.ledger.dates.tax_calendar import tax_year_of
 from gatewayd.ledger.obligations import confirmations, obligations
 from gatewayd.ledger.obligations.confirmations import Confirmed
-from gatewayd.ledger.obligations.obligations import Obligation, ObligationKey, ObligationRow
+from gatewayd.ledger.obligations.obligations import ObligationKey, ObligationRow
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import taxpayers
-from gatewayd.tax.metering import FORWARDED
 from gatewayd.tax.obligation_inquiry import AuthorityObligation, ObligationInquiry, Standing
 from gatewayd.tax.proxy import Proxy
 from gatewayd.tax.taxpayers import Taxpayer
@@ -40,46 +41,6 @@ class Deps(Protocol):
 
     @property
     def tax(self) -> Proxy: ...
-
-
-class SyncObligations(Request, frozen=True, kw_only=True):
-    """Of which legal entity; of which taxes, by default those that it has a number for."""
-
-    legal_entity_id: Id
-    taxes: Annotated[list[Literal["vat", "income_tax"]], Meta(min_length=1)] | None = None
-    dry_run: Annotated[bool, Meta(description="Only compare: nothing is changed.")] = False
-
-
-class ObligationDifference(Response, frozen=True, kw_only=True):
-    """One member in which the books and the authority differed. `obligationId` null: it was not in the books.
-
-    `field` is `dueDate`, `periodStartDate`, `status` or `receivedDate`. With `status`, `remote` null: the authority has
-    no such obligation, though it told of others of this kind about these days.
-    """
-
-    obligation_id: str | None
-    kind: str
-    business_id: str | None
-    period_end_date: str
-    field: str
-    local: str | None
-    remote: str | None
-
-
-class UnknownSource(Response, frozen=True, kw_only=True):
-    """A source of income that the authority has obligations of, and the books don't know: nothing is taken over."""
-
-    tax_business_id: str
-    obligation_count: int
-
-
-class ObligationSync(Response, frozen=True, kw_only=True):
-    """What the authority has, as it now is in the books; in a dry run, as it was."""
-
-    obligations: list[Obligation]
-    differences: list[ObligationDifference]
-    unknown_sources: list[UnknownSource]
-    synced_at: Timestamp
 
 
 class _Matched(NamedTuple):
@@ -249,25 +210,3 @@ def _answer(
 ) -> ObligationSync:
     shown = [obligations.shown(row, tx.today) for row in rows]
     return ObligationSync(obligations=shown, differences=differences, unknown_sources=unknown, synced_at=tx.now)
-
-
-OPERATION: Final = Operation(
-    id=ID,
-    kind="call",
-    method="POST",
-    path="/obligations/sync",
-    scopes=("periods:write", "tax:read"),
-    request=SyncObligations,
-    response=ObligationSync,
-    handler=sync_obligations,
-    errors=(
-        *("fraud_headers_invalid", "test_header_in_production"),
-        *("tax_not_connected", "tax_reauthorisation_required", "tax_not_configured"),
-        *("tax_upstream_error", "tax_upstream_timeout"),
-        *("invalid_state", "version_conflict"),
-    ),
-    takes_incoming=True,
-    work=FORWARDED,
-    extension=True,
-    example={"legalEntityId": "ent_01k0000000000000000000000a"},
-)

@@ -10,12 +10,12 @@ from typing import Annotated, Any, Final, Literal, Protocol
 from msgspec import Meta, field
 
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import TAX_FORWARD, Operation
 from gatewayd.contract.wire import Id, Request
 from gatewayd.http1.request import Request as HttpRequest
 from gatewayd.http1.response import Response as HttpResponse
 from gatewayd.tax import shapes
-from gatewayd.tax.metering import FORWARDED, was_forwarded
+from gatewayd.tax.metering import was_forwarded
 from gatewayd.tax.proxy import Proxy
 
 ERRORS: Final = (
@@ -229,7 +229,7 @@ def _row(
         errors=ERRORS,
         takes_incoming=True,
         relays=True,
-        work=FORWARDED,
+        work=TAX_FORWARD,
         did_work=was_forwarded,
         example=example,
     )

@@ -8,7 +8,8 @@ import trio
 from gatewayd.areas.vault import links
 from gatewayd.areas.vault.documents.rows import uploaded
 from gatewayd.areas.vault.documents.shapes import DocumentRow
-from gatewayd.areas.vault.links import LINKS, LinkRow, Variant
+from gatewayd.areas.vault.downloads import DocumentDownload, GetDocumentDownloadUrl
+from gatewayd.areas.vault.links import LINKS, GenerateTemporalLink, LinkRow, TemporalLink, Variant
 from gatewayd.areas.vault.parses.variants import MadeVariant, VariantRow
 from gatewayd.clock import SECOND, Instant
 from gatewayd.contract.caller import Caller
@@ -19,7 +20,6 @@ from gatewayd.store.files.blobs import Blobs
 from gatewayd.vault_files import download_tokens
 from gatewayd.vault_files.download_tokens import Download
 from gatewayd.vault_files.link_passwords import LinkPasswords
-from gatewayd.vault_files.shapes import DocumentDownload, GenerateTemporalLink, GetDocumentDownloadUrl, TemporalLink
 
 DOWNLOADS: Final = "/vault/files/"
 """Where download URLs lead, beside the API; the token follows."""

@@ -1,11 +1,12 @@
-"""The bytes of documents (Spec §4, Domain A7): operations."""
+"""The bytes of documents (Spec §4, Domain A7): handlers."""
 
 from typing import Final, Protocol
 
+from gatewayd.areas.vault.downloads import DocumentDownload, GetDocumentDownloadUrl
+from gatewayd.areas.vault.links import GenerateTemporalLink, TemporalLink
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import Handlers
 from gatewayd.vault_files.engine import VaultFiles
-from gatewayd.vault_files.shapes import DocumentDownload, GenerateTemporalLink, GetDocumentDownloadUrl, TemporalLink
 
 
 class Deps(Protocol):
@@ -28,30 +29,7 @@ async def generate_temporal_link(deps: Deps, caller: Caller, request: GenerateTe
     return await deps.vault_files.create_link(caller, request)
 
 
-OPERATIONS: Final = (
-    Operation(
-        id="vault.getDocumentDownloadUrl",
-        kind="call",
-        method="GET",
-        path="/vault/documents/:documentId/download",
-        scopes=("vault:read",),
-        request=GetDocumentDownloadUrl,
-        response=DocumentDownload,
-        handler=get_document_download_url,
-        errors=("gone", "not_uploaded"),
-        example={"documentId": "doc_01k0000000000000000000000a", "ttlSeconds": 600},
-    ),
-    Operation(
-        id="vault.generateTemporalLink",
-        kind="call",
-        method="POST",
-        path="/vault/documents/:documentId/temporal-link",
-        scopes=("vault:write",),
-        request=GenerateTemporalLink,
-        response=TemporalLink,
-        handler=generate_temporal_link,
-        secret=True,
-        errors=("not_uploaded", "public_links_disabled"),
-        example={"documentId": "doc_01k0000000000000000000000a", "expiresInSeconds": 604800, "maxDownloads": 5},
-    ),
-)
+HANDLERS: Final[Handlers] = {
+    "vault.getDocumentDownloadUrl": get_document_download_url,
+    "vault.generateTemporalLink": generate_temporal_link,
+}

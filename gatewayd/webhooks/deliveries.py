@@ -3,7 +3,6 @@
 pending -> succeeded | retrying | exhausted | cancelled        retrying -> the same
 """
 
-import functools
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple
 
@@ -11,7 +10,7 @@ from msgspec import UNSET, Meta, Raw, UnsetType
 
 from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import Id, Rendered, Request, Response, Since, Timestamp, encode, open_wire
 from gatewayd.errors import invalid_field, not_found
@@ -261,30 +260,28 @@ def _instant(instant: Instant | None) -> Instant | None:
     return None if instant is None else Instant(instant)
 
 
-def operations(max_attempts: int) -> tuple[Operation, ...]:
-    """The rows; `max_attempts` is what records show."""
-    return (
-        Operation(
-            id="webhooks.listDeliveries",
-            kind="read",
-            method="GET",
-            path="/webhooks/subscriptions/:id/deliveries",
-            scopes=("webhooks:read",),
-            request=ListDeliveries,
-            response=Page[Delivery],
-            handler=functools.partial(list_deliveries, max_attempts=max_attempts),
-            example={"id": "wsub_01k0000000000000000000000a", "status": ["exhausted"], "limit": 20},
-        ),
-        Operation(
-            id="webhooks.getDelivery",
-            kind="read",
-            method="GET",
-            path="/webhooks/deliveries/:id",
-            scopes=("webhooks:read",),
-            request=GetDelivery,
-            response=DeliveryDetail,
-            handler=functools.partial(get_delivery, max_attempts=max_attempts),
-            extension=True,
-            example={"id": "wdlv_01k0000000000000000000000a", "include": ["attempts"]},
-        ),
-    )
+OPERATIONS = (
+    Operation(
+        id="webhooks.listDeliveries",
+        kind="read",
+        method="GET",
+        path="/webhooks/subscriptions/:id/deliveries",
+        scopes=("webhooks:read",),
+        request=ListDeliveries,
+        response=Page[Delivery],
+        handler=AT_CATALOGUE,
+        example={"id": "wsub_01k0000000000000000000000a", "status": ["exhausted"], "limit": 20},
+    ),
+    Operation(
+        id="webhooks.getDelivery",
+        kind="read",
+        method="GET",
+        path="/webhooks/deliveries/:id",
+        scopes=("webhooks:read",),
+        request=GetDelivery,
+        response=DeliveryDetail,
+        handler=AT_CATALOGUE,
+        extension=True,
+        example={"id": "wdlv_01k0000000000000000000000a", "include": ["attempts"]},
+    ),
+)

@@ -5,14 +5,13 @@ delivery, by whose id a receiver recognises it. A recovery looks at events and m
 transaction, so that two at once make none twice.
 """
 
-import functools
 from typing import Annotated, Final
 
 from msgspec import Meta
 
 from gatewayd.clock import SECOND, Instant
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
 from gatewayd.errors import Problem, invalid, invalid_state
 from gatewayd.events import NewDelivery, insert_deliveries
@@ -158,33 +157,31 @@ def _due_times(tx: ReadTx, subscription_id: str, count: int, per_second: int) ->
     return [Instant(begin + place * interval) for place in range(count)]
 
 
-def operations(max_attempts: int, retention_days: int) -> tuple[Operation, ...]:
-    """The rows; `max_attempts` is what records show, `retention_days` how long finished deliveries are kept."""
-    return (
-        Operation(
-            id="webhooks.resendDelivery",
-            kind="write",
-            method="POST",
-            path="/webhooks/deliveries/resend",
-            scopes=("webhooks:write",),
-            request=ResendDelivery,
-            response=Delivery,
-            handler=functools.partial(resend_delivery, max_attempts=max_attempts),
-            errors=("invalid_state",),
-            extension=True,
-            example={"id": "wdlv_01k0000000000000000000000a"},
-        ),
-        Operation(
-            id="webhooks.recover",
-            kind="write",
-            method="POST",
-            path="/webhooks/subscriptions/recover",
-            scopes=("webhooks:write",),
-            request=Recover,
-            response=Recovered,
-            handler=functools.partial(recover, retention_days=retention_days),
-            errors=("invalid_state", "unknown_event", "date_order"),
-            extension=True,
-            example={"id": "wsub_01k0000000000000000000000a", "since": "2026-11-20T08:00:00Z", "dryRun": True},
-        ),
-    )
+OPERATIONS = (
+    Operation(
+        id="webhooks.resendDelivery",
+        kind="write",
+        method="POST",
+        path="/webhooks/deliveries/resend",
+        scopes=("webhooks:write",),
+        request=ResendDelivery,
+        response=Delivery,
+        handler=AT_CATALOGUE,
+        errors=("invalid_state",),
+        extension=True,
+        example={"id": "wdlv_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="webhooks.recover",
+        kind="write",
+        method="POST",
+        path="/webhooks/subscriptions/recover",
+        scopes=("webhooks:write",),
+        request=Recover,
+        response=Recovered,
+        handler=AT_CATALOGUE,
+        errors=("invalid_state", "unknown_event", "date_order"),
+        extension=True,
+        example={"id": "wsub_01k0000000000000000000000a", "since": "2026-11-20T08:00:00Z", "dryRun": True},
+    ),
+)

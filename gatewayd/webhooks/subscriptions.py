@@ -4,7 +4,6 @@ The signing secret is shown when it is made and never again. A rotation keeps th
 `ROTATION_OVERLAP`, so that a receiver can change over without missing a delivery.
 """
 
-import functools
 import secrets
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state
@@ -250,55 +249,53 @@ def _shown(row: SubscriptionRow, now: Instant) -> dict[str, Any]:
     return fields
 
 
-def operations(policy: Policy, retention_days: int) -> tuple[Operation, ...]:
-    """The rows; `policy` says which URLs may receive, `retention_days` how long finished deliveries are kept."""
-    return (
-        Operation(
-            id="webhooks.list",
-            kind="read",
-            method="GET",
-            path="/webhooks/subscriptions",
-            scopes=("webhooks:read",),
-            request=ListSubscriptions,
-            response=Page[Subscription],
-            handler=list_subscriptions,
-            example={"limit": 50},
-        ),
-        Operation(
-            id="webhooks.create",
-            kind="write",
-            method="POST",
-            path="/webhooks/subscriptions",
-            scopes=("webhooks:write",),
-            request=CreateSubscription,
-            response=CreatedSubscription,
-            handler=functools.partial(create_subscription, policy=policy),
-            errors=("limit_reached",),
-            secret=True,
-            example={"url": "https://example.com/hooks", "events": ["lead.created", "opportunity.stage_changed"]},
-        ),
-        Operation(
-            id="webhooks.update",
-            kind="write",
-            method="POST",
-            path="/webhooks/subscriptions/update",
-            scopes=("webhooks:write",),
-            request=UpdateSubscription,
-            response=UpdatedSubscription,
-            handler=functools.partial(update_subscription, policy=policy, retention_days=retention_days),
-            errors=("version_conflict", "forbidden"),
-            secret=True,
-            example={"id": "wsub_01k0000000000000000000000a", "enabled": False},
-        ),
-        Operation(
-            id="webhooks.remove",
-            kind="write",
-            method="POST",
-            path="/webhooks/subscriptions/delete",
-            scopes=("webhooks:write",),
-            request=RemoveSubscription,
-            response=Removed,
-            handler=remove_subscription,
-            example={"id": "wsub_01k0000000000000000000000a"},
-        ),
-    )
+OPERATIONS = (
+    Operation(
+        id="webhooks.list",
+        kind="read",
+        method="GET",
+        path="/webhooks/subscriptions",
+        scopes=("webhooks:read",),
+        request=ListSubscriptions,
+        response=Page[Subscription],
+        handler=list_subscriptions,
+        example={"limit": 50},
+    ),
+    Operation(
+        id="webhooks.create",
+        kind="write",
+        method="POST",
+        path="/webhooks/subscriptions",
+        scopes=("webhooks:write",),
+        request=CreateSubscription,
+        response=CreatedSubscription,
+        handler=AT_CATALOGUE,
+        errors=("limit_reached",),
+        secret=True,
+        example={"url": "https://example.com/hooks", "events": ["lead.created", "opportunity.stage_changed"]},
+    ),
+    Operation(
+        id="webhooks.update",
+        kind="write",
+        method="POST",
+        path="/webhooks/subscriptions/update",
+        scopes=("webhooks:write",),
+        request=UpdateSubscription,
+        response=UpdatedSubscription,
+        handler=AT_CATALOGUE,
+        errors=("version_conflict", "forbidden"),
+        secret=True,
+        example={"id": "wsub_01k0000000000000000000000a", "enabled": False},
+    ),
+    Operation(
+        id="webhooks.remove",
+        kind="write",
+        method="POST",
+        path="/webhooks/subscriptions/delete",
+        scopes=("webhooks:write",),
+        request=RemoveSubscription,
+        response=Removed,
+        handler=remove_subscription,
+        example={"id": "wsub_01k0000000000000000000000a"},
+    ),
+)

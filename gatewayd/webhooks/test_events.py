@@ -1,10 +1,8 @@
 """Test events: the sample of a kind, sent to one subscription in the normal way, so that a receiver can be tried."""
 
-import functools
-
 from gatewayd import events
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.errors import invalid_field
 from gatewayd.store import WriteTx
 from gatewayd.webhooks import deliveries, subscriptions
@@ -34,20 +32,18 @@ def send_test(tx: WriteTx, caller: Caller, request: SendTest, *, max_attempts: i
     return deliveries.to_delivery(deliveries.find(tx, delivery_id), max_attempts)
 
 
-def operations(max_attempts: int) -> tuple[Operation, ...]:
-    """The row; `max_attempts` is what the record shows."""
-    return (
-        Operation(
-            id="webhooks.sendTest",
-            kind="write",
-            method="POST",
-            path="/webhooks/subscriptions/test",
-            scopes=("webhooks:write",),
-            request=SendTest,
-            response=Delivery,
-            handler=functools.partial(send_test, max_attempts=max_attempts),
-            errors=("invalid_state", "unknown_event"),
-            extension=True,
-            example={"id": "wsub_01k0000000000000000000000a", "event": "lead.created"},
-        ),
-    )
+OPERATIONS = (
+    Operation(
+        id="webhooks.sendTest",
+        kind="write",
+        method="POST",
+        path="/webhooks/subscriptions/test",
+        scopes=("webhooks:write",),
+        request=SendTest,
+        response=Delivery,
+        handler=AT_CATALOGUE,
+        errors=("invalid_state", "unknown_event"),
+        extension=True,
+        example={"id": "wsub_01k0000000000000000000000a", "event": "lead.created"},
+    ),
+)

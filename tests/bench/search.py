@@ -17,6 +17,7 @@ from gatewayd.areas.vault.documents.operations import confirm_upload, create_doc
 from gatewayd.areas.vault.documents.shapes import ConfirmUpload, CreateDocumentRecord
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.parses import texts
+from gatewayd.areas.vault.search import Mode, SearchDocuments
 from gatewayd.clock import SystemClock
 from gatewayd.extraction.shapes import Page
 from gatewayd.search import index
@@ -24,7 +25,6 @@ from gatewayd.search.embedding import unit_vector
 from gatewayd.search.embedding_child import ChildEmbedder
 from gatewayd.search.engine import Search, SearchParts, open_search
 from gatewayd.search.index import Unembedded
-from gatewayd.search.shapes import Mode, SearchDocuments
 from gatewayd.store import Store, WriteTx, vectors
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings

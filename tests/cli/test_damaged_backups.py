@@ -134,7 +134,7 @@ def test_a_kill_leaves_nothing_that_counts(run: Run, org_id: str, config_file: P
         "import os, signal, sys\n"
         "from pathlib import Path\n"
         "from gatewayd.cli import main\n"
-        "from gatewayd.store import dated_backups\n"
+        "from gatewayd.store.backups import dated_backups\n"
         "dated_backups._name = lambda now, manifest: os.kill(os.getpid(), signal.SIGKILL)\n"
         "main(sys.argv[1:])\n"
     )

@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd import catalogue
 from gatewayd.areas.vault.documents import uploads
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows as proposals
@@ -18,19 +17,16 @@ from gatewayd.contract.operation import Operation
 from gatewayd.extraction.shapes import CertificateFacts, Facts
 from gatewayd.identity import audit
 from gatewayd.identity.people import organizations
-from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
 from gatewayd.store.files.blobs import Blobs
 from gatewayd.webhooks import attempts
-from gatewayd.webhooks.schedule import MAX_ATTEMPTS
-from gatewayd.webhooks.time_range import RETENTION_DAYS
 from tests.ledger import bank_books, lets
 from tests.support.api import Fields, Reply, TestedApi
 from tests.support.document_reading import NOTHING_FOUND
+from tests.support.rows import CATALOGUE
 from tests.support.statement_files import file_of, line, opened, statement, trade
 from tests.support.store import make_caller
 
-CATALOGUE = catalogue.build(Policy(), MAX_ATTEMPTS, RETENTION_DAYS)
 OPERATIONS = CATALOGUE.operations
 BY_ID = {operation.id: operation for operation in OPERATIONS}
 

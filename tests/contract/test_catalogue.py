@@ -2,13 +2,14 @@
 
 import functools
 import typing
+from dataclasses import replace
 
 import pytest
 
 from gatewayd.areas import legal_entities
-from gatewayd.catalogue import CatalogueError, checked
+from gatewayd.catalogue import CatalogueError, checked, joined
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Area, Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Area, Handlers, Operation
 from gatewayd.contract.pages import Listing, Page, PageRequest
 from gatewayd.contract.scopes import meaning
 from gatewayd.contract.wire import Rendered
@@ -226,6 +227,48 @@ def test_a_handler_that_is_not_its_rows(faulty: Operation, message: str) -> None
 def test_a_handler_with_a_bound_argument_may_return_the_json_of_its_response() -> None:
     fine = row("a.x", "read", functools.partial(rendered, bound=1), "/x")
     assert checked((Area("a", "A", (fine,)),)).operations == (fine,)
+
+
+# -- handlers that are joined
+
+
+UNSERVED = row("a.x", "read", AT_CATALOGUE, "/x")
+
+
+def test_a_handler_is_joined_to_the_row_that_stands_without() -> None:
+    areas = (Area("a", "A", (UNSERVED, row("a.y", "read", probes.read, "/y"))), Area("b", "B", ()))
+    first, second = joined(areas, {}, {"a.x": probes.read})
+    assert [operation.handler for operation in first.operations] == [probes.read, probes.read]
+    assert (replace(first, operations=()), second) == (Area("a", "A", ()), areas[1])
+    assert checked((first, second)).operations == first.operations
+    assert areas[0].operations[0].handler is AT_CATALOGUE
+
+
+def test_a_row_that_is_left_without_a_handler() -> None:
+    assert refused(UNSERVED, row("a.y", "read", probes.read, "/y")) == "a.x has no handler"
+    with pytest.raises(NotImplementedError):
+        UNSERVED.handler(None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (({"a.z": probes.read},), "a.z has a handler and no row"),
+        (({"a.y": probes.read},), "a.y has two handlers"),
+        (({"a.x": probes.read}, {"a.x": probes.read}), "a.x has two handlers"),
+        (({"a.y": probes.read}, {"b.x": probes.read}), "a.y has two handlers; b.x has a handler and no row"),
+    ],
+)
+def test_a_handler_that_is_no_rows_or_one_too_many(given: tuple[Handlers, ...], message: str) -> None:
+    area = Area("a", "A", (UNSERVED, row("a.y", "read", probes.read, "/y")))
+    with pytest.raises(CatalogueError) as caught:
+        joined((area,), *given)
+    assert str(caught.value) == message
+
+
+def test_a_handler_that_is_joined_is_held_against_its_row() -> None:
+    (area,) = joined((Area("a", "A", (UNSERVED,)),), {"a.x": other_request})
+    assert refused(*area.operations) == "a.x: its handler takes Target, and the row says Word"
 
 
 class Words(Page[probes.Said], frozen=True, kw_only=True):

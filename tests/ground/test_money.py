@@ -15,6 +15,7 @@ from gatewayd.money import (
     canonical,
     exponent,
     from_minor,
+    half_up,
     is_amount,
     is_decimal,
     to_minor,
@@ -179,3 +180,21 @@ def test_two_currencies_do_not_meet(do: Callable[[Money, Money], object]) -> Non
 def test_money_of_what_the_currency_has_not(text: str, currency: str) -> None:
     with pytest.raises(ValueError, match=r"decimal string|fraction digits"):
         Money.of(text, currency)
+
+
+@pytest.mark.parametrize(
+    ("numerator", "denominator", "whole"),
+    [
+        (0, 7, 0),
+        (49, 100, 0),
+        (50, 100, 1),
+        (149, 100, 1),
+        (150, 100, 2),
+        (-49, 100, 0),
+        (-50, 100, -1),
+        (-150, 100, -2),
+    ],
+)
+def test_halves_go_away_from_zero(numerator: int, denominator: int, whole: int) -> None:
+    """VATREC12030: 0.5p is rounded up; of a credit the same amount the other way."""
+    assert half_up(numerator, denominator) == whole

@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from icalendar import Calendar
@@ -13,13 +14,15 @@ from gatewayd.areas import legal_entities, periods
 from gatewayd.areas.periods import feed_content
 from gatewayd.areas.periods.icalendar import Deadline
 from gatewayd.clock import DAY
-from gatewayd.http.calendar_feeds import COST, calendar_app
+from gatewayd.daemon.doors import CALENDARS
+from gatewayd.http.calendar_feeds import COST, FeedContent, calendar_app
 from gatewayd.http1.asgi import App
 from gatewayd.identity.keys.calendar_feeds import OpenFeed
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import OverBudget, ReadTx, Store
 from tests.http.test_health import ask
 from tests.support.api import Fields, Reply, TestedApi, open_api
+from tests.support.rows import served
 
 ALARM_DAYS = 21
 
@@ -36,15 +39,17 @@ class Door:
 
 
 @asynccontextmanager
-async def open_door(tmp_path: Path, image: bytes, per_minute: int = 0) -> AsyncIterator[Door]:
-    operations = (*legal_entities.AREA.operations, *periods.AREA.operations)
-    async with open_api(tmp_path, image, operations) as api:
+async def open_door(
+    tmp_path: Path, image: bytes, per_minute: int = 0, content: FeedContent[Any] = CALENDARS
+) -> AsyncIterator[Door]:
+    async with open_api(tmp_path, image, served(legal_entities.AREA, periods.AREA)) as api:
         entity = await api("POST", "/legalEntity/createLegalEntity", json={"name": "Oak", "type": "sole_trader"})
         values = {"legalEntityId": entity.json()["id"], "name": "Insurance", "dueDate": "2027-01-05"}
         assert (await api("POST", "/obligations/create", json=values)).status == 200
         made = await api("POST", "/obligations/feeds/create", json={"name": "Phone"})
         assert made.status == 200, made.body
-        yield Door(api, calendar_app(api.store, RateLimits(per_minute, 64), ALARM_DAYS), made.json())
+        app = calendar_app(api.store, RateLimits(per_minute, 64), content, ALARM_DAYS)
+        yield Door(api, app, made.json())
 
 
 async def test_an_address_answers_a_calendar(tmp_path: Path, database_image: bytes) -> None:
@@ -90,17 +95,14 @@ async def test_an_address_is_held_to_the_rate_of_a_credential(
         assert (await door()).status == 200
 
 
-async def test_what_is_asked_again_is_not_worked_out_again(
-    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_asked_again_is_not_worked_out_again(tmp_path: Path, database_image: bytes) -> None:
     asked: list[str] = []
 
     def deadlines(tx: ReadTx, feed: OpenFeed) -> list[Deadline]:
         asked.append(feed.id)
         return feed_content.deadlines(tx, feed)
 
-    monkeypatch.setattr("gatewayd.http.calendar_feeds.feed_content", SimpleNamespace(deadlines=deadlines))
-    async with open_door(tmp_path, database_image) as door:
+    async with open_door(tmp_path, database_image, content=replace(CALENDARS, read=deadlines)) as door:
         first = await door()
         again = await door(headers=[(b"if-none-match", first["etag"].encode())])
         assert (again.status, len(asked)) == (304, 1)

@@ -21,8 +21,9 @@ from gatewayd.http.schemas import described as schemas_of
 from gatewayd.http.security_schemes import ProviderUrls
 from gatewayd.webhooks.signature import signed_headers
 from tests.contract.promises import read
-from tests.contract.rows import CATALOGUE, OPERATIONS
+from tests.contract.rows import OPERATIONS
 from tests.http.probes import OPERATIONS as PROBES
+from tests.support.rows import CATALOGUE
 from tests.support.store import START
 
 METHODS = ("get", "post", "patch", "delete")

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import trio
 
-from gatewayd import parsing
 from gatewayd.areas import vault
 from gatewayd.http import tus
 from gatewayd.http.vault_files import VaultFilesDoor
@@ -21,13 +20,14 @@ from gatewayd.parsing.parts import ParseParts
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store.files.blobs import Blobs
 from gatewayd.store.files.partial_blobs import PartialBlobs
-from gatewayd.vault_files import OPERATIONS
 from gatewayd.vault_files.engine import VaultFiles
+from gatewayd.vault_files.giving import Giving
 from gatewayd.vault_files.receiving import Receiving
 from tests.importing.conftest import ImportLog
 from tests.support.api import ANSWER_SECONDS, Body, Fields, Reply, TestedApi, Tuning, open_api
 from tests.support.document_reading import FakeReader
 from tests.support.engines import Engines
+from tests.support.rows import served
 from tests.support.scopes import request_of, scope_of
 
 MAX_BYTES = 3_000_000
@@ -42,11 +42,12 @@ class Door:
         self.blobs = Blobs(directory)
         self.limits = RateLimits(0, 64)
         self.restart()
-        giving = VaultFilesDoor(api.store, files, self.limits)
+        giving = Giving(api.store, files)
+        door = VaultFilesDoor(giving, self.limits)
         self.apps: dict[str, App] = {
-            "/vault/files/": giving.downloads(),
-            "/l/": giving.links(),
-            "/vault/thumbnails/": thumbnails(api.store, files),
+            "/vault/files/": door.downloads("/vault/files/"),
+            "/l/": door.links("/l/"),
+            "/vault/thumbnails/": thumbnails(giving),
         }
 
     def restart(self, organization_bytes: int = 0) -> None:
@@ -54,7 +55,8 @@ class Door:
         limits = vault.Settings(ORIGIN, MAX_BYTES, organization_bytes)
         self.partials = PartialBlobs(self.directory)
         self.receiving = Receiving(self.api.store, self.blobs, self.partials, limits)
-        self.uploads = VaultUploads(self.receiving, Cors(["https://app.example.com"], tus.FROM_PAGES, tus.TO_PAGES))
+        cors = Cors(["https://app.example.com"], tus.FROM_PAGES, tus.TO_PAGES)
+        self.uploads = VaultUploads(self.receiving, cors, "/vault/uploads/")
 
     async def tus(self, method: str, url: str, body: Body | bytes = b"", **fields: object) -> Reply:
         """A request of tus; `fields` are header fields, spelled with underscores."""
@@ -126,9 +128,8 @@ async def call(app: App, method: str, url: str, body: Body, headers: Fields) -> 
 @asynccontextmanager
 async def open_door(tmp_path: Path, image: bytes, *, gives_links: bool = True) -> AsyncIterator[Door]:
     engines = Engines()
-    rows = (*vault.AREA.operations, *OPERATIONS, *parsing.OPERATIONS)
     blobs = Blobs(tmp_path)
-    async with open_api(tmp_path, image, rows, Tuning(deps=engines)) as api:
+    async with open_api(tmp_path, image, served(vault.AREA), Tuning(deps=engines)) as api:
         parts = ParseParts(store=api.store, blobs=blobs, reader=FakeReader(), log=ImportLog())
         async with open_parsing(parts) as engines.parsing:
             made_files = engines.parsing.made_files

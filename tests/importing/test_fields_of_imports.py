@@ -12,19 +12,18 @@ from gatewayd.areas import assets, banking
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.clock import DAY
-from gatewayd.importing import OF_ASSETS, OF_BANKING
 from gatewayd.importing.engine import open_importing
 from gatewayd.importing.parts import ImportParts
-from gatewayd.importing.prices import OPERATIONS as OF_PRICES
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.store import WriteTx
 from tests.importing.conftest import ImportLog
 from tests.support.api import Reply, TestedApi, Tuning, open_api
 from tests.support.engines import Engines
 from tests.support.inline_reading import read_inline
+from tests.support.rows import served
 from tests.support.store import make_caller
 
-ROWS = (*banking.AREA.operations, *assets.AREA.operations, *OF_BANKING, *OF_ASSETS, *OF_PRICES)
+ROWS = served(banking.AREA, assets.AREA)
 BANK = b"Date,Description,Amount\n01/02/2026,TEA,-1.00\n02/03/2026,CAKE,-2.00\n"
 NEW_WORDS = b"Tag,Wofuer,Wieviel\n01/02/2026,TEA,-1.00\n02/03/2026,CAKE,-2.00\n"
 QIF = (

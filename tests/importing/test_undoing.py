@@ -13,10 +13,11 @@ from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, RecordPayme
 from gatewayd.areas.accounting.invoices.transitions import record_payment
 from gatewayd.areas.banking.allocations.operations import allocate, match_transfer
 from gatewayd.areas.banking.allocations.shapes import Allocate, AllocationPart, MatchTransfer
+from gatewayd.areas.banking.imports.shapes import UndoStatement
 from gatewayd.errors import Problem
 from gatewayd.importing.bank import undoing
 from gatewayd.importing.engine import Importing
-from gatewayd.importing.operations import UndoStatement, undo_import
+from gatewayd.importing.operations import undo_import
 from gatewayd.ledger.calendar import period_locks
 from tests.importing.conftest import ORG, Bank, OpenBank
 from tests.support.statement_files import line, statement

@@ -5,9 +5,9 @@ import trio
 
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.shapes import DocumentRow
+from gatewayd.areas.vault.documents.thumbnails import CachedThumbnail, GenerateAndCacheThumbnail
 from gatewayd.areas.vault.parses.variants import MadeVariant
 from gatewayd.errors import Problem
-from gatewayd.parsing.thumbnail_shapes import CachedThumbnail, GenerateAndCacheThumbnail
 from tests.parsing.conftest import DEADLINE, ORG, OTHER, Archive, OpenArchive
 from tests.parsing.test_engine import Gate
 

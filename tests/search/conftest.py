@@ -18,12 +18,12 @@ from gatewayd.areas.vault.documents.operations import confirm_upload, create_doc
 from gatewayd.areas.vault.documents.shapes import ConfirmUpload, CreateDocumentRecord
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.parses import texts
+from gatewayd.areas.vault.search import SearchDocuments, SearchedDocuments
 from gatewayd.clock import SECOND, SettableClock
 from gatewayd.extraction.shapes import Page
 from gatewayd.search import index
 from gatewayd.search.embedding import EmbeddingUnavailable, unit_vector
 from gatewayd.search.engine import Search, SearchParts, open_search
-from gatewayd.search.shapes import SearchDocuments, SearchedDocuments
 from gatewayd.store import ReadTx, Store, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings

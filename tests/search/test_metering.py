@@ -7,16 +7,17 @@ import msgspec
 import pytest
 import trio
 
+from gatewayd.areas.vault import AREA
+from gatewayd.areas.vault.search import SearchDocuments
 from gatewayd.contract.caller import Caller
 from gatewayd.performing.performer import Performer
 from gatewayd.search.engine import Search
-from gatewayd.search.operations import OPERATIONS
-from gatewayd.search.shapes import SearchDocuments
 from tests.search.conftest import DEADLINE, ORG, OpenShelf
 from tests.support import purses
+from tests.support.rows import served
 from tests.support.store import make_caller
 
-(SEARCH,) = OPERATIONS
+SEARCH = next(row for row in served(AREA) if row.id == "vault.searchDocuments")
 OWN, BY_MEANING = (SEARCH.id, 2), ("vault.search.vector", 7)
 CALLER: Caller = msgspec.structs.replace(make_caller(ORG), metered=True)
 

@@ -9,8 +9,8 @@ import pytest
 
 from gatewayd.areas.vault.documents.operations import delete_document, toggle_document_star, update_document
 from gatewayd.areas.vault.documents.shapes import GetDocument, ToggleDocumentStar, UpdateDocument
+from gatewayd.areas.vault.search import CURSOR_MAX, FoundDocument, SearchedDocuments
 from gatewayd.errors import Problem
-from gatewayd.search.shapes import CURSOR_MAX, FoundDocument, SearchedDocuments
 from tests.search.conftest import ORG, OTHER, FakeEmbedder, OpenShelf, Shelf
 
 MODES = ("text", "vector", "hybrid")

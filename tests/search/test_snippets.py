@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from gatewayd.areas.vault.search import Snippet
 from gatewayd.extraction.shapes import Page
 from gatewayd.search import snippets
-from gatewayd.search.shapes import Snippet
 from gatewayd.search.snippets import SNIPPET_CHARACTERS
 from gatewayd.store.stemming import Stemmer
 

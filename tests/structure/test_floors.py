@@ -25,6 +25,8 @@ FLOORS = {
 }
 """Every file and package that may stand in `gatewayd/`, but for the areas."""
 
+DOORS = frozenset({"http", "oauth", "console"})
+"""They are given areas, and know none by name: operations by the catalogue, what else they serve by the daemon."""
 AREAS_FLOOR = 4
 AREAS = frozenset(
     {"legal_entities", "businesses", "assets", "landlord", "accounting"}
@@ -50,7 +52,7 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["names", "parses"], 0),
         "documents": 1,
         **dict.fromkeys(["folders", "links", "proposals"], 2),
-        "trash": 3,
+        **dict.fromkeys(["downloads", "search", "trash"], 3),
     },
 }
 """The folders of an area, and its files beside them, on floors of their own. An area that is not named is free yet."""
@@ -149,6 +151,8 @@ def faults_of(found: Import) -> Iterator[str]:
         return
     elif there not in FLOORS and there.removeprefix("areas.") not in AREAS:
         yield f"{found.where}: {found.target} stands on no floor"
+    elif here in DOORS and there.startswith("areas"):
+        yield f"{found.where}: {here} is a door, and imports {there}"
     elif floor_of(there) >= floor_of(here):
         yield f"{found.where}: {here} (floor {floor_of(here)}) imports {there} (floor {floor_of(there)})"
 
@@ -286,6 +290,8 @@ def written(name: str, text: str) -> Source:
             "def f():\n    from gatewayd.daemon.daemon import Daemon",
             "http (floor 7) imports daemon (floor 9)",
         ),
+        ("gatewayd/http/x.py", "from gatewayd.areas.crm.leads import LEADS", "http is a door, and imports areas.crm"),
+        ("gatewayd/console/x.py", "from gatewayd.areas import crm", "console is a door, and imports areas.crm"),
         ("gatewayd/http/x.py", "from . import y", "relative imports"),
         ("gatewayd/__init__.py", "from gatewayd import clock", "imports nothing of ours"),
         ("gatewayd/http/x.py", "from gatewayd.utils import y", "stands on no floor"),

@@ -13,11 +13,10 @@ from types import CodeType
 import httpx
 import msgspec
 
-from gatewayd import catalogue
 from gatewayd.contract.operation import Handler, Operation
 from gatewayd.errors import Problem
-from gatewayd.outbound.transport import Policy
 from tests.contract.description import ROWS
+from tests.support.rows import CATALOGUE
 
 PROBLEM_JSON = "application/problem+json"
 MOUNT = "/api/rpc"
@@ -27,8 +26,7 @@ Outcome = tuple[str, str]
 SEEN: set[Outcome] = set()
 """Operation id and code, of this process or of all once they have ended."""
 
-_CATALOGUE = catalogue.build(Policy(), max_attempts=8, retention_days=90)
-OPERATIONS = {operation.id: operation for operation in _CATALOGUE.operations}
+OPERATIONS = {operation.id: operation for operation in CATALOGUE.operations}
 OUTCOMES = frozenset((operation.id, code) for operation in OPERATIONS.values() for code in operation.errors)
 _DECLARED = {id_: frozenset(row.item["x-error-codes"]) for id_, row in ROWS.items()}
 

@@ -18,6 +18,7 @@ from gatewayd.tax.call_log import TaxCall
 from gatewayd.tax.settings import TaxSettings
 from tests.support.api import Fields, Reply, TestedApi, Tuning, open_api
 from tests.support.engines import Engines, TaxLog
+from tests.support.rows import served
 
 OBLIGATIONS = "/api/rpc/tax/vat/getObligations"
 HEADERS: Fields = (  # WEB_APP_VIA_SERVER, with addresses that are public
@@ -84,12 +85,7 @@ def open_tax(tmp_path: Path, database_image: bytes) -> OpenTax:
         directory = tmp_path / f"api-{next(numbers)}"
         directory.mkdir()
         engines, log = Engines(), TaxLog()
-        areas = (tax.AREA, legal_entities.AREA, businesses.AREA, periods.AREA)
-        operations = (
-            *tax.OF_BUSINESSES,
-            *tax.OF_PERIODS,
-            *(operation for area in areas for operation in area.operations),
-        )
+        operations = served(tax.AREA, legal_entities.AREA, businesses.AREA, periods.AREA)
         tuning = Tuning(deps=engines)
         async with (
             open_api(directory, database_image, operations, tuning) as api,

@@ -13,6 +13,7 @@ from typing import TypeVar
 import pytest
 import trio
 
+from gatewayd.areas import businesses
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.identity import audit
@@ -26,12 +27,13 @@ from gatewayd.identity.signing.signing_keys import SigningKeys
 from gatewayd.identity.tokens.access_tokens import AccessTokenParameters, AccessTokenVerifier, mint
 from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
 from gatewayd.store import WriteTx
-from gatewayd.tax import AREA, OF_BUSINESSES, approvals, engine
+from gatewayd.tax import AREA, approvals, engine
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.tax.subjects import Subject
 from tests.support.api import TestedApi, Tuning, open_api
 from tests.support.engines import Engines, TaxLog
 from tests.support.oauth import signing_key
+from tests.support.rows import served
 from tests.support.store import make_caller
 from tests.tax.conftest import HEADERS, query_of
 from tests.tax.registry import SYNC
@@ -114,7 +116,7 @@ async def open_house(directory: Path, image: bytes) -> AsyncIterator[House]:
     authenticator = Authenticator([ApiKeyVerifier(), AccessTokenVerifier(keys, ISSUER)])
     tuning = Tuning(deps=engines, authenticate=authenticator.authenticate)
     async with (
-        open_api(directory, image, (*AREA.operations, *OF_BUSINESSES), tuning) as api,
+        open_api(directory, image, served(AREA, businesses.AREA), tuning) as api,
         engine.open_tax(api.store, TaxSettings(mode="sandbox"), api.clock, TaxLog(), "gatewayd/test") as engines.tax,
     ):
         await api.store.write(lambda tx: signing_keys.add(tx, [signing_key("ES256")]))

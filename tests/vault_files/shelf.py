@@ -14,6 +14,7 @@ from gatewayd.store import ReadTx
 from gatewayd.store.files.blobs import Blobs
 from gatewayd.vault_files.filing import Filed, Filing
 from tests.support.api import TestedApi, Tuning, open_api
+from tests.support.rows import served
 from tests.support.store import make_caller
 
 ORG = "org_a"
@@ -64,7 +65,7 @@ async def open_shelf(tmp_path: Path, image: bytes, *, quota: int = 0) -> AsyncIt
     root = tmp_path / "scans"
     root.mkdir()
     (tmp_path / "data").mkdir()
-    async with open_api(tmp_path / "data", image, vault.AREA.operations, Tuning()) as api:
+    async with open_api(tmp_path / "data", image, served(vault.AREA), Tuning()) as api:
         blobs = Blobs(tmp_path / "data")
         filing = Filing(api.store, blobs, vault.Settings("http://127.0.0.1:8080", MAX_BYTES, quota))
         yield Shelf(api, root, blobs, filing)

@@ -13,7 +13,7 @@ from gatewayd.clock import DAY, HOUR, from_wire
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks import area, delivery_queue, receivers, subscriptions
+from gatewayd.webhooks import AREA, delivery_queue, handlers, receivers, subscriptions
 from gatewayd.webhooks.subscription_shapes import (
     CreatedSubscription,
     CreateSubscription,
@@ -455,7 +455,7 @@ def test_a_long_queue_is_cancelled_by_and_by(store: MemoryStore) -> None:
 
 
 def test_the_rows_are_those_of_the_specification() -> None:
-    rows = {(row.method, row.path): row for row in area(STRICT).operations}
+    rows = {(row.method, row.path): row for row in AREA.operations}
     assert sorted(row.id for row in rows.values() if not row.extension) == [
         "webhooks.create",
         "webhooks.list",
@@ -477,7 +477,7 @@ def test_the_rows_are_those_of_the_specification() -> None:
 
 
 def test_every_example_is_a_request_its_row_accepts() -> None:
-    for row in area(STRICT).operations:
+    for row in AREA.operations:
         decoder = RequestDecoder(row)
         if row.has_body:
             decoder.body(msgspec.json.encode(row.example))
@@ -487,11 +487,10 @@ def test_every_example_is_a_request_its_row_accepts() -> None:
 
 def test_handlers_of_two_policies_do_not_know_each_other(store: MemoryStore) -> None:
     org_id = store.org()
-    open_house = area(Policy(allow_networks=(ip_network("127.0.0.0/8"),)))
+    strict_create = handlers(STRICT)["webhooks.create"]
+    open_create = handlers(Policy(allow_networks=(ip_network("127.0.0.0/8"),)))["webhooks.create"]
     request = CreateSubscription(url="https://127.0.0.1/", events=["lead.created"])
     caller = make_caller(org_id)
-    (strict_create,) = (row for row in area(STRICT).operations if row.id == "webhooks.create")
-    (open_create,) = (row for row in open_house.operations if row.id == "webhooks.create")
     with pytest.raises(Problem):
-        store.write(lambda tx: strict_create.handler(tx, caller, request), org_id)
-    assert store.write(lambda tx: open_create.handler(tx, caller, request), org_id).url == "https://127.0.0.1/"
+        store.write(lambda tx: strict_create(tx, caller, request), org_id)
+    assert store.write(lambda tx: open_create(tx, caller, request), org_id).url == "https://127.0.0.1/"

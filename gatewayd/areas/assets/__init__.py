@@ -28,5 +28,7 @@ AREA = Area(
         *gains.OPERATIONS,
         *losses.OPERATIONS,
         *performance.OPERATIONS,
+        *imports.BY_ENGINE,
+        *prices.BY_ENGINE,
     ),
 )

@@ -21,5 +21,6 @@ AREA = Area(
         *allocations.OPERATIONS,
         *rules.OPERATIONS,
         *proposals.OPERATIONS,
+        *imports.BY_ENGINE,
     ),
 )

@@ -1,16 +1,28 @@
 """Billing: credits, what they were used for, plans and costs (Spec §4, Domain A8)."""
 
-from dataclasses import replace
+from functools import partial
 
 from gatewayd.areas.billing import corrections, costs, grants, ledger, plans
 from gatewayd.areas.billing.priced_work import PricedWork
-from gatewayd.contract.operation import Area
+from gatewayd.contract.operation import Area, Handlers
 
-AREA = Area("billing", "Billing", ledger.OPERATIONS + plans.OPERATIONS + grants.OPERATIONS + corrections.OPERATIONS)
-"""Without the rows that have to know what can have a price."""
+AREA = Area(
+    "billing",
+    "Billing",
+    (
+        *ledger.OPERATIONS,
+        *plans.OPERATIONS,
+        *costs.OPERATIONS,
+        *grants.OPERATIONS,
+        *corrections.OPERATIONS,
+    ),
+)
 
 
-def area(priced: PricedWork) -> Area:
-    """All rows, of an instance on which such work can have a price."""
-    told = (*ledger.OPERATIONS, *plans.OPERATIONS, *costs.operations(priced))
-    return replace(AREA, operations=(*told, *grants.OPERATIONS, *corrections.OPERATIONS, corrections.operation(priced)))
+def handlers(priced: PricedWork) -> Handlers:
+    """Those that have to know what can have a price, of an instance on which `priced` can."""
+    return {
+        "billing.getOperationCosts": partial(costs.get_operation_costs, priced=priced),
+        "billing.setOperationCost": partial(costs.set_operation_cost, priced=priced),
+        "billing.importEntries": partial(corrections.import_entries, priced=priced),
+    }

@@ -1,7 +1,5 @@
 """Entries that an administrator of the instance makes (Domain B8): refunds, adjustments, imports. Extensions."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta
@@ -11,7 +9,7 @@ from gatewayd.areas.billing.grants import Description
 from gatewayd.areas.billing.priced_work import IMPORTED, PricedWork, name_fault
 from gatewayd.clock import from_moment
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import CreditsText, ExternalId, Id, Part, Request, Response, Since, project
 from gatewayd.errors import FieldError, invalid
 from gatewayd.identity.people.administrators import require_administrator
@@ -165,13 +163,7 @@ OPERATIONS = (
         extension=True,
         example={"amount": "-12.5", "description": "Counted twice by the former ledger"},
     ),
-)
-
-
-def operation(priced: PricedWork) -> Operation:
-    """The row that has to know what can have a price."""
-    take_over: Callable[..., ImportedEntries] = partial(import_entries, priced=priced)
-    return Operation(
+    Operation(
         id="billing.importEntries",
         kind="write",
         method="POST",
@@ -179,7 +171,7 @@ def operation(priced: PricedWork) -> Operation:
         scopes=("billing:write",),
         request=ImportEntries,
         response=ImportedEntries,
-        handler=take_over,
+        handler=AT_CATALOGUE,
         errors=("conflict", "forbidden", "insufficient_credits", "out_of_range", "unknown_reference"),
         extension=True,
         example={
@@ -194,4 +186,5 @@ def operation(priced: PricedWork) -> Operation:
                 },
             ],
         },
-    )
+    ),
+)

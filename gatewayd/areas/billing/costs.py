@@ -1,7 +1,5 @@
 """What work costs (Spec §4, Domain B8), by date. Setting it is an extension."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Annotated
 
 from msgspec import Meta
@@ -9,7 +7,7 @@ from msgspec import Meta
 from gatewayd.areas.billing.administration import not_negative, record_for_all
 from gatewayd.areas.billing.priced_work import PricedWork, name_fault, unit_fault
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, listing_of
 from gatewayd.contract.wire import CreditsText, Date, Request, project
 from gatewayd.errors import invalid
@@ -77,33 +75,29 @@ def _shown(row: CostRow, priced: PricedWork) -> OperationCost:
     return project(row, OperationCost, known=row.unit in priced.get(row.operation, ()))
 
 
-def operations(priced: PricedWork) -> tuple[Operation, ...]:
-    """The rows, which have to know what can have a price."""
-    get_costs: Callable[..., Listing[OperationCost]] = partial(get_operation_costs, priced=priced)
-    set_cost: Callable[..., OperationCost] = partial(set_operation_cost, priced=priced)
-    return (
-        Operation(
-            id="billing.getOperationCosts",
-            kind="read",
-            method="GET",
-            path="/billing/costs",
-            scopes=("billing:read",),
-            request=GetOperationCosts,
-            response=Page[OperationCost],
-            handler=get_costs,
-            example={"at": "2026-11-20"},
-        ),
-        Operation(
-            id="billing.setOperationCost",
-            kind="write",
-            method="POST",
-            path="/billing/costs",
-            scopes=("billing:write",),
-            request=SetOperationCost,
-            response=OperationCost,
-            handler=set_cost,
-            errors=("conflict", "forbidden", "limit_reached", "out_of_range", "unknown_reference"),
-            extension=True,
-            example={"operation": "vault.parse", "unit": "page", "credits": "0.5", "description": "Reading a document"},
-        ),
-    )
+OPERATIONS = (
+    Operation(
+        id="billing.getOperationCosts",
+        kind="read",
+        method="GET",
+        path="/billing/costs",
+        scopes=("billing:read",),
+        request=GetOperationCosts,
+        response=Page[OperationCost],
+        handler=AT_CATALOGUE,
+        example={"at": "2026-11-20"},
+    ),
+    Operation(
+        id="billing.setOperationCost",
+        kind="write",
+        method="POST",
+        path="/billing/costs",
+        scopes=("billing:write",),
+        request=SetOperationCost,
+        response=OperationCost,
+        handler=AT_CATALOGUE,
+        errors=("conflict", "forbidden", "limit_reached", "out_of_range", "unknown_reference"),
+        extension=True,
+        example={"operation": "vault.parse", "unit": "page", "credits": "0.5", "description": "Reading a document"},
+    ),
+)

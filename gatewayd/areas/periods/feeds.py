@@ -1,13 +1,11 @@
 """Calendar feeds, as operations: addresses under which calendar programs read what is due."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Annotated, Final
 
 from msgspec import Meta
 
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page, SyncRequest
 from gatewayd.contract.wire import Id, Name, Request, encode, project
 from gatewayd.errors import invalid
@@ -70,47 +68,44 @@ def revoke_feed(tx: WriteTx, caller: Caller, request: RevokeFeed) -> CalendarFee
     return project(calendar_feeds.revoke(tx, request.id, caller.reference), CalendarFeed)
 
 
-def operations(public_url: str) -> tuple[Operation, ...]:
-    """The rows; `public_url` is the origin that feeds are served at."""
-    create: Callable[..., CreatedFeed] = partial(create_feed, public_url=public_url)
-    return (
-        Operation(
-            id="obligations.createFeed",
-            kind="write",
-            method="POST",
-            path="/obligations/feeds/create",
-            scopes=("periods:write",),
-            request=CreateFeed,
-            response=CreatedFeed,
-            handler=create,
-            errors=("limit_reached",),
-            secret=True,
-            extension=True,
-            example={"name": "Deadlines of Oak & Son", "legalEntityId": "ent_01k0000000000000000000000a"},
-        ),
-        Operation(
-            id="obligations.listFeeds",
-            kind="read",
-            method="GET",
-            path="/obligations/feeds/list",
-            scopes=("periods:read",),
-            request=ListFeeds,
-            response=Page[CalendarFeed],
-            handler=list_feeds,
-            extension=True,
-            example={"limit": 20},
-        ),
-        Operation(
-            id="obligations.revokeFeed",
-            kind="write",
-            method="POST",
-            path="/obligations/feeds/revoke",
-            scopes=("periods:write",),
-            request=RevokeFeed,
-            response=CalendarFeed,
-            handler=revoke_feed,
-            errors=("invalid_state",),
-            extension=True,
-            example={"id": "cal_01k0000000000000000000000a"},
-        ),
-    )
+OPERATIONS = (
+    Operation(
+        id="obligations.createFeed",
+        kind="write",
+        method="POST",
+        path="/obligations/feeds/create",
+        scopes=("periods:write",),
+        request=CreateFeed,
+        response=CreatedFeed,
+        handler=AT_CATALOGUE,
+        errors=("limit_reached",),
+        secret=True,
+        extension=True,
+        example={"name": "Deadlines of Oak & Son", "legalEntityId": "ent_01k0000000000000000000000a"},
+    ),
+    Operation(
+        id="obligations.listFeeds",
+        kind="read",
+        method="GET",
+        path="/obligations/feeds/list",
+        scopes=("periods:read",),
+        request=ListFeeds,
+        response=Page[CalendarFeed],
+        handler=list_feeds,
+        extension=True,
+        example={"limit": 20},
+    ),
+    Operation(
+        id="obligations.revokeFeed",
+        kind="write",
+        method="POST",
+        path="/obligations/feeds/revoke",
+        scopes=("periods:write",),
+        request=RevokeFeed,
+        response=CalendarFeed,
+        handler=revoke_feed,
+        errors=("invalid_state",),
+        extension=True,
+        example={"id": "cal_01k0000000000000000000000a"},
+    ),
+)

@@ -13,7 +13,7 @@ from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import DocumentRow
 from gatewayd.clock import HOUR, MINUTE, Instant, to_wire
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import Id, Request, Response, Timestamp, encode, project
 from gatewayd.identity.open_access import Opening, Sought
@@ -79,6 +79,27 @@ class RevokeLink(Request, frozen=True, kw_only=True):
     """Which link to end."""
 
     id: Id
+
+
+class GenerateTemporalLink(Request, frozen=True, kw_only=True):
+    """To which document, and until when: `permanent`, or for `expiresInSeconds`."""
+
+    document_id: Id
+    expires_in_seconds: Annotated[int, Meta(ge=60, le=31_536_000)] | None = None
+    permanent: bool = False
+    password: LinkPassword | None = None
+    max_downloads: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    variant: Variant = "original"
+
+
+class TemporalLink(Response, frozen=True, kw_only=True):
+    """A link for anybody. Its address and its token, which is the end of it, are shown this once."""
+
+    id: Id
+    url: str
+    token: str
+    expires_at: Timestamp | None
+    permanent: bool
 
 
 LINKS = Table("vault_links", LinkRow, kind="link", prefix="lnk")
@@ -275,3 +296,20 @@ OPERATIONS = (
         example={"id": "lnk_01k0000000000000000000000a"},
     ),
 )
+
+BY_ENGINE: Final = (
+    Operation(
+        id="vault.generateTemporalLink",
+        kind="call",
+        method="POST",
+        path="/vault/documents/:documentId/temporal-link",
+        scopes=("vault:write",),
+        request=GenerateTemporalLink,
+        response=TemporalLink,
+        handler=AT_CATALOGUE,
+        secret=True,
+        errors=("not_uploaded", "public_links_disabled"),
+        example={"documentId": "doc_01k0000000000000000000000a", "expiresInSeconds": 604800, "maxDownloads": 5},
+    ),
+)
+"""What makes one: a row whose handler is `vault_files`'s."""

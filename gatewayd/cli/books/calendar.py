@@ -57,4 +57,4 @@ def revoke(arguments: argparse.Namespace, context: Context) -> int:
 def _operation(context: Context, name: str) -> "Operation":
     from gatewayd.areas import periods
 
-    return operation_of(periods.area(context.config.server.public_url), f"obligations.{name}")
+    return operation_of(periods.AREA, f"obligations.{name}", periods.handlers(context.config.server.public_url))

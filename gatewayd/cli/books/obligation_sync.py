@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import note, print_document, print_list
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.cli.run_operation import operator_of
+from gatewayd.cli.run_operation import operation_of, operator_of
 
 if TYPE_CHECKING:
     from gatewayd.http1.header_fields import Headers
@@ -63,24 +63,26 @@ def _perform(context: Context, settings: "TaxSettings", org_id: str, values: Jso
     import msgspec
 
     import gatewayd
+    from gatewayd.areas.periods import AREA
     from gatewayd.cli.runner import cause_of
     from gatewayd.contract.wire import encode
     from gatewayd.http1.log import NoLog
     from gatewayd.http1.request import Request
     from gatewayd.performing.performer import Performer
     from gatewayd.performing.prepared import prepare
+    from gatewayd.tax import HANDLERS
     from gatewayd.tax.engine import open_tax
-    from gatewayd.tax.obligation_sync import OPERATION
 
+    operation = operation_of(AREA, "obligations.sync", HANDLERS)
     given = {name: value for name, value in values.items() if value is not None}
-    request = prepare(OPERATION).decoder.body(msgspec.json.encode(given))
-    incoming = Request("POST", OPERATION.path, fields)
+    request = prepare(operation).decoder.body(msgspec.json.encode(given))
+    incoming = Request("POST", operation.path, fields)
     incoming.read_fields()
 
     async def ask(store: "Store") -> object:
         agent = f"gatewayd/{gatewayd.__version__}"
         async with open_tax(store, settings, context.clock, NoLog(), agent) as tax:
-            return await Performer(store, _Deps(tax)).perform(OPERATION, operator_of(org_id), request, None, incoming)
+            return await Performer(store, _Deps(tax)).perform(operation, operator_of(org_id), request, None, incoming)
 
     answer = _run(context, ask, cause_of)
     return msgspec.json.decode(encode(answer), type=Json)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_document, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, whole_number
-from gatewayd.cli.run_operation import run_operation
+from gatewayd.cli.run_operation import operation_of, run_operation
 
 if TYPE_CHECKING:
     from gatewayd.bundles.engine import Bundles
@@ -116,9 +116,10 @@ def verify_bundle(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def _run(context: Context, org_id: str, operation_id: str, values: Json) -> Json:
-    from gatewayd.bundles import OPERATIONS
+    from gatewayd.areas.periods import AREA
+    from gatewayd.bundles import HANDLERS
 
-    operation = next(row for row in OPERATIONS if row.id == operation_id)
+    operation = operation_of(AREA, operation_id, HANDLERS)
     return run_operation(context, operation, org_id, values, lambda store: _deps(context, store))
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gatewayd.areas.billing import area
+from gatewayd.areas.billing import AREA, handlers
 from gatewayd.areas.billing.priced_work import PricedWork
 from gatewayd.cli.demo.firm import Firm
 from gatewayd.cli.demo.http import ApiClient, DemoFailed, Response
@@ -73,6 +73,6 @@ class CreditsScene:
 
     async def _operate(self, operation_id: str, values: Mapping[str, Any]) -> None:
         """Run a row of billing as the command line does."""
-        operation = operation_of(area(_PRICED), operation_id)
+        operation = operation_of(AREA, operation_id, handlers(_PRICED))
         request = prepare(operation).decoder.body(msgspec.json.encode(values))
         await Performer(self._store).perform(operation, operator_of(self._firm.practice_id), request)

@@ -12,7 +12,7 @@ from gatewayd.cli.run_operation import operation_of, run_operation
 from gatewayd.cli.time_arguments import TIME_FORMS, time_argument
 
 if TYPE_CHECKING:
-    from gatewayd.contract.operation import Area
+    from gatewayd.contract.operation import Operation
 
 
 def add_commands(group: Subparsers) -> None:
@@ -79,7 +79,7 @@ def run_on_subscription(context: Context, operation_id: str, values: dict[str, o
     from gatewayd.webhooks import subscriptions
 
     org_id = context.read(lambda tx: subscriptions.SUBSCRIPTIONS.organization_of(tx, str(values["id"])))
-    return run_operation(context, operation_of(area_of(context), operation_id), org_id, values)
+    return run_operation(context, webhook_operation(context, operation_id), org_id, values)
 
 
 def time_range_values(arguments: argparse.Namespace, context: Context) -> dict[str, object]:
@@ -89,10 +89,11 @@ def time_range_values(arguments: argparse.Namespace, context: Context) -> dict[s
     return {name: None if one is None else one.wire(now) for name, one in given.items()}
 
 
-def area_of(context: Context) -> "Area":
-    """The operations of webhooks, under the settings of this command."""
+def webhook_operation(context: Context, operation_id: str) -> "Operation":
+    """An operation of webhooks, under the settings of this command."""
     from gatewayd import webhooks
     from gatewayd.webhooks.settings import settings_from
 
     settings = settings_from(context.config.webhooks)
-    return webhooks.area(settings.policy, settings.retry.max_attempts, context.config.webhooks.retention_days)
+    attempts, days = settings.retry.max_attempts, context.config.webhooks.retention_days
+    return operation_of(webhooks.AREA, operation_id, webhooks.handlers(settings.policy, attempts, days))

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from gatewayd.cli.context import Context
 from gatewayd.cli.events import listen, recovery
-from gatewayd.cli.events.recovery import area_of, run_on_subscription, time_range_values
+from gatewayd.cli.events.recovery import run_on_subscription, time_range_values, webhook_operation
 from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
-from gatewayd.cli.run_operation import operation_of, run_operation
+from gatewayd.cli.run_operation import run_operation
 from gatewayd.cli.time_arguments import TIME_FORMS, time_argument
 
 STATUSES: Final = "pending, retrying, succeeded, exhausted or cancelled"
@@ -61,7 +61,7 @@ def _add_subscription_commands(group: Subparsers) -> None:
 def create(arguments: argparse.Namespace, context: Context) -> int:
     """The signing secret is printed this once."""
     values = {"url": arguments.url, "events": arguments.event}
-    made = run_operation(context, operation_of(area_of(context), "webhooks.create"), arguments.org, values)
+    made = run_operation(context, webhook_operation(context, "webhooks.create"), arguments.org, values)
     lines = [
         f"Made the subscription {made['id']} of {made['url']}",
         f"Its signing secret, shown this once: {made['secret']}",
@@ -167,10 +167,10 @@ def _run_on_delivery(context: Context, operation_id: str, values: dict[str, obje
     from gatewayd.webhooks import deliveries
 
     org_id = context.read(lambda tx: deliveries.org_of(tx, str(values["id"])))
-    return run_operation(context, operation_of(area_of(context), operation_id), org_id, values)
+    return run_operation(context, webhook_operation(context, operation_id), org_id, values)
 
 
 def _run_list(context: Context, operation_id: str, org_id: str, values: dict[str, object]) -> list[dict[str, Any]]:
-    page = run_operation(context, operation_of(area_of(context), operation_id), org_id, values)
+    page = run_operation(context, webhook_operation(context, operation_id), org_id, values)
     documents: list[dict[str, Any]] = page["data"]
     return documents

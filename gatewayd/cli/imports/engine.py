@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatewayd.cli.context import Context
-from gatewayd.cli.run_operation import operator_of
+from gatewayd.cli.run_operation import operation_of, operator_of
 
 if TYPE_CHECKING:
     from gatewayd.contract.operation import Operation
@@ -29,10 +29,12 @@ def perform(
     context: Context, org_id: str, asked: tuple[str, Mapping[str, object]], file: "ReceivedFile | None" = None
 ) -> Json:
     """What an operation of imports answers, once its run has ended. Raises `Problem`."""
-    from gatewayd.importing import OF_ASSETS, OF_BANKING
+    from gatewayd.areas import assets, banking
+    from gatewayd.importing import HANDLERS
     from gatewayd.performing.performer import Performer
 
-    operation = next(row for row in (*OF_BANKING, *OF_ASSETS) if row.id == asked[0])
+    areas = {"assets": assets.AREA, "banking": banking.AREA}
+    operation = operation_of(areas[asked[0].partition(".")[0]], asked[0], HANDLERS)
     request = request_of(operation, asked[1])
 
     async def ask(store: "Store", importing: "Importing") -> object:

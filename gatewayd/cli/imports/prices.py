@@ -10,7 +10,7 @@ from gatewayd.cli.imports.files import told_ignored
 from gatewayd.cli.imports.received_files import received
 from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.cli.run_operation import operator_of
+from gatewayd.cli.run_operation import operation_of, operator_of
 
 if TYPE_CHECKING:
     from gatewayd.importing.prices import PriceImporting
@@ -38,9 +38,10 @@ def add_command_to(group: Subparsers) -> None:
 def prices(arguments: argparse.Namespace, context: Context) -> int:
     import msgspec
 
+    from gatewayd.areas.assets import AREA
     from gatewayd.contract.wire import encode
     from gatewayd.identity.people import organizations
-    from gatewayd.importing.prices import OPERATIONS, PriceImporting
+    from gatewayd.importing.prices import HANDLERS, PriceImporting
     from gatewayd.performing.performer import Performer
     from gatewayd.performing.prepared import prepare
     from gatewayd.statements.child import reader_of
@@ -55,7 +56,7 @@ def prices(arguments: argparse.Namespace, context: Context) -> int:
     file = received(arguments.file)
     if file.size_bytes > context.config.banking.max_import_bytes:
         raise CommandError(f"{arguments.file} is larger than {context.config.banking.max_import_bytes} bytes.")
-    (operation,) = OPERATIONS
+    operation = operation_of(AREA, "assets.importPrices", HANDLERS)
     request = prepare(operation).decoder.body(msgspec.json.encode({"fileName": arguments.file.name[:255]}))
 
     async def perform(store: "Store") -> object:

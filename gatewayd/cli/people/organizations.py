@@ -2,17 +2,18 @@
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
+from gatewayd.cli.run_operation import operation_of, run_operation
 from gatewayd.clock import to_wire
 
 if TYPE_CHECKING:
     from gatewayd.daemon.organization_end import Erased
     from gatewayd.identity.people.organizations import Organization
-    from gatewayd.store import Store, WriteTx
+    from gatewayd.store import Store
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -70,40 +71,35 @@ def _state(found: "Organization") -> str:
 
 
 def rename(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import audit
     from gatewayd.identity.people import organizations
 
     if arguments.name is None and arguments.time_zone is None:
         raise CommandError("give --name or --time-zone", 2)
-
-    def change(tx: "WriteTx") -> "Organization":
-        if arguments.time_zone is not None:
-            organizations.set_time_zone(tx, arguments.id, arguments.time_zone, audit.OPERATOR)
-        if arguments.name is not None:
-            organizations.rename(tx, arguments.id, arguments.name, audit.OPERATOR)
-        return organizations.get(tx, arguments.id)
-
-    made = context.write(change)
-    print_result(arguments, made, [f"{made.id} is called {made.name}. Its days end in {made.time_zone}."])
+    if arguments.time_zone is not None:
+        organizations.validate_zone("timeZone", arguments.time_zone)  # in the words of `org create`, an empty one too
+    made = _perform(arguments, context, "organizations.rename", name=arguments.name, timeZone=arguments.time_zone)
+    line = f"{made['id']} is called {made['name']}. Its days end in {made['timeZone']}."
+    print_result(arguments, made, [line])
     return 0
 
 
 def suspend(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import audit
-    from gatewayd.identity.people import suspensions
-
-    made = context.write(lambda tx: suspensions.suspend(tx, arguments.id, arguments.reason, audit.OPERATOR))
-    print_result(arguments, made, [f"{made.name} is suspended: nobody acts for it until gatewayd org resume {made.id}"])
+    made = _perform(arguments, context, "organizations.suspend", reason=arguments.reason)
+    line = f"{made['name']} is suspended: nobody acts for it until gatewayd org resume {made['id']}"
+    print_result(arguments, made, [line])
     return 0
 
 
 def resume(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.identity import audit
-    from gatewayd.identity.people import suspensions
-
-    made = context.write(lambda tx: suspensions.resume(tx, arguments.id, audit.OPERATOR))
-    print_result(arguments, made, [f"{made.name} is let in again."])
+    made = _perform(arguments, context, "organizations.resume")
+    print_result(arguments, made, [f"{made['name']} is let in again."])
     return 0
+
+
+def _perform(arguments: argparse.Namespace, context: Context, operation_id: str, **values: object) -> dict[str, Any]:
+    from gatewayd.areas.organizations import AREA
+
+    return run_operation(context, operation_of(AREA, operation_id), arguments.id, {"id": arguments.id, **values})
 
 
 def delete(arguments: argparse.Namespace, context: Context) -> int:
@@ -112,16 +108,16 @@ def delete(arguments: argparse.Namespace, context: Context) -> int:
     Its people stay, and are members of nothing or of others. A backup from before has it still.
     """
     from gatewayd.identity import audit
-    from gatewayd.identity.people import organizations, suspensions
+    from gatewayd.identity.people import organizations
 
     found = context.read(lambda tx: organizations.get(tx, arguments.id))
     if not arguments.yes:
         _ask(found)
+    _perform(arguments, context, "organizations.delete", name=found.name)
 
     async def work(store: "Store") -> "Erased":
         from gatewayd.daemon.organization_end import erase
 
-        await store.write(lambda tx: suspensions.begin_deletion(tx, found.id, audit.OPERATOR))
         return await erase(store, found.id, audit.OPERATOR, _Counting().add)
 
     erased = context.run(work)

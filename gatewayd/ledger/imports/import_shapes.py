@@ -296,3 +296,29 @@ class ListImportRows(PageRequest, frozen=True, kw_only=True, omit_defaults=True)
     import_id: Id
     action: Action | None = None
     limit: LongLimit = 50
+
+
+FileName = Annotated[
+    str, Meta(min_length=1, max_length=255, description="What the file is called, for people.", examples=["march.csv"])
+]
+MappingText = Annotated[
+    str,
+    Meta(
+        max_length=4000,
+        description="How the columns of a CSV are read: a ColumnMapping as JSON. It is remembered for the account, and "
+        "for files with the same headings.",
+        examples=['{"date":"Date","amount":"Amount","description":["Details"],"dateFormat":"dd/mm/yyyy"}'],
+    ),
+]
+
+
+class ApplyImport(Request, frozen=True, kw_only=True):
+    """Which preview."""
+
+    import_id: Id
+
+
+class UndoImport(Request, frozen=True, kw_only=True):
+    """Which import."""
+
+    import_id: Id

@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from gatewayd.areas.billing import area
+from gatewayd.areas.billing import AREA, handlers
 from gatewayd.areas.billing.priced_work import PricedWork
+from gatewayd.catalogue import joined
 from gatewayd.clock import to_wire
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.store import WriteTx
@@ -69,7 +70,8 @@ def open_billing(database_image: bytes, tmp_path: Path) -> OpenBilling:
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[Billing]:
-        async with open_api(tmp_path, database_image, area(PRICED).operations) as api:
+        (area,) = joined([AREA], handlers(PRICED))
+        async with open_api(tmp_path, database_image, area.operations) as api:
             await api.store.write(_add_users)
             for token, user_id in (("good", "usr_admin"), ("owner", "usr_owner")):
                 caller = api.token("org_a", token, ALL_SCOPES)

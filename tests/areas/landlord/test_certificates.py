@@ -6,9 +6,9 @@ import pytest
 
 from gatewayd.areas.landlord.certificates.kinds import KINDS, default_expiry
 from gatewayd.areas.landlord.certificates.rows import of_property
-from gatewayd.areas.landlord.certificates.shapes import CertificateType
 from gatewayd.clock import DAY, days_after
 from gatewayd.errors import Problem
+from gatewayd.ledger.certificate_shapes import CertificateType
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.premises import Premises
 from tests.support.store import MemoryStore

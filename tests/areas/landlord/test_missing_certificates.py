@@ -13,9 +13,9 @@ from gatewayd.areas.landlord.certificates import counting
 from gatewayd.areas.landlord.certificates.counting import Counts
 from gatewayd.areas.landlord.certificates.kinds import KINDS
 from gatewayd.areas.landlord.certificates.requirements import REQUIREMENTS, Facts, required
-from gatewayd.areas.landlord.certificates.shapes import Certificate
 from gatewayd.clock import days_after
 from gatewayd.errors import Problem
+from gatewayd.ledger.certificate_shapes import Certificate
 from tests.areas.accounting.books import Json, fields_of
 from tests.areas.landlord.premises import Premises
 from tests.support.store import MemoryStore

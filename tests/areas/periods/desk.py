@@ -18,12 +18,13 @@ from gatewayd.ledger.taxpayers import tax_year_figures
 from gatewayd.ledger.taxpayers.tax_year_figures import TaxYearFigures
 from gatewayd.store import ReadTx, WriteTx
 from tests.areas.businesses.trades import Firm
+from tests.support.rows import served
 from tests.support.store import MemoryStore, make_caller
 from tests.support.wire import expect_form
 
 Json = dict[str, Any]
 AREAS = (legal_entities.AREA, businesses.AREA, periods.AREA)
-_ROWS: dict[str, Operation] = {row.id: row for area in AREAS for row in area.operations}
+_ROWS: dict[str, Operation] = {row.id: row for row in served(*AREAS)}
 _DECODERS = {name: RequestDecoder(row) for name, row in _ROWS.items()}
 
 

@@ -4,15 +4,14 @@ import functools
 import hashlib
 from typing import ClassVar
 
-from gatewayd import proposing
 from gatewayd.areas.vault import AREA
 from gatewayd.areas.vault.documents import rows, uploads
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from tests.areas.accounting.books import Books, Json
+from tests.support.rows import served
 
-ROWS = (*AREA.operations, *proposing.OPERATIONS)
-OPERATIONS: dict[str, Operation] = {operation.id.partition(".")[2]: operation for operation in ROWS}
+OPERATIONS: dict[str, Operation] = {operation.id.partition(".")[2]: operation for operation in served(AREA)}
 
 
 class Cabinet(Books):

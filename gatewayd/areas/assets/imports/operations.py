@@ -1,12 +1,12 @@
-"""Imports of brokers' files (domain model E): what can be read of them. The engine has what changes them."""
+"""Imports of brokers' files (domain model E). Here they are read; `importing` changes them."""
 
 from gatewayd.areas.assets.imports import rows
-from gatewayd.areas.assets.imports.shapes import ImportedTrade, ListAssetImports, ListImportedTrades
+from gatewayd.areas.assets.imports.shapes import ImportedTrade, ImportTransactions, ListAssetImports, ListImportedTrades
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.ledger.imports import import_lists, import_runs
-from gatewayd.ledger.imports.import_shapes import GetImport, ImportRun
+from gatewayd.ledger.imports.import_shapes import ApplyImport, GetImport, ImportRun, UndoImport
 from gatewayd.store import ReadTx
 
 
@@ -68,3 +68,49 @@ OPERATIONS = (
         example={"importId": "imp_01k0000000000000000000000c", "limit": 20},
     ),
 )
+
+BY_ENGINE = (
+    Operation(
+        id="assets.importTransactions",
+        kind="call",
+        method="POST",
+        path="/assets/accounts/:accountId/imports",
+        scopes=("accounting:write",),
+        request=ImportTransactions,
+        response=ImportRun,
+        handler=AT_CATALOGUE,
+        errors=("invalid_state", "unreadable_file"),
+        takes_file=True,
+        takes_override=True,
+        extension=True,
+        example={"accountId": "acc_01k0000000000000000000000a", "fileName": "trades.csv"},
+    ),
+    Operation(
+        id="assets.applyImport",
+        kind="call",
+        method="POST",
+        path="/assets/imports/:importId/apply",
+        scopes=("accounting:write",),
+        request=ApplyImport,
+        response=ImportRun,
+        handler=AT_CATALOGUE,
+        errors=("invalid_state",),
+        takes_override=True,
+        extension=True,
+        example={"importId": "imp_01k0000000000000000000000d"},
+    ),
+    Operation(
+        id="assets.undoImport",
+        kind="call",
+        method="POST",
+        path="/assets/imports/:importId/undo",
+        scopes=("accounting:write",),
+        request=UndoImport,
+        response=ImportRun,
+        handler=AT_CATALOGUE,
+        errors=("insufficient_quantity", "invalid_state", "period_closed"),
+        extension=True,
+        example={"importId": "imp_01k0000000000000000000000c"},
+    ),
+)
+"""What changes imports: rows whose handlers are `importing`'s."""

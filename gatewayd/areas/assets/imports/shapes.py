@@ -1,8 +1,12 @@
-"""What the rows of a broker's file look like (domain model E)."""
+"""What the rows of a broker's file look like, and the request to import one (domain model E)."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from gatewayd.areas.assets.books.transactions import TransactionType
-from gatewayd.contract.wire import Amount, CanonicalDecimal, DateText, Id, Response
-from gatewayd.ledger.imports.import_shapes import Action, ListImportRows, ListImports
+from gatewayd.contract.wire import Amount, CanonicalDecimal, DateText, Id, Request, Response
+from gatewayd.ledger.imports.import_shapes import Action, FileName, ListImportRows, ListImports, MappingText
 
 
 class ImportedTrade(Response, frozen=True, kw_only=True):
@@ -41,3 +45,16 @@ class ListAssetImports(ListImports, frozen=True, kw_only=True):
 
 class ListImportedTrades(ListImportRows, frozen=True, kw_only=True, omit_defaults=True):
     """Filters of the list."""
+
+
+class ImportTransactions(Request, frozen=True, kw_only=True):
+    """A broker's file for an account. The file is the body."""
+
+    account_id: Id
+    file_name: FileName = "transactions"
+    format: Annotated[
+        Literal["auto", "csv", "ibkr_flex"],
+        Meta(description="auto: found out by content. ibkr_flex: a Flex query of Interactive Brokers, as XML."),
+    ] = "auto"
+    preview: Annotated[bool, Meta(description="Only show what would become of its rows.")] = False
+    mapping: MappingText | None = None

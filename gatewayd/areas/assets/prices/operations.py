@@ -8,13 +8,15 @@ from gatewayd.areas.assets.prices.rows import PRICES, RATES
 from gatewayd.areas.assets.prices.shapes import (
     AssetPrice,
     ExchangeRate,
+    ImportPrices,
     ListExchangeRates,
     ListPrices,
+    PriceImport,
     RecordExchangeRate,
     RecordPrice,
 )
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_field
@@ -186,3 +188,21 @@ OPERATIONS = (
         example={"currency": "USD", "baseCurrency": "GBP", "fromDate": "2026-04-06", "limit": 100},
     ),
 )
+
+BY_ENGINE = (
+    Operation(
+        id="assets.importPrices",
+        kind="call",
+        method="POST",
+        path="/assets/importPrices",
+        scopes=("accounting:write",),
+        request=ImportPrices,
+        response=PriceImport,
+        handler=AT_CATALOGUE,
+        errors=("unreadable_file",),
+        takes_file=True,
+        extension=True,
+        example={"fileName": "prices.csv"},
+    ),
+)
+"""What takes a file: its handler is `importing`'s."""

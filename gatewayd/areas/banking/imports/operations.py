@@ -1,14 +1,15 @@
-"""The import run resource (domain model E): what can be read of it. The engine of imports has what changes it."""
+"""The import run resource (domain model E). Here it is read; `importing` changes it."""
 
 from typing import Final
 
 from gatewayd.areas.banking.imports import rows
 from gatewayd.areas.banking.imports.rows import ImportRow
+from gatewayd.areas.banking.imports.shapes import ImportStatement, UndoStatement
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.ledger.imports import import_lists, import_runs
-from gatewayd.ledger.imports.import_shapes import GetImport, ImportRun, ListImportRows, ListImports
+from gatewayd.ledger.imports.import_shapes import ApplyImport, GetImport, ImportRun, ListImportRows, ListImports
 from gatewayd.store import ReadTx
 
 _POSITION: Final = rows.SHOWN.names.index("position")
@@ -72,3 +73,49 @@ OPERATIONS = (
         example={"importId": "imp_01k0000000000000000000000a", "limit": 20},
     ),
 )
+
+BY_ENGINE = (
+    Operation(
+        id="banking.importStatement",
+        kind="call",
+        method="POST",
+        path="/accounts/:accountId/imports",
+        scopes=("accounting:write",),  # Chosen: Spec §5 has no scope that writes in banking
+        request=ImportStatement,
+        response=ImportRun,
+        handler=AT_CATALOGUE,
+        errors=("invalid_state", "unreadable_file"),
+        takes_file=True,
+        takes_override=True,
+        extension=True,
+        example={"accountId": "bac_01k0000000000000000000000a", "fileName": "march.csv"},
+    ),
+    Operation(
+        id="banking.applyImport",
+        kind="call",
+        method="POST",
+        path="/imports/:importId/apply",
+        scopes=("accounting:write",),
+        request=ApplyImport,
+        response=ImportRun,
+        handler=AT_CATALOGUE,
+        errors=("invalid_state",),
+        takes_override=True,
+        extension=True,
+        example={"importId": "imp_01k0000000000000000000000b"},
+    ),
+    Operation(
+        id="banking.undoImport",
+        kind="call",
+        method="POST",
+        path="/imports/:importId/undo",
+        scopes=("accounting:write",),
+        request=UndoStatement,
+        response=ImportRun,
+        handler=AT_CATALOGUE,
+        errors=("invalid_state", "period_closed"),
+        extension=True,
+        example={"importId": "imp_01k0000000000000000000000a"},
+    ),
+)
+"""What changes imports: rows whose handlers are `importing`'s."""

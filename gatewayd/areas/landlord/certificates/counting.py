@@ -9,9 +9,10 @@ from typing import Final, NamedTuple
 from gatewayd.areas.landlord.certificates import missing, rows, states
 from gatewayd.areas.landlord.certificates.missing import KEPT_PROPERTY
 from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
-from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, Certificate
+from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS
 from gatewayd.areas.landlord.certificates.states import NEVER
 from gatewayd.clock import days_after
+from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.store import ReadTx
 
 _OF_WHOM: Final = f"""{KEPT_PROPERTY}

@@ -4,8 +4,8 @@ import datetime
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
-from gatewayd.areas.landlord.certificates.shapes import CertificateType
 from gatewayd.clock import months_later
+from gatewayd.ledger.certificate_shapes import CertificateType
 from gatewayd.ledger.dates.months import DAY, following
 
 Basis = Literal["law", "practice", "own"]

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from gatewayd.areas.landlord.certificates.requirements import KEPT, NO_BUILDINGS, REQUIREMENTS, Requirement
-from gatewayd.areas.landlord.certificates.shapes import Certificate, CertificateType
+from gatewayd.ledger.certificate_shapes import Certificate, CertificateType
 from gatewayd.store import ReadTx
 
 

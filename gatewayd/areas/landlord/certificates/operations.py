@@ -10,7 +10,6 @@ from gatewayd.areas.landlord.certificates.kinds import default_expiry
 from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
 from gatewayd.areas.landlord.certificates.shapes import (
     WINDOW_DAYS,
-    Certificate,
     CreateCertificate,
     DeleteCertificate,
     DeletedCertificate,
@@ -24,6 +23,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger import references
+from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.ledger.references import Reference, unknown_reference
 from gatewayd.store import ReadTx, WriteTx
 

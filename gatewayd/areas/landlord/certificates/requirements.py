@@ -8,8 +8,8 @@ an exemption of a poor EPC is needed depends on what the owner wants to do about
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from gatewayd.areas.landlord.certificates.shapes import CertificateType
 from gatewayd.areas.landlord.properties.shapes import Jurisdiction, Licensing, PropertyStatus, PropertyType, Use
+from gatewayd.ledger.certificate_shapes import CertificateType
 
 _UNITED_KINGDOM: Final[tuple[Jurisdiction, ...]] = ("england", "wales", "scotland", "northern_ireland")
 _HOMES: Final[tuple[Use, ...]] = ("residential_let", "mixed")

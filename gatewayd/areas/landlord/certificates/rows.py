@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from gatewayd.areas.landlord import following
 from gatewayd.areas.landlord.certificates import rules, states
-from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, Certificate, StoredCertificate
+from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, StoredCertificate
 from gatewayd.areas.landlord.properties import rows as properties
 from gatewayd.areas.landlord.properties.shapes import StoredProperty
 from gatewayd.contract.wire import project
+from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.store import ReadTx, Table, WriteTx
 
 CERTIFICATES = Table(

@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from gatewayd.areas.landlord.certificates.shapes import CertificateStatus, StoredCertificate
+from gatewayd.areas.landlord.certificates.shapes import StoredCertificate
 from gatewayd.clock import days_after
+from gatewayd.ledger.certificate_shapes import CertificateStatus
 
 NEVER: Final = "9999-12-31"
 """The last day of what has no end."""

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gatewayd.areas.landlord.certificates.shapes import Certificate
 from gatewayd.contract.wire import Amount, CanonicalDecimal, Date, DateText, Id, Request, Response
+from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.ledger.obligations.obligations import Obligation
 
 Tenth = Annotated[str, Meta(description="Percent, to one place; null: of nothing.", examples=["66.7"])]

@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.areas.landlord.certificates.shapes import Certificate
 from gatewayd.areas.landlord.mortgages.shapes import Mortgage
 from gatewayd.areas.landlord.tenancies.shapes import Tenancy
 from gatewayd.areas.landlord.units.shapes import Bedrooms, PropertyUnit
@@ -29,6 +28,7 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
+from gatewayd.ledger.certificate_shapes import Certificate
 
 Jurisdiction = Literal["england", "wales", "scotland", "northern_ireland", "other"]
 PropertyType = Literal[

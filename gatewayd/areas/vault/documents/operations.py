@@ -1,7 +1,5 @@
 """The document resource (Spec §4, Domain A7 and B7): its operations."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Literal
 
 from msgspec import UNSET
@@ -35,7 +33,7 @@ from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field, not_found
@@ -238,28 +236,20 @@ def _refuse_duplicate(tx: ReadTx, row: DocumentRow, sha256: str) -> None:
         raise Problem("duplicate_content", message, extra={"existingId": existing_id})
 
 
-def operations(settings: Settings) -> tuple[Operation, ...]:
-    """The rows of a daemon with these settings."""
-    create: Callable[..., CreatedDocument] = partial(create_document_record, settings=settings)
-    return (
-        Operation(
-            id="vault.createDocumentRecord",
-            kind="write",
-            method="POST",
-            path="/vault/documents",
-            scopes=("vault:write",),
-            request=CreateDocumentRecord,
-            response=CreatedDocument,
-            handler=create,
-            secret=True,
-            errors=("already_exists", "duplicate_content", "limit_reached", "payload_too_large"),
-            example={"name": "Boiler service 2026.pdf", "mimeType": "application/pdf", "sizeBytes": 48213},
-        ),
-        *OPERATIONS,
-    )
-
-
 OPERATIONS = (
+    Operation(
+        id="vault.createDocumentRecord",
+        kind="write",
+        method="POST",
+        path="/vault/documents",
+        scopes=("vault:write",),
+        request=CreateDocumentRecord,
+        response=CreatedDocument,
+        handler=AT_CATALOGUE,
+        secret=True,
+        errors=("already_exists", "duplicate_content", "limit_reached", "payload_too_large"),
+        example={"name": "Boiler service 2026.pdf", "mimeType": "application/pdf", "sizeBytes": 48213},
+    ),
     Operation(
         id="vault.getRecentDocuments",
         kind="read",

@@ -1,13 +1,18 @@
 """What people say to the proposals of documents (Domain F.6): operations. They are extensions."""
 
+from typing import Final
+
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.shapes import Document, DocumentLink
 from gatewayd.areas.vault.proposals import rows
 from gatewayd.areas.vault.proposals.bank_lines import BankLines
+from gatewayd.areas.vault.proposals.shapes import AcceptCertificate, ListDocumentProposals, ProposingDocument
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
+from gatewayd.contract.pages import Page
 from gatewayd.contract.wire import Id, Request
 from gatewayd.errors import invalid_field
+from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.ledger.references import Reference
 from gatewayd.store import WriteTx
 
@@ -82,3 +87,35 @@ OPERATIONS = (
         example={"documentId": "doc_01k0000000000000000000000f"},
     ),
 )
+
+BY_ENGINE: Final = (
+    Operation(
+        id="vault.listProposals",
+        kind="read",
+        method="GET",
+        path="/vault/proposals",
+        scopes=("vault:read", "accounting:read"),
+        request=ListDocumentProposals,
+        response=Page[ProposingDocument],
+        handler=AT_CATALOGUE,
+        extension=True,
+        example={"kind": "bank_line", "limit": 20},
+    ),
+    Operation(
+        id="vault.acceptCertificate",
+        kind="write",
+        method="POST",
+        path="/vault/proposals/accept-certificate",
+        scopes=("vault:write", "accounting:write"),
+        request=AcceptCertificate,
+        response=Certificate,
+        handler=AT_CATALOGUE,
+        errors=("invalid_state", "limit_reached"),
+        extension=True,
+        example={
+            "documentId": "doc_01k0000000000000000000000g",
+            "propertyId": "prop_01k0000000000000000000000a",
+        },
+    ),
+)
+"""What needs more areas than the vault: rows whose handlers are `proposing`'s."""

@@ -4,11 +4,11 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.areas.landlord.certificates.shapes import CertificateResult, CertificateType, EpcRating
 from gatewayd.areas.vault.proposals.rows import ProposalKind
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Amount, Date, DateText, Id, Request, Response
 from gatewayd.extraction.shapes import DocumentKind
+from gatewayd.ledger.certificate_shapes import CertificateResult, CertificateType, EpcRating
 
 Score = Annotated[int, Meta(ge=0, le=100, description="How sure it is, of 100.")]
 

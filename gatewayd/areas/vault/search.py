@@ -1,10 +1,11 @@
-"""What is asked of search and answered (Domain A7, C9)."""
+"""Search in the vault (Spec §4, Domain A7 and C9): shapes and the row, whose handler is `search`'s."""
 
 from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
 from gatewayd.areas.vault.documents.shapes import ContractId, Document, MimeType
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Date, Id, Part, Response, Since
 
@@ -86,3 +87,21 @@ class SearchedDocuments(Response, frozen=True, kw_only=True):
     next_cursor: str | None
     mode_used: Mode
     warnings: list[SearchWarning]
+
+
+OPERATIONS: Final = (
+    Operation(
+        id="vault.searchDocuments",
+        kind="call",
+        method="POST",
+        path="/vault/search",
+        scopes=("vault:read",),
+        request=SearchDocuments,
+        response=SearchedDocuments,
+        handler=AT_CATALOGUE,
+        work="vault.search.vector",
+        does_work=lambda request: request.mode != "text",
+        did_work=lambda found: found.mode_used != "text",
+        example={"query": "boiler repair", "filters": {"mimeTypes": ["application/pdf"]}},
+    ),
+)

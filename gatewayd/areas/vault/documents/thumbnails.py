@@ -1,10 +1,11 @@
-"""What is asked and answered about pictures of documents (Domain A7)."""
+"""Pictures of documents (Spec §4, Domain A7): shapes and the row, whose handler is `parsing`'s."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
 from gatewayd.areas.vault.documents.shapes import Document
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import Id, Request, Response
 
 
@@ -27,3 +28,19 @@ class CachedThumbnail(Response, frozen=True, kw_only=True):
     width: int
     height: int
     cached: Literal[True]
+
+
+OPERATIONS: Final = (
+    Operation(
+        id="vault.generateAndCacheThumbnail",
+        kind="call",
+        method="POST",
+        path="/vault/documents/:documentId/cache-thumbnail",
+        scopes=("vault:write",),
+        request=GenerateAndCacheThumbnail,
+        response=CachedThumbnail,
+        handler=AT_CATALOGUE,
+        errors=("gone", "no_thumbnail_for_type", "not_uploaded"),
+        example={"documentId": "doc_01k0000000000000000000000a", "width": 640},
+    ),
+)
