@@ -49,7 +49,7 @@ class Owed(NamedTuple):
     """
 
     due: int
-    rents_received: int
+    received: int
     arrears: int
     credit: int
     oldest_due: str | None
