@@ -1,11 +1,14 @@
-"""Writes a bundle: a ZIP whose bytes follow from the books alone, but for the time of sealing and the signature."""
+"""Writes a bundle: a ZIP whose bytes follow from the books alone, but for the time of sealing and the signature.
+
+Its README.txt says how to read and to check it without this program.
+"""
 
 import hashlib
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from gatewayd.bundles import beancount_text, documents, figures, readme, sheets
+from gatewayd.bundles import beancount_text, documents, figures, sheets
 from gatewayd.bundles.documents import BundledDocument, Entries
 from gatewayd.bundles.double_entry import DoubleEntry
 from gatewayd.bundles.manifest import (
@@ -29,6 +32,37 @@ from gatewayd.ledger.taxpayers.business_accounts import accounts_of
 from gatewayd.store import ReadTx
 from gatewayd.store.files.blobs import Blobs
 
+README_NAME: Final = "README.txt"
+README_TEXT: Final = """\
+The books of one closed period, sealed by gatewayd.
+
+*.csv               UTF-8, RFC 4180 §2, one heading. The first column, id, names the row.
+                    Text that a spreadsheet would run as a formula (it begins with = + - @, a tab or a carriage
+                    return) has an apostrophe before it, and so has text that begins with an apostrophe: a program
+                    takes one away. Numbers are as they are.
+former_*.csv        The VAT scheme and the owners' shares that hold up to lastDay, where others have followed:
+                    legal_entity.csv and businesses.csv show what holds when the books are sealed.
+stated_balances.csv What people said that accounts held at the end of a day, as a statement's foot does.
+books.beancount     Money and invoices in double entry, for beancount (https://github.com/beancount/beancount).
+                    Income of invoices stands on the day of supply, whatever the basis; what the business made on its
+                    own basis is in profit_and_loss.csv, with the rows behind each figure in
+                    profit_and_loss_rows.csv. Balances from before the period are not in it.
+documents.csv       The documents that allocations name, and those that belong to invoices and bank lines, with the path
+                    of each. It is there where the period was sealed with documents; what lay in the trash is not.
+documents/          Their bytes, by their SHA-256: documents with the same bytes are one file.
+manifest.json       Every other file with its length and SHA-256, and whose books these are.
+manifest.jws        The signature of manifest.json: a JWS with detached payload (RFC 7515 appendix F), ES256.
+key.json            The public key that made it, as a JWK (RFC 7517).
+
+To check it:        gatewayd period verify-bundle FILE --key FINGERPRINT
+                    It needs no network, no settings and no data. FINGERPRINT is the thumbprint of the key (RFC 7638)
+                    that was told when the period was sealed: a bundle alone cannot prove whose key it is.
+Without gatewayd:   any program that knows JOSE checks manifest.jws over manifest.json with key.json; sha256sum gives
+                    the hashes of the files. contentsSha256 is the SHA-256 of the lines that sha256sum writes of them,
+                    in the order of their names; it is the same for the same books, whenever they were sealed.
+
+Left out are National Insurance numbers, and what later payments make of an invoice.
+"""
 MAX_ROWS: Final = 1_000_000  # Chosen: of all tables together, some years of a large firm
 _MOMENT: Final = (1980, 1, 1, 0, 0, 0)  # the first that a ZIP knows: the time is in the manifest alone
 _PART: Final = 1 << 16  # bytes written at once
@@ -102,7 +136,7 @@ def _manifest(tx: ReadTx, period: PeriodRow, bundled: Bundled, notes: list[str])
 def _write_books(tx: ReadTx, period: PeriodRow, files: "_Files", entries: Entries | None) -> list[str]:
     """All but what seals it; answers what is left out."""
     scope = Scope(period, tuple(accounts_of(tx, period.legal_entity_id, period.business_id)))
-    files.add(readme.NAME, [readme.TEXT.encode()])
+    files.add(README_NAME, [README_TEXT.encode()])
     for sheet in sheets.SHEETS:
         rows = sheets.cells(tx, sheet, scope)
         files.add_table(sheet.path, sheet.heading, rows if entries is None else entries.noting(sheet, rows))

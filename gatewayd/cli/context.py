@@ -88,7 +88,7 @@ class Context:
 
     def open_existing(self) -> "AbstractAsyncContextManager[Store]":
         """The store as it is: nothing is made. Raises as `require_database`, and when entered as `open_store`."""
-        from gatewayd.store.existing import open_existing
+        from gatewayd.store.database import open_existing
 
         self.require_database()
         return open_existing(self.store_settings, self.clock, lambda: self.key_file)

@@ -5,12 +5,15 @@ that is agreed. The browser goes to the authority and comes back with a code (RF
 once, for the session and the organization it began with, and only within ten minutes.
 """
 
+from collections import OrderedDict
+from typing import Final, NamedTuple
+
 import trio
 from quart import Quart, Response, render_template, request
 from werkzeug.exceptions import NotFound
 
+from gatewayd.clock import MINUTE, Instant
 from gatewayd.console.addresses import TAX, TAX_CONNECTED
-from gatewayd.console.authority_sign_ins import AuthoritySignIns, Connecting
 from gatewayd.console.browser import allow_form_to, must_lead, optional, see, signed_in, value
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
@@ -18,12 +21,15 @@ from gatewayd.console.tax_access import TaxAccess, address_of
 from gatewayd.console.tax_view import Connected, connected
 from gatewayd.errors import Problem
 from gatewayd.identity.people.users import User
+from gatewayd.identity.random_tokens import make_token
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import connections, engine
 from gatewayd.tax.connections import Tokens
 from gatewayd.tax.settings import SCOPE
 
+LIFE: Final = 10 * MINUTE  # HMRC, Authorisation: as long as a code
+KEPT_MAX: Final = 1_000  # Chosen: past it the oldest goes
 CODE_MOST = 2048  # Chosen, characters
 _NOT_BEGUN = (
     "This answer of the tax authority belongs to no sign-in that you began here within the last ten minutes, or it was "
@@ -39,6 +45,47 @@ _LATE = "The tax authority did not answer in time. Nothing was changed. Try agai
 _DOWN = "The tax authority cannot be asked now. Nothing was changed. Try again in a while."
 _OURS = "This server is not set up well enough to connect. Nothing was changed. Tell whoever runs it."
 Page = tuple[str, int]
+
+
+class Connecting(NamedTuple):
+    """What somebody who signs in at the authority wants to connect.
+
+    `legal_entity_id` None: the organization as a whole. `replaces` is the `since` of the connection that they agreed to
+    lose, None: there was none.
+    """
+
+    org_id: str
+    legal_entity_id: str | None = None
+    replaces: Instant | None = None
+
+
+class _Begun(NamedTuple):
+    session_id: str
+    connecting: Connecting
+    at: Instant
+
+
+class AuthoritySignIns:
+    """Each by its state: who began it, and for what."""
+
+    def __init__(self) -> None:
+        self._begun: OrderedDict[str, _Begun] = OrderedDict()
+
+    def begin(self, session_id: str, connecting: Connecting, now: Instant) -> str:
+        """The state that goes along."""
+        state = make_token()
+        self._begun[state] = _Begun(session_id, connecting, now)
+        while len(self._begun) > KEPT_MAX:
+            self._begun.popitem(last=False)
+        return state
+
+    def end(self, state: str, session_id: str, now: Instant) -> Connecting | None:
+        """What was to be connected, once; None where this session began no such sign-in, or too long ago."""
+        begun = self._begun.get(state)
+        if begun is None or begun.session_id != session_id:
+            return None
+        del self._begun[state]
+        return begun.connecting if now - begun.at <= LIFE else None
 
 
 class _NotConnected(Exception):

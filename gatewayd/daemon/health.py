@@ -10,8 +10,8 @@ from gatewayd.daemon.clock_watch import ClockWatch
 from gatewayd.http1.log import Log
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure, latest_change
+from gatewayd.store.database import LARGE_BYTES
 from gatewayd.store.files.directory import Tenure
-from gatewayd.store.write_check import LARGE_BYTES
 
 BEAT_SECONDS: Final = 1.0  # Chosen: how often the store is asked whether it answers
 READY_SECONDS: Final = 2.0  # Chosen: how long it may take before the daemon is not ready

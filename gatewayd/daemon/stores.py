@@ -1,15 +1,69 @@
-"""Opens the daemon's store with everything in it whole: what a migration has left to compute is computed."""
+"""Opens the daemon's store with everything in it whole: what a migration has left to compute is computed.
+
+One that was restored from a backup is not opened before the operator has decided what holds.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
+from msgspec.structs import replace
+
+from gatewayd.areas.accounting.invoices import numbers
 from gatewayd.areas.assets.pools import reconciling
 from gatewayd.clock import Clock
 from gatewayd.config import Config
-from gatewayd.daemon.restored_store import open_decided_store
 from gatewayd.errors import Problem
 from gatewayd.http1.log import Log
-from gatewayd.store import Store
+from gatewayd.identity import audit
+from gatewayd.store import Store, StoreFailure, WriteTx
+from gatewayd.store.database import open_store
+from gatewayd.store.files.restored import Decision, find_restored, mark
+from gatewayd.store.settings import StoreSettings
+
+
+@asynccontextmanager
+async def open_decided_store(config: Config, clock: Clock, log: Log) -> AsyncIterator[Store]:
+    """As `open_store`, after what was decided of a restore is done, which is before anybody is let in.
+
+    Raises `StoreFailure`, also where nothing was decided, or `MigrationError`.
+    """
+    directory = Path(config.store.directory)
+    restored = find_restored(directory)
+    if restored is not None and restored.decision is None:
+        raise StoreFailure(
+            f"{directory} was restored from a backup of {restored.backup_made_at}: sessions, keys, grants, links, feeds"
+            " and subscriptions that were ended since live again, and invoice numbers would be given again; decide with"
+            " gatewayd after-restore --end-everything or --keep-access, and perhaps --numbers-after N"
+        )
+    async with open_store(StoreSettings.of(config.store), clock, Path(config.store.key_file)) as store:
+        if restored is not None and restored.decision is not None and not restored.done:
+            decision = restored.decision
+            ended = await store.write(lambda tx: _carry_out(tx, decision))
+            mark(directory, replace(restored, done=True))  # killed before it, the same is done again: nothing is left
+            log.warning("restore_decided", access=decision.access, numbers_after=decision.numbers_after, **ended)
+        yield store
+
+
+def _carry_out(tx: WriteTx, decision: Decision) -> dict[str, int]:
+    """How much of each kind was ended."""
+    if decision.numbers_after is not None:
+        numbers.go_on_after(tx, decision.numbers_after)
+    if decision.access == "keep":
+        return {}
+    from gatewayd.access import deprovisioning  # and with it passkeys: heavy, and needed once in a store's life
+
+    ended = deprovisioning.end_access_of_all(tx, audit.OPERATOR)
+    return {
+        "session_count": ended.sessions,
+        "sign_in_link_count": ended.sign_in_links,
+        "key_count": ended.keys,
+        "grant_count": ended.grants,
+        "document_link_count": ended.document_links,
+        "upload_url_count": ended.upload_urls,
+        "feed_count": ended.feeds,
+        "subscription_count": ended.subscriptions,
+    }
 
 
 @asynccontextmanager

@@ -3,22 +3,26 @@
 Hypercorn 0.18 raises out of a connection when DATA follows an early response, leaves a stream open when the application
 fails after its response began, and shields its writes (pgjones/hypercorn #225, #312, #334). So: a response that comes
 before the end of its request is finished only when the rest of the body was swallowed; a stream that cannot be finished
-ends its connection; and the socket is closed under a shielded write.
+ends its connection; and the socket is closed under a shielded write. Frames that cost the peer nothing and us an answer
+each are counted.
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from types import TracebackType
 from typing import Final, TypeVar, cast
 
 import trio
 from hypercorn.config import Config
+from hypercorn.events import Closed, Event, RawData, Updated
+from hypercorn.protocol.h2 import H2Protocol
+from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ASGIReceiveCallable, ASGISendCallable, ConnectionState, LifespanState, Scope
 
 from gatewayd.http1.asgi import HttpScope, ReceiveMessage, ResponseMessage
-from gatewayd.http1.http2_connection import Http2Connection, is_peers_fault, reason_of
 from gatewayd.http1.parser import decode_path
 from gatewayd.http1.places import BUSY, KNOWN, STRANGER, Place
 from gatewayd.http1.proxy_headers import are_forwarded
@@ -27,6 +31,16 @@ from gatewayd.http1.response import send_response
 from gatewayd.http1.response_head import render_fields, status_line
 from gatewayd.http1.state import ServerState
 
+BURST: Final = 400.0  # Chosen: a page of a hundred requests, each of which is given a priority and then cancelled
+PER_SECOND: Final = 20.0  # Chosen: nobody cancels faster by hand
+
+_PREFACE_BYTES: Final = 24  # RFC 9113 §3.4
+_HEAD_BYTES: Final = 9  # RFC 9113 §4.1
+# RFC 9113 §6. The flag is END_STREAM of DATA, and ACK of SETTINGS and PING: such frames end something, and are few.
+_DATA, _PRIORITY, _RST_STREAM, _SETTINGS, _PING = 0, 2, 3, 4, 6
+_ENDING: Final = 0x1
+_ENHANCE_YOUR_CALM: Final = 11  # RFC 9113 §7
+_LIBRARIES: Final = ("hypercorn", "h2", "hpack", "hyperframe", "priority")
 T = TypeVar("T")
 
 _MAX_STREAMS: Final = 100
@@ -36,6 +50,108 @@ _MAX_RUNNING: Final = 2 * _MAX_STREAMS
 _LAST_FRAMES_SECONDS: Final = 0.05
 # Chosen: Hypercorn drops responses in flight when it reaches its limit, so that it never should.
 _MAX_REQUESTS: Final = 2**31
+
+
+class FrameBudget:
+    """How many such frames one peer may send still. Times are seconds of one monotonic clock."""
+
+    def __init__(self, now: float) -> None:
+        self._left, self._at = BURST, now
+        self._skipped = _PREFACE_BYTES
+        self._head = bytearray()
+
+    def allows(self, data: bytes, now: float) -> bool:
+        """Whether what came next of a connection is within the budget."""
+        self._left = min(BURST, self._left + PER_SECOND * (now - self._at))
+        self._at = now
+        position = 0
+        while position < len(data):
+            if self._skipped:
+                taken = min(self._skipped, len(data) - position)
+                self._skipped -= taken
+            else:
+                taken = min(_HEAD_BYTES - len(self._head), len(data) - position)
+                self._head += data[position : position + taken]
+                if len(self._head) == _HEAD_BYTES:
+                    self._note(self._head)
+                    self._head.clear()
+            position += taken
+        return self._left >= 0
+
+    def _note(self, head: bytearray) -> None:
+        """The head of a frame: three bytes of length, type, flags, stream."""
+        self._skipped, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
+        empty = kind == _DATA and not self._skipped
+        if kind in (_PRIORITY, _RST_STREAM) or ((empty or kind in (_SETTINGS, _PING)) and not flags & _ENDING):
+            self._left -= 1
+
+
+class PeerFault(Exception):
+    """The peer has sent what ends its connection."""
+
+
+def is_peers_fault(error: BaseException) -> bool:
+    """Whether nothing of an exception is anybody's doing but the peer's."""
+    return all(isinstance(one, PeerFault) or _room_of(one.__traceback__) in _LIBRARIES for one in _single(error))
+
+
+def reason_of(error: BaseException) -> str:
+    """What is said of it in one line."""
+    return ", ".join(f"{type(one).__name__}: {one}" for one in _single(error))
+
+
+def _single(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _single(one)
+    else:
+        yield error
+
+
+def _room_of(traceback: TracebackType | None) -> str:
+    """The package of the code that raised."""
+    name = ""
+    while traceback is not None:
+        name = str(traceback.tb_frame.f_globals.get("__name__", ""))
+        traceback = traceback.tb_next
+    return name.partition(".")[0]
+
+
+class Http2Connection(TCPServer):
+    """Hypercorn's connection, which would otherwise keep the socket of a departed peer for the keep-alive time."""
+
+    _peer_left = False
+
+    async def _read_data(self) -> None:
+        budget = FrameBudget(trio.current_time())
+        while data := await self._next():
+            if not budget.allows(data, trio.current_time()):
+                await self._say_goodbye(_ENHANCE_YOUR_CALM)
+                raise PeerFault("it sends more frames than it may beside its requests")
+            await self.protocol.handle(RawData(data))
+        await self.protocol.handle(RawData(b""))
+        await self.protocol.handle(Closed())
+        self._peer_left = True
+        await self.idle_task.stop()
+
+    async def _next(self) -> bytes:
+        """What the peer sends next; empty when it is gone."""
+        try:
+            return bytes(await self.stream.receive_some(MAX_RECV))
+        except (trio.ClosedResourceError, trio.BrokenResourceError):
+            return b""
+
+    async def _say_goodbye(self, code: int) -> None:
+        """GOAWAY (RFC 9113 §6.8), as far as the peer takes it."""
+        protocol = self.protocol.protocol
+        assert isinstance(protocol, H2Protocol)
+        protocol.connection.close_connection(code)
+        await self.protocol_send(RawData(protocol.connection.data_to_send()))
+
+    async def protocol_send(self, event: Event) -> None:
+        # A stream that ends only now would start the keep-alive time anew.
+        if not (self._peer_left and isinstance(event, Updated)):
+            await super().protocol_send(event)
 
 
 async def serve_http2(

@@ -1,22 +1,226 @@
 """One question answered: what its words and its meaning find, as one list, with what is shown of each (Domain C9)."""
 
+import datetime
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from gatewayd.areas.vault.documents import rows
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
-from gatewayd.areas.vault.search import FoundDocument, Mode, SearchDocuments, SearchedDocuments, SearchWarning, Snippet
-from gatewayd.search import cursors, filters, index, lookup, questions, ranking, snippets
+from gatewayd.areas.vault.documents.shapes import DocumentLink
+from gatewayd.areas.vault.folders.rows import Tree
+from gatewayd.areas.vault.search import (
+    FoundDocument,
+    Mode,
+    SearchDocuments,
+    SearchedDocuments,
+    SearchFilters,
+    SearchWarning,
+    Snippet,
+)
+from gatewayd.clock import from_moment
+from gatewayd.search import cursors, index, lookup, ranking, snippets, terms
 from gatewayd.search.cursors import ToCome
 from gatewayd.search.lookup import Filter, MeaningHit, WordHit
-from gatewayd.search.questions import Question
 from gatewayd.search.ranking import Fused, H
 from gatewayd.search.signs import KeptBlocks
+from gatewayd.search.terms import Word
 from gatewayd.store import ReadTx
 from gatewayd.store.stemming import Stemmer
 
+LIST_MAX: Final = 200  # Chosen: documents of one list
+RANKED_MAX: Final = 10_000  # Chosen: parts of which bm25 is computed, half a microsecond each; of more, the newest
+COMBINED_MAX: Final = 6  # Chosen: words of which more than half are asked for together, in 15 combinations at most
+SPELLED_MIN: Final = 4  # Chosen: letters of a word that may be mistyped
+TWO_LETTERS_MIN: Final = 7  # Chosen: of one that may be so in two letters
+_CORRECTIONS_MAX: Final = 4
+_MISTYPED_MAX: Final = 3  # Chosen: words of a question
+_UNREAD = " AND NOT EXISTS (SELECT 1 FROM vault_parses r WHERE r.org_id = :org_id AND r.document_id = d.id)"
+_READ = (
+    " AND EXISTS (SELECT 1 FROM vault_parses r"
+    " WHERE r.org_id = :org_id AND r.document_id = d.id AND r.status = :parse_status)"
+)
 NEAREST: Final = 400  # Chosen: passages that are compared by themselves, of which a document may have many
+
+
+class Known(NamedTuple):
+    """A word of a question and the spellings of it that texts have: itself, or what it was probably meant to be."""
+
+    word: Word
+    spellings: tuple[Word, ...]
+    hits: int
+
+    def expression(self, org_id: str) -> str:
+        return f"({terms.expression(org_id, self.spellings, 'OR')})"
+
+
+class Question(NamedTuple):
+    """The words that some text has, and those that none has."""
+
+    words: list[Known]
+    unknown: list[Word]
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """What is highlighted."""
+        return frozenset(stem for known in self.words for spelling in known.spellings for stem in spelling.stems)
+
+    @property
+    def corrected(self) -> list[Known]:
+        """The words that were taken for others."""
+        return [known for known in self.words if known.spellings[0] != known.word]
+
+
+def understand(tx: ReadTx, text: str, stemmer: Stemmer) -> Question:
+    """The words of a question as the organization's texts have them."""
+    words: list[Known] = []
+    unknown: list[Word] = []
+    looked_up = 0
+    for word in terms.without_stop_words(terms.words_of(text, stemmer)):
+        spellings: tuple[Word, ...] = (word,)
+        hits = _count_hits(tx, spellings)
+        if hits == 0 and looked_up < _MISTYPED_MAX and _may_be_mistyped(word):
+            looked_up += 1
+            spellings = tuple(_corrections(tx, word, stemmer))
+            hits = _count_hits(tx, spellings) if spellings else 0
+        if hits:
+            words.append(Known(word, spellings, hits))
+        else:
+            unknown.append(word)
+    return Question(words, unknown)
+
+
+def documents_of(tx: ReadTx, question: Question, wanted: Filter, *, most: bool) -> list[WordHit]:
+    """The parts of documents with its words: first those that have all, then those that have some of the rarer.
+
+    `most`: more than half of them, or a number or code, so that what one common word finds does not come before what
+    is near in meaning.
+    """
+    if not question.words:
+        return []
+    words = [known.expression(tx.org_id) for known in question.words]
+    found: list[WordHit] = []
+    if not (most and question.unknown):
+        found = lookup.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
+    if len(found) >= LIST_MAX:
+        return found
+    some = _most(tx.org_id, question) if most else _some(tx.org_id, question)
+    return found if some is None else found + lookup.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
+
+
+def _some(org_id: str, question: Question) -> str | None:
+    """What has a word of the rarer; None: there is one word, and no more to ask."""
+    if len(question.words) == 1:
+        return None
+    return " OR ".join(known.expression(org_id) for known in _rarest(question.words))
+
+
+def _most(org_id: str, question: Question) -> str | None:
+    """What has more than half of the words, of a long question of the rarest, or a number or code that is in it."""
+    count = len(question.words) + len(question.unknown)
+    rarest = sorted(question.words, key=lambda known: known.hits)[:COMBINED_MAX]
+    needed = min(count, COMBINED_MAX) // 2 + 1
+    together = [
+        "(" + " AND ".join(known.expression(org_id) for known in chosen) + ")"
+        for chosen in itertools.combinations(rarest, needed)
+    ]
+    exact = [known.expression(org_id) for known in question.words if known.word.exact is not None]
+    return " OR ".join([*exact, *together]) or None
+
+
+def _rarest(words: list[Known]) -> list[Known]:
+    """Those that few enough parts have that each can be ranked; the rarest always."""
+    by_hits = sorted(words, key=lambda known: known.hits)
+    taken, room = by_hits[:1], RANKED_MAX - by_hits[0].hits
+    for known in by_hits[1:]:
+        room -= known.hits
+        if room < 0:
+            break
+        taken.append(known)
+    return taken
+
+
+def _count_hits(tx: ReadTx, words: tuple[Word, ...]) -> int:
+    return lookup.count_hits(tx, terms.expression(tx.org_id, words, "OR"), RANKED_MAX + 1)
+
+
+def _may_be_mistyped(word: Word) -> bool:
+    return len(word.stems) == 1 and len(word.text) >= SPELLED_MIN and word.text.isalpha() and word.text.isascii()
+
+
+def _corrections(tx: ReadTx, word: Word, stemmer: Stemmer) -> list[Word]:
+    """Words that texts have, by their stems, and that this one was probably meant to be."""
+    text = word.text.lower()
+    # Few mistype the first letter; without it, what a question is about is taken for anything that rhymes with it.
+    variants = [text[0] + following for following in terms.variants(text[1:])]
+    meant: dict[str, str] = {}
+    for stem, variant in zip(stemmer.stems(" ".join(variants)), variants, strict=True):
+        meant.setdefault(stem, variant)
+    found = [pair for pair in meant.items() if len(pair[0]) >= SPELLED_MIN - 1 and lookup.is_known(tx, pair[0])]
+    if not found and len(text) >= TWO_LETTERS_MIN:
+        (stem,) = word.stems
+        alike = lookup.terms_from(tx, stem[:2])
+        ranked = sorted((terms.distance(stem, other, 2), other) for other in alike)
+        found = [(other, other) for letters, other in ranked if letters <= 2]
+    return [Word(spelled, (stem,), None) for stem, spelled in found[:_CORRECTIONS_MAX]]
+
+
+class _Condition(NamedTuple):
+    sql: str
+    name: str
+    value: object
+
+
+def filter_of(tx: ReadTx, asked: SearchFilters) -> Filter:
+    """The filter of a request. A folder that there is not holds nothing."""
+    found = [one for one in _conditions(tx, asked) if one.value is not None]
+    values = {one.name: one.value for one in found}
+    conditions = "".join(one.sql for one in found)
+    if asked.parse_status == "none":
+        return Filter(conditions + _UNREAD, values)
+    return Filter(conditions, values)
+
+
+def _conditions(tx: ReadTx, asked: SearchFilters) -> Iterator[_Condition]:
+    def in_list(column: str, name: str, values: list[str] | None) -> _Condition:
+        sql = f" AND {column} IN (SELECT j.value FROM json_each(:{name}) j)"
+        return _Condition(sql, name, None if values is None else msgspec.json.encode(values).decode())
+
+    yield in_list("d.folder_id", "folder_ids", _with_those_below(tx, asked.folder_ids))
+    yield in_list("d.mime_type", "mime_types", asked.mime_types)
+    yield _Condition(" AND d.starred = :starred", "starred", asked.starred)
+    yield _Condition(" AND d.created_at >= :created_from", "created_from", _instant(asked.created_from))
+    yield _Condition(" AND d.created_at <= :created_to", "created_to", _instant(asked.created_to))
+    yield _Condition(" AND d.document_date >= :date_from", "date_from", _text(asked.document_date_from))
+    yield _Condition(" AND d.document_date <= :date_to", "date_to", _text(asked.document_date_to))
+    yield _Condition(" AND d.contract_id = :contract_id", "contract_id", asked.contract_id)
+    if asked.parse_status != "none":
+        yield _Condition(_READ, "parse_status", asked.parse_status)
+    yield _Condition(" AND instr(d.links, :link) > 0", "link", _link(asked.property_id))
+
+
+def _with_those_below(tx: ReadTx, folder_ids: list[str] | None) -> list[str] | None:
+    if folder_ids is None:
+        return None
+    tree = Tree(tx)
+    return sorted({id_ for folder_id in folder_ids for id_ in tree.below(folder_id)})
+
+
+def _instant(moment: datetime.datetime | None) -> int | None:
+    return None if moment is None else int(from_moment(moment))
+
+
+def _text(date: datetime.date | None) -> str | None:
+    return None if date is None else date.isoformat()
+
+
+def _link(property_id: str | None) -> str | None:
+    """The link to a property as it stands in the row's JSON."""
+    if property_id is None:
+        return None
+    return msgspec.json.encode(DocumentLink(type="property", id=property_id)).decode()
 
 
 class PreparedSearch(NamedTuple):
@@ -47,8 +251,8 @@ def answer(tx: ReadTx, prepared: PreparedSearch, kept: KeptBlocks) -> SearchedDo
     """A page of what is found, the best first."""
     stemmer = Stemmer()
     try:
-        question = questions.understand(tx, prepared.request.query, stemmer)
-        wanted = filters.filter_of(tx, prepared.request.filters)
+        question = understand(tx, prepared.request.query, stemmer)
+        wanted = filter_of(tx, prepared.request.filters)
         ranked, hits = _looked_for(tx, prepared, question, wanted, kept)
         limit = prepared.request.limit
         found = [_shown(tx, one, hits, question, stemmer) for one in ranked[:limit]]
@@ -90,7 +294,7 @@ def _hits(tx: ReadTx, prepared: PreparedSearch, question: Question, wanted: Filt
     words: list[WordHit] = []
     meaning: list[MeaningHit] = []
     if prepared.mode != "vector":
-        words = questions.documents_of(tx, question, wanted, most=prepared.mode == "hybrid")
+        words = documents_of(tx, question, wanted, most=prepared.mode == "hybrid")
     if prepared.vector is not None:
         meaning = lookup.by_meaning(tx, prepared.vector, prepared.model, wanted, NEAREST, kept)
     return _Hits(_first(words), _first(meaning))
@@ -98,7 +302,7 @@ def _hits(tx: ReadTx, prepared: PreparedSearch, question: Question, wanted: Filt
 
 def _first(hits: list[H]) -> dict[str, H]:
     """The best hit of each document, of as many as a list has."""
-    return dict(itertools.islice(ranking.best_of_each(hits).items(), questions.LIST_MAX))
+    return dict(itertools.islice(ranking.best_of_each(hits).items(), LIST_MAX))
 
 
 # -- what is shown

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, Final, NamedTuple
 
 from gatewayd.statements.amounts import parse_decimal, show_decimal_comma
-from gatewayd.statements.csv_headings import folded, repeats
-from gatewayd.statements.csv_rows import Row, rows
-from gatewayd.statements.csv_sample import trimmed
+from gatewayd.statements.csv.rows import Row, folded, repeats, rows
+from gatewayd.statements.csv.sample import trimmed
 from gatewayd.statements.dates import DateOrder, is_date, parse_date
 from gatewayd.statements.shapes import Hints, Ignored, Limits, PriceLine, Refused, Unreadable
 from gatewayd.statements.text import TextLines, encoding_of

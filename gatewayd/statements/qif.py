@@ -7,7 +7,7 @@ from msgspec import structs
 
 from gatewayd.money import CURRENCIES
 from gatewayd.statements.amounts import has_decimal_comma, parse_amount
-from gatewayd.statements.csv_settling import settled_dates
+from gatewayd.statements.csv.settling import settled_dates
 from gatewayd.statements.dates import DateOrder, parse_date
 from gatewayd.statements.running import Tally
 from gatewayd.statements.shapes import (

@@ -6,12 +6,13 @@ writer   see writer.py; checkpoints.py copies its log
 """
 
 import contextlib
+import os
 import secrets
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 import apsw
 import outcome
@@ -19,9 +20,10 @@ import trio
 
 from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
-from gatewayd.store import connections, other_processes, write_check
+from gatewayd.store import connections
 from gatewayd.store.budget import STEPS_PER_TICK, Budget
 from gatewayd.store.checkpoints import Checkpoints
+from gatewayd.store.connections import WAL_BYTES
 from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
 from gatewayd.store.faults import Faults, OpenedFile
 from gatewayd.store.files.directory import free_bytes, make_directory
@@ -29,22 +31,84 @@ from gatewayd.store.files.lost_database import begin_database
 from gatewayd.store.files.manifests import KEY_NAME
 from gatewayd.store.files.snapshot import PULSE_NAME, Pulse, Snapshot
 from gatewayd.store.integrity import find_damage
-from gatewayd.store.log_file import LogFile
 from gatewayd.store.long_reads import LongReads
-from gatewayd.store.sealing.instance_key import open_key
-from gatewayd.store.sealing.sealing import Sealer
+from gatewayd.store.sealer import Sealer
+from gatewayd.store.sealing.instance_key import open_key, proven_key
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
-from gatewayd.store.topics import Topics
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
 from gatewayd.store.upgrade import require_current, upgrade
 from gatewayd.store.waiting_jobs import Job, WriterTime
 from gatewayd.store.writer import Writer, WriterParts
-from gatewayd.store.writer_end import WriterEnd
 
+POLL_SECONDS = 0.25  # how soon another process's commit is noticed
+LARGE_BYTES: Final = 256 * 1024  # Chosen: with room for this there is room for any request's rows
+# A row that is written to find out whether the disk takes it.
+_UPDATE_CHECK = "UPDATE write_check SET checked_at = :now, filler = :filler WHERE id = 1"
 T = TypeVar("T")
 
 MAX_WAITING_WRITES = 4_096
 SWEEPS_MAX = 20  # Chosen: transactions of one sweep in a round; the next round goes on
+
+
+class LogFile:
+    """How long the write-ahead log of a database is, which is written over from its beginning once nobody reads in it.
+
+    `is_large` is as of the last `look`: kept snapshots are then in its way.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._path = database.with_name(f"{database.name}-wal")
+        self.is_large = False
+
+    def size(self) -> int:
+        """Bytes; 0 where there is no log."""
+        try:
+            return self._path.stat().st_size
+        except OSError:
+            return 0
+
+    def look(self) -> None:
+        self.is_large = self.size() > WAL_BYTES
+
+
+class WriterEnd:
+    """The end of a writer that nobody asked for, told from its thread to the loop. Made on the loop's thread."""
+
+    def __init__(self) -> None:
+        self._token = trio.lowlevel.current_trio_token()
+        self._met = trio.Event()
+        self._error: BaseException | None = None
+
+    def tell(self, error: BaseException) -> None:
+        """On the writer's thread, which ends with `error`."""
+        self._error = error
+        with contextlib.suppress(trio.RunFinishedError):
+            self._token.run_sync_soon(self._met.set)
+
+    async def watch(self) -> None:
+        """Runs until cancelled. Raises `StoreFailure` once the writer has ended so: it will write nothing any more."""
+        await self._met.wait()
+        raise StoreFailure("the writer ended") from self._error
+
+
+class Topics:
+    """An event for each name that somebody waits for."""
+
+    def __init__(self) -> None:
+        self._events: dict[str, trio.Event] = {}
+
+    def event(self, name: str) -> trio.Event:
+        """What is set when `name` is next announced."""
+        return self._events.setdefault(name, trio.Event())
+
+    def announce(self, names: Iterable[str]) -> None:
+        for name in names:
+            event = self._events.pop(name, None)
+            if event is not None:
+                event.set()
+
+    def announce_all(self) -> None:
+        self.announce(list(self._events))
 
 
 class Store:
@@ -229,7 +293,7 @@ class Store:
         `StoreFailure` when it could not.
         """
         decided = trio.Event()
-        job = Job(lambda tx: write_check.write(tx, filler_bytes), None, lambda done: decided.set())
+        job = Job(lambda tx: _write_check(tx, filler_bytes), None, lambda done: decided.set())
         self._submit(job)
         await decided.wait()
         if job.error is not None:
@@ -282,7 +346,7 @@ class Store:
         """Wake every topic when another process commits. Runs until cancelled."""
         self._watching = True
         try:
-            await other_processes.watch(self._settings.path, self._look_again)
+            await _watch_commits(self._settings.path, self._look_again)
         finally:
             self._watching = False
 
@@ -311,6 +375,39 @@ class Store:
             for close in (self._checkpoints.close, self._writer.close):
                 await trio.to_thread.run_sync(close, limiter=self._threads)
         self._pulse.close()
+
+
+async def _watch_commits(database: Path, on_commit: Callable[[], None]) -> None:
+    """Call `on_commit` soon after each commit, also of this process, and once at the beginning. Runs until cancelled.
+
+    SQLite tells nobody that another process has written, and counts it up where one may look.
+    Raises `StoreFailure` where the database cannot be opened.
+    """
+    connection = connections.open_reader(database, 0)
+    seen = None  # so that the first look tells: another process may have written before this began
+    try:
+        while True:
+            await trio.sleep(POLL_SECONDS)
+            current = _data_version(connection)
+            if current is None or current != seen:  # also by our own writer: a false alarm costs one empty look
+                on_commit()
+            seen = current
+    finally:
+        connection.close()
+
+
+def _data_version(connection: apsw.Connection) -> object:
+    """None where it cannot be read: the tasks that this wakes find out why."""
+    try:
+        return connection.pragma("data_version")
+    except ENGINE_FAILURES:
+        return None
+
+
+def _write_check(tx: WriteTx, filler_bytes: int | None) -> None:
+    """Write the row with so many bytes beside the time. None: write nothing."""
+    if filler_bytes is not None:
+        tx.run(_UPDATE_CHECK, filler=bytes(filler_bytes) or None)
 
 
 def _outcome_of(job: Job) -> "outcome.Outcome[object]":
@@ -347,3 +444,21 @@ def prepare(directory: Path, key_file: Path | None) -> Sealer:
     make_directory(directory)
     begin_database(directory)
     return open_key(directory / DATABASE_NAME, key_file or directory / KEY_NAME)
+
+
+@asynccontextmanager
+async def open_existing(settings: StoreSettings, clock: Clock, find_key: Callable[[], Path]) -> AsyncIterator[Store]:
+    """Open: no database is made, none is migrated, and no instance key is made.
+
+    The key is looked for when the first secret is sealed or opened. Raises `StoreFailure` or `MigrationError`; a secret
+    raises what `find_key` raises too.
+    """
+    if not os.access(settings.path, os.F_OK):
+        raise StoreFailure(f"there is no database in {settings.directory}")
+    sealer = Sealer(lambda: proven_key(settings.path, find_key()))
+    store = Store(settings, clock, sealer, IdSource(clock, secrets.token_bytes), migrates=False)
+    store.start()
+    try:
+        yield store
+    finally:
+        await store.aclose()

@@ -11,7 +11,7 @@ from gatewayd.store import connections, vectors
 from gatewayd.store.budget import STEPS_PER_TICK, Budget
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
 from gatewayd.store.faults import Faults, OpenedFile
-from gatewayd.store.sealing.sealing import Sealer
+from gatewayd.store.sealer import Sealer
 from gatewayd.store.transactions import Bindings, ReadTx
 
 T = TypeVar("T")

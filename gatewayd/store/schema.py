@@ -13,7 +13,7 @@ import apsw
 from gatewayd.clock import Instant
 from gatewayd.store import connections
 from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure, reason
-from gatewayd.store.sealing.sealing import Sealer
+from gatewayd.store.sealer import Sealer
 
 _FILE_NAME = re.compile(r"^(\d{4})_[a-z0-9_]+\.sql$")
 _CREATE_TABLE = """

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import apsw
 
 from gatewayd.clock import Instant, london_date
-from gatewayd.store.sealing.sealing import Sealer
+from gatewayd.store.sealer import Sealer
 from gatewayd.store.update_clock import UpdateClock
 
 Row = tuple[Any, ...]

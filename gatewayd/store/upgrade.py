@@ -18,7 +18,7 @@ from gatewayd.store.copies import copy_database
 from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure, reason
 from gatewayd.store.files.lost_database import lost, remains_in
 from gatewayd.store.files.private_files import sync_directory
-from gatewayd.store.sealing.sealing import Sealer
+from gatewayd.store.sealer import Sealer
 
 
 class Upgrade(NamedTuple):

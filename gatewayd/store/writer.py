@@ -18,7 +18,7 @@ import apsw
 from gatewayd.clock import Clock
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
 from gatewayd.store.faults import Faults
-from gatewayd.store.sealing.sealing import Sealer
+from gatewayd.store.sealer import Sealer
 from gatewayd.store.transactions import Bindings, WriteTx
 from gatewayd.store.update_clock import UpdateClock
 from gatewayd.store.waiting_jobs import Job, WaitingJobs, WriterTime

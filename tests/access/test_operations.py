@@ -2,8 +2,7 @@
 
 import pytest
 
-from gatewayd.access.operations import end_access, list_access
-from gatewayd.access.shapes import EndAccess, ListAccess
+from gatewayd.access.operations import EndAccess, ListAccess, end_access, list_access
 from gatewayd.errors import Problem
 from tests.access.test_deprovisioning import Leaver
 from tests.support.store import MemoryStore, make_caller

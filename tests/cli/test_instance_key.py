@@ -11,9 +11,9 @@ from gatewayd.clock import SystemClock
 from gatewayd.identity import audit
 from gatewayd.identity.sign_in import second_factors
 from gatewayd.store import ReadTx
+from gatewayd.store.sealer import KEY_BYTES, Sealer
 from gatewayd.store.sealing.instance_key import closed_values
 from gatewayd.store.sealing.sealed_columns import SEALED_COLUMNS
-from gatewayd.store.sealing.sealing import KEY_BYTES, Sealer
 from gatewayd.webhooks.subscriptions import SUBSCRIPTIONS
 from tests.cli.conftest import Run
 from tests.daemon.instance import Instance, serving

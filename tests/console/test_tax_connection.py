@@ -12,7 +12,7 @@ import trio
 from gatewayd.areas.legal_entities import operations as legal_entities
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEntity
 from gatewayd.clock import SECOND, Instant, from_wire
-from gatewayd.console.authority_sign_ins import KEPT_MAX, LIFE, AuthoritySignIns, Connecting
+from gatewayd.console.tax_connection import KEPT_MAX, LIFE, AuthoritySignIns, Connecting
 from gatewayd.contract.wire import encode
 from gatewayd.identity.people import memberships
 from gatewayd.identity.sign_in import sessions

@@ -3,7 +3,7 @@
 import itertools
 
 from gatewayd.clock import DAY
-from gatewayd.console.usage_chart import HEIGHT, WIDTH, Point, bars
+from gatewayd.console.usage import HEIGHT, WIDTH, Point, bars
 from gatewayd.ledger.credits import charging
 from gatewayd.ledger.credits.charging import Charge
 from gatewayd.money import MICRO, Credits

@@ -29,7 +29,7 @@ from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.identity.keys import api_keys
 from gatewayd.identity.people import memberships, organizations, users
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.store.sealing.sealing import load_key
+from gatewayd.store.sealer import load_key
 from tests.support import given_fields, loaded, outcomes
 from tests.support.store import migrated_image
 

@@ -129,7 +129,7 @@ def test_a_log_that_is_read_again_says_what_was_lost(instance: Instance) -> None
 _FAULT = """
 import sys
 from types import SimpleNamespace
-from gatewayd.cli import serve
+from gatewayd.cli.instance import serve
 serve.LAST_WORDS_SECONDS = 1
 with serve._last_words(SimpleNamespace(started=True)):
     raise LookupError("x" * 200_000)

@@ -9,7 +9,7 @@ import trio
 
 from gatewayd.access import deprovisioning
 from gatewayd.cli import main
-from gatewayd.daemon.restored_store import open_decided_store
+from gatewayd.daemon.stores import open_decided_store
 from gatewayd.identity import audit
 from gatewayd.identity.keys import api_keys
 from gatewayd.identity.sign_in import sessions

@@ -17,7 +17,7 @@ from gatewayd.contract.wire import Response
 from gatewayd.errors import ERRORS, FIELD_CODES
 from gatewayd.events import EVENT_KINDS, EventBody
 from gatewayd.http.openapi import describe
-from gatewayd.http.schemas import described as schemas_of
+from gatewayd.http.openapi import described as schemas_of
 from gatewayd.http.security_schemes import ProviderUrls
 from gatewayd.webhooks.signature import signed_headers
 from tests.contract.promises import read

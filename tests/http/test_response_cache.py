@@ -18,7 +18,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.http.response_cache import ENTRY_BYTES, ENTRY_BYTES_MAX, ApiResponseCache, CacheKey
 from gatewayd.http1.response import Response
 from gatewayd.store import ReadTx
-from gatewayd.store.sealing.sealing import Sealer
+from gatewayd.store.sealer import Sealer
 from gatewayd.store.settings import DATABASE_NAME
 from gatewayd.store.transactions import Bindings
 from tests.http import probes

@@ -22,8 +22,7 @@ from hyperframe.frame import (
     WindowUpdateFrame,
 )
 
-from gatewayd.http1.http2_connection import PeerFault, is_peers_fault, reason_of
-from gatewayd.http1.http2_frames import BURST, PER_SECOND, FrameBudget
+from gatewayd.http1.http2 import BURST, PER_SECOND, FrameBudget, PeerFault, is_peers_fault, reason_of
 from tests.http1.peers import RunningServer, echo, open_server, until
 from tests.http1.test_http2 import Http2Peer, alive, http2_peer
 from tests.http1.test_http2 import tls as tls

@@ -13,7 +13,7 @@ from gatewayd.identity.random_tokens import hash_token
 from gatewayd.identity.tokens import refresh_tokens
 from gatewayd.identity.tokens.refresh_tokens import Successor
 from gatewayd.store import StoreFailure
-from gatewayd.store.sealing.sealing import Sealer
+from gatewayd.store.sealer import Sealer
 from tests.support.consents import Flow
 from tests.support.store import START, MemoryStore
 

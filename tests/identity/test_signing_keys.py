@@ -8,7 +8,7 @@ from gatewayd.identity.signing import signed_tokens, signing_keys
 from gatewayd.identity.signing.signed_tokens import UntrustedToken
 from gatewayd.identity.signing.signing_keys import AHEAD, RETENTION, ROTATION, Algorithm, SigningKeys
 from gatewayd.store import StoreFailure
-from gatewayd.store.sealing.sealing import Sealer
+from gatewayd.store.sealer import Sealer
 from tests.support.oauth import signing_key
 from tests.support.store import MemoryStore
 

@@ -19,7 +19,7 @@ from gatewayd.http.request_counters import BOUNDS_SECONDS, RequestCounters
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
 from gatewayd.logs import make_logger, make_writer
-from gatewayd.metrics.exposition import text
+from gatewayd.metrics.page import exposition_of
 from gatewayd.metrics.page import page as page_of
 from gatewayd.metrics.snapshot import HOLDERS_TOLD, READINGS, Snapshot, Watched, snapshot
 from gatewayd.oauth.storage_budget import StorageBudget
@@ -102,7 +102,7 @@ def value(page: bytes, name: str, **labels: str) -> float:
 
 def written(tallies: RequestCounters) -> bytes:
     """The page of these requests and no other numbers."""
-    return text(Snapshot(tallies.copy(), [0.0] * len(READINGS), {}, {}, {}, UNKNOWN, complete=False))
+    return exposition_of(Snapshot(tallies.copy(), [0.0] * len(READINGS), {}, {}, {}, UNKNOWN, complete=False))
 
 
 @asynccontextmanager
@@ -239,7 +239,7 @@ async def test_each_number_is_told_under_its_name(open_probes: OpenProbes, monke
         await of.parsing.count_waiting()
         of.dispatcher.counts.exhausted = 7
         of.dispatcher.counts.failed_here = 8
-        page = text(snapshot(of))
+        page = exposition_of(snapshot(of))
     told = {
         name: number
         for (name, labels), number in parsed(page).items()
@@ -261,7 +261,7 @@ async def test_who_holds_places_is_told_of_those_who_hold_most(open_probes: Open
     shares.count.held |= {"": 9, "org_last": 1}
     shares.refused = 4
     async with watching(open_probes) as of:
-        page = text(snapshot(replace(of, shares=[shares])))
+        page = exposition_of(snapshot(replace(of, shares=[shares])))
     held = {dict(labels)["organization"]: n for (name, labels), n in parsed(page).items() if name == PLACES_HELD}
     assert held == {"none": 9, "org_4": 6, "org_3": 5, "org_2": 4, "org_1": 3}
     assert value(page, "gatewayd_places_limit", thing="imports") == 20
@@ -272,16 +272,16 @@ async def test_who_holds_places_is_told_of_those_who_hold_most(open_probes: Open
 async def test_what_is_not_well_is_told(open_probes: OpenProbes) -> None:
     async with watching(open_probes) as of:
         delivering = FakeDispatcher({})
-        page = text(snapshot(replace(of, dispatcher=delivering, is_ready=lambda: False)))
+        page = exposition_of(snapshot(replace(of, dispatcher=delivering, is_ready=lambda: False)))
     assert value(page, "gatewayd_ready") == 0
     assert value(page, "gatewayd_webhook_dispatcher_running") == 1
-    closed = text(snapshot(of))
+    closed = exposition_of(snapshot(of))
     assert (value(closed, "gatewayd_ready"), value(closed, "gatewayd_store_writable")) == (1, 0)
 
 
 async def test_every_name_is_ours_and_has_one_type(open_probes: OpenProbes) -> None:
     async with watching(open_probes) as of:
-        page = text(snapshot(of)).decode()
+        page = exposition_of(snapshot(of)).decode()
     types = [line.split()[2] for line in page.splitlines() if line.startswith("# TYPE")]
     assert len(types) == len(set(types)) > 20
     assert {name.partition("_")[0] for name in types} == {"gatewayd"}
@@ -316,7 +316,7 @@ def test_two_pages_share_nothing_not_even_the_library_s_own_registry() -> None:
 
 
 def told(tallies: Mapping[str, FakeTally], backlog: Backlog, of: Watched) -> bytes:
-    return text(snapshot(replace(of, dispatcher=FakeDispatcher(tallies)), backlog))
+    return exposition_of(snapshot(replace(of, dispatcher=FakeDispatcher(tallies)), backlog))
 
 
 def by_label(page: bytes, name: str, label: str = "subscription") -> dict[str, float]:

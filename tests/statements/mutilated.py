@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from gatewayd.statements.csv_profiles import Profile, bank_profiles
+from gatewayd.statements.csv.plan import Profile, bank_profiles
 from gatewayd.statements.shapes import Format, Mapping
 from tests.statements.rows import ROWS, SOME, Row
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.statements.csv_profiles import bank_profiles
+from gatewayd.statements.csv.plan import bank_profiles
 from tests.statements.parts import proposal_in, read_parts
 
 BARCLAYS = """Number,Date,Account,Amount,Subcategory,Memo

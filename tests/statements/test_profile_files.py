@@ -10,9 +10,9 @@ import pytest
 from msgspec import structs
 
 from gatewayd.statements import profile_files
-from gatewayd.statements.csv_headings import folded
-from gatewayd.statements.csv_profiles import BY_HEADING, bank_profiles
-from gatewayd.statements.csv_profiles import Profile as BankProfile
+from gatewayd.statements.csv.plan import BY_HEADING, bank_profiles
+from gatewayd.statements.csv.plan import Profile as BankProfile
+from gatewayd.statements.csv.rows import folded
 from gatewayd.statements.profile_files import FILES, profiles_in, texts_of
 from gatewayd.statements.shapes import Mapping
 from gatewayd.statements.trades.profiles import Field, broker_profiles

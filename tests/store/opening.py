@@ -8,7 +8,7 @@ from pathlib import Path
 from gatewayd.clock import Clock, SettableClock, SystemClock
 from gatewayd.store import ReadTx, Store, WriteTx, connections
 from gatewayd.store.database import open_store
-from gatewayd.store.sealing.sealing import Sealer
+from gatewayd.store.sealer import Sealer
 from gatewayd.store.settings import StoreSettings
 from gatewayd.store.writer import WriterParts
 from tests.support import loaded

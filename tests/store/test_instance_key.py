@@ -10,10 +10,10 @@ import pytest
 
 from gatewayd.store import StoreFailure
 from gatewayd.store.failures import MigrationError
+from gatewayd.store.sealer import KEY_BYTES, Sealer
 from gatewayd.store.sealing import instance_key
 from gatewayd.store.sealing.instance_key import closed_values, open_key, rotate
 from gatewayd.store.sealing.sealed_columns import SEALED_COLUMNS, sealed_values
-from gatewayd.store.sealing.sealing import KEY_BYTES, Sealer
 from tests.support.sealing import Sealed, seal_everything
 from tests.support.store import SEALING_KEY, START, MemoryStore
 

@@ -7,10 +7,9 @@ import pytest
 
 from gatewayd.clock import SystemClock
 from gatewayd.store import StoreFailure
-from gatewayd.store.database import open_store
-from gatewayd.store.existing import open_existing
+from gatewayd.store.database import open_existing, open_store
 from gatewayd.store.files.blobs import Blobs
-from gatewayd.store.sealing.sealing import load_key
+from gatewayd.store.sealer import load_key
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 
 LOST = "is lost or empty, and none is made in its place"

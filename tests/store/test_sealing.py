@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatewayd.store import StoreFailure
-from gatewayd.store.sealing.sealing import KEY_BYTES, Sealer, load_key, read_key
+from gatewayd.store.sealer import KEY_BYTES, Sealer, load_key, read_key
 
 _SEALER = Sealer(bytes(range(KEY_BYTES)))
 

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from gatewayd.store import WriteTx
-from gatewayd.store.sealing.sealing import Sealer
+from gatewayd.store.sealer import Sealer
 from gatewayd.store.transactions import Bindings
 from gatewayd.store.update_clock import UpdateClock
 from tests.structure.sources import PACKAGE, Source, sources

@@ -12,7 +12,7 @@ from gatewayd.contract.scopes import FULL_ACCESS
 from gatewayd.errors import Problem
 from gatewayd.ids import IdSource
 from gatewayd.store import ReadTx, WriteTx, connections, schema
-from gatewayd.store.sealing.sealing import KEY_BYTES, Sealer
+from gatewayd.store.sealer import KEY_BYTES, Sealer
 from gatewayd.store.transactions import Bindings
 from gatewayd.store.waiting_jobs import Job
 from gatewayd.store.writer import Writer, WriterParts

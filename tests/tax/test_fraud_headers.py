@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatewayd.config.fraud_headers import FRAUD_HEADERS
+from gatewayd.config.keys import FRAUD_HEADERS
 from gatewayd.tax.fraud_headers import HEADERS, METHODS, TOLERATED, FraudFault, FraudWarning, Mode, judge
 
 SOUND = {  # the examples of the authority's specification

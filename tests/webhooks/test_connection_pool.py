@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.webhooks.connection_pool import LIFE_SECONDS, ConnectionPool
+from gatewayd.webhooks.sender import LIFE_SECONDS, ConnectionPool
 
 
 class FakeConnection:

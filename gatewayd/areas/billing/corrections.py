@@ -12,7 +12,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import CreditsText, ExternalId, Id, Part, Request, Response, Since, project
 from gatewayd.errors import FieldError, invalid
-from gatewayd.identity.people.administrators import require_administrator
+from gatewayd.identity.people.users import require_administrator
 from gatewayd.ledger.credits import corrections, importing
 from gatewayd.ledger.credits.importing import ImportedEntry
 from gatewayd.ledger.credits.shapes import LedgerEntry, OperationName

@@ -11,7 +11,7 @@ from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, listing_of
 from gatewayd.contract.wire import CreditsText, Date, Request, project
 from gatewayd.errors import invalid
-from gatewayd.identity.people.administrators import require_administrator
+from gatewayd.identity.people.users import require_administrator
 from gatewayd.ledger.credits import costs
 from gatewayd.ledger.credits.shapes import CostRow, OperationCost, OperationName, Unit
 from gatewayd.store import ReadTx, WriteTx

@@ -13,7 +13,7 @@ from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_
 from gatewayd.contract.wire import CreditsText, Date, Id, Request, Since, encode, project
 from gatewayd.errors import invalid_field
 from gatewayd.identity.people import organizations
-from gatewayd.identity.people.administrators import require_administrator
+from gatewayd.identity.people.users import require_administrator
 from gatewayd.ledger.credits import booking, corrections, grants
 from gatewayd.ledger.credits.entries import NewEntry
 from gatewayd.ledger.credits.grants import NewGrant

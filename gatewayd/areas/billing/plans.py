@@ -11,7 +11,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, listing_of
 from gatewayd.contract.wire import AmountText, CreditsText, Currency, Request, project
 from gatewayd.errors import invalid_field, invalid_state, not_found
-from gatewayd.identity.people.administrators import require_administrator
+from gatewayd.identity.people.users import require_administrator
 from gatewayd.ledger.credits import booking, plans
 from gatewayd.ledger.credits.shapes import Plan, PlanLimits, PlanRow, Rollover
 from gatewayd.money import Money

@@ -13,8 +13,8 @@ from gatewayd.contract.pages import Listing, Page, PageRequest, listing_of
 from gatewayd.contract.wire import Id, Request
 from gatewayd.errors import invalid_field
 from gatewayd.identity.people import organizations, suspensions
-from gatewayd.identity.people.administrators import require_administrator
 from gatewayd.identity.people.organizations import NAME_LENGTH_MAX, ZONE_LENGTH_MAX, Organization
+from gatewayd.identity.people.users import require_administrator
 from gatewayd.store import ReadTx, WriteTx
 
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_LENGTH_MAX)]

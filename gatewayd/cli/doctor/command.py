@@ -94,8 +94,8 @@ def _restored(directory: Path) -> Iterator[Finding]:
 def _sealed(context: Context) -> Iterator[Finding]:
     """Whether every sealed secret opens. Nothing where there are none, or the database cannot be read: see there."""
     from gatewayd.store import StoreFailure
+    from gatewayd.store.sealer import Sealer, read_key
     from gatewayd.store.sealing.instance_key import closed_values
-    from gatewayd.store.sealing.sealing import Sealer, read_key
 
     path, database = context.key_file, context.store_settings.path
     if not database.exists():

@@ -5,9 +5,8 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from gatewayd.cli.context import CommandError, Context
-from gatewayd.cli.imports.engine import Json, ask_engine, perform, request_of
+from gatewayd.cli.imports.engine import Json, ask_engine, perform, received, request_of
 from gatewayd.cli.imports.files import add_file, document, file_values, lines, refuse_waiting
-from gatewayd.cli.imports.received_files import received
 from gatewayd.cli.output import note, print_result
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.cli.run_operation import operation_of

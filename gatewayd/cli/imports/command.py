@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.imports import bank, prices
-from gatewayd.cli.imports.engine import Json, perform
+from gatewayd.cli.imports.engine import Json, perform, received
 from gatewayd.cli.imports.files import add_file, document, file_values, lines, refuse_waiting
-from gatewayd.cli.imports.received_files import received
 from gatewayd.cli.output import note, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, add_override
 from gatewayd.cli.run_operation import operation_of, run_operation

@@ -1,4 +1,7 @@
-"""Operations of imports on the store of a command: asked of the engine, until their runs have ended."""
+"""Operations of imports on the store of a command: asked of the engine, until their runs have ended.
+
+A file of this machine is taken as an operation takes it: where it lies, its size and its content's hash.
+"""
 
 import math
 import sys
@@ -14,9 +17,17 @@ if TYPE_CHECKING:
     from gatewayd.contract.received_file import ReceivedFile
     from gatewayd.importing.engine import Importing
     from gatewayd.store import Store
+import hashlib
+from typing import TYPE_CHECKING
+
+from gatewayd.cli.context import CommandError
+
+if TYPE_CHECKING:
+    from gatewayd.contract.received_file import ReceivedFile
 
 Json = dict[str, Any]
 PROGRESS_ROWS = 1_000
+PART_BYTES = 1 << 20
 
 
 class _Deps(NamedTuple):
@@ -113,3 +124,18 @@ class _Progress:
 
 def _quiet(rows: int) -> None:
     """Tell nobody."""
+
+
+def received(path: Path) -> "ReceivedFile":
+    """The file where it lies. Raises `CommandError`."""
+    from gatewayd.contract.received_file import ReceivedFile
+
+    digest, size = hashlib.sha256(), 0
+    try:
+        with path.open("rb") as file:
+            while part := file.read(PART_BYTES):
+                digest.update(part)
+                size += len(part)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}") from None
+    return ReceivedFile(path.absolute(), size, digest.hexdigest())

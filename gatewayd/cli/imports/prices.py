@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.imports.engine import received
 from gatewayd.cli.imports.files import told_ignored
-from gatewayd.cli.imports.received_files import received
 from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.cli.run_operation import operation_of, operator_of

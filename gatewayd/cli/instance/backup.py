@@ -118,8 +118,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> int:
     """
     if arguments.source is not None:
         return _verify_backup(arguments)
-    from gatewayd.cli.instance.verified_files import verify_files
-    from gatewayd.cli.instance.verified_holdings import holdings_at_fault
+    from gatewayd.cli.instance.verified import holdings_at_fault, verify_files
     from gatewayd.store.integrity import find_faults
 
     context.require_database()

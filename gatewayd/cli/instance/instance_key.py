@@ -9,8 +9,8 @@ from gatewayd.cli.parser import Subparsers, add_command, add_group
 
 if TYPE_CHECKING:
     from gatewayd.store import Store
+    from gatewayd.store.sealer import Sealer
     from gatewayd.store.sealing.sealed_columns import SealedValue
-    from gatewayd.store.sealing.sealing import Sealer
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -77,8 +77,8 @@ def _lost(context: Context, *, makes_key: bool) -> "tuple[Sealer, list[SealedVal
     import secrets
 
     from gatewayd.store import StoreFailure
+    from gatewayd.store.sealer import KEY_BYTES, Sealer, load_key, read_key
     from gatewayd.store.sealing.instance_key import closed_values, open_key
-    from gatewayd.store.sealing.sealing import KEY_BYTES, Sealer, load_key, read_key
 
     database, path = context.store_settings.path, context.key_file
     try:

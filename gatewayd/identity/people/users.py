@@ -1,10 +1,12 @@
-"""Users: the people who sign in. What they may do in an organization stands in their membership."""
+"""Users: the people who sign in. What they may do in an organization stands in their membership, and what only
+administrators of the instance may do."""
 
 import unicodedata
 
 import msgspec
 
 from gatewayd.clock import Instant
+from gatewayd.contract.caller import Caller
 from gatewayd.contract.wire import Email, Response, Timestamp
 from gatewayd.errors import Problem, invalid_field, not_found
 from gatewayd.identity import audit
@@ -206,3 +208,12 @@ def _user(row: Row) -> User:
         disabled_at=None if disabled_at is None else Instant(disabled_at),
         created_at=Instant(created_at),
     )
+
+
+def require_administrator(tx: ReadTx, caller: Caller) -> None:
+    """Let administrators of the instance through, and the command line on the machine. Raises `Problem` `forbidden`."""
+    if caller.kind == "operator":
+        return
+    user = None if caller.user_id is None else get(tx, caller.user_id)
+    if user is None or not user.instance_admin or user.disabled_at is not None:
+        raise Problem("forbidden", "Only an administrator of the instance can do this.")

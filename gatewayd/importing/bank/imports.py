@@ -12,26 +12,53 @@ from gatewayd.areas.banking.imports.rows import STAGED
 from gatewayd.areas.banking.statements import kept_statements
 from gatewayd.errors import Problem, invalid_state
 from gatewayd.importing import runs, staged
-from gatewayd.importing.bank import allocating, comparing, moves, taking
+from gatewayd.importing.bank import comparing, moves, taking
 from gatewayd.importing.bank.staging import StatementRows
 from gatewayd.importing.bank.whose import OTHERS_SHOWN, NamedLater, Whose
 from gatewayd.importing.kinds import NotTaken, OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import About, FileReader, Source, Steps, remember
-from gatewayd.ledger.allocating import bank_statements
+from gatewayd.ledger.allocating import allocation_rules, bank_lines, bank_statements
+from gatewayd.ledger.allocating.bank_lines import Position
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.imports import hidden_imports
 from gatewayd.ledger.imports.import_runs import RUNS
 from gatewayd.ledger.imports.import_shapes import ColumnMapping, ImportRunRow, SupposedReading
 from gatewayd.money import Money
 from gatewayd.statements.shapes import Column, Mapping
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store import ReadTx, Store, WriteTx
 
+AT_ONCE: Final = 100  # Chosen: lines in one transaction; a rule takes the time of several rows
 TRIES: Final = 3  # Chosen: comparisons, where periods are closed meanwhile
 _PERIODS_CLOSED: Final = "Periods were closed while it was applied."
 _OWED: Final = ("card", "loan", "mortgage")
 _COLUMNS: Final = frozenset(one.name for one in msgspec.structs.fields(Mapping) if one.type == Column | None)
+
+
+async def allocate(store: Store, org_id: str, import_id: str) -> None:
+    """Let the rules allocate an import that is applied, where it waits for them."""
+    run = await store.read(lambda tx: RUNS.get(tx, import_id), org_id)
+    if run.stage != "allocating":
+        return
+    pace = Pace(store, org_id)
+    after: Position | None = Position(run.account_id, "", "")
+    while after is not None:
+        after = await pace.write(partial(_allocate_next, run=run, after=after, count=pace.rows(AT_ONCE)))
+    await store.write(lambda tx: _end(tx, import_id), org_id)
+
+
+def _allocate_next(tx: WriteTx, run: ImportRunRow, after: Position, count: int) -> Position | None:
+    """The position of the last line that was looked at; None: none follow."""
+    if run.overrides_closing:
+        tx.overrides = frozenset({period_locks.CLOSING})
+    lines = bank_lines.of_import(tx, run.id, after, count)
+    allocation_rules.apply_rules(tx, lines)
+    return lines[-1].position if len(lines) == count else None
+
+
+def _end(tx: WriteTx, import_id: str) -> ImportRunRow:
+    return RUNS.update(tx, replace(RUNS.get(tx, import_id), stage=None))
 
 
 class BankImports:
@@ -111,7 +138,7 @@ class BankImports:
                     await self._apply_hidden(org_id, run)
             except moves.PeriodsChanged:
                 continue
-            await allocating.allocate(self._store, org_id, run.id)
+            await allocate(self._store, org_id, run.id)
             return
         await self._store.write(lambda tx: runs.fail(tx, run.id, _PERIODS_CLOSED), org_id)
         if run.makes_account:  # and nobody can read there why
@@ -138,7 +165,7 @@ class BankImports:
 
     async def go_on(self, org_id: str, run: ImportRunRow) -> None:
         if run.stage == "allocating":
-            await allocating.allocate(self._store, org_id, run.id)
+            await allocate(self._store, org_id, run.id)
         elif not await self._store.read(lambda tx: self.has_begun(tx, run), org_id):
             await self.apply(org_id, run)
         elif not run.moved_to:  # nothing had come in yet, or what had was on its way out
@@ -150,7 +177,7 @@ class BankImports:
             except moves.PeriodsChanged:
                 await self.apply(org_id, replace(run, moved_to=0))
             else:
-                await allocating.allocate(self._store, org_id, run.id)
+                await allocate(self._store, org_id, run.id)
 
     def has_begun(self, tx: ReadTx, run: ImportRunRow) -> bool:
         return hidden_imports.is_hidden(tx, run.id)

@@ -1,36 +1,181 @@
 """Imports of brokers' files: rows become transactions of an account, one instrument after the other.
 
 A small file comes in at once. Of a large one each piece is seen as soon as it is in, and its run is `applying` until
-the last: what is held is computed with every piece, and there is nothing to hide it behind (decision 0021).
+the last: what is held is computed with every piece, and there is nothing to hide it behind (decision 0021). It leaves
+the same way, what came last first.
 """
 
 import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from msgspec import structs
 from msgspec.structs import replace
 
 from gatewayd.areas.assets.books import transactions
 from gatewayd.areas.assets.books.accounts import ACCOUNTS
 from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
+from gatewayd.areas.assets.books.transactions import AssetTransaction
 from gatewayd.areas.assets.imports import conversions, quantities, records, rows
 from gatewayd.areas.assets.imports.conversions import Conversion
 from gatewayd.areas.assets.imports.duplicates import Finder
-from gatewayd.areas.assets.imports.rows import STAGED, Decision
+from gatewayd.areas.assets.imports.rows import STAGED, Decision, Staged
+from gatewayd.areas.assets.pools import recording
 from gatewayd.errors import Problem, invalid_state
 from gatewayd.importing import staged
-from gatewayd.importing.broker import entering, known_words, leaving
-from gatewayd.importing.broker.staging import TradeRows
+from gatewayd.importing.broker import entering
+from gatewayd.importing.broker.entering import override
+from gatewayd.importing.file_counts import FileCounts
 from gatewayd.importing.kinds import OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts, Sizes
 from gatewayd.importing.reading import FileReader, Source, Steps, remember
-from gatewayd.ledger.imports.import_runs import RUNS
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.imports.import_runs import RUNS, learn, learned
 from gatewayd.ledger.imports.import_shapes import ColumnMapping, ImportRunRow
-from gatewayd.statements.shapes import Mapping
+from gatewayd.statements.shapes import Ignored, Instrument, Mapping, Opened, Part, Refused, Trade, Unreadable
 from gatewayd.store import ReadTx, WriteTx
 
+INSTRUMENTS_MAX: Final = 20_000  # Chosen: of one file, so that what it calls them by fits in memory
 SLOWER: Final = 5  # Chosen: a row takes the time of so many lines of a bank
+
+
+class Tried(Exception):
+    """It would leave: raised, so that it stays."""
+
+
+def begin_leaving(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
+    """Take out all of a small import; a large one is gone on with.
+
+    Raises `Problem`: `invalid_state` where any of it was reversed, `period_closed`, `insufficient_quantity`.
+    """
+    account = ACCOUNTS.get(tx, run.account_id)
+    if transactions.reversed_of_import(tx, run.id) is not None:
+        raise invalid_state("Transactions of it were reversed: the import cannot be undone any more.", run.status, ())
+    override(tx, run)
+    ranges = period_locks.closed_ranges(tx, account.legal_entity_id, run.overrides_closing)
+    closed = transactions.first_within(tx, run.id, ranges)
+    if closed is not None:
+        period_locks.refuse_closed(tx, account.legal_entity_id, closed)
+    if run.added > sizes.whole:
+        return RUNS.update(tx, replace(run, status="reverting", stage="reverting", error=None))
+    take_some(tx, run=run, count=sizes.whole)
+    return end_leaving(tx, run)
+
+
+def take_some(tx: WriteTx, *, run: ImportRunRow, count: int) -> int:
+    """Take out at most `count` transactions; answers how many that were.
+
+    Raises `Problem`: `insufficient_quantity`, `period_closed` where one was closed since the undoing began.
+    """
+    found = transactions.last_of_import(tx, run.id, count)
+    _take(tx, run, found)
+    return len(found)
+
+
+def try_instrument(tx: WriteTx, *, run: ImportRunRow, instrument_id: str) -> None:
+    """Take out what it brought of an instrument, and raise `Tried`. Raises `Problem` as `take_some`."""
+    _take(tx, run, transactions.of_import_and_instrument(tx, run.id, instrument_id))
+    raise Tried
+
+
+def end_leaving(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
+    """Nothing of it is left."""
+    return RUNS.update(tx, replace(run, status="reverted", stage=None, reverted_at=tx.now, error=None))
+
+
+def stop_leaving(tx: WriteTx, run: ImportRunRow, reason: str) -> ImportRunRow:
+    """Meanwhile something was entered that needs what is left of it, or closed: for people, who undo it once more."""
+    return RUNS.update(tx, replace(run, status="reverting", stage=None, error=reason))
+
+
+def _take(tx: WriteTx, run: ImportRunRow, found: Sequence[AssetTransaction]) -> None:
+    override(tx, run)
+    ids = [one.id for one in found]
+    for legal_entity_id in {one.legal_entity_id for one in found}:
+        period_locks.refuse_closed(tx, legal_entity_id, *(one.trade_date for one in found))
+    recording.take_back(tx, found)
+    rows.forget_records(tx, ids)
+    transactions.delete(tx, ids)
+
+
+@dataclass(slots=True)
+class TradeRows:
+    """The rows of one file, a few parts at a time, and what is known of it at the end."""
+
+    import_id: str
+    counts: FileCounts = field(default_factory=FileCounts)
+    first: Opened | None = None
+    from_date: str | None = None
+    to_date: str | None = None
+    _position: int = 0
+    _holdings: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no row."""
+        return self.counts.rows == 0
+
+    def stage(self, tx: WriteTx, parts: Sequence[Part]) -> None:
+        """Keep the rows of some more parts. Raises `Unreadable` for a file with too many instruments."""
+        rows.stage(tx, self.import_id, self._take(parts))
+
+    def _take(self, parts: Iterable[Part]) -> Iterator[Staged]:
+        for part in parts:
+            if isinstance(part, Trade):
+                yield self._trade(part)
+            elif isinstance(part, Refused):
+                self.counts.rows += 1
+                self.counts.refuse(part.line, part.reason)
+            elif isinstance(part, Ignored):
+                self.counts.ignore(part)
+            elif isinstance(part, Opened) and self.first is None:
+                self.first = part
+
+    def _trade(self, trade: Trade) -> Staged:
+        self.counts.rows += 1
+        self._position += 1
+        self.from_date = min(self.from_date or trade.date, trade.date)
+        self.to_date = max(self.to_date or trade.date, trade.date)
+        return Staged(self._position, self._holding(trade.instrument), trade)
+
+    def _holding(self, instrument: Instrument | None) -> str:
+        """One name for all that a row calls its instrument by, whichever of them another row has."""
+        if instrument is None:
+            return ""
+        name = None if instrument.name is None else instrument.name.casefold()
+        numbers = (instrument.isin, instrument.sedol, instrument.figi, instrument.cusip, instrument.symbol, name)
+        called = [f"{at}:{number}" for at, number in enumerate(numbers) if number is not None]
+        found = next((self._holdings[one] for one in called if one in self._holdings), called[0])
+        if len(self._holdings) > INSTRUMENTS_MAX * len(numbers):
+            raise Unreadable(None, f"The file has more than {INSTRUMENTS_MAX} shares and funds.")
+        for one in called:
+            self._holdings.setdefault(one, found)
+        return found
+
+
+def with_known_words(tx: ReadTx, profile: str | None, said: Mapping | None) -> Mapping | None:
+    """What was said of a profile's file, with what is known of other words; None: no more is."""
+    known = None if profile is None else learned(tx, "broker", _headings(profile))
+    told = Mapping() if said is None else said
+    if known is None or known.words.keys() <= told.words.keys():
+        return None
+    return structs.replace(told, words=known.words | told.words)
+
+
+def keep_words(tx: WriteTx, profile: str | None, said: Mapping | None) -> None:
+    """Remember what was said of words, beside what was said of others before."""
+    if profile is None or said is None or not said.words:
+        return
+    whole = with_known_words(tx, profile, said) or said
+    learn(tx, "broker", _headings(profile), Mapping(words=whole.words))
+
+
+def _headings(profile: str) -> list[str]:
+    """What stands for the headings of all files of a profile; no file has such headings."""
+    return ["", profile]
 
 
 class BrokerImports:
@@ -61,7 +206,7 @@ class BrokerImports:
         reader = FileReader(self._parts, org_id, run, steps)
         found, mapping = await reader.read(source)
         profile = None if found.first is None else found.first.profile
-        more = await self._store.read_later(lambda tx: known_words.more(tx, profile, mapping), org_id)
+        more = await self._store.read_later(lambda tx: with_known_words(tx, profile, mapping), org_id)
         if more is not None:
             await self.forget_all(org_id, run.id)
             found, mapping = await reader.read(dataclasses.replace(source, mapping=more))
@@ -164,21 +309,21 @@ class BrokerImports:
         pace = Pace(self._store, org_id)
         for instrument_id in shared:
             try:
-                await pace.write(partial(leaving.try_instrument, run=run, instrument_id=instrument_id))
-            except leaving.Tried:
+                await pace.write(partial(try_instrument, run=run, instrument_id=instrument_id))
+            except Tried:
                 continue
 
     def begin_undoing(self, tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
-        return leaving.begin(tx, run, self._sizes)
+        return begin_leaving(tx, run, self._sizes)
 
     async def undo(self, org_id: str, run: ImportRunRow) -> None:
         try:
-            await Pace(self._store, org_id).drain(partial(leaving.take_some, run=run), self._sizes.chunk)
+            await Pace(self._store, org_id).drain(partial(take_some, run=run), self._sizes.chunk)
         except Problem as problem:
             reason = problem.message
-            await self._store.write(lambda tx: leaving.stop(tx, run, reason), org_id)
+            await self._store.write(lambda tx: stop_leaving(tx, run, reason), org_id)
             raise
-        await self._store.write(lambda tx: leaving.end(tx, run), org_id)
+        await self._store.write(lambda tx: end_leaving(tx, run), org_id)
 
     async def forget(self, org_id: str, run: ImportRunRow) -> None:
         await staged.forget_ended(self._store, STAGED, org_id, run)
@@ -192,7 +337,7 @@ def _keep(tx: WriteTx, *, run: ImportRunRow, found: TradeRows, mapping: Mapping 
     if mapping is not None:
         remember(tx, run, mapping)
     opened = found.first
-    known_words.keep(tx, None if opened is None else opened.profile, mapping)
+    keep_words(tx, None if opened is None else opened.profile, mapping)
     used = mapping if opened is None or opened.mapping is None else opened.mapping
     return RUNS.save(
         tx,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from gatewayd.statements.amounts import parse_decimal
-from gatewayd.statements.csv_headings import folded, repeats
+from gatewayd.statements.csv.rows import folded, repeats
 from gatewayd.statements.dates import is_date, parse_date
 from gatewayd.statements.shapes import IgnoredKind, Mapping, Meaning
 from gatewayd.statements.text import cleaned

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import BinaryIO, NamedTuple
 
-from gatewayd.statements.csv_rows import Row
-from gatewayd.statements.csv_sample import body_rows
+from gatewayd.statements.csv.rows import Row
+from gatewayd.statements.csv.sample import body_rows
 from gatewayd.statements.shapes import Hints, Ignored, Instrument, Opened, Part, Refused, Trade, Unreadable
 from gatewayd.statements.text import TextLines
 from gatewayd.statements.trades.columns import TradeRow
 from gatewayd.statements.trades.csv_plan import Plan, plan_of
 from gatewayd.statements.trades.csv_rows import RowReader
-from gatewayd.statements.trades.flex_csv import delimiter_of_flex, read_flex_csv
+from gatewayd.statements.trades.flex import delimiter_of_flex, read_flex_csv
 from gatewayd.statements.trades.reasons import reason_of, sentence
 
 _HALVES = {"stock split open": True, "stock split close": False}

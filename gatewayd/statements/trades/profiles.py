@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from gatewayd.statements.csv_headings import folded
+from gatewayd.statements.csv.rows import folded
 from gatewayd.statements.profile_files import profiles_in, texts_of
 from gatewayd.statements.shapes import Column
 from gatewayd.statements.shapes import Mapping as ColumnMapping

@@ -7,7 +7,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Final, Literal, NamedTuple
 
 from gatewayd.clock import Instant
 from gatewayd.store.failures import StoreFailure
@@ -15,6 +15,8 @@ from gatewayd.store.files.private_files import make_folder, make_private, sync_d
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 CHUNK_BYTES = 1 << 20
+DAMAGED: Final = "damaged"
+"""The folder in the data directory for what is set aside."""
 
 
 class BlobInfo(NamedTuple):
@@ -223,3 +225,29 @@ class Blobs:
         except OSError as error:
             raise StoreFailure(f"what nothing names cannot be deleted: {error.strerror}") from error
         return swept
+
+
+def fault_of(blobs: Blobs, sha256: str, size_bytes: int) -> Literal["lost", "damaged"] | None:
+    """What is wrong with a blob; None: nothing."""
+    try:
+        with blobs.path(sha256).open("rb") as file:
+            is_whole = os.fstat(file.fileno()).st_size == size_bytes
+            return None if is_whole and hashlib.file_digest(file, "sha256").hexdigest() == sha256 else "damaged"
+    except FileNotFoundError:
+        return "lost"
+    except OSError:  # a disk that cannot read it
+        return "damaged"
+
+
+def set_aside(blobs: Blobs, directory: Path, sha256: str) -> Path:
+    """Move a damaged blob away: nobody is given it, and the same bytes can be stored anew. Raises `StoreFailure`."""
+    try:
+        make_folder(directory / DAMAGED, directory)
+        there = blobs.path(sha256)
+        aside = directory / DAMAGED / sha256
+        os.replace(there, aside)
+        sync_directory(there.parent)
+        sync_directory(aside.parent)
+    except OSError as error:
+        raise StoreFailure(f"what is damaged cannot be moved: {error.strerror}") from error
+    return aside

@@ -22,7 +22,7 @@ from gatewayd.areas.banking.institutions import BANKS, Institution, ListInstitut
 from gatewayd.contract.pages import Listing
 from gatewayd.errors import Problem
 from gatewayd.ledger import references
-from gatewayd.statements.csv_profiles import bank_profiles
+from gatewayd.statements.csv.plan import bank_profiles
 from tests.areas.accounting.books import Books
 from tests.support.store import MemoryStore, make_caller
 from tests.support.wire import shown

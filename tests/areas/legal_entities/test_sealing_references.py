@@ -11,7 +11,7 @@ from gatewayd.store import connections, schema
 from gatewayd.store.database import open_store
 from gatewayd.store.failures import MigrationError, StoreFailure
 from gatewayd.store.files.manifests import KEY_NAME
-from gatewayd.store.sealing.sealing import KEY_BYTES
+from gatewayd.store.sealer import KEY_BYTES
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.areas.legal_entities.entities import NINO, PERSON, UTR, Firm
 from tests.support.store import SEALING_KEY, START

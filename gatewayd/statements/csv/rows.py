@@ -1,13 +1,28 @@
-"""Rows of a CSV with the lines they stand on; what cannot be taken apart is told, and the rows after it still read."""
+"""Rows of a CSV with the lines they stand on; what cannot be taken apart is told, and the rows after it still read.
+
+Headings among them: how they are compared, and where they stand once more."""
 
 import csv
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gatewayd.statements.text import TextLines
 
 _LINES_OF_ONE_ROW = 20
+
+
+def folded(heading: str) -> str:
+    """A heading as it is compared: without case, outer spaces, and a byte order mark."""
+    return " ".join(heading.replace("\ufeff", "").split()).casefold()
+
+
+def repeats(headings: Sequence[str], cells: Sequence[str]) -> bool:
+    """True for the headings once more, as files have them that were joined."""
+    said = [folded(cell) for cell in cells]
+    while said and not said[-1]:
+        said.pop()
+    return bool(said) and said == [folded(heading) for heading in headings]
 
 
 class Row(NamedTuple):

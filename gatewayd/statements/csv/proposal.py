@@ -8,9 +8,9 @@ from typing import NamedTuple
 from msgspec import structs
 
 from gatewayd.statements.amounts import has_decimal_comma, is_amount_text, parse_amount
-from gatewayd.statements.csv_columns import is_borne_out
-from gatewayd.statements.csv_headings import folded
-from gatewayd.statements.csv_lines import is_direction, is_total_or_balance
+from gatewayd.statements.csv.columns import is_borne_out
+from gatewayd.statements.csv.lines import is_direction, is_total_or_balance
+from gatewayd.statements.csv.rows import folded
 from gatewayd.statements.dates import DateOrder, is_date
 from gatewayd.statements.shapes import Column, Doubt, Mapping, Proposal
 

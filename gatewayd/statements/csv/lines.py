@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from gatewayd.money import CURRENCIES
 from gatewayd.statements.amounts import parse_amount
-from gatewayd.statements.csv_headings import folded, repeats
+from gatewayd.statements.csv.rows import folded, repeats
 from gatewayd.statements.dates import is_date, parse_date
 from gatewayd.statements.identifiers import Identifiers, identifiers
 from gatewayd.statements.shapes import Column, IgnoredKind, Line, Mapping, Unreadable

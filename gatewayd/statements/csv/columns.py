@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gatewayd.statements.amounts import parse_amount
-from gatewayd.statements.csv_balances import Movements
+from gatewayd.statements.csv.balances import Movements
 from gatewayd.statements.shapes import Column, Mapping
 
 

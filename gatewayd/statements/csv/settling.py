@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from msgspec import structs
 
 from gatewayd.statements.amounts import parse_amount
-from gatewayd.statements.csv_columns import cell_at, is_borne_out
+from gatewayd.statements.csv.columns import cell_at, is_borne_out
 from gatewayd.statements.dates import DAY_FIRST, DateOrder
 from gatewayd.statements.shapes import Column, Doubt, Hints, Mapping, Proposal, Supposed
 

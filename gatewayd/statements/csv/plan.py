@@ -1,14 +1,18 @@
-"""How a CSV will be read: by the mapping given, by a bank's profile, or as proposed where nothing is in doubt."""
+"""How a CSV will be read: by the mapping given, by a bank's profile, or as proposed where nothing is in doubt.
 
-from collections.abc import Sequence
+The profiles tell which of the banks' exports a file is of, and its mapping (Domain E).
+"""
+
+import functools
+from collections.abc import Iterable, Sequence
 from typing import BinaryIO, NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, structs
 
-from gatewayd.statements.csv_lines import Columns
-from gatewayd.statements.csv_profiles import Profile, mapping_of, profile_of
-from gatewayd.statements.csv_proposal import Table, body_of, proposal_of
-from gatewayd.statements.csv_sample import (
+from gatewayd.statements.csv.lines import Columns
+from gatewayd.statements.csv.proposal import Table, body_of, proposal_of
+from gatewayd.statements.csv.rows import folded
+from gatewayd.statements.csv.sample import (
     DELIMITERS,
     body_rows,
     currency_in,
@@ -18,10 +22,55 @@ from gatewayd.statements.csv_sample import (
     sample_of,
     trimmed,
 )
-from gatewayd.statements.csv_settling import settled, settled_dates
+from gatewayd.statements.csv.settling import settled, settled_dates
 from gatewayd.statements.dates import DateOrder
+from gatewayd.statements.profile_files import profiles_in, texts_of
 from gatewayd.statements.shapes import Hints, Limits, Mapping, Supposed, Unreadable
 from gatewayd.statements.text import TextLines, encoding_of
+
+BY_HEADING = frozenset({"reference", "balance", "counterparty_account", "transaction_id", "merchant_category_code"})
+"""Columns that not all exports of a profile have."""
+
+
+class ProfileMapping(Mapping, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The mapping of a profile. What differs from file to file is filled in for each."""
+
+
+class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A bank's export: its headings, how it is read, where and when that was seen."""
+
+    name: str
+    bank: str
+    headings: tuple[str, ...]
+    mapping: ProfileMapping
+    source: str
+    seen: str  # year and month of the source
+    currency: str = "GBP"  # where no column says
+
+
+@functools.cache  # of the program's own files
+def bank_profiles() -> tuple[Profile, ...]:
+    """All of them, in the order in which they count."""
+    return tuple(profile for text in texts_of("bank") for profile in profiles_in(text, Profile))
+
+
+def profile_of(headings: Iterable[str]) -> Profile | None:
+    """The profile of a line of headings: that with most of them, or None."""
+    found = {folded(heading) for heading in headings}
+    matching = [profile for profile in bank_profiles() if found.issuperset(map(folded, profile.headings))]
+    return max(matching, key=lambda profile: len(profile.headings), default=None)
+
+
+def mapping_of(profile: Profile, headings: Iterable[str], delimiter: str, header_row: int) -> Mapping:
+    """The profile's mapping for a file; columns that it has no headings of are left out."""
+    found = {folded(heading) for heading in headings}
+    given = structs.asdict(profile.mapping)
+    for name, column in given.items():
+        if name == "description":
+            given[name] = tuple(one for one in column if folded(one) in found)
+        elif name in BY_HEADING and isinstance(column, str) and folded(column) not in found:
+            given[name] = None
+    return Mapping(**{**given, "delimiter": delimiter, "header_row": header_row, "profile": profile.name})
 
 
 class Plan(NamedTuple):

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
-from gatewayd.statements.csv_proposal import Table
-from gatewayd.statements.csv_rows import Row, rows
+from gatewayd.statements.csv.proposal import Table
+from gatewayd.statements.csv.rows import Row, rows
 from gatewayd.statements.shapes import Limits, Mapping, Unreadable
 from gatewayd.statements.text import TextLines
 
