@@ -14,8 +14,8 @@ import msgspec
 from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.certificates.shapes import CertificateNumber, Registration
 from gatewayd.areas.landlord.certificates.shapes import Score as EpcScore
-from gatewayd.areas.landlord.properties import rows as properties
-from gatewayd.areas.landlord.properties.shapes import StoredProperty
+from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register.properties import StoredProperty
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.areas.vault.documents.shapes import Document
 from gatewayd.areas.vault.parses import rows as parses

@@ -12,8 +12,8 @@ from gatewayd.areas.landlord.certificates.operations import create_certificate
 from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
 from gatewayd.areas.landlord.certificates.rows import shown as shown_certificate
 from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, CreateCertificate
-from gatewayd.areas.landlord.properties import rows as properties
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
+from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.shapes import Document, DocumentLink, DocumentRow
 from gatewayd.areas.vault.proposals import rows

@@ -11,12 +11,12 @@ import random
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from gatewayd.areas.landlord.certificates import missing
 from gatewayd.areas.landlord.mortgages import rows as mortgages
-from gatewayd.areas.landlord.properties import rows as properties
-from gatewayd.areas.landlord.rents import terms
+from gatewayd.areas.landlord.register import rent_terms
+from gatewayd.areas.landlord.register.tenancies import TENANCIES
+from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
 from gatewayd.areas.landlord.tenancies import rows as tenancies
-from gatewayd.areas.landlord.tenancies.rows import TENANCIES
-from gatewayd.areas.landlord.tenancies.shapes import RentStep, TenancyRow
 from gatewayd.clock import Instant
 from gatewayd.ledger.allocating import rents_received
 from gatewayd.ledger.rents import schedule
@@ -225,7 +225,7 @@ class Portfolio(Estate):
 
     def _rents(self, row: TenancyRow) -> Rows:
         """Ten payments for each: of all that is due, but for a tenth of those that run, and who left owing."""
-        its: Terms = terms.of_row(row)
+        its: Terms = rent_terms.of_row(row)
         first, last = (
             datetime.date.fromisoformat(row.start_date),
             min(datetime.date.fromisoformat(its.end or f"{TODAY}"), TODAY),
@@ -259,7 +259,7 @@ class Portfolio(Estate):
         """What is kept with each change of an allocation, of a certificate and of a mortgage."""
         tx.run(_SUM_RENTS)
         for property_id in self.properties:
-            properties.note_certificates(tx, property_id)
+            missing.note(tx, property_id)
             mortgages.keep_owed(tx, f"mtg_{property_id[5:]}")
         for row in self.tenancies:
             rents_received.note_unpaid(tx, row.id)

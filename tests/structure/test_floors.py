@@ -61,6 +61,13 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["keys", "sign_in"], 3),
         "tokens": 4,
     },
+    "landlord": {
+        **dict.fromkeys(["linked_transactions", "register", "results"], 0),
+        **dict.fromkeys(["certificates", "finance_costs", "mortgages", "rents", "tenants", "valuations"], 1),
+        **dict.fromkeys(["tax_returns", "units"], 2),
+        "tenancies": 3,
+        **dict.fromkeys(["dashboard", "properties", "reminders"], 4),
+    },
     "store": {
         **dict.fromkeys(["budget", "failures", "settings", "stemming", "update_clock", "vectors"], 0),
         **dict.fromkeys(["faults", "files"], 1),

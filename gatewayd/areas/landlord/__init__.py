@@ -1,18 +1,16 @@
 """Lets: properties, who lives there, what they owe, what it earns (Spec §4)."""
 
+from gatewayd.areas.landlord import linked_transactions, tax_returns, valuations
 from gatewayd.areas.landlord.certificates import operations as certificates
 from gatewayd.areas.landlord.dashboard import operations as dashboard
 from gatewayd.areas.landlord.finance_costs import operations as finance_costs
-from gatewayd.areas.landlord.linked_transactions import operations as linked_transactions
 from gatewayd.areas.landlord.mortgages import operations as mortgages
 from gatewayd.areas.landlord.properties import operations as properties
 from gatewayd.areas.landlord.rents import operations as rents
 from gatewayd.areas.landlord.results import operations as results
-from gatewayd.areas.landlord.tax_returns import operations as tax_returns
 from gatewayd.areas.landlord.tenancies import operations as tenancies
 from gatewayd.areas.landlord.tenants import operations as tenants
 from gatewayd.areas.landlord.units import operations as units
-from gatewayd.areas.landlord.valuations import operations as valuations
 from gatewayd.contract.operation import Area
 
 AREA = Area(

@@ -12,13 +12,11 @@ from typing import Final
 from gatewayd import events
 from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.mortgages import rows as mortgages
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
-from gatewayd.areas.landlord.properties.shapes import StoredProperty
+from gatewayd.areas.landlord.register import tenancies, tenancy_states
+from gatewayd.areas.landlord.register.properties import KEPT, PROPERTIES, StoredProperty
+from gatewayd.areas.landlord.register.tenancies import TENANCIES
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow
 from gatewayd.areas.landlord.rents import arrears
-from gatewayd.areas.landlord.tenancies import rows as tenancies
-from gatewayd.areas.landlord.tenancies import states
-from gatewayd.areas.landlord.tenancies.rows import TENANCIES
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.clock import days_after, london_date
 from gatewayd.ledger.allocating import rents_received
 from gatewayd.money import from_minor
@@ -94,7 +92,7 @@ def _tell_expiring(
     tx: WriteTx, of: StoredProperty, certificate_id: str, unit_id: str | None, type_: str, expiry: str
 ) -> None:
     """Record the event, unless the property is not in use any more: nobody renews there."""
-    if not _is_kept(of):
+    if of.status not in KEPT:
         return
     data = {
         "certificate_id": certificate_id,
@@ -113,7 +111,7 @@ def _tell_ending(tx: WriteTx, row: TenancyRow, end: str) -> None:
         "end_date": end,
         "days_until_end": _days(tx.today, end),
         "notice_by": row.notice_by,
-        "continues": states.last_day(row) is None,
+        "continues": tenancy_states.last_day(row) is None,
     }
     events.append(tx, "tenancy.ending", {**_of_tenancy(tx, row), **data})
 
@@ -141,10 +139,6 @@ def _tell_overdue(tx: WriteTx, row: TenancyRow, told_for: str | None) -> str | N
 def _of_tenancy(tx: ReadTx, row: TenancyRow) -> dict[str, object]:
     of = PROPERTIES.get(tx, row.property_id)
     return {"tenancy_id": row.id, "property_id": of.id, "unit_id": row.unit_id, "business_id": of.business_id}
-
-
-def _is_kept(of: StoredProperty) -> bool:
-    return of.status in ("active", "under_offer")
 
 
 def _days(first: str, last: str) -> int:

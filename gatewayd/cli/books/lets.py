@@ -92,7 +92,7 @@ def list_due(arguments: argparse.Namespace, context: Context) -> int:
 
 def record(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.landlord import AREA
-    from gatewayd.areas.landlord.tenancies.rows import TENANCIES
+    from gatewayd.areas.landlord.register.tenancies import TENANCIES
 
     org_id = context.read(lambda tx: TENANCIES.organization_of(tx, arguments.tenancy))
     values = {

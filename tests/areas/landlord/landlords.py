@@ -6,7 +6,7 @@ from typing import ClassVar
 from gatewayd.areas.businesses.operations import archive_business
 from gatewayd.areas.businesses.shapes import ArchiveBusiness
 from gatewayd.areas.landlord import AREA
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
+from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.clock import DAY, london_date
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation

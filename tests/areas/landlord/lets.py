@@ -1,6 +1,6 @@
 """Rows of tenancies as tests of pure rules want them."""
 
-from gatewayd.areas.landlord.tenancies.shapes import RentNotice, RentStep, TenancyRow
+from gatewayd.areas.landlord.register.tenancy_shapes import RentNotice, RentStep, TenancyRow
 from gatewayd.clock import from_wire
 
 AT = from_wire("2026-11-20T09:30:00Z")

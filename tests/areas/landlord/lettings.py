@@ -7,9 +7,9 @@ import msgspec
 from gatewayd.areas.businesses.operations import archive_business, create_business, set_status, update_business
 from gatewayd.areas.businesses.shapes import ArchiveBusiness, CreateBusiness, SetStatus, UpdateBusiness
 from gatewayd.areas.landlord import AREA
+from gatewayd.areas.landlord.register.tenancies import TENANCIES
+from gatewayd.areas.landlord.register.tenancy_shapes import RentStep
 from gatewayd.areas.landlord.tenancies import rows as tenancies
-from gatewayd.areas.landlord.tenancies.rows import TENANCIES
-from gatewayd.areas.landlord.tenancies.shapes import RentStep
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.store import WriteTx

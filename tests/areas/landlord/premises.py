@@ -8,10 +8,10 @@ import msgspec
 from gatewayd.areas.businesses.operations import create_business
 from gatewayd.areas.businesses.shapes import CreateBusiness
 from gatewayd.areas.landlord import AREA
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
+from gatewayd.areas.landlord.register.properties import PROPERTIES
+from gatewayd.areas.landlord.register.tenancies import TENANCIES
+from gatewayd.areas.landlord.register.tenancy_shapes import RentStep
 from gatewayd.areas.landlord.tenancies import rows as tenancies
-from gatewayd.areas.landlord.tenancies.rows import TENANCIES
-from gatewayd.areas.landlord.tenancies.shapes import RentStep
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.store import ReadTx, WriteTx

@@ -4,12 +4,12 @@ from typing import Any, ClassVar, NamedTuple
 
 from gatewayd.areas.businesses.operations import create_business
 from gatewayd.areas.businesses.shapes import CreateBusiness
+from gatewayd.areas.landlord.register.tenancies import TENANCIES
+from gatewayd.areas.landlord.register.tenancy_shapes import RentStep
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.landlord.rents.arrears import Owed
 from gatewayd.areas.landlord.rents.operations import OPERATIONS
 from gatewayd.areas.landlord.tenancies import rows as tenancies
-from gatewayd.areas.landlord.tenancies.rows import TENANCIES
-from gatewayd.areas.landlord.tenancies.shapes import RentStep
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.ledger.allocating import rents_received
 from gatewayd.store import WriteTx

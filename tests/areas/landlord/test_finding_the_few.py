@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.landlord.certificates.requirements import REQUIREMENTS
+from gatewayd.areas.landlord.certificates.missing import REQUIREMENTS
 from gatewayd.ledger.allocating import rents_received
 from gatewayd.store import schema
 from tests.areas.accounting.books import Json

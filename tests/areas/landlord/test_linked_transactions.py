@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gatewayd.areas.landlord.linked_transactions.operations import list_linked_transactions
+from gatewayd.areas.landlord.linked_transactions import list_linked_transactions
 from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
 from gatewayd.ledger.allocating.allocation_shapes import Allocation

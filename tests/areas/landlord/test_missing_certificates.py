@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gatewayd.areas.landlord.certificates import counting
 from gatewayd.areas.landlord.certificates.counting import Counts
 from gatewayd.areas.landlord.certificates.kinds import KINDS
-from gatewayd.areas.landlord.certificates.requirements import REQUIREMENTS, Facts, required
+from gatewayd.areas.landlord.certificates.missing import REQUIREMENTS, Facts, required
 from gatewayd.clock import days_after
 from gatewayd.errors import Problem
 from gatewayd.ledger.certificate_shapes import Certificate

@@ -8,7 +8,7 @@ import datetime
 import pytest
 
 from gatewayd.areas.landlord.tenancies import notice_law
-from gatewayd.areas.landlord.tenancies.notice_periods import Span
+from gatewayd.areas.landlord.tenancies.notice_law import Span
 from tests.areas.accounting.books import Json
 from tests.areas.landlord.landlords import Landlord, codes
 from tests.areas.landlord.test_tenancy_states import Agreed, row_of

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatewayd.areas.landlord.properties import rules
-from gatewayd.areas.landlord.properties.shapes import PropertyOwner
+from gatewayd.areas.landlord.register.properties import PropertyOwner
 from gatewayd.errors import Problem
 from tests.areas.accounting.books import fields_of
 from tests.areas.landlord.lettings import Lettings

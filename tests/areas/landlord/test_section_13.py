@@ -4,8 +4,8 @@ import datetime
 
 import pytest
 
+from gatewayd.areas.landlord.register.tenancy_shapes import RentNotice, RentStep, TenancyRow
 from gatewayd.areas.landlord.rents import section_13
-from gatewayd.areas.landlord.tenancies.shapes import RentNotice, RentStep, TenancyRow
 from tests.areas.landlord.lets import step, tenancy
 
 FROM_MAY = tenancy(step("2026-05-01", "950.00"))

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from gatewayd.areas.landlord.register.tenancy_shapes import RentStep
 from gatewayd.areas.landlord.tenancies import rows
-from gatewayd.areas.landlord.tenancies.shapes import RentStep
 from gatewayd.areas.landlord.tenants import rows as tenant_rows
 from gatewayd.errors import Problem
 from gatewayd.store import ReadTx, WriteTx

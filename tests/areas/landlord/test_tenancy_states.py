@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gatewayd.areas.landlord.tenancies import states
-from gatewayd.areas.landlord.tenancies.notice_shapes import NoticeBy, NoticeGround, NoticeKind
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow, TenancyType
+from gatewayd.areas.landlord.register import tenancy_states
+from gatewayd.areas.landlord.register.tenancy_shapes import NoticeBy, NoticeGround, NoticeKind, TenancyRow, TenancyType
 from gatewayd.clock import from_wire
 
 FIRST, LAST = datetime.date(2024, 1, 1), datetime.date(2028, 12, 31)
@@ -117,8 +116,8 @@ def walk(agreed: Agreed) -> Iterator[Seen]:
 
 
 def seen(row: TenancyRow, day: str) -> Seen:
-    type_, was = states.type_of(row, day)
-    return Seen(states.status_of(row, day), type_, was, states.last_day(row))
+    type_, was = tenancy_states.type_of(row, day)
+    return Seen(tenancy_states.status_of(row, day), type_, was, tenancy_states.last_day(row))
 
 
 near = st.integers(-3, 3).map(lambda days: datetime.date(2026, 5, 1) + datetime.timedelta(days=days))
@@ -159,13 +158,13 @@ def test_each_day_is_what_a_walk_over_the_days_comes_to(agreed: Agreed) -> None:
 @given(agreed=agreements())
 def test_it_is_over_the_day_after_its_last_day_and_not_before(agreed: Agreed) -> None:
     row = row_of(agreed._replace(cancelled=False))
-    last = states.last_day(row)
+    last = tenancy_states.last_day(row)
     if last is None:
-        assert states.status_of(row, "9999-12-31") in ("active", "notice")
+        assert tenancy_states.status_of(row, "9999-12-31") in ("active", "notice")
         return
     after = datetime.date.fromisoformat(last) + datetime.timedelta(days=1)
-    assert states.status_of(row, last) in ("active", "notice")
-    assert states.status_of(row, after.isoformat()) == "ended"
+    assert tenancy_states.status_of(row, last) in ("active", "notice")
+    assert tenancy_states.status_of(row, after.isoformat()) == "ended"
 
 
 def day(month: int, of_month: int, year: int = 2026) -> datetime.date:
@@ -194,7 +193,7 @@ def day(month: int, of_month: int, year: int = 2026) -> datetime.date:
     ],
 )
 def test_the_edges_of_the_states(agreed: Agreed, on: str, expected: str) -> None:
-    assert states.status_of(row_of(agreed), on) == expected
+    assert tenancy_states.status_of(row_of(agreed), on) == expected
 
 
 @pytest.mark.parametrize(

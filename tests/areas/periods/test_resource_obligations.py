@@ -2,8 +2,8 @@
 
 import pytest
 
-from gatewayd.ledger import resource_obligations
-from gatewayd.ledger.resource_obligations import Following
+from gatewayd.ledger.obligations import resource_obligations
+from gatewayd.ledger.obligations.resource_obligations import Following
 from tests.areas.periods.desk import Desk, Json
 
 RESOURCE = "cert_01k0000000000000000000000a"

@@ -6,11 +6,11 @@ issued: what stands now, without what was issued since, and with what was supers
 
 from typing import Final, NamedTuple
 
-from gatewayd.areas.landlord.certificates import missing, rows, states
+from gatewayd.areas.landlord.certificates import missing, rows, rules
 from gatewayd.areas.landlord.certificates.missing import KEPT_PROPERTY
 from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
+from gatewayd.areas.landlord.certificates.rules import NEVER
 from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS
-from gatewayd.areas.landlord.certificates.states import NEVER
 from gatewayd.clock import days_after
 from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.store import ReadTx
@@ -77,5 +77,5 @@ def next_to_expire(
     """What is valid on an ISO date and expires next, the soonest first, of the same as `counts`."""
     whose = {"business_id": business_id, "legal_entity_id": legal_entity_id}
     found = [CERTIFICATES.read(tx, row) for sql in _SELECT_NEXT for row in tx.each(sql, day=day, count=count, **whose)]
-    found.sort(key=lambda row: (states.valid_until(row), row.id))
+    found.sort(key=lambda row: (rules.valid_until(row), row.id))
     return [rows.shown(row, day, window_days) for row in found[:count]]

@@ -14,8 +14,8 @@ from typing import Final, NamedTuple, TypeVar
 from gatewayd.areas.landlord.certificates import missing, rows
 from gatewayd.areas.landlord.certificates.missing import KEPT_PROPERTY, MissingFilter
 from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
+from gatewayd.areas.landlord.certificates.rules import valid_until
 from gatewayd.areas.landlord.certificates.shapes import ListCertificates, StoredCertificate
-from gatewayd.areas.landlord.certificates.states import valid_until
 from gatewayd.clock import days_after, from_moment
 from gatewayd.contract.pages import Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode

@@ -1,9 +1,13 @@
 """The certificates that the law asks for and nobody has (Domain B4): found in one statement, stored nowhere.
 
-The statement joins properties with the table of requirements, and says with it what `requirements.required` says. It
-looks at those that `may_lack` one, which is kept with each change of a property, its units and its certificates. No
-day makes that untrue, for nothing is issued on a day to come. On a day of the past those for which something was issued
-since may have lacked it too.
+The statement joins properties with the table of requirements, and says with it what `required` says. It looks at those
+that `may_lack` one, which is kept with each change of a property, its units and its certificates. No day makes that
+untrue, for nothing is issued on a day to come. On a day of the past those for which something was issued since may have
+lacked it too.
+
+Chosen: what is good practice alone is never missing, nor what a tenancy is asked for: its deposit and the right to
+rent of its tenants are told of where they stand, and nobody issues anything for a smoke alarm that was tried. Whether
+an exemption of a poor EPC is needed depends on what the owner wants to do about it. The PRS database is not open yet.
 """
 
 import itertools
@@ -11,9 +15,46 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from gatewayd.areas.landlord.certificates.requirements import KEPT, NO_BUILDINGS, REQUIREMENTS, Requirement
+from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register.properties import KEPT, Jurisdiction, Licensing, PropertyStatus, PropertyType, Use
 from gatewayd.ledger.certificate_shapes import Certificate, CertificateType
-from gatewayd.store import ReadTx
+from gatewayd.store import ReadTx, WriteTx
+
+_UNITED_KINGDOM: Final[tuple[Jurisdiction, ...]] = ("england", "wales", "scotland", "northern_ireland")
+_HOMES: Final[tuple[Use, ...]] = ("residential_let", "mixed")
+# Chosen: lodgers and guests are protected from gas, and live in nobody's let home (SI 1998/2451 reg 2; SI 2020/312).
+_SLEPT_IN: Final[tuple[Use, ...]] = (*_HOMES, "holiday_let", "rent_a_room")
+_LET: Final[tuple[Use, ...]] = (*_HOMES, "commercial_let")
+
+NO_BUILDINGS: Final[tuple[PropertyType, ...]] = ("land", "garage")
+
+
+class Requirement(NamedTuple):
+    """A type that is asked for in some places and uses.
+
+    `licensing` None: whatever the licensing is. `gas`: where there may be gas. `each_flat`: a property that is divided
+    into flats needs one for each of them, unless it has one for the whole.
+    """
+
+    type: CertificateType
+    jurisdictions: tuple[Jurisdiction, ...]
+    uses: tuple[Use, ...]
+    licensing: Licensing | None = None
+    gas: bool = False
+    each_flat: bool = False
+
+
+# Chosen: today's law is asked of any day. The last to come was that on wiring in Northern Ireland, on 1 December 2025.
+REQUIREMENTS: Final = (
+    Requirement("gas_safety", _UNITED_KINGDOM, _SLEPT_IN, gas=True, each_flat=True),
+    Requirement("eicr", _UNITED_KINGDOM, _HOMES, each_flat=True),
+    Requirement("epc", _UNITED_KINGDOM, _LET, each_flat=True),
+    Requirement("hmo_licence", _UNITED_KINGDOM, _SLEPT_IN, licensing="mandatory_hmo"),
+    Requirement("additional_licence", _UNITED_KINGDOM, _SLEPT_IN, licensing="additional_hmo"),
+    Requirement("selective_licence", _UNITED_KINGDOM, _SLEPT_IN, licensing="selective"),
+    Requirement("landlord_registration", ("scotland", "northern_ireland"), _HOMES),
+    Requirement("rent_smart_wales", ("wales",), _HOMES),
+)
 
 
 class Lacking(NamedTuple):
@@ -98,9 +139,10 @@ def behind(tx: ReadTx, wanted: MissingFilter, key: tuple[str, str, str]) -> Iter
                 yield lacking
 
 
-def lacks(tx: ReadTx, property_id: str) -> bool:
-    """Whether a property, or a flat of it, lacks a certificate today."""
-    return tx.row(_SELECT_ANY, property_id=property_id, day=tx.today) is not None
+def note(tx: WriteTx, property_id: str) -> None:
+    """Keep true whether a property may lack a certificate, where it, a unit or a certificate of it has changed."""
+    lacks = tx.row(_SELECT_ANY, property_id=property_id, day=tx.today) is not None
+    properties.note_lacking(tx, property_id, may_lack=lacks)
 
 
 def count_of(tx: ReadTx, business_id: str | None, legal_entity_id: str | None, day: str) -> int:
@@ -116,3 +158,31 @@ def shown(lacking: Lacking) -> Certificate:
     every |= {"property_id": lacking.property_id, "unit_id": lacking.unit_id or None, "type": lacking.type}
     every |= {"status": "missing", "currency": lacking.currency}
     return Certificate(**every)
+
+
+class Facts(NamedTuple):
+    """What of a property says what it needs. `gas_supply` None: nobody said.
+
+    Chosen: where nobody said that there is no gas, there may be: silence about what kills is no all-clear.
+    """
+
+    status: PropertyStatus
+    type: PropertyType
+    use: Use
+    jurisdiction: Jurisdiction
+    licensing: Licensing
+    gas_supply: bool | None
+
+
+def required(facts: Facts) -> Iterator[Requirement]:
+    """What the law asks for: nothing of what is sold, archived, not let, or no building."""
+    if facts.status not in KEPT or facts.type in NO_BUILDINGS:
+        return
+    for requirement in REQUIREMENTS:
+        if (
+            facts.jurisdiction in requirement.jurisdictions
+            and facts.use in requirement.uses
+            and requirement.licensing in (None, facts.licensing)
+            and not (requirement.gas and facts.gas_supply is False)
+        ):
+            yield requirement

@@ -17,7 +17,7 @@ from gatewayd.areas.landlord.certificates.shapes import (
     StoredCertificate,
     UpdateCertificate,
 )
-from gatewayd.areas.landlord.properties import rows as properties
+from gatewayd.areas.landlord.register import properties
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page

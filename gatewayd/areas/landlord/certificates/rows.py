@@ -1,7 +1,8 @@
 """Certificates as they are stored. Owns the table `certificates`.
 
 Those of a chain follow each other by the day they were issued, then by id; the last is current, and each of the others
-bears the id and the day of the next. So what was current on a day can be told of any day.
+bears the id and the day of the next. So what was current on a day can be told of any day. Each has its renewal as an
+obligation (Domain B9), unless its property is sold or archived.
 """
 
 from collections.abc import Mapping
@@ -9,13 +10,14 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord import following
-from gatewayd.areas.landlord.certificates import rules, states
+from gatewayd.areas.landlord.certificates import missing, rules
 from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, StoredCertificate
-from gatewayd.areas.landlord.properties import rows as properties
-from gatewayd.areas.landlord.properties.shapes import StoredProperty
+from gatewayd.areas.landlord.register.properties import KEPT, PROPERTIES, StoredProperty
 from gatewayd.contract.wire import project
 from gatewayd.ledger.certificate_shapes import Certificate
+from gatewayd.ledger.obligations import resource_obligations
+from gatewayd.ledger.obligations.resource_obligations import Following
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx, Table, WriteTx
 
 CERTIFICATES = Table(
@@ -23,9 +25,10 @@ CERTIFICATES = Table(
     StoredCertificate,
     kind="certificate",
     prefix="cert",
-    written={"chain": rules.chain_of, "valid_until": states.valid_until},
+    written={"chain": rules.chain_of, "valid_until": rules.valid_until},
 )
 OF_PROPERTY_MAX: Final = 200  # Chosen: what a property shows of each kind
+_ACRONYMS: Final = frozenset({"eicr", "epc", "hmo", "pat", "prs", "mees"})
 
 _OF_CHAIN = f"{CERTIFICATES.select} AND property_id = :property_id AND type = :type AND chain = :chain AND id <> :id"
 _SELECT_BEFORE = f"""
@@ -81,9 +84,9 @@ def insert(tx: WriteTx, row: StoredCertificate) -> StoredCertificate:
     """Store a new certificate in its place: the one before it is superseded, or it is itself by the one after it."""
     around = neighbours(tx, row)
     row = CERTIFICATES.insert(tx, _followed(row, around.after))
-    following.of_certificate(tx, row)
+    _settle(tx, row)
     _follow(tx, around.before, row)
-    properties.note_certificates(tx, row.property_id)
+    missing.note(tx, row.property_id)
     return row
 
 
@@ -91,20 +94,20 @@ def update(tx: WriteTx, before: StoredCertificate, after: StoredCertificate) -> 
     """Store what a certificate has become, which may have another place in its chain, or be in another one."""
     row = _moved(tx, before, after)
     for property_id in {before.property_id, after.property_id}:
-        properties.note_certificates(tx, property_id)
+        missing.note(tx, property_id)
     return row
 
 
 def _moved(tx: WriteTx, before: StoredCertificate, after: StoredCertificate) -> StoredCertificate:
     if _place(before) == _place(after):
         row = CERTIFICATES.update(tx, after)
-        following.of_certificate(tx, row)
+        _settle(tx, row)
         return row
     left = neighbours(tx, before)
     _follow(tx, left.before, left.after)
     around = neighbours(tx, after)
     row = CERTIFICATES.update(tx, _followed(after, around.after))
-    following.of_certificate(tx, row)
+    _settle(tx, row)
     _follow(tx, around.before, row)
     return row
 
@@ -114,8 +117,8 @@ def delete(tx: WriteTx, row: StoredCertificate) -> None:
     around = neighbours(tx, row)
     _follow(tx, around.before, around.after)
     tx.run(_DELETE, id=row.id)
-    following.without_certificate(tx, row.id)
-    properties.note_certificates(tx, row.property_id)
+    resource_obligations.settle(tx, row.id, None)
+    missing.note(tx, row.property_id)
 
 
 def of_property(tx: ReadTx, property_id: str) -> list[Certificate]:
@@ -132,12 +135,12 @@ def mark_told(tx: WriteTx, certificate_id: str) -> None:
 def settle_property(tx: WriteTx, of: StoredProperty) -> None:
     """Settle what follows from the current certificates of a property that was renamed, sold, or put away."""
     for values in tx.rows(_SELECT_OF_PROPERTY, property_id=of.id, count=OF_PROPERTY_MAX):
-        following.of_certificate(tx, CERTIFICATES.read(tx, values), of)
+        _settle(tx, CERTIFICATES.read(tx, values), of)
 
 
 def shown(row: StoredCertificate, day: str, window_days: int) -> Certificate:
     """A certificate with its state on an ISO date."""
-    return project(row, Certificate, status=states.status_of(row, day, window_days))
+    return project(row, Certificate, status=rules.status_of(row, day, window_days))
 
 
 def _place(row: StoredCertificate) -> dict[str, str]:
@@ -159,4 +162,32 @@ def _follow(tx: WriteTx, row: StoredCertificate | None, by: StoredCertificate | 
     followed = _followed(row, by)
     if followed != row:
         CERTIFICATES.save(tx, followed)
-        following.of_certificate(tx, followed)
+        _settle(tx, followed)
+
+
+def _settle(tx: WriteTx, row: StoredCertificate, of: StoredProperty | None = None) -> None:
+    """Settle its renewal, which is due on the day it expires. `of` is its property, where that is known."""
+    of = of or PROPERTIES.get(tx, row.property_id)
+    business = businesses.find(tx, of.business_id)
+    assert business is not None, "a foreign key"
+    following = None
+    if row.expiry_date is not None and of.status in KEPT:
+        following = Following(
+            kind="certificate_renewal",
+            name=f"{_title(row)}: {of.name}",
+            legal_entity_id=business.legal_entity_id,
+            business_id=business.id,
+            start=row.issued_date,
+            end=row.expiry_date,
+            due=row.expiry_date,
+            met_on=row.superseded_date,
+        )
+    resource_obligations.settle(tx, row.id, following)
+
+
+def _title(row: StoredCertificate) -> str:
+    """What people call it: `Gas safety`, `EPC`."""
+    if row.title is not None:
+        return row.title
+    words = [word.upper() if word in _ACRONYMS else word for word in row.type.split("_")]
+    return " ".join([words[0] if words[0].isupper() else words[0].capitalize(), *words[1:]])

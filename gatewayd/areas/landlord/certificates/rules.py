@@ -1,4 +1,7 @@
-"""The rules that the fields of a certificate follow (Domain B4). Pure."""
+"""The rules that the fields of a certificate follow, and its state (Domain B4). Pure.
+
+The state follows from its dates, so that no job can be late.
+"""
 
 import datetime
 from collections.abc import Iterator
@@ -11,6 +14,7 @@ from gatewayd.areas.landlord.certificates.kinds import KINDS
 from gatewayd.areas.landlord.certificates.shapes import StoredCertificate
 from gatewayd.clock import days_after
 from gatewayd.errors import FieldError, invalid_field
+from gatewayd.ledger.certificate_shapes import CertificateStatus
 
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2199, 12, 31)  # Chosen: what lies beyond is a slip
 REMEDIAL_DAYS: Final = 28
@@ -24,6 +28,8 @@ _DATES = {
     "servedDate": "served_date",
 }
 _PAST = frozenset({"issuedDate", "remedialDoneDate", "servedDate"})
+NEVER: Final = "9999-12-31"
+"""The last day of what has no end."""
 
 
 def issuer(name: str | UnsetType | None, short: str | UnsetType | None) -> str | UnsetType | None:
@@ -78,3 +84,25 @@ def _date_mistakes(row: StoredCertificate, today: str) -> Iterator[FieldError]:
             yield FieldError(path, "out_of_range", "The day is still to come.")
         elif date < row.issued_date:
             yield FieldError(path, "date_order", "It lies before issuedDate.")
+
+
+def is_unsafe(row: StoredCertificate) -> bool:
+    """Whether it found faults that nobody has mended: an electrical report that does not help."""
+    return row.type == "eicr" and row.result == "unsatisfactory" and row.remedial_done_date is None
+
+
+def valid_until(row: StoredCertificate) -> str:
+    """The last day on which it helps, as an ISO date: `NEVER` without an end, and empty for what is unsafe."""
+    if is_unsafe(row):
+        return ""
+    return row.expiry_date or NEVER
+
+
+def status_of(row: StoredCertificate, day: str, window_days: int) -> CertificateStatus:
+    """The state on an ISO date; what ends at most `window_days` later is expiring."""
+    if row.superseded_date is not None and row.superseded_date <= day:
+        return "superseded"
+    until = valid_until(row)
+    if until < day:
+        return "expired"
+    return "expiring" if until <= days_after(day, window_days) else "valid"

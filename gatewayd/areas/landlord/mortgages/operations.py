@@ -1,10 +1,15 @@
-"""The mortgage resource (Spec §4, Domain A4 and B4): its operations."""
+"""The mortgage resource (Spec §4, Domain A4 and B4): its operations.
+
+What was owed on days of closed periods stays what it was (Domain B9).
+"""
+
+from collections.abc import Iterator
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.mortgages import closed_days, listing, rules
-from gatewayd.areas.landlord.mortgages.rows import MORTGAGES
+from gatewayd.areas.landlord.mortgages import rules
+from gatewayd.areas.landlord.mortgages.rows import MORTGAGES, loan_of
 from gatewayd.areas.landlord.mortgages.shapes import (
     CreateMortgage,
     ListMortgages,
@@ -13,12 +18,21 @@ from gatewayd.areas.landlord.mortgages.shapes import (
     StatedBalance,
     UpdateMortgage,
 )
-from gatewayd.areas.landlord.properties import rows as properties
+from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.ledger.calendar import period_locks
+from gatewayd.ledger.calendar.period_locks import LockState
+from gatewayd.ledger.lists import table_page
+from gatewayd.ledger.loans.amortising import Loan, balance_on
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx, WriteTx
+
+_BY_END = " AND (rate_end_date, id) > (:after_date, :after_id) ORDER BY rate_end_date, id LIMIT :count"
 
 
 def list_mortgages(tx: ReadTx, caller: Caller, request: ListMortgages) -> Listing[Mortgage]:
@@ -26,7 +40,37 @@ def list_mortgages(tx: ReadTx, caller: Caller, request: ListMortgages) -> Listin
 
     With `rateEndsBefore` the rates that end soonest come first, and those that have ended before them all.
     """
-    return listing.page(tx, request)
+    filters = _filters(request, tx.today)
+    if request.rate_ends_before is None or request.updated_since is not None:
+        return table_page(tx, request, MORTGAGES, filters)
+    after_date, after_id = cursor_key(request, str, str) or ("", "")
+    given = {condition: value for condition, value in filters.items() if value is not None}
+    values = {condition.rpartition(":")[2].rstrip(")"): value for condition, value in given.items()}
+    sql = " AND ".join([MORTGAGES.select, *given]) + _BY_END
+    found = tx.each(sql, after_date=after_date, after_id=after_id, count=request.limit + 1, **values)
+    items: list[bytes] = []
+
+    def size(row: Mortgage) -> int:
+        items.append(encode(row))
+        return len(items[-1])
+
+    taken, more = fill((MORTGAGES.read(tx, row) for row in found), request.limit, size)
+    cursor = next_cursor(request, (taken[-1].rate_end_date or "", taken[-1].id)) if more else None
+    return Listing.of(items[: len(taken)], cursor)
+
+
+def _filters(request: ListMortgages, today: str) -> dict[str, object]:
+    """Each condition with the value of the one parameter that it ends with; None: it is not asked for."""
+    status, ends_before = request.status, request.rate_ends_before
+    if ends_before is not None and status is None:
+        status = "active"  # Chosen: a loan that is repaid needs no new rate
+    return {
+        "property_id = :property_id": request.property_id,
+        "(redeemed_date IS NULL OR redeemed_date > :redeemed_after)": today if status == "active" else None,
+        "redeemed_date <= :redeemed_by": today if status == "redeemed" else None,
+        "rate_end_date < :rate_ends_before": None if ends_before is None else ends_before.isoformat(),
+        "external_id = :external_id": request.external_id,
+    }
 
 
 def create_mortgage(tx: WriteTx, caller: Caller, request: CreateMortgage) -> Mortgage:
@@ -70,7 +114,7 @@ def update_mortgage(tx: WriteTx, caller: Caller, request: UpdateMortgage) -> Mor
         balance_date=before.balance_date,
     )
     after = _with_balance(_with_rate(tx, rules.started(after), before, request, given), request, given)
-    return MORTGAGES.update(tx, closed_days.kept(tx, before, _checked(tx, after)))
+    return MORTGAGES.update(tx, _kept(tx, before, _checked(tx, after)))
 
 
 def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMortgage, given: Mortgage) -> Mortgage:
@@ -111,6 +155,47 @@ def _checked(tx: WriteTx, row: Mortgage) -> Mortgage:
     if errors:
         raise invalid(*errors)
     return row
+
+
+def _kept(tx: ReadTx, before: Mortgage, after: Mortgage) -> Mortgage:
+    """The mortgage as it may become another. Raises `Problem` `period_closed` where a closed day would show other debt.
+
+    Chosen: the lender's first word always comes late, and does not reach back into a closed period: the months before
+    it stay those that follow from what was lent.
+    """
+    locked = _moved(tx, before, after)
+    if locked and after.balance_history:
+        after = rules.not_reaching_back(after)
+        locked = _moved(tx, before, after)
+    for day, lock in locked:
+        period_locks.refuse_lock(tx, day, lock)
+    return after
+
+
+def _moved(tx: ReadTx, before: Mortgage, after: Mortgage) -> list[tuple[str, LockState]]:
+    """Locked days on which what is owed would be another, and how each is locked."""
+    was, becomes = loan_of(before), loan_of(after)
+    if was == becomes:
+        return []
+    return [
+        (day, lock)
+        for first, last, lock in _ranges(tx, before)
+        for day in _days((was, becomes), first, last)
+        if balance_on(was, day) != balance_on(becomes, day)
+    ]
+
+
+def _ranges(tx: ReadTx, row: Mortgage) -> list[tuple[str, str, LockState]]:
+    business = businesses.find(tx, PROPERTIES.get(tx, row.property_id).business_id)
+    assert business is not None  # a foreign key
+    return period_locks.ranges_of(tx, business.legal_entity_id, business.id)
+
+
+def _days(loans: tuple[Loan, Loan], first: str, last: str) -> Iterator[str]:
+    """Days of a range that show whether two loans differ in it: its ends, and those on which something was said."""
+    told = {balance.date for loan in loans for balance in loan.balances}
+    told |= {day for loan in loans for day in (loan.start, loan.redeemed) if day is not None}
+    yield from sorted({first, last, *(day for day in told if first <= day <= last)})
 
 
 OPERATIONS = (

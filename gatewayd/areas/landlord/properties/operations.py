@@ -5,25 +5,24 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord import following
+from gatewayd.areas.landlord import valuations
+from gatewayd.areas.landlord.certificates import missing
 from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.mortgages import rows as mortgages
-from gatewayd.areas.landlord.properties import ownership, rows, rules
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
+from gatewayd.areas.landlord.properties import rows, rules
 from gatewayd.areas.landlord.properties.shapes import (
     CreateProperty,
     GetProperty,
     ListProperties,
     Property,
     PropertyDetail,
-    PropertyOwner,
-    StoredProperty,
     UpdateProperty,
 )
-from gatewayd.areas.landlord.tenancies import rows as tenancies
+from gatewayd.areas.landlord.register import tenancies
+from gatewayd.areas.landlord.register.properties import PROPERTIES, PropertyOwner, StoredProperty
+from gatewayd.areas.landlord.tenancies import rows as tenancy_rows
 from gatewayd.areas.landlord.tenancies.rules import only_place
 from gatewayd.areas.landlord.units import rows as units
-from gatewayd.areas.landlord.valuations import rows as valuations
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
@@ -68,7 +67,7 @@ def get_property(tx: ReadTx, caller: Caller, request: GetProperty) -> PropertyDe
         found,
         PropertyDetail,
         units=units.of_property(tx, found.id) if "units" in asked else UNSET,
-        tenancies=tenancies.of_property(tx, found.id) if "tenancies" in asked else UNSET,
+        tenancies=tenancy_rows.of_property(tx, found.id) if "tenancies" in asked else UNSET,
         mortgages=mortgages.of_property(tx, found.id) if "mortgages" in asked else UNSET,
         valuations=valuations.of_property(tx, found.id) if "valuations" in asked else UNSET,
         certificates=certificates.of_property(tx, found.id) if "certificates" in asked else UNSET,
@@ -83,7 +82,7 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
     """
     business = businesses.find(tx, request.business_id)
     path = "owners" if request.ownership is None else "ownership"
-    owners = ownership.merged([], request.owners or request.ownership or [])
+    owners = rules.merged_owners([], request.owners or request.ownership or [])
     errors = [*_naming_mistakes(request), *rules.business_mistakes(business)]
     errors += _owner_mistakes(tx, owners, business, path)
     if errors or business is None:
@@ -94,7 +93,7 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
         name=_name(request),
         jurisdiction=request.jurisdiction or rules.default_jurisdiction(business, request.address),
         owners=owners,
-        owner_share_percent=ownership.steps(owners, business.legal_entity_id)[-1].percent,
+        owner_share_percent=rules.share_steps(owners, business.legal_entity_id)[-1].percent,
         currency=request.currency or business.currency,
         status="active",
     )
@@ -102,9 +101,9 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
     if errors:
         raise invalid(*errors)
     row = PROPERTIES.insert(tx, row)
-    its = ownership.steps(owners, business.legal_entity_id)
+    its = rules.share_steps(owners, business.legal_entity_id)
     owner_shares.keep_steps(tx, Of(business.id, row.id), None, its, None)  # closed days have nothing of it yet
-    rows.note_certificates(tx, row.id)
+    missing.note(tx, row.id)
     return rows.get_shown(tx, row.id)
 
 
@@ -126,7 +125,7 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     if request.owners is not UNSET and request.ownership is not UNSET:
         errors.append(_NAMED_TWICE)
     if owners is not UNSET:
-        owners = ownership.merged(before.owners, owners)
+        owners = rules.merged_owners(before.owners, owners)
         errors += _owner_mistakes(tx, owners, business, path)
     if request.foreign_property_id is not UNSET:
         errors += rules.foreign_id_mistakes(after, business)
@@ -135,7 +134,7 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     if errors:
         raise invalid(*errors)
     if owners is not UNSET:
-        share = ownership.steps(owners, business.legal_entity_id)[-1].percent
+        share = rules.share_steps(owners, business.legal_entity_id)[-1].percent
         after = replace(after, owners=owners, owner_share_percent=share)
         if owners != before.owners:
             _keep_shares(tx, before, after, business)
@@ -143,10 +142,10 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     if not request.keep_tenancies:
         _refuse_tenancies(tx, before, after)
     after = PROPERTIES.update(tx, after)
-    rows.note_certificates(tx, after.id)
+    missing.note(tx, after.id)
     if (after.name, after.status, after.disposal_date) != (before.name, before.status, before.disposal_date):
         certificates.settle_property(tx, after)
-        following.of_disposal(tx, after)
+        rows.settle_disposal(tx, after)
     return rows.get_shown(tx, after.id)
 
 
@@ -169,7 +168,7 @@ def _owner_mistakes(
 ) -> Iterator[FieldError]:
     yield from rules.owner_mistakes(owners, path)
     if business is not None:
-        yield from ownership.mistakes(owners, business.legal_entity_id, path, tx.today)
+        yield from rules.ownership_mistakes(owners, business.legal_entity_id, path, tx.today)
     yield from references.unknown(
         tx,
         (
@@ -182,7 +181,7 @@ def _owner_mistakes(
 def _keep_shares(tx: WriteTx, before: StoredProperty, after: StoredProperty, business: Business) -> None:
     """Keep true which shares hold when. Raises `Problem` `period_closed`."""
     last_closed = period_locks.last_closed(tx, business.legal_entity_id, business.id)
-    its = ownership.steps(after.owners, business.legal_entity_id)
+    its = rules.share_steps(after.owners, business.legal_entity_id)
     owner_shares.keep_steps(tx, Of(business.id, after.id), before.owner_share_percent, its, last_closed)
 
 
@@ -190,7 +189,7 @@ def _jurisdiction_mistakes(tx: ReadTx, before: StoredProperty, after: StoredProp
     """Whose law a property is under is that of its tenancies. Chosen: those that have ended are looked at no more."""
     if after.jurisdiction == before.jurisdiction:
         return
-    for tenancy_id, type_ in rows.lasting_types(tx, after.id, tx.today):
+    for tenancy_id, type_ in tenancies.lasting_types(tx, after.id, tx.today):
         place = only_place(type_)
         if place not in (None, after.jurisdiction):
             message = (
@@ -220,7 +219,7 @@ def _refuse_tenancies(tx: ReadTx, before: StoredProperty, after: StoredProperty)
     else:
         return
     assert day is not None  # rules.mistakes
-    tenancy_id = rows.lasting_tenancy(tx, before.id, day)
+    tenancy_id = tenancies.lasting(tx, before.id, day)
     if tenancy_id is not None:
         message = f"The tenancy {tenancy_id} has not ended before: end it, or have it {what} with keepTenancies."
         raise invalid_state(message, before.status, ())

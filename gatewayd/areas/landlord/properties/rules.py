@@ -1,17 +1,20 @@
-"""The rules that the fields of a property follow (Domain B4). Pure."""
+"""The rules that the fields of a property follow, and whose it was when (Domain B4). Pure.
+
+Owners with the same first day are its owners from that day on, in the place of all before them; those without one are
+its owners up to the first such day.
+"""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
-from gatewayd.areas.landlord.properties.shapes import (
-    Jurisdiction,
-    PropertyAddressRequest,
-    PropertyOwner,
-    StoredProperty,
-)
+from msgspec.structs import replace
+
+from gatewayd.areas.landlord.properties.shapes import PropertyAddressRequest
+from gatewayd.areas.landlord.register.properties import Jurisdiction, PropertyOwner, StoredProperty
 from gatewayd.errors import FieldError
 from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.results.owner_shares import Step
 from gatewayd.ledger.taxpayers.businesses import Business
 from gatewayd.money import canonical
 
@@ -27,6 +30,7 @@ _NOT_NEGATIVE: Final = {
     "disposal_proceeds": "disposalProceeds",
     "disposal_costs": "disposalCosts",
 }
+_EARLIEST = "1900-01-01"
 
 
 def business_mistakes(business: Business | None) -> Iterator[FieldError]:
@@ -114,3 +118,38 @@ def foreign_id_mistakes(row: StoredProperty, business: Business) -> Iterator[Fie
 
 def _sum(owners: Sequence[PropertyOwner]) -> Decimal:
     return sum((Decimal(owner.share_percent) for owner in owners), Decimal(0))
+
+
+def merged_owners(before: Sequence[PropertyOwner], given: Sequence[PropertyOwner]) -> list[PropertyOwner]:
+    """The owners after a change: where all that are given have a day, those of earlier days stay."""
+    first = min((_first_day(one) for one in given), default="")
+    kept = [one for one in before if _first_day(one) < first]
+    owners = [replace(one, share_percent=canonical(one.share_percent)) for one in given]
+    return sorted([*kept, *owners], key=_first_day)
+
+
+def share_steps(owners: Sequence[PropertyOwner], legal_entity_id: str) -> list[Step]:
+    """The share of the legal entity of the business from each day on, oldest first; None: as the business says."""
+    return [Step(day, own_share(those, legal_entity_id)) for day, those in _sets(owners)]
+
+
+def ownership_mistakes(
+    owners: Sequence[PropertyOwner], legal_entity_id: str, path: str, today: str
+) -> Iterator[FieldError]:
+    """What is wrong with the owners of each day together, and with the days."""
+    for _, those in _sets(owners):
+        yield from share_mistakes(those, legal_entity_id, path)
+    for day in sorted({_first_day(one) for one in owners} - {""}):
+        if not _EARLIEST <= day <= today:
+            message = f"Give a day from {_EARLIEST} to {today}: who will own it is entered when they do."
+            yield FieldError(path, "out_of_range", message)
+
+
+def _sets(owners: Sequence[PropertyOwner]) -> list[tuple[str, list[PropertyOwner]]]:
+    days = sorted({"", *map(_first_day, owners)})
+    return [(day, [one for one in owners if _first_day(one) == day]) for day in days]
+
+
+def _first_day(owner: PropertyOwner) -> str:
+    """The first day as an owner; empty: from the first on."""
+    return "" if owner.from_date is None else owner.from_date.isoformat()

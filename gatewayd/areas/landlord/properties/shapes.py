@@ -5,12 +5,23 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.areas.landlord.mortgages.shapes import Mortgage
+from gatewayd.areas.landlord.register.properties import (
+    Furnished,
+    Jurisdiction,
+    Licensing,
+    PropertyOwner,
+    PropertyStatus,
+    PropertyType,
+    StoredProperty,
+    Tenure,
+    Uprn,
+    Use,
+)
 from gatewayd.areas.landlord.tenancies.shapes import Tenancy
 from gatewayd.areas.landlord.units.shapes import Bedrooms, PropertyUnit
-from gatewayd.areas.landlord.valuations.shapes import PropertyValuation
+from gatewayd.areas.landlord.valuations import PropertyValuation
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
-    Address,
     AddressRequest,
     Amount,
     AmountText,
@@ -21,50 +32,18 @@ from gatewayd.contract.wire import (
     DecimalText,
     ExternalId,
     Id,
-    Part,
     Request,
-    Response,
     Search,
-    Timestamp,
     Version,
 )
 from gatewayd.ledger.certificate_shapes import Certificate
 
-Jurisdiction = Literal["england", "wales", "scotland", "northern_ireland", "other"]
-PropertyType = Literal[
-    "house",
-    "flat",
-    "maisonette",
-    "bungalow",
-    "hmo",
-    "studio",
-    "block",
-    "commercial",
-    "mixed_use",
-    "land",
-    "garage",
-    "other",
-]
-Use = Literal["residential_let", "commercial_let", "mixed", "holiday_let", "rent_a_room", "own_use", "vacant"]
-Tenure = Literal["freehold", "leasehold", "commonhold", "other"]
-Furnished = Literal["furnished", "part_furnished", "unfurnished"]
-Licensing = Literal["none", "mandatory_hmo", "additional_hmo", "selective", "unknown"]
-PropertyStatus = Literal["active", "under_offer", "sold", "archived"]
-
 Inclusion = Literal["units", "tenancies", "mortgages", "valuations", "certificates"]
 
 PropertyName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
-Uprn = Annotated[str, Meta(pattern="^[0-9]{1,12}$", description="Unique Property Reference Number: at most 12 digits.")]
-Percent = Annotated[DecimalText, Meta(description="Percent: more than 0, at most 100.")]
 ShortText = Annotated[str, Meta(max_length=120)]
 Band = Annotated[str, Meta(pattern="^[A-I]$", description="Council tax band, A to I.", examples=["D"])]
 ForeignId = Annotated[str, Meta(min_length=1, max_length=36)]
-
-
-class PropertyAddress(Address, frozen=True, kw_only=True):
-    """A postal address, as it is kept."""
-
-    uprn: str | None = None
 
 
 class PropertyAddressRequest(AddressRequest, frozen=True, kw_only=True):
@@ -73,68 +52,7 @@ class PropertyAddressRequest(AddressRequest, frozen=True, kw_only=True):
     uprn: Uprn | None = None
 
 
-OwnerFromDate = Annotated[
-    Date,
-    Meta(
-        description="The first day of this share. Of spouses whose income is not split in half that of the declaration "
-        "on Form 17, which has to reach HMRC within 60 days."
-    ),
-]
-
-
-class PropertyOwner(Part, frozen=True, kw_only=True):
-    """Who owns a part: a legal entity of yours, or somebody else by name.
-
-    `fromDate`: owners with the same one own it from that day on, in the place of all before; null: from the first on.
-    """
-
-    legal_entity_id: Id | None = None
-    name: Annotated[str, Meta(min_length=1, max_length=160)] | None = None
-    share_percent: Percent
-    from_date: OwnerFromDate | None = None
-
-
 Owners = Annotated[list[PropertyOwner], Meta(max_length=20)]
-
-
-class StoredProperty(Response, frozen=True, kw_only=True):
-    """What of a property stands in its row. `owner_share_percent` None: it is that of its business."""
-
-    id: Id
-    external_id: str | None
-    business_id: Id
-    name: str
-    address: PropertyAddress | None
-    jurisdiction: Jurisdiction
-    type: PropertyType
-    use: Use
-    tenure: Tenure | None
-    lease_expiry_date: DateText | None
-    ground_rent_annual: Amount | None
-    service_charge_annual: Amount | None
-    furnished: Furnished | None
-    bedrooms: int | None
-    area_sqm: CanonicalDecimal | None
-    owners: list[PropertyOwner]
-    owner_share_percent: CanonicalDecimal | None
-    acquisition_date: DateText | None
-    purchase_price: Amount | None
-    acquisition_costs: Amount | None
-    improvement_costs: Amount | None
-    disposal_date: DateText | None
-    disposal_proceeds: Amount | None
-    disposal_costs: Amount | None
-    currency: str
-    local_authority: str | None
-    council_tax_band: str | None
-    licensing: Licensing
-    gas_supply: bool | None
-    foreign_property_id: str | None
-    status: PropertyStatus
-    archived_at: Timestamp | None
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int
 
 
 class Property(StoredProperty, frozen=True, kw_only=True):

@@ -1,14 +1,14 @@
 """What tenancies owe: rent due less rent received (Domain C3). Reads only.
 
-Who owes is found by the day from which on rent is unpaid (`received`), so that who has paid costs nothing, whether the
-tenancy runs or has ended. What is due is counted, by whole periods at once.
+Who owes is found by the day from which on rent is unpaid (`rents_received`), so that who has paid costs nothing,
+whether the tenancy runs or has ended. What is due is counted, by whole periods at once.
 """
 
 import datetime
 from typing import NamedTuple
 
-from gatewayd.areas.landlord.rents import terms
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
+from gatewayd.areas.landlord.register import rent_terms
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow
 from gatewayd.ledger.allocating import rents_received
 from gatewayd.ledger.rents import schedule, stored_terms
 from gatewayd.store import ReadTx, Row
@@ -75,7 +75,7 @@ def of_tenancy(tx: ReadTx, row: TenancyRow, day: str) -> Owed:
     came = rents_received.until(tx, row.id, row.currency, day)
     if row.cancelled_at is not None:
         return Owed(0, came, 0, came, None, None)
-    its = terms.of_row(row)
+    its = rent_terms.of_row(row)
     due = schedule.due_until(its, day)
     oldest, latest = schedule.oldest_unpaid(its, day, came), schedule.latest_due(its, day)
     return Owed(due, came, max(due - came, 0), max(came - due, 0), oldest, latest)

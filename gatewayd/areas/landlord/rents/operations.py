@@ -1,8 +1,10 @@
-"""Rents: their operations."""
+"""Rents: their operations (Domain C1)."""
 
 from collections.abc import Mapping
 
-from gatewayd.areas.landlord.rents import arrears, pages, writing_off
+from gatewayd.areas.landlord.register.tenancies import TENANCIES
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow
+from gatewayd.areas.landlord.rents import arrears, pages
 from gatewayd.areas.landlord.rents.shapes import (
     ListRentsDue,
     RecordedRent,
@@ -12,8 +14,6 @@ from gatewayd.areas.landlord.rents.shapes import (
     WriteOffRent,
     WrittenOffRent,
 )
-from gatewayd.areas.landlord.tenancies.rows import TENANCIES
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
@@ -25,7 +25,8 @@ from gatewayd.ledger.taxpayers import businesses
 from gatewayd.money import Money, canonical, to_minor
 from gatewayd.store import ReadTx, WriteTx
 
-_OWN_PATHS = frozenset({"amount", "date", "description", "fxRate"})
+_OF_RECORDED = frozenset({"amount", "date", "description", "fxRate"})
+_OF_WRITTEN_OFF = frozenset({"amount", "date", "externalId"})
 _BY: Mapping[RentMethod, str] = {
     "cash": "Rent in cash",
     "cheque": "Rent by cheque",
@@ -88,17 +89,63 @@ def _entered(tx: WriteTx, row: TenancyRow, request: RecordRent) -> Allocation:
         external_id=request.external_id,
     )
     date = None if request.date is None else request.date.isoformat()
+    return _enter(tx, part, Entry(date, row.currency), _OF_RECORDED)
+
+
+def write_off_rent(tx: WriteTx, caller: Caller, request: WriteOffRent) -> WrittenOffRent:
+    """Write off rent that will not come: all that a tenancy owes on a day, or a part of it.
+
+    It is owed no more, and pays the oldest rents of the tenancy first. On accruals it is an expense of that day; on
+    cash basis the rent was never income, and it is none. It is taken back with `banking.removeAllocation`, when the
+    money comes after all.
+    """
+    row = TENANCIES.find(tx, request.tenancy_id)
+    if row is None:
+        raise invalid(unknown_reference("tenancyId", "tenancy"))
+    day = tx.today if request.date is None else request.date.isoformat()
+    owed = min(arrears.of_tenancy(tx, row, day).arrears, arrears.of_tenancy(tx, row, tx.today).arrears)
+    if not owed:
+        raise invalid_state(f"The tenancy owes nothing that was due by {day}.", "paid", ())
+    part = Part(
+        category="not_pnl",
+        purpose="rent_written_off",
+        direction="in",
+        amount=_amount_of(row, request, owed),
+        tenancy_id=row.id,
+        description=request.reason,
+        external_id=request.external_id,
+    )
+    entered = _enter(tx, part, Entry(day, row.currency), _OF_WRITTEN_OFF)
+    left = arrears.of_tenancy(tx, row, tx.today)
+    return WrittenOffRent(allocation=entered, arrears=Money(left.arrears, row.currency), currency=row.currency)
+
+
+def _amount_of(row: TenancyRow, request: WriteOffRent, owed: int) -> int:
+    if request.amount is None:
+        return owed
     try:
-        (entered,) = allocations.enter(tx, [part], Entry(date, row.currency))
+        amount = to_minor(request.amount, row.currency)
+    except ValueError as error:
+        raise invalid_field("amount", "invalid_decimal", f"{error}.") from None
+    if not 0 < amount <= owed:
+        raise invalid_field("amount", "out_of_range", f"The tenancy owes {Money(owed, row.currency)}: give up to that.")
+    return amount
+
+
+def _enter(tx: WriteTx, part: Part, entry: Entry, own: frozenset[str]) -> Allocation:
+    """Enter a part of a request with `own` fields: what is wrong with others follows from its tenancy."""
+    try:
+        (entered,) = allocations.enter(tx, [part], entry)
     except Problem as problem:
-        raise invalid(*map(_of_request, problem.errors)) if problem.errors else problem from None
+        if not problem.errors:
+            raise
+        raise invalid(*(_of_request(error, own) for error in problem.errors)) from None
     return entered
 
 
-def _of_request(error: FieldError) -> FieldError:
-    """An error of a part as one of the request: what it does not name follows from the tenancy."""
+def _of_request(error: FieldError, own: frozenset[str]) -> FieldError:
     path = error.path.rpartition(".")[2]
-    return FieldError(path if path in _OWN_PATHS else "tenancyId", error.code, error.message)
+    return FieldError(path if path in own else "tenancyId", error.code, error.message)
 
 
 OPERATIONS = (
@@ -140,7 +187,7 @@ OPERATIONS = (
         scopes=("accounting:write",),
         request=WriteOffRent,
         response=WrittenOffRent,
-        handler=writing_off.write_off_rent,
+        handler=write_off_rent,
         errors=("already_exists", "invalid_state", "period_closed"),
         extension=True,
         example={

@@ -12,9 +12,8 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.rents import terms
-from gatewayd.areas.landlord.tenancies import states
-from gatewayd.areas.landlord.tenancies.shapes import RentNotice, RentStep, TenancyRow
+from gatewayd.areas.landlord.register import rent_terms, tenancy_states
+from gatewayd.areas.landlord.register.tenancy_shapes import RentNotice, RentStep, TenancyRow
 from gatewayd.clock import days_after
 from gatewayd.ledger.dates.date_ranges import later
 from gatewayd.ledger.rents import schedule
@@ -52,15 +51,15 @@ def findings(row: TenancyRow, step: RentStep) -> list[Finding]:
 
 def _applies(row: TenancyRow, step: RentStep) -> bool:
     """Whether it raises the rent of a tenancy that is assured periodic on that day."""
-    periodic = step.from_date >= states.PERIODIC_FROM and states.type_of(row, step.from_date)[0] == "assured_periodic"
-    return periodic and _raises(row, step)
+    type_, _ = tenancy_states.type_of(row, step.from_date)
+    return step.from_date >= tenancy_states.PERIODIC_FROM and type_ == "assured_periodic" and _raises(row, step)
 
 
 def _raises(row: TenancyRow, step: RentStep) -> bool:
     if step.from_date <= row.start_date:
         return False
     without = replace(row, rent_history=[one for one in row.rent_history if one.from_date < step.from_date])
-    before = schedule.rent_on(terms.of_row(without), step.from_date)
+    before = schedule.rent_on(rent_terms.of_row(without), step.from_date)
     return _of_a_month(row, step) > schedule.monthly_rent(before.amount, before.frequency)
 
 
@@ -80,10 +79,10 @@ def _of_served_notice(step: RentStep, notice: RentNotice, served: str) -> Iterat
     effective = step.from_date if notice.effective_date is None else notice.effective_date.isoformat()
     if step.from_date < effective:
         yield Finding("before_effective_date", f"By the notice the new rent is due from {effective} on.")
-    if served < states.PERIODIC_FROM:
+    if served < tenancy_states.PERIODIC_FROM:
         return  # Chosen: such a notice is of the older law, and what that asked for is not looked at
     if notice.form is not None and _form_key(notice.form) != _form_key(FORM):
-        yield Finding("notice_form", f"Since {states.PERIODIC_FROM} the notice is on {FORM}.")
+        yield Finding("notice_form", f"Since {tenancy_states.PERIODIC_FROM} the notice is on {FORM}.")
     earliest = later(served, _NOTICE_MONTHS)
     if effective < earliest:
         message = f"A notice that was served on {served} takes effect on {earliest} at the earliest."
@@ -92,7 +91,7 @@ def _of_served_notice(step: RentStep, notice: RentNotice, served: str) -> Iterat
 
 def _of_day(row: TenancyRow, day: str) -> Iterator[Finding]:
     """What is wrong with the day of a rise."""
-    if not any(due.first == day for due in schedule.dues(terms.of_row(row)._replace(end=None), day, day)):
+    if not any(due.first == day for due in schedule.dues(rent_terms.of_row(row)._replace(end=None), day, day)):
         yield Finding("not_first_day_of_period", f"{day} is not the first day of a period of the tenancy.")
     earliest = days_after(row.start_date, _52_WEEKS)
     if day < earliest:
@@ -112,7 +111,7 @@ def _rises_by_notice(row: TenancyRow) -> list[str]:
         after.from_date
         for before, after in pairs
         if _of_a_month(row, after) > _of_a_month(row, before)
-        and (after.notice is not None or after.from_date >= states.PERIODIC_FROM)
+        and (after.notice is not None or after.from_date >= tenancy_states.PERIODIC_FROM)
     ]
 
 

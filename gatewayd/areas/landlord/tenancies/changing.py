@@ -1,22 +1,16 @@
 """What an update makes of a tenancy: its end, its notice, its rents, and what was entered wrongly. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.rents import terms
-from gatewayd.areas.landlord.tenancies import deposits, notice_law, rent_steps, rules, spans, states
-from gatewayd.areas.landlord.tenancies.amounts import amount_of
-from gatewayd.areas.landlord.tenancies.rent_steps import MAX_STEPS
-from gatewayd.areas.landlord.tenancies.shapes import (
-    RentChange,
-    RentFrequency,
-    RentNotice,
-    RentStep,
-    TenancyRow,
-    UpdateTenancy,
-)
+from gatewayd.areas.landlord.register import rent_terms, tenancy_states
+from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency, RentNotice, RentStep, TenancyRow
+from gatewayd.areas.landlord.tenancies import deposits, notice_law, rules, spans
+from gatewayd.areas.landlord.tenancies.rules import amount_of
+from gatewayd.areas.landlord.tenancies.shapes import RentChange, UpdateTenancy
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field
 
 TERMS = (
@@ -26,6 +20,7 @@ TERMS = (
     *("rent_quarter_days", "bills_included"),
 )
 """What is fixed once a tenancy was called off: all but its deposit, `notes` and `external_id`."""
+_MAX_STEPS: Final = 200  # Chosen: all of a tenancy are looked at together
 
 
 def changes_terms(request: UpdateTenancy) -> bool:
@@ -77,7 +72,7 @@ def with_notice(row: TenancyRow, before: TenancyRow, request: UpdateTenancy) -> 
     if request.notice_by is UNSET and row.notice_by is None:
         row = replace(row, notice_by=notice_law.whose(row.notice_kind))
     moved = row.notice_expiry_date not in (None, before.notice_expiry_date)
-    return replace(row, end_date=None) if moved and states.ends_by_notice(row) else row
+    return replace(row, end_date=None) if moved and tenancy_states.ends_by_notice(row) else row
 
 
 def with_end(row: TenancyRow, request: UpdateTenancy, today: str) -> TenancyRow:
@@ -95,7 +90,7 @@ def with_end(row: TenancyRow, request: UpdateTenancy, today: str) -> TenancyRow:
     if request.end_date is None:
         return replace(row, end_date=None, term_end_date=None)
     end = request.end_date.isoformat()
-    if row.type == "assured_shorthold" and today < states.PERIODIC_FROM and row.notice_served_date is None:
+    if row.type == "assured_shorthold" and today < tenancy_states.PERIODIC_FROM and row.notice_served_date is None:
         return replace(row, end_date=None, term_end_date=end)
     return replace(row, end_date=end)
 
@@ -118,13 +113,13 @@ def with_rent(row: TenancyRow, change: RentChange, today: str) -> TenancyRow:
     if errors:
         raise invalid(*errors)
     amount = amount_of("rent.amount", change.amount, row.currency)
-    from_date, monthly_since = change.from_date.isoformat(), terms.monthly_since(row)
+    from_date, monthly_since = change.from_date.isoformat(), rent_terms.monthly_since(row)
     by_month = monthly_since is not None and from_date >= monthly_since
     frequency: RentFrequency | None = "monthly" if by_month else None
     step = RentStep(from_date=from_date, amount=str(amount), notice=change.notice, frequency=frequency)
-    history = rent_steps.with_step(row.rent_history, step)
-    if len(history) > MAX_STEPS:
-        raise Problem("limit_reached", f"A tenancy has at most {MAX_STEPS} rents.", extra={"limit": MAX_STEPS})
+    history = _with_step(row.rent_history, step)
+    if len(history) > _MAX_STEPS:
+        raise Problem("limit_reached", f"A tenancy has at most {_MAX_STEPS} rents.", extra={"limit": _MAX_STEPS})
     return replace(row, rent_history=history)
 
 
@@ -138,11 +133,11 @@ def _without_rent(row: TenancyRow, change: RentChange) -> TenancyRow:
         raise invalid_field("rent.fromDate", "conflict", message)
     if day not in starts:
         raise invalid_field("rent.fromDate", "unknown_reference", f"No rent begins on {day}.")
-    return replace(row, rent_history=rent_steps.without_step(row.rent_history, day))
+    return replace(row, rent_history=_without_step(row.rent_history, day))
 
 
 def _rent_mistakes(row: TenancyRow, change: RentChange, today: str) -> Iterator[FieldError]:
-    from_date, end, horizon = change.from_date.isoformat(), states.last_day(row), rules.horizon(today)
+    from_date, end, horizon = change.from_date.isoformat(), tenancy_states.last_day(row), rules.horizon(today)
     if from_date < row.start_date:
         yield FieldError("rent.fromDate", "date_order", f"The tenancy begins on {row.start_date}.")
     if end is not None and end < from_date:
@@ -159,3 +154,13 @@ def with_deposit(row: TenancyRow, request: UpdateTenancy) -> TenancyRow:
     if request.deposit is UNSET:
         return row
     return replace(row, **deposits.columns_of(request.deposit, row.currency))
+
+
+def _without_step(history: Sequence[RentStep], day: str) -> list[RentStep]:
+    """The history without the step of a day; all of it where that day has none."""
+    return [one for one in history if one.from_date != day]
+
+
+def _with_step(history: Sequence[RentStep], step: RentStep) -> list[RentStep]:
+    """The history with one step more, in the place of one from the same day."""
+    return sorted([*_without_step(history, step.from_date), step], key=lambda one: one.from_date)

@@ -3,15 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gatewayd.areas.landlord.rents import section_13, terms
+from gatewayd.areas.landlord.register import rent_terms, tenancy_states
+from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
+from gatewayd.areas.landlord.rents import section_13
 from gatewayd.areas.landlord.rents.section_13 import FindingCode
-from gatewayd.areas.landlord.tenancies import deposit_law, notice_law, rent_steps, states
-from gatewayd.areas.landlord.tenancies.shapes import (
-    RentStep,
-    TenancyRow,
-    TenancyWarning,
-    TenancyWarningCode,
-)
+from gatewayd.areas.landlord.tenancies import deposit_law, notice_law
+from gatewayd.areas.landlord.tenancies.shapes import TenancyWarning, TenancyWarningCode
 from gatewayd.ledger.rents import monthly_periods, schedule
 from gatewayd.money import Money
 
@@ -26,7 +23,7 @@ _OF_FINDINGS: Final[Mapping[FindingCode, TenancyWarningCode]] = {
 }
 
 _NO_TERM: Final = (
-    f"In England assured tenancies have no fixed term since {states.PERIODIC_FROM}: this one goes on past it."
+    f"In England assured tenancies have no fixed term since {tenancy_states.PERIODIC_FROM}: this one goes on past it."
     " When it ends, give `endedDate`."
 )
 _NO_TERM_IN_SCOTLAND: Final = (
@@ -45,7 +42,7 @@ def warnings(row: TenancyRow, today: str) -> list[TenancyWarning]:
     if row.cancelled_at is not None:
         return []
     to_come = [step for step in row.rent_history if step.from_date > max(today, row.start_date)]
-    rents = (rent_steps.step_on(row, today), *to_come[:1])
+    rents = (rent_terms.step_on(row, today), *to_come[:1])
     return [
         *_of_term(row, today),
         *notice_law.warnings(row, today),
@@ -64,7 +61,7 @@ def of_rent(row: TenancyRow, step: RentStep) -> list[TenancyWarning]:
 
 
 def _of_term(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
-    if states.is_past_term(row, today):
+    if tenancy_states.is_past_term(row, today):
         message = (
             f"Its term was over on {row.term_end_date}, and nobody said that it ended: by law it goes on, and rent is"
             " due. Give `endedDate` if the tenants left, or clear `termEndDate` if they stay."
@@ -74,15 +71,40 @@ def _of_term(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
 
 def _of_period(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
     """Told until a rent by the month is entered, which says that people know."""
-    since = terms.monthly_since(row)
-    if since is None or today < states.PERIODIC_FROM or row.rent_history[-1].frequency is not None:
+    since = rent_terms.monthly_since(row)
+    if since is None or today < tenancy_states.PERIODIC_FROM or row.rent_history[-1].frequency is not None:
         return
-    last = monthly_periods.last_longer(terms.agreed(row))
+    last = monthly_periods.last_longer(rent_terms.agreed(row))
     agreed, days = Money(last.amount, row.currency), monthly_periods.days_of(last)
-    by_law = Money(schedule.rent_on(terms.of_row(row), since).amount, row.currency)
+    by_law = Money(schedule.rent_on(rent_terms.of_row(row), since).amount, row.currency)
     message = (
-        f"Rent periods of assured tenancies that begin since {states.PERIODIC_FROM} are a month at most: from {since}"
-        f" on {by_law} is due a month, the {agreed} of the {days} days before / {days} x 30.42. Enter it as `rent` from"
-        " that day on, or what else was agreed, to say that it is known."
+        f"Rent periods of assured tenancies that begin since {tenancy_states.PERIODIC_FROM} are a month at most: from"
+        f" {since} on {by_law} is due a month, the {agreed} of the {days} days before / {days} x 30.42. Enter it as"
+        " `rent` from that day on, or what else was agreed, to say that it is known."
     )
     yield TenancyWarning(code="rent_period_ended", message=message)
+
+
+def of_last_quarter(before: TenancyRow | None, after: TenancyRow) -> Iterator[TenancyWarning]:
+    """What there is to say of a last rent that the change has made a part of one (Domain C3). `before` None: it is new.
+
+    At common law rent that is due in advance on quarter days is due whole, and nothing of it is given back: Ellis v
+    Rowbotham [1900] 1 QB 740; Marks and Spencer plc v BNP Paribas [2015] UKSC 72. It is counted by days where the lease
+    says so, as most do of their last quarter. What the lease says nobody told, and so what is counted is told.
+    """
+    its = rent_terms.of_row(after)
+    if its.end is None or after.rent_quarter_days is None or after.cancelled_at is not None:
+        return
+    if before is not None and rent_terms.of_row(before) == its:
+        return
+    begins = schedule.latest_due(its, its.end)
+    if begins is None or schedule.rent_on(its, begins).quarter_days is None:
+        return
+    last, whole = next(schedule.dues(its, begins, begins)), next(schedule.dues(its._replace(end=None), begins, begins))
+    if last.amount < whole.amount:
+        counted, full = Money(last.amount, after.currency), Money(whole.amount, after.currency)
+        message = (
+            f"It ends on {last.last}, within a quarter: {counted} is counted for its days. All of {full} is owed since"
+            f" {begins} unless the lease has the last rent by days."
+        )
+        yield TenancyWarning(code="rent_apportioned", message=message)

@@ -13,13 +13,8 @@ import datetime
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from gatewayd.areas.landlord.tenancies.shapes import (
-    DepositScheme,
-    RentFrequency,
-    TenancyRow,
-    TenancyType,
-    TenancyWarning,
-)
+from gatewayd.areas.landlord.register.tenancy_shapes import DepositScheme, RentFrequency, TenancyRow, TenancyType
+from gatewayd.areas.landlord.tenancies.shapes import TenancyWarning
 from gatewayd.clock import days_after
 from gatewayd.money import Money, to_minor
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from gatewayd.areas.landlord.tenancies.amounts import amount_of
-from gatewayd.areas.landlord.tenancies.shapes import CreateTenancy, Deposit, DepositPart, TenancyRow
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow
+from gatewayd.areas.landlord.tenancies.rules import amount_of
+from gatewayd.areas.landlord.tenancies.shapes import CreateTenancy, Deposit, DepositPart
 from gatewayd.errors import FieldError, invalid, invalid_field
 
 _NONE: Mapping[str, object] = {

@@ -7,8 +7,9 @@ In England and Wales a home whose EPC says F or G is not let, unless an exemptio
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from gatewayd.areas.landlord.tenancies import states
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow, TenancyType, TenancyWarning
+from gatewayd.areas.landlord.register import tenancy_states
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow, TenancyType
+from gatewayd.areas.landlord.tenancies.shapes import TenancyWarning
 from gatewayd.store import ReadTx
 
 # Chosen: of tenancies that are domestic by the regulations (reg 19). Lodgers, guests and companies have others
@@ -42,7 +43,7 @@ class _Certificate(NamedTuple):
 
 def warnings(tx: ReadTx, row: TenancyRow) -> Iterator[TenancyWarning]:
     """What there is to say of the energy performance of what a tenancy has, as long as it has not ended."""
-    if row.cancelled_at is not None or states.status_of(row, tx.today) == "ended" or row.type not in _DOMESTIC:
+    if row.cancelled_at is not None or tenancy_states.status_of(row, tx.today) == "ended" or row.type not in _DOMESTIC:
         return
     rating = _poor_rating(tx, row.property_id, row.unit_id, tx.today)
     if rating is not None:

@@ -1,39 +1,31 @@
 """The tenancy resource (Spec §4, Domain A4 and B4): its operations."""
 
+from collections.abc import Iterator, Sequence
+
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
-from gatewayd.areas.landlord.properties.shapes import Jurisdiction, StoredProperty
-from gatewayd.areas.landlord.tenancies import (
-    changing,
-    compliance,
-    deposits,
-    premises,
-    quarter_ends,
-    rent_steps,
-    rows,
-    rules,
-    spans,
-    states,
-)
-from gatewayd.areas.landlord.tenancies.amounts import amount_of
-from gatewayd.areas.landlord.tenancies.rows import TENANCIES
-from gatewayd.areas.landlord.tenancies.shapes import (
-    CreateTenancy,
-    ListTenancies,
-    RentStep,
-    Tenancy,
-    TenancyRow,
-    UpdateTenancy,
-)
+from gatewayd.areas.landlord.register import rent_terms, tenancy_states
+from gatewayd.areas.landlord.register.properties import PROPERTIES, Jurisdiction, StoredProperty
+from gatewayd.areas.landlord.register.tenancies import TENANCIES
+from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
+from gatewayd.areas.landlord.tenancies import changing, compliance, deposits, rows, rules, spans
+from gatewayd.areas.landlord.tenancies.rules import amount_of
+from gatewayd.areas.landlord.tenancies.shapes import CreateTenancy, ListTenancies, Tenancy, UpdateTenancy
+from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_state
 from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.references import unknown_reference
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx, Row, WriteTx
+
+_SELECT_UNIT = """
+SELECT property_id, archived_at IS NOT NULL FROM property_units WHERE org_id = :org_id AND id = :id
+"""
 
 
 def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listing[Tenancy]:
@@ -70,9 +62,9 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
     """
     let = PROPERTIES.find(tx, request.property_id)
     errors = [
-        *premises.property_mistakes(tx, let),
-        *premises.unit_mistakes(tx, request.unit_id, request.property_id),
-        *premises.tenant_mistakes(tx, request.tenant_ids),
+        *_property_mistakes(tx, let),
+        *_unit_mistakes(tx, request.unit_id, request.property_id),
+        *_tenant_mistakes(tx, request.tenant_ids),
     ]
     if errors or let is None:
         raise invalid(*errors)
@@ -83,7 +75,7 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
     _refuse([*found, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
     warnings = [compliance.no_term(row)] if rules.takes_no_term(row) else []
     row = rows.add(tx, rules.without_term(row))
-    return rows.shown(tx, row, [*warnings, *quarter_ends.warnings(None, row)])
+    return rows.shown(tx, row, [*warnings, *compliance.of_last_quarter(None, row)])
 
 
 def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenancy:
@@ -106,7 +98,7 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     after, told = spans.with_tenants(changing.with_deposit(after, request), before, request, tx.today)
     errors = [*rules.due_day_mistakes(after, given=request.rent_due_day is not UNSET)]
     if request.tenant_ids is not UNSET and after.tenant_ids != before.tenant_ids:
-        errors += premises.tenant_mistakes(tx, after.tenant_ids)
+        errors += _tenant_mistakes(tx, after.tenant_ids)
     if (after.type, after.start_date) != (before.type, before.start_date):
         errors += rules.type_mistakes(after, _jurisdiction(tx, before))
     ends = changing.ends_of(after, request)
@@ -119,9 +111,9 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     same = (after.type, after.term_end_date) == (before.type, before.term_end_date)
     warnings = [*told, *([] if same or not rules.takes_no_term(after) else [compliance.no_term(after)])]
     after = rows.change(tx, before, rules.without_term(after))
-    warnings += quarter_ends.warnings(before, after)
+    warnings += compliance.of_last_quarter(before, after)
     if request.rent is not UNSET and request.rent.amount is not None:
-        warnings += compliance.of_rent(after, rent_steps.step_on(after, request.rent.from_date.isoformat()))
+        warnings += compliance.of_rent(after, rent_terms.step_on(after, request.rent.from_date.isoformat()))
     return rows.shown(tx, after, warnings)
 
 
@@ -129,7 +121,7 @@ def _new(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow
     """A tenancy that is not stored yet, and not looked at. Raises `Problem` `validation_failed`."""
     start = request.start_date.isoformat()
     rent = amount_of("rentAmount", request.rent_amount, let.currency)
-    type_ = request.type or rules.default_type(let, start, companies=premises.are_companies(tx, request.tenant_ids))
+    type_ = request.type or rules.default_type(let, start, companies=_are_companies(tx, request.tenant_ids))
     return TENANCIES.new(
         tx,
         request,
@@ -153,7 +145,7 @@ def _refuse(errors: list[FieldError]) -> None:
 
 def _called_off(tx: WriteTx, row: TenancyRow) -> TenancyRow:
     """The tenancy, cancelled. Raises `Problem` `invalid_state` where it has begun."""
-    status = states.status_of(row, tx.today)
+    status = tenancy_states.status_of(row, tx.today)
     if status not in ("upcoming", "cancelled"):
         raise invalid_state(f"The tenancy began on {row.start_date}: it can end, but not be called off.", status, ())
     return replace(row, cancelled_at=row.cancelled_at or tx.now)
@@ -163,6 +155,49 @@ def _jurisdiction(tx: ReadTx, row: TenancyRow) -> Jurisdiction:
     let = PROPERTIES.find(tx, row.property_id)
     assert let is not None  # a foreign key
     return let.jurisdiction
+
+
+def _property_mistakes(tx: ReadTx, let: StoredProperty | None) -> Iterator[FieldError]:
+    """What is wrong with the property of a new tenancy; None: there is no such one."""
+    if let is None:
+        yield unknown_reference("propertyId", "property")
+        return
+    if let.status in ("sold", "archived"):
+        yield FieldError("propertyId", "conflict", f"The property is {let.status}.")
+    business = businesses.find(tx, let.business_id)
+    if business is not None and business.archived:
+        yield FieldError("propertyId", "conflict", "The business of the property is archived.")
+
+
+def _unit_mistakes(tx: ReadTx, unit_id: str | None, property_id: str) -> Iterator[FieldError]:
+    """What is wrong with the unit of a new tenancy; None: it is of the whole property."""
+    if unit_id is None:
+        return
+    found = tx.row(_SELECT_UNIT, id=unit_id)
+    if found is None:
+        yield unknown_reference("unitId", "unit")
+    elif found[0] != property_id:
+        yield FieldError("unitId", "conflict", "The unit is one of another property.")
+    elif found[1]:
+        yield FieldError("unitId", "conflict", "The unit is archived.")
+
+
+def _tenant_mistakes(tx: ReadTx, ids: Sequence[str]) -> Iterator[FieldError]:
+    """What is wrong with the tenants of a tenancy."""
+    for index, id_ in enumerate(ids):
+        path, standing = f"tenantIds[{index}]", tenants.standing(tx, id_)
+        if id_ in ids[:index]:
+            yield FieldError(path, "conflict", "The tenant is named twice.")
+        elif standing is None:
+            yield unknown_reference(path, "tenant")
+        elif standing.erased:
+            yield FieldError(path, "conflict", "The tenant was erased.")
+
+
+def _are_companies(tx: ReadTx, ids: Sequence[str]) -> bool:
+    """Whether all of these tenants are companies."""
+    found = [tenants.standing(tx, id_) for id_ in ids]
+    return all(standing is not None and standing.kind == "company" for standing in found)
 
 
 OPERATIONS = (

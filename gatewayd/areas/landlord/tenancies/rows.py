@@ -1,13 +1,6 @@
-"""Tenancies as they are stored. Owns the tables `tenancies` and `tenancy_tenants`.
+"""Tenancies as they are changed and shown, with who lives there. Owns the table `tenancy_tenants`.
 
-    last_day        when the tenancy ends, whichever day asks; NULL: it goes on. See `states.last_day`
-    expected_end    the same, else when a notice expires or its term is over. See `states.expected_end`
-    rent_total      all that is ever due of one that has a last day
-    last_rent       the last of its rents, minor units, from when on it is asked for, and how often
-    last_rent_from
-    last_rent_frequency
-
-What a tenancy is today follows from it: `OF_STATUS` are the conditions of `states.status_of` in SQL.
+What a tenancy is today follows from its last day: `OF_STATUS` are the conditions of `tenancy_states.status_of` in SQL.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,42 +8,26 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.rents import arrears, terms
-from gatewayd.areas.landlord.tenancies import (
-    closed_days,
-    compliance,
-    deposits,
-    efficiency,
-    rent_steps,
-    spans,
-    states,
-)
-from gatewayd.areas.landlord.tenancies.shapes import Tenancy, TenancyRow, TenancyStatus, TenancyWarning
+from gatewayd.areas.landlord.register import rent_terms, tenancy_states
+from gatewayd.areas.landlord.register.tenancies import TENANCIES
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow, TenancyStatus
+from gatewayd.areas.landlord.rents import arrears
+from gatewayd.areas.landlord.tenancies import compliance, deposits, efficiency, spans
+from gatewayd.areas.landlord.tenancies.shapes import AgreedRent, Tenancy, TenancyWarning
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem
-from gatewayd.ledger.allocating import rents_received
+from gatewayd.ledger.allocating import lets, rents_received
+from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.rents import schedule
+from gatewayd.ledger.rents.schedule import Due
+from gatewayd.ledger.taxpayers import businesses
 from gatewayd.money import Money
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, WriteTx
 
 MAX_OF_PROPERTY: Final = 200  # Chosen: what is served with a property; the list has all
 
-TENANCIES = Table(
-    "tenancies",
-    TenancyRow,
-    kind="tenancy",
-    prefix="tcy",
-    written={
-        "last_day": states.last_day,
-        "expected_end": states.expected_end,
-        "rent_total": terms.total,
-        "last_rent": lambda row: terms.last_rent(row).amount,
-        "last_rent_from": lambda row: terms.last_rent(row).first,
-        "last_rent_frequency": lambda row: terms.last_rent(row).frequency,
-    },
-)
 _SELECT_OF_PROPERTY = (
     f"{TENANCIES.select} AND property_id = :property_id ORDER BY start_date DESC, id DESC LIMIT :count"
 )
@@ -60,11 +37,6 @@ WHERE org_id = :org_id AND property_id = :property_id AND id <> :id AND cancelle
     AND (unit_id IS NULL OR CAST(:unit_id AS TEXT) IS NULL OR unit_id = :unit_id)
     AND (CAST(:last AS TEXT) IS NULL OR start_date <= :last) AND (last_day IS NULL OR last_day >= :first)
 ORDER BY start_date, id LIMIT 1
-"""
-# Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
-_MARK_ENDING = "UPDATE tenancies SET ending_told_for = expected_end WHERE org_id = :org_id AND id = :id"
-_MARK_LOOKED_AT = """
-UPDATE tenancies SET rent_looked_at_on = :today, rent_told_for = :told_for WHERE org_id = :org_id AND id = :id
 """
 _DELETE_LINKS = "DELETE FROM tenancy_tenants WHERE org_id = :org_id AND tenancy_id = :tenancy_id"
 _INSERT_LINK = """
@@ -111,7 +83,7 @@ def add(tx: WriteTx, row: TenancyRow) -> TenancyRow:
     """Store a new tenancy. Raises `Problem`: `already_exists`, `overlapping_tenancy`, `period_closed`."""
     TENANCIES.refuse_taken(tx, row.external_id)
     _refuse_overlapping(tx, row)
-    closed_days.refuse_moved_rents(tx, None, row)
+    _refuse_moved_rents(tx, None, row)
     return insert(tx, row)
 
 
@@ -128,7 +100,7 @@ def change(tx: WriteTx, before: TenancyRow, after: TenancyRow) -> TenancyRow:
     TENANCIES.refuse_taken(tx, after.external_id, after.id)
     if after.cancelled_at is None:
         _refuse_overlapping(tx, after)
-    closed_days.refuse_moved_rents(tx, before, after)
+    _refuse_moved_rents(tx, before, after)
     after = TENANCIES.update(tx, after)
     were, are = spans.last_days(before), spans.last_days(after)
     if were != are:
@@ -142,9 +114,9 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
     """The tenancy as it is today, with the warnings of the call that it answers."""
     today = tx.today
     owed = arrears.of_tenancy(tx, row, today)
-    type_, converted_from = states.type_of(row, today)
-    rent = schedule.rent_on(terms.of_row(row), today)
-    monthly_since = terms.monthly_since(row)
+    type_, converted_from = tenancy_states.type_of(row, today)
+    rent = schedule.rent_on(rent_terms.of_row(row), today)
+    monthly_since = rent_terms.monthly_since(row)
     standing = [*compliance.warnings(row, today), *efficiency.warnings(tx, row)]
     return project(
         row,
@@ -152,31 +124,21 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         tenants=spans.of_row(row),
         type=type_,
         converted_from=converted_from,
-        status=states.status_of(row, today),
-        end_date=states.last_day(row),
+        status=tenancy_states.status_of(row, today),
+        end_date=tenancy_states.last_day(row),
         ended_date=row.end_date,
         rent_amount=Money(rent.amount, row.currency),
         rent_frequency=rent.frequency,
         rent_due_day=rent.due_day,
         rent_quarter_days=rent.quarter_days,
-        agreed_rent=None if rent.frequency == row.rent_frequency else rent_steps.agreed_rent(row, monthly_since),
-        monthly_since_date=monthly_since if today >= states.PERIODIC_FROM else None,
+        agreed_rent=None if rent.frequency == row.rent_frequency else _agreed_rent(row, monthly_since),
+        monthly_since_date=monthly_since if today >= tenancy_states.PERIODIC_FROM else None,
         rent_history=[replace(step, frequency=step.frequency or row.rent_frequency) for step in row.rent_history],
         deposit=deposits.shown(row),
         arrears=Money(owed.arrears, row.currency),
         credit=Money(owed.credit, row.currency),
         warnings=[*warnings, *(found for found in standing if found not in warnings)],
     )
-
-
-def mark_ending_told(tx: WriteTx, tenancy_id: str) -> None:
-    """Note that it was told when it ends."""
-    tx.run(_MARK_ENDING, id=tenancy_id)
-
-
-def mark_rent_looked_at(tx: WriteTx, tenancy_id: str, told_for: str | None) -> None:
-    """Note that its rent was looked at today, and the ISO due date that was told of last; None: none was."""
-    tx.run(_MARK_LOOKED_AT, id=tenancy_id, told_for=told_for, today=tx.today)
 
 
 def _note(tx: WriteTx, row: TenancyRow, tenant_ids: Iterable[str]) -> None:
@@ -201,7 +163,7 @@ def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
         unit_id=row.unit_id,
         id=row.id,
         first=row.start_date,
-        last=states.last_day(row),
+        last=tenancy_states.last_day(row),
     )
     if existing is not None:
         existing_id, term_end, last, expiry = existing
@@ -211,3 +173,34 @@ def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
         elif term_end is not None and last is None:
             message += f" That tenancy goes on past its term ({term_end}) until `endedDate` is given."
         raise Problem("overlapping_tenancy", message, extra={"existingId": existing_id})
+
+
+def _refuse_moved_rents(tx: ReadTx, before: TenancyRow | None, after: TenancyRow) -> None:
+    """Raises `Problem` `period_closed` where a locked day would have other rents. `before` None: it is new.
+
+    Rents that fell due on days of closed periods count there on accruals, and stay what they were (Domain C1). Chosen:
+    of a business on accruals alone, for on cash basis nothing that counts follows from what falls due.
+    """
+    let = lets.find(tx, after.property_id)
+    business = None if let is None else businesses.find(tx, let.business_id)
+    if business is None or business.accounting_basis != "accruals":
+        return
+    for first, last, lock in period_locks.ranges_of(tx, business.legal_entity_id, business.id):
+        was, becomes = _dues(before, first, last), _dues(after, first, last)
+        moved = next((due for due in sorted(was ^ becomes)), None)
+        if moved is not None:
+            period_locks.refuse_lock(tx, moved.first, lock)
+
+
+def _dues(row: TenancyRow | None, first: str, last: str) -> set[Due]:
+    if row is None or row.cancelled_at is not None:
+        return set()
+    return set(schedule.dues(rent_terms.of_row(row), first, last))
+
+
+def _agreed_rent(row: TenancyRow, monthly_since: str | None) -> AgreedRent:
+    """The last rent that was agreed before the law had it by the month; None: of which nothing was."""
+    agreed = [step for step in row.rent_history if monthly_since is None or step.from_date < monthly_since]
+    amount = Money.of(agreed[-1].amount, row.currency)
+    due_day = row.rent_due_day if row.rent_quarter_days is None else None
+    return AgreedRent(amount=amount, frequency=row.rent_frequency, due_day=due_day, quarter_days=row.rent_quarter_days)

@@ -6,12 +6,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.properties.shapes import Jurisdiction, StoredProperty
-from gatewayd.areas.landlord.tenancies import notice_law, states
-from gatewayd.areas.landlord.tenancies.shapes import RentFrequency, TenancyRow, TenancyType
+from gatewayd.areas.landlord.register import tenancy_states
+from gatewayd.areas.landlord.register.properties import Jurisdiction, StoredProperty
+from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency, TenancyRow, TenancyType
+from gatewayd.areas.landlord.tenancies import notice_law
 from gatewayd.clock import months_later
-from gatewayd.errors import FieldError
+from gatewayd.errors import FieldError, invalid_field
 from gatewayd.ledger.rents import monthly_periods
+from gatewayd.money import Money, exponent
 
 _EARLIEST: Final = "1900-01-01"  # Chosen: each rent since the start is counted
 _HORIZON_YEARS: Final = 100  # Chosen: leases with steps of rent run for decades
@@ -29,6 +31,7 @@ _ONLY_IN: Final[Mapping[TenancyType, Jurisdiction]] = {
     # Chosen: what was assured elsewhere has become something else, or is `other`
     **{type_: place for place, type_ in _BY_JURISDICTION.items() if type_ != "other"},
 }
+_MOST_DIGITS: Final = 9  # Chosen: whole ones, so that what a century of weeks comes to is an amount as well
 
 
 def default_type(let: StoredProperty, start_date: str, *, companies: bool) -> TenancyType:
@@ -41,7 +44,7 @@ def default_type(let: StoredProperty, start_date: str, *, companies: bool) -> Te
         return "lodger"
     if let.use == "holiday_let":  # Chosen: a holiday makes nobody an assured tenant
         return "other"
-    if let.jurisdiction == "england" and start_date < states.PERIODIC_FROM:
+    if let.jurisdiction == "england" and start_date < tenancy_states.PERIODIC_FROM:
         return "assured_shorthold"
     return _BY_JURISDICTION[let.jurisdiction]
 
@@ -62,7 +65,7 @@ def takes_no_term(row: TenancyRow) -> bool:
         return False
     if row.type == "private_residential_tenancy":
         return True
-    return row.type in ("assured_periodic", "assured_shorthold") and row.term_end_date >= states.PERIODIC_FROM
+    return row.type in ("assured_periodic", "assured_shorthold") and row.term_end_date >= tenancy_states.PERIODIC_FROM
 
 
 def without_term(row: TenancyRow) -> TenancyRow:
@@ -81,8 +84,8 @@ def type_mistakes(row: TenancyRow, jurisdiction: Jurisdiction) -> Iterator[Field
     only_in = only_place(row.type)
     if only_in is not None and only_in != jurisdiction:
         yield FieldError("type", "conflict", f"It is a tenancy of {only_in.replace('_', ' ').title()}.")
-    if row.type == "assured_shorthold" and row.start_date >= states.PERIODIC_FROM:
-        message = f"Since {states.PERIODIC_FROM} no assured shorthold begins: new ones are assured periodic."
+    if row.type == "assured_shorthold" and row.start_date >= tenancy_states.PERIODIC_FROM:
+        message = f"Since {tenancy_states.PERIODIC_FROM} no assured shorthold begins: new ones are assured periodic."
         yield FieldError("type", "conflict", message)
 
 
@@ -105,7 +108,7 @@ def due_day_mistakes(row: TenancyRow, *, given: bool) -> Iterator[FieldError]:
 
 
 def _rent_mistakes(row: TenancyRow) -> Iterator[FieldError]:
-    begins_since = row.type == "assured_periodic" and row.start_date >= states.PERIODIC_FROM
+    begins_since = row.type == "assured_periodic" and row.start_date >= tenancy_states.PERIODIC_FROM
     if begins_since and row.rent_frequency in monthly_periods.LONGER:
         message = "The rent of an assured periodic tenancy is for a month, or for 28 days at most."
         yield FieldError("rentFrequency", "conflict", message)
@@ -136,3 +139,19 @@ def _notice_mistakes(row: TenancyRow) -> Iterator[FieldError]:
 def horizon(today: str) -> str:
     """The last day on which a tenancy may begin, or a rent be served and begin."""
     return months_later(datetime.date.fromisoformat(today), 12 * _HORIZON_YEARS).isoformat()
+
+
+def amount_of(path: str, text: str, currency: str) -> Money:
+    """The amount of a field, 0 or more.
+
+    Raises `Problem` `validation_failed` where the currency has no such amount, or it is not one of a let.
+    """
+    try:
+        amount = Money.of(text, currency)
+    except ValueError as error:
+        raise invalid_field(path, "invalid_decimal", f"{error}.") from None
+    if amount.minor < 0:
+        raise invalid_field(path, "out_of_range", "The amount is below zero.")
+    if amount.minor >= 10 ** (_MOST_DIGITS + exponent(currency)):
+        raise invalid_field(path, "out_of_range", f"The amount has more than {_MOST_DIGITS} digits before the point.")
+    return amount

@@ -5,12 +5,17 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.areas.landlord.tenancies.notice_shapes import (
+from gatewayd.areas.landlord.register.tenancy_shapes import (
+    DepositScheme,
     NoticeBy,
     NoticeGround,
-    NoticeGrounds,
     NoticeKind,
-    NoticeKindField,
+    RentFrequency,
+    RentNotice,
+    RentStep,
+    TenancyStatus,
+    TenancyType,
+    TenantSpan,
 )
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
@@ -27,21 +32,7 @@ from gatewayd.contract.wire import (
     Version,
 )
 from gatewayd.ledger.rents.quarter_days import QuarterDays
-from gatewayd.ledger.rents.schedule import Frequency
 
-TenancyType = Literal[
-    "assured_periodic",
-    "assured_shorthold",
-    "occupation_contract",
-    "private_residential_tenancy",
-    "private_tenancy_ni",
-    "regulated",
-    "lodger",
-    "company_let",
-    "commercial_lease",
-    "other",
-]
-RentFrequency = Frequency
 RentQuarterDays = Annotated[
     QuarterDays,
     Meta(
@@ -51,8 +42,6 @@ RentQuarterDays = Annotated[
         "months after it."
     ),
 ]
-DepositScheme = Literal["dps", "tds", "mydeposits", "safedeposits_scotland", "lps_scotland", "tdsni", "none"]
-TenancyStatus = Literal["upcoming", "active", "notice", "ended", "cancelled"]
 TenancyWarningCode = Literal[
     "fixed_term_not_allowed",
     "term_over",
@@ -110,26 +99,26 @@ LastDay = Annotated[
     datetime.date,
     Meta(description="Last day of the tenancy, come or to come: when the tenants left, or will as was agreed."),
 ]
-NoticeForm = Annotated[str, Meta(min_length=1, max_length=40, examples=["Form 4A"])]
 Notes = Annotated[str, Meta(max_length=2000)]
 Reference = Annotated[str, Meta(max_length=80)]
-
-
-class RentNotice(Part, frozen=True, kw_only=True):
-    """The notice that raised a rent."""
-
-    form: NoticeForm | None = None
-    served_date: Date | None = None
-    effective_date: Date | None = None
-
-
-class RentStep(Response, frozen=True, kw_only=True):
-    """A rent, from a day on. `amount` is in the tenancy's currency, for a period of `frequency`."""
-
-    from_date: DateText
-    amount: AmountText
-    notice: RentNotice | None
-    frequency: RentFrequency | None = None  # stored where it is not that of the tenancy, served always
+NoticeKindField = Annotated[
+    NoticeKind,
+    Meta(
+        description="England, Housing Act 1988: `section_8`, with grounds; `section_21` before 2026-05-01. Wales, "
+        "Renting Homes (Wales) Act 2016: `section_173`, `section_186`, `section_194` (a break clause), "
+        "`possession_notice` with grounds. Scotland: `notice_to_leave`, with grounds. Business premises: `section_25` "
+        "of the Landlord and Tenant Act 1954. `notice_to_quit`: Northern Ireland, and where there is the common law "
+        "alone. `tenant_notice`: by the tenant, wherever it lies."
+    ),
+]
+NoticeGrounds = Annotated[
+    list[NoticeGround],
+    Meta(
+        max_length=20,
+        description="With `section_8` the grounds of Schedule 2 of the Housing Act 1988, with `notice_to_leave` those "
+        "of Schedule 3 of the Private Housing (Tenancies) (Scotland) Act 2016, with `possession_notice` the words.",
+    ),
+]
 
 
 class AgreedRent(Response, frozen=True, kw_only=True):
@@ -144,14 +133,6 @@ class AgreedRent(Response, frozen=True, kw_only=True):
     quarter_days: QuarterDays | None
 
 
-class TenantSpan(Response, frozen=True, kw_only=True):
-    """A tenant of the tenancy, from a day to a day, both inclusive. `toDate` null: as long as the tenancy goes on."""
-
-    tenant_id: Id
-    from_date: DateText
-    to_date: DateText | None
-
-
 class Deposit(Response, frozen=True, kw_only=True):
     """What the landlord holds, where it is protected, and what was given back."""
 
@@ -162,50 +143,6 @@ class Deposit(Response, frozen=True, kw_only=True):
     protected_date: DateText | None
     returned_amount: Amount | None
     returned_date: DateText | None
-
-
-class TenancyRow(Response, frozen=True, kw_only=True):
-    """A tenancy as it is stored. `type` is that of its agreement, whatever the law has made of it since.
-
-    `term_end_date` is the last day of the term that was agreed, `end_date` the last day after all; when a tenancy ends
-    is what `states.last_day` says. `tenant_spans` is empty where the tenants are those of all days. `rent_due_day` is
-    as `RentDueDay` says; `rent_quarter_days`, of quarterly rent alone, go before it, and None leaves it to it.
-    `deposit_amount` None: there is no deposit.
-    """
-
-    id: Id
-    external_id: str | None
-    property_id: Id
-    unit_id: str | None
-    tenant_ids: list[Id]
-    tenant_spans: list[TenantSpan]
-    type: TenancyType
-    start_date: DateText
-    term_end_date: DateText | None
-    end_date: DateText | None
-    rent_frequency: RentFrequency
-    rent_due_day: int
-    rent_quarter_days: QuarterDays | None
-    bills_included: bool
-    currency: str
-    rent_history: list[RentStep]
-    deposit_amount: Amount | None
-    deposit_scheme: DepositScheme | None
-    deposit_reference: str | None
-    deposit_received_date: DateText | None
-    deposit_protected_date: DateText | None
-    deposit_returned_amount: Amount | None
-    deposit_returned_date: DateText | None
-    notice_served_date: DateText | None
-    notice_by: NoticeBy | None
-    notice_kind: NoticeKind | None
-    notice_grounds: list[NoticeGround]
-    notice_expiry_date: DateText | None
-    notes: str | None
-    cancelled_at: Timestamp | None
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int
 
 
 class TenancyWarning(Response, frozen=True, kw_only=True):

@@ -10,8 +10,9 @@ from typing import NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.tenancies import states
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow, TenancyWarning, TenantSpan, UpdateTenancy
+from gatewayd.areas.landlord.register import tenancy_states
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow, TenantSpan
+from gatewayd.areas.landlord.tenancies.shapes import TenancyWarning, UpdateTenancy
 from gatewayd.errors import FieldError, invalid_field
 from gatewayd.ledger.dates.date_ranges import before as day_before
 
@@ -59,7 +60,7 @@ def with_tenants(row: TenancyRow, before: TenancyRow, request: UpdateTenancy, to
         day = named.isoformat()
         _refuse_day(row, day, today)
         return Changed(_from(row, before, day))
-    if states.status_of(before, today) == "ended":
+    if tenancy_states.status_of(before, today) == "ended":
         message = f"Since when? Of all days, give the first one, {row.start_date}."
         raise invalid_field("tenantsFromDate", "required", message)
     day = max(row.start_date, today)
@@ -73,7 +74,7 @@ def from_start(row: TenancyRow, start: str) -> list[TenantSpan]:
 
 def mistakes(row: TenancyRow) -> Iterator[FieldError]:
     """What is wrong with the dates of a tenancy, by who was a tenant of it when."""
-    end = states.last_day(row)
+    end = tenancy_states.last_day(row)
     if any(span.to_date is not None and span.to_date < row.start_date for span in row.tenant_spans):
         yield FieldError("startDate", "date_order", "Somebody was a tenant before that day, and is none any more.")
     if end is not None and any(end < span.from_date for span in row.tenant_spans):
@@ -81,7 +82,7 @@ def mistakes(row: TenancyRow) -> Iterator[FieldError]:
 
 
 def _refuse_day(row: TenancyRow, day: str, today: str) -> None:
-    last = min(states.last_day(row) or today, max(today, row.start_date))
+    last = min(tenancy_states.last_day(row) or today, max(today, row.start_date))
     if not row.start_date <= day <= last:
         message = f"Give a day from {row.start_date} to {last}: what is to come is entered when it has."
         raise invalid_field("tenantsFromDate", "out_of_range", message)

@@ -1,12 +1,16 @@
 """The unit resource (Spec §4, Domain A4 and B4): its operations."""
 
+from collections.abc import Iterator
+from decimal import Decimal
+
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.properties import rows as properties
-from gatewayd.areas.landlord.properties.rows import PROPERTIES
-from gatewayd.areas.landlord.tenancies.shapes import RentFrequency
-from gatewayd.areas.landlord.units import rows, rules
+from gatewayd.areas.landlord.certificates import missing
+from gatewayd.areas.landlord.register import properties, tenancies
+from gatewayd.areas.landlord.register.properties import PROPERTIES
+from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency
+from gatewayd.areas.landlord.units import rows
 from gatewayd.areas.landlord.units.rows import UNITS
 from gatewayd.areas.landlord.units.shapes import (
     CreatePropertyUnit,
@@ -44,7 +48,7 @@ def create_property_unit(tx: WriteTx, caller: Caller, request: CreatePropertyUni
     row = UNITS.new(tx, request, currency=owner.currency)
     row = UNITS.insert(tx, _checked(tx, row, request.rent_frequency))
     rows.note_tenancies(tx, row.property_id, row.id)
-    properties.note_certificates(tx, row.property_id)
+    missing.note(tx, row.property_id)
     return rows.get_shown(tx, row.id)
 
 
@@ -59,7 +63,7 @@ def update_property_unit(tx: WriteTx, caller: Caller, request: UpdatePropertyUni
     if request.archived is not UNSET:
         after = _moved(tx, after, archived=request.archived)
     after = UNITS.update(tx, _checked(tx, after, request.rent_frequency or None))
-    properties.note_certificates(tx, after.property_id)
+    missing.note(tx, after.property_id)
     return rows.get_shown(tx, after.id)
 
 
@@ -67,13 +71,13 @@ def _checked(tx: ReadTx, row: StoredUnit, frequency: RentFrequency | None) -> St
     """The unit as it is kept; `frequency` is what the caller gives. Raises `Problem`: `validation_failed`,
     `already_exists`.
     """
-    errors = [*rules.mistakes(row)]
+    errors = [*_mistakes(row)]
     if row.market_rent is None and frequency is not None:
         errors.append(FieldError("rentFrequency", "conflict", "There is no marketRent that it would be of."))
     if errors:
         raise invalid(*errors)
     rows.refuse_taken_name(tx, row)
-    return rules.with_frequency(row)
+    return _with_frequency(row)
 
 
 def _moved(tx: WriteTx, row: StoredUnit, *, archived: bool) -> StoredUnit:
@@ -86,10 +90,25 @@ def _moved(tx: WriteTx, row: StoredUnit, *, archived: bool) -> StoredUnit:
         return replace(row, archived_at=None)
     if row.archived_at is not None:
         return row
-    tenancy_id = rows.lasting_tenancy(tx, row, tx.today)
+    tenancy_id = tenancies.lasting_of_unit(tx, row.property_id, row.id, tx.today)
     if tenancy_id is not None:
         raise invalid_state(f"Its tenancy {tenancy_id} has not ended.", "active", ())
     return replace(row, archived_at=tx.now)
+
+
+def _with_frequency(row: StoredUnit) -> StoredUnit:
+    """The unit whose market rent says how often. Chosen: monthly by default; without a rent there is none."""
+    if row.market_rent is None:
+        return replace(row, rent_frequency=None)
+    return replace(row, rent_frequency=row.rent_frequency or "monthly")
+
+
+def _mistakes(row: StoredUnit) -> Iterator[FieldError]:
+    """What is wrong with area and market rent."""
+    if row.area_sqm is not None and Decimal(row.area_sqm) <= 0:
+        yield FieldError("areaSqm", "out_of_range", "Expected more than 0.")
+    if row.market_rent is not None and row.market_rent.minor < 0:
+        yield FieldError("marketRent", "out_of_range", "Expected 0 or more.")
 
 
 OPERATIONS = (

@@ -80,12 +80,6 @@ _SELECT_NAMED = """
 SELECT id FROM property_units
 WHERE org_id = :org_id AND property_id = :property_id AND name_key = :name_key AND id <> :id
 """
-_SELECT_LASTING_TENANCY = """
-SELECT id FROM tenancies
-WHERE org_id = :org_id AND property_id = :property_id AND unit_id = :unit_id AND cancelled_at IS NULL
-    AND (last_day IS NULL OR last_day >= :day)
-LIMIT 1
-"""
 
 
 def note_tenancies(tx: WriteTx, property_id: str, unit_id: str | None) -> None:
@@ -123,9 +117,3 @@ def refuse_taken_name(tx: ReadTx, row: StoredUnit) -> None:
     if taken is not None:
         message = f"The property has a unit of this name: {taken}."
         raise Problem("already_exists", message, extra={"existingId": taken, "field": "name"})
-
-
-def lasting_tenancy(tx: ReadTx, row: StoredUnit, day: str) -> str | None:
-    """The id of a tenancy of the unit alone that has not ended before an ISO date; None: there is none."""
-    found: str | None = tx.value(_SELECT_LASTING_TENANCY, property_id=row.property_id, unit_id=row.id, day=day)
-    return found

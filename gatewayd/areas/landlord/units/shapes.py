@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.areas.landlord.tenancies.shapes import RentFrequency
+from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import (
     Amount,

@@ -1,7 +1,7 @@
 """What the rent of a tenancy follows from, of its row. Pure."""
 
-from gatewayd.areas.landlord.tenancies import states
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow
+from gatewayd.areas.landlord.register import tenancy_states
+from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
 from gatewayd.ledger.rents import monthly_periods, schedule
 from gatewayd.ledger.rents.schedule import Rent, Step, Terms
 from gatewayd.money import to_minor
@@ -12,7 +12,7 @@ _MOST = (1 << 63) - 1  # what a column holds; nobody pays that
 def agreed(row: TenancyRow) -> Terms:
     """The terms that a tenancy was let on, as if it had not been called off."""
     steps = [Step(step.from_date, to_minor(step.amount, row.currency), step.frequency) for step in row.rent_history]
-    its = Terms(row.start_date, states.last_day(row), row.rent_frequency, row.rent_due_day, tuple(steps))
+    its = Terms(row.start_date, tenancy_states.last_day(row), row.rent_frequency, row.rent_due_day, tuple(steps))
     return its._replace(quarter_days=row.rent_quarter_days)
 
 
@@ -37,3 +37,9 @@ def monthly_since(row: TenancyRow) -> str | None:
     """The ISO date from which on the law has rent due by the month, come or to come; None: it is due as agreed."""
     *before, last = schedule.parts(of_row(row))
     return last.start if before else None
+
+
+def step_on(row: TenancyRow, day: str) -> RentStep:
+    """The step that is in force on a day; before the tenancy, the first."""
+    begun = [step for step in row.rent_history if step.from_date <= day]
+    return begun[-1] if begun else row.rent_history[0]

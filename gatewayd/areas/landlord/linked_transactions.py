@@ -1,24 +1,65 @@
-"""Linked transactions: what came of what is let, and what it cost (Spec §4, Domain A4)."""
+"""Linked transactions: what came of what is let, and what it cost (Spec §4, Domain A4 and B4)."""
 
-from gatewayd.areas.landlord.linked_transactions.shapes import (
-    CurrencySums,
-    LinkedPage,
-    LinkedTotals,
-    ListLinkedTransactions,
-)
+from typing import Annotated
+
+from msgspec import Meta, field
+
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing
-from gatewayd.contract.wire import encode
+from gatewayd.contract.pages import Listing, Page, SyncRequest
+from gatewayd.contract.wire import Amount, Date, Id, Response, encode
 from gatewayd.errors import invalid_field
 from gatewayd.ledger.allocating import allocation_pages, lets
 from gatewayd.ledger.allocating.allocation_pages import CurrencyTotal, Filters
-from gatewayd.ledger.allocating.allocation_shapes import Allocation
+from gatewayd.ledger.allocating.allocation_shapes import Allocation, Direction
+from gatewayd.ledger.allocating.categories import Category
 from gatewayd.ledger.allocating.lets import Names
 from gatewayd.ledger.calendar import report_ranges
+from gatewayd.ledger.calendar.report_ranges import TaxYear
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
+
+Categories = Annotated[list[Category], Meta(min_length=1, max_length=40)]
+
+
+class ListLinkedTransactions(SyncRequest, frozen=True, kw_only=True):
+    """Filters of the list. Dates are those of the money, and inclusive; `taxYear` is short for both.
+
+    Without `propertyId`, `unitId`, `tenancyId` or `businessId` it is the money of all properties.
+    """
+
+    property_id: Id | None = None
+    unit_id: Id | None = None
+    tenancy_id: Id | None = None
+    business_id: Id | None = None
+    category: Categories | None = None
+    direction: Direction | None = None
+    from_date: Date | None = None
+    to_date: Date | None = None
+    tax_year: TaxYear | None = None
+
+
+class CurrencySums(Response, frozen=True, kw_only=True):
+    """What came in and went out in one currency, and the difference."""
+
+    currency: str
+    count: int
+    money_in: Amount = field(name="in")
+    money_out: Amount = field(name="out")
+    net: Amount
+
+
+class LinkedTotals(CurrencySums, frozen=True, kw_only=True):
+    """The same in the currency of what is asked for, of all pages; `otherCurrencies` are those that are there too."""
+
+    other_currencies: list[CurrencySums]
+
+
+class LinkedPage(Page[Allocation], frozen=True, kw_only=True):
+    """A page of linked transactions. `totals` are of all pages: null after the first, and with `updatedSince`."""
+
+    totals: LinkedTotals | None
 
 
 def list_linked_transactions(tx: ReadTx, caller: Caller, request: ListLinkedTransactions) -> Listing[Allocation]:

@@ -11,7 +11,7 @@ Days are ISO texts, which compare as the days do.
 
 from typing import Final
 
-from gatewayd.areas.landlord.tenancies.shapes import TenancyRow, TenancyStatus, TenancyType
+from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow, TenancyStatus, TenancyType
 from gatewayd.ledger.rents import monthly_periods
 
 PERIODIC_FROM: Final = monthly_periods.FIRST_DAY

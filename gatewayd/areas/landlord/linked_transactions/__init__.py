@@ -1,1 +1,0 @@
-"""Money that is linked to what is let: shapes, operations."""

@@ -1,0 +1,115 @@
+"""Tenancies as they are stored: the row, and the names that stand in it (Domain B4)."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from gatewayd.contract.wire import Amount, AmountText, Date, DateText, Id, Part, Response, Timestamp
+from gatewayd.ledger.rents.quarter_days import QuarterDays
+from gatewayd.ledger.rents.schedule import Frequency
+
+NoticeBy = Literal["landlord", "tenant"]
+NoticeKind = Literal[
+    "section_8",
+    "section_21",
+    "section_173",
+    "section_186",
+    "section_194",
+    "possession_notice",
+    "notice_to_leave",
+    "notice_to_quit",
+    "section_25",
+    "tenant_notice",
+]
+_Ones = Literal["1", "1A", "1B", "2", "2ZA", "2ZB", "2ZC", "2ZD", "3", "4", "4A", "5", "5A", "5B", "5C", "5D", "5E"]
+_Sixes = Literal["5F", "5G", "5H", "6", "6A", "6B", "7", "7A", "7B", "8", "9", "10", "11", "12", "12A", "13", "14"]
+_Others = Literal["14ZA", "14A", "15", "16", "17", "18"]
+_Words = Literal["breach", "anti_social_behaviour", "estate_management", "serious_arrears"]
+NoticeGround = Literal[_Ones, _Sixes, _Others, _Words]
+TenancyType = Literal[
+    "assured_periodic",
+    "assured_shorthold",
+    "occupation_contract",
+    "private_residential_tenancy",
+    "private_tenancy_ni",
+    "regulated",
+    "lodger",
+    "company_let",
+    "commercial_lease",
+    "other",
+]
+RentFrequency = Frequency
+DepositScheme = Literal["dps", "tds", "mydeposits", "safedeposits_scotland", "lps_scotland", "tdsni", "none"]
+TenancyStatus = Literal["upcoming", "active", "notice", "ended", "cancelled"]
+
+NoticeForm = Annotated[str, Meta(min_length=1, max_length=40, examples=["Form 4A"])]
+
+
+class RentNotice(Part, frozen=True, kw_only=True):
+    """The notice that raised a rent."""
+
+    form: NoticeForm | None = None
+    served_date: Date | None = None
+    effective_date: Date | None = None
+
+
+class RentStep(Response, frozen=True, kw_only=True):
+    """A rent, from a day on. `amount` is in the tenancy's currency, for a period of `frequency`."""
+
+    from_date: DateText
+    amount: AmountText
+    notice: RentNotice | None
+    frequency: RentFrequency | None = None  # stored where it is not that of the tenancy, served always
+
+
+class TenantSpan(Response, frozen=True, kw_only=True):
+    """A tenant of the tenancy, from a day to a day, both inclusive. `toDate` null: as long as the tenancy goes on."""
+
+    tenant_id: Id
+    from_date: DateText
+    to_date: DateText | None
+
+
+class TenancyRow(Response, frozen=True, kw_only=True):
+    """A tenancy as it is stored. `type` is that of its agreement, whatever the law has made of it since.
+
+    `term_end_date` is the last day of the term that was agreed, `end_date` the last day after all; when a tenancy ends
+    is what `tenancy_states.last_day` says. `tenant_spans` is empty where the tenants are those of all days.
+    `rent_due_day` is a day of the month, 31 being its last, or with weekly to four-weekly rent a day of the week, 1
+    Monday to 7 Sunday; `rent_quarter_days`, of quarterly rent alone, go before it, and None leaves it to it.
+    `deposit_amount` None: there is no deposit.
+    """
+
+    id: Id
+    external_id: str | None
+    property_id: Id
+    unit_id: str | None
+    tenant_ids: list[Id]
+    tenant_spans: list[TenantSpan]
+    type: TenancyType
+    start_date: DateText
+    term_end_date: DateText | None
+    end_date: DateText | None
+    rent_frequency: RentFrequency
+    rent_due_day: int
+    rent_quarter_days: QuarterDays | None
+    bills_included: bool
+    currency: str
+    rent_history: list[RentStep]
+    deposit_amount: Amount | None
+    deposit_scheme: DepositScheme | None
+    deposit_reference: str | None
+    deposit_received_date: DateText | None
+    deposit_protected_date: DateText | None
+    deposit_returned_amount: Amount | None
+    deposit_returned_date: DateText | None
+    notice_served_date: DateText | None
+    notice_by: NoticeBy | None
+    notice_kind: NoticeKind | None
+    notice_grounds: list[NoticeGround]
+    notice_expiry_date: DateText | None
+    notes: str | None
+    cancelled_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int

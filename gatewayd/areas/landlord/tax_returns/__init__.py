@@ -1,1 +1,0 @@
-"""The property pages of a tax return: shapes, boxes, operation."""

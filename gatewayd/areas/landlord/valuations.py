@@ -1,0 +1,205 @@
+"""What properties were valued at (Spec §4, Domain A4 and B4). Owns the table `property_valuations`.
+
+They are ordered by their day, latest first. Of one day the last that was entered counts, so that a mistake is put right
+by another valuation of that day.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Final, Literal, NamedTuple
+
+from msgspec import Meta
+
+from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register.properties import PROPERTIES
+from gatewayd.clock import LAST_DATE
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import (
+    Amount,
+    AmountText,
+    Currency,
+    Date,
+    DateText,
+    ExternalId,
+    Id,
+    Request,
+    Response,
+    Timestamp,
+    encode,
+)
+from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.ledger import references
+from gatewayd.ledger.references import Reference
+from gatewayd.store import ReadTx, Table, WriteTx
+
+Method = Literal["purchase", "surveyor", "agent", "automated", "house_price_index", "owner_estimate", "tribunal"]
+Confidence = Literal["low", "medium", "high"]
+Source = Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S", examples=["Harbour Surveyors"])]
+ValuationNotes = Annotated[str, Meta(max_length=2000)]
+
+
+class PropertyValuation(Response, frozen=True, kw_only=True):
+    """What a property was worth on a day: all of it, whatever part is one's own."""
+
+    id: Id
+    external_id: str | None
+    property_id: Id
+    valuation_date: DateText
+    amount: Amount
+    currency: str
+    method: Method
+    source: str | None
+    confidence: Confidence | None
+    document_id: str | None
+    notes: str | None
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class ListPropertyValuations(PageRequest, frozen=True, kw_only=True):
+    """The valuations of a property, latest day first. Dates are inclusive."""
+
+    property_id: Id
+    from_date: Date | None = None
+    to_date: Date | None = None
+    external_id: ExternalId | None = None
+
+
+class CreatePropertyValuation(Request, frozen=True, kw_only=True):
+    """A new valuation, in the currency of the property."""
+
+    property_id: Id
+    valuation_date: Date
+    amount: AmountText
+    currency: Currency | None = None
+    method: Method
+    source: Source | None = None
+    confidence: Confidence | None = None
+    document_id: Id | None = None
+    notes: ValuationNotes | None = None
+    external_id: ExternalId | None = None
+
+
+MOST_INCLUDED: Final = 200  # Chosen: beside the property itself; the list has all
+
+VALUATIONS = Table("property_valuations", PropertyValuation, kind="valuation", prefix="val")
+_SELECT_OF_PROPERTY = f"{VALUATIONS.select} AND property_id = :property_id"
+_BEHIND = " AND (valuation_date, id) < (:before_date, :before_id) ORDER BY valuation_date DESC, id DESC LIMIT :count"
+
+
+class Place(NamedTuple):
+    """Where a page begins: behind the valuation of this day and id."""
+
+    date: str = LAST_DATE
+    id: str = MAX_KEY
+
+
+def of_property(tx: ReadTx, property_id: str, count: int = MOST_INCLUDED) -> list[PropertyValuation]:
+    """The valuations of a property, latest first."""
+    return list(_read(tx, _SELECT_OF_PROPERTY, Place(), {"property_id": property_id, "count": count}))
+
+
+def latest(tx: ReadTx, property_id: str) -> PropertyValuation | None:
+    """The valuation that a property is shown with; None: it has none."""
+    return next(iter(of_property(tx, property_id, 1)), None)
+
+
+def latest_first(tx: ReadTx, request: ListPropertyValuations, place: Place | None) -> Iterator[PropertyValuation]:
+    """What a page may hold, and one more; None: from the latest on."""
+    named = {
+        "valuation_date >= :from_date": request.from_date and request.from_date.isoformat(),
+        "external_id = :external_id": request.external_id,
+    }
+    given = {condition: value for condition, value in named.items() if value is not None}
+    values = {condition.rpartition(":")[2]: value for condition, value in given.items()}
+    if place is None:
+        place = Place() if request.to_date is None else Place(date=request.to_date.isoformat())
+    sql = " AND ".join([_SELECT_OF_PROPERTY, *given])
+    return _read(tx, sql, place, {**values, "property_id": request.property_id, "count": request.limit + 1})
+
+
+def _read(tx: ReadTx, sql: str, place: Place, values: dict[str, object]) -> Iterator[PropertyValuation]:
+    found = tx.each(sql + _BEHIND, before_date=place.date, before_id=place.id, **values)
+    return (VALUATIONS.read(tx, row) for row in found)
+
+
+def list_property_valuations(tx: ReadTx, caller: Caller, request: ListPropertyValuations) -> Listing[PropertyValuation]:
+    """List the valuations of a property, latest day first."""
+    errors = [*references.unknown(tx, [Reference("propertyId", "property", request.property_id)])]
+    if request.from_date and request.to_date and request.to_date < request.from_date:
+        errors.append(FieldError("toDate", "date_order", "It lies before fromDate."))
+    if errors:
+        raise invalid(*errors)
+    items: list[bytes] = []
+
+    def size(row: PropertyValuation) -> int:
+        items.append(encode(row))
+        return len(items[-1])
+
+    key = cursor_key(request, str, str)
+    found = latest_first(tx, request, None if key is None else Place(str(key[0]), str(key[1])))
+    taken, more = fill(found, request.limit, size)
+    cursor = next_cursor(request, (taken[-1].valuation_date, taken[-1].id)) if more else None
+    return Listing.of(items[: len(taken)], cursor)
+
+
+def create_property_valuation(tx: WriteTx, caller: Caller, request: CreatePropertyValuation) -> PropertyValuation:
+    """Create a valuation: what all of a property was worth on a day, today at the latest.
+
+    The latest of a property is its `currentValue`; of one day the last that was created counts.
+    """
+    owner = properties.in_use(tx, request.property_id)
+    if request.currency not in (None, owner.currency):
+        raise invalid_field("currency", "currency_mismatch", f"The property is kept in {owner.currency}.")
+    row = VALUATIONS.new(tx, request, currency=owner.currency)
+    errors = [*_mistakes(row, tx.today)]
+    errors += references.unknown(tx, [Reference("documentId", "document", row.document_id)])
+    if errors:
+        raise invalid(*errors)
+    row = VALUATIONS.insert(tx, row)
+    if latest(tx, owner.id) == row:
+        PROPERTIES.save(tx, owner)  # Chosen: who follows changes learns of its value, and nobody has edited it
+    return row
+
+
+def _mistakes(row: PropertyValuation, today: str) -> Iterator[FieldError]:
+    if row.amount.minor <= 0:
+        yield FieldError("amount", "out_of_range", "Expected more than 0.")
+    if row.valuation_date > today:
+        yield FieldError("valuationDate", "out_of_range", "The day is still to come.")
+
+
+OPERATIONS = (
+    Operation(
+        id="landlord.listPropertyValuations",
+        kind="read",
+        method="GET",
+        path="/landlord/listPropertyValuations",
+        scopes=("accounting:read",),
+        request=ListPropertyValuations,
+        response=Page[PropertyValuation],
+        handler=list_property_valuations,
+        errors=("date_order", "unknown_reference"),
+        example={"propertyId": "prop_01k0000000000000000000000a", "fromDate": "2024-01-01", "limit": 20},
+    ),
+    Operation(
+        id="landlord.createPropertyValuation",
+        kind="write",
+        method="POST",
+        path="/landlord/createPropertyValuation",
+        scopes=("accounting:write",),
+        request=CreatePropertyValuation,
+        response=PropertyValuation,
+        handler=create_property_valuation,
+        errors=("already_exists", "invalid_state"),
+        example={
+            "propertyId": "prop_01k0000000000000000000000a",
+            "valuationDate": "2026-09-30",
+            "amount": "262500.00",
+            "method": "agent",
+            "source": "Harbour Estates",
+        },
+    ),
+)

@@ -1,1 +1,0 @@
-"""Valuations of properties: shapes, rows, operations."""
