@@ -2,8 +2,7 @@
 
 from typing import get_args
 
-from gatewayd.access.operations import list_access
-from gatewayd.access.shapes import ListAccess
+from gatewayd.access.operations import ListAccess, list_access
 from gatewayd.identity.open_access import AccessKind
 from tests.access.test_deprovisioning import Leaver
 from tests.support.store import MemoryStore, make_caller
