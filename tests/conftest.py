@@ -13,7 +13,7 @@ import trustme
 from trio.testing import MockClock
 
 from gatewayd.contract.caller import Caller
-from tests.support import outcomes
+from tests.support import whole_run
 from tests.support.portable_sql import SEARCH, Tables, faults
 from tests.support.statements import Statements
 from tests.support.store import MemoryStore, columns_of, make_caller, migrated_image
@@ -109,19 +109,19 @@ def leaping_clock() -> MockClock:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """A whole run fails where it did not come to see an outcome that a row declares."""
+    """A whole run fails where it did not come to see an outcome that a row declares, or to give a field."""
     if hasattr(session.config, "workeroutput"):  # of pytest-xdist: this process has run a part
-        session.config.workeroutput["outcomes"] = sorted(outcomes.SEEN)
-    elif outcomes.unseen(session.config, exitstatus):
+        whole_run.hand_over(session.config)
+    elif whole_run.faults(session.config, exitstatus):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """A worker of pytest-xdist has ended."""
-    outcomes.SEEN.update(map(tuple, getattr(node, "workeroutput", {}).get("outcomes", ())))
+    whole_run.take_over(node)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-    for outcome in outcomes.unseen(terminalreporter.config, exitstatus):
-        terminalreporter.write_line(f"no test came to see {outcome}", red=True)
+    for line in whole_run.told(terminalreporter.config, exitstatus):
+        terminalreporter.write_line(line, red=line != whole_run.NOT_LOOKED_AT)

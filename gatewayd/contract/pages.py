@@ -3,6 +3,7 @@
 import base64
 import binascii
 import functools
+import operator
 import zlib
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Final, Generic, NamedTuple, Self, TypeVar
@@ -95,13 +96,18 @@ def fill(rows: Iterable[T], limit: int, size: Callable[[T], int]) -> tuple[list[
     return taken, False
 
 
-def listing_of(request: PageRequest, items: Iterable[T], key: Callable[[T], str]) -> Listing[T]:
-    """A page of what is at hand whole, in the order of a key that no two items share.
+def listing_of(
+    request: PageRequest, items: Iterable[T], key: Callable[[T], str], *, descending: bool = False
+) -> Listing[T]:
+    """A page of what is at hand whole, in the order of a key that no two items share; `descending`: the last first.
 
     Raises `Problem` `invalid_cursor`.
     """
     start = cursor_key(request, str)
-    behind = (item for item in items if start is None or key(item) > str(start[0]))
+    behind: Iterable[T] = items
+    if start is not None:
+        last, is_behind = str(start[0]), operator.lt if descending else operator.gt
+        behind = (item for item in items if is_behind(key(item), last))
     written: list[bytes] = []
 
     def size(item: T) -> int:

@@ -30,7 +30,7 @@ from gatewayd.identity.keys import api_keys
 from gatewayd.identity.people import memberships, organizations, users
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.sealer import load_key
-from tests.support import loaded, outcomes
+from tests.support import given_fields, loaded, outcomes
 from tests.support.store import migrated_image
 
 SECONDS = 120.0  # the longest that anything here waits; nothing is measured with it
@@ -276,7 +276,7 @@ class Running:
 
 def plain_client(url: str) -> httpx.Client:
     """An HTTP/1.1 client that believes nothing of its environment."""
-    hooks = {"response": [outcomes.note_response]}
+    hooks = {"request": [given_fields.note_sent], "response": [outcomes.note_response]}
     return httpx.Client(base_url=url, timeout=SECONDS, trust_env=False, verify=False, event_hooks=hooks)
 
 

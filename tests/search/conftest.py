@@ -28,6 +28,7 @@ from gatewayd.store import ReadTx, Store, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.importing.conftest import ImportLog
+from tests.support import given_fields
 from tests.support.store import START, make_caller
 
 ORG, OTHER = "org_a", "org_b"
@@ -99,6 +100,7 @@ class Shelf:
 
     async def search(self, query: str, org: str = ORG, **values: Any) -> SearchedDocuments:
         request = msgspec.convert({"query": query, **values}, SearchDocuments)
+        given_fields.note("vault.searchDocuments", request)
         return await self.engine.search(org, request)
 
     async def ids(self, query: str, org: str = ORG, **values: Any) -> list[str]:

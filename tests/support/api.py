@@ -27,7 +27,7 @@ from gatewayd.store import ReadTx, Store
 from gatewayd.store.database import open_store
 from gatewayd.store.files.incoming_files import incoming_folder
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
-from tests.support import outcomes
+from tests.support import given_fields, outcomes
 from tests.support.scopes import request_of, scope_of
 from tests.support.store import START, make_caller
 
@@ -161,6 +161,7 @@ class TestedApi:
         source = body if isinstance(body, Body) else Body(body or b"")
         text = query if isinstance(query, str) else urlencode({k: _text(v) for k, v in query.items()})
         named = {name for name, _ in headers}
+        given_fields.note_request(method, path, text, body if isinstance(body, bytes) else b"")
         request = request_of(
             method,
             path,

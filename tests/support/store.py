@@ -16,7 +16,7 @@ from gatewayd.store.sealer import KEY_BYTES, Sealer
 from gatewayd.store.transactions import Bindings
 from gatewayd.store.waiting_jobs import Job
 from gatewayd.store.writer import Writer, WriterParts
-from tests.support import outcomes
+from tests.support import given_fields, outcomes
 
 T = TypeVar("T")
 
@@ -58,7 +58,8 @@ class MemoryStore:
         """Run a read in a snapshot of its own. Writing in it raises `apsw.ReadOnlyError`."""
         self.connection.execute("PRAGMA query_only = 1; BEGIN")
         try:
-            return work(ReadTx(self.connection, Bindings(org_id, self.clock.now()), self.sealer))
+            with given_fields.watched():
+                return work(ReadTx(self.connection, Bindings(org_id, self.clock.now()), self.sealer))
         except Problem as problem:
             outcomes.note_raised(problem)
             raise
@@ -68,7 +69,8 @@ class MemoryStore:
     def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
         """Run one write. What `work` raises comes out here, rolled back. Topics are added to `announced`."""
         job = Job(work, org_id, lambda done: None)
-        self._writer.write([job])
+        with given_fields.watched():
+            self._writer.write([job])
         if isinstance(job.error, Problem):
             outcomes.note_raised(job.error)
         if job.error is not None:

@@ -1,8 +1,5 @@
 """An outcome counts when it was seen, wherever that is; one that no row declares fails the test that sees it."""
 
-import importlib.util
-import os
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +13,11 @@ from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem, invalid_field
 from gatewayd.store import WriteTx
 from tests.contract.description import ROWS
-from tests.support import loaded, outcomes
+from tests.support import outcomes
 from tests.support.api import open_api
 from tests.support.outcomes import Outcome
 from tests.support.store import MemoryStore, make_caller
 
-SECONDS = 60
 LEAD: Outcome = ("crm.createLead", "already_exists")
 UNDECLARED = "crm.createLead answers number_taken, which its row does not declare"
 REQUEST = CreateLead(source="web", external_id="x")
@@ -106,53 +102,3 @@ def test_every_address_is_that_of_its_row() -> None:
     found = {(method, path): id_ for method, path, id_ in outcomes.addresses()}
     assert found["GET", "/webhooks/deliveries/:id"] == found["GET", "/webhooks/getDelivery"] == "webhooks.getDelivery"
     assert {(row.method, row.path) for row in ROWS.values()} <= found.keys()
-
-
-# -- at the end of a run
-
-SUITE = """
-from tests.support import outcomes
-
-def test_create_lead_already_exists():
-    outcomes.note("crm.createLead", "already_exists")
-
-def test_create_opportunity_already_exists():  # sees nothing
-    pass
-"""
-PYTEST = "import os, sys, pytest; os.chdir(sys.argv[1]); sys.exit(pytest.main(sys.argv[2:]))"
-HOOKS = "from tests.conftest import pytest_sessionfinish, pytest_terminal_summary, pytest_testnodedown\n"
-
-
-@pytest.fixture
-def suite(tmp_path: Path) -> Path:
-    """Two tests under the hooks of this suite."""
-    (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\ntestpaths = ["suite"]\n')
-    (tmp_path / "suite").mkdir()
-    (tmp_path / "suite" / "conftest.py").write_text(HOOKS)
-    (tmp_path / "suite" / "test_leads.py").write_text(SUITE)
-    return tmp_path
-
-
-def run(suite: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = ["-c", PYTEST, str(suite), "-p", "no:cacheprovider", "--import-mode=importlib", *arguments]
-    environ = {"PATH": os.defpath, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return loaded.run(command, env=environ, timeout=SECONDS)
-
-
-PARALLEL = ["-p", "xdist", "-n", "2"] if importlib.util.find_spec("xdist") else []
-
-
-@pytest.mark.parametrize("arguments", [[], PARALLEL] if PARALLEL else [[]], ids=" ".join)
-def test_a_whole_run_fails_where_an_outcome_was_not_seen(suite: Path, arguments: list[str]) -> None:
-    ran = run(suite, *arguments)
-    assert ran.returncode == pytest.ExitCode.TESTS_FAILED, ran.stdout + ran.stderr
-    assert "2 passed" in ran.stdout
-    assert "no test came to see crm.createOpportunity already_exists" in ran.stdout
-    assert "crm.createLead already_exists" not in ran.stdout
-
-
-@pytest.mark.parametrize("arguments", [["-k", "lead"], ["suite/test_leads.py"]], ids=" ".join)
-def test_a_part_of_the_suite_says_nothing_of_what_it_does_not_see(suite: Path, arguments: list[str]) -> None:
-    ran = run(suite, *arguments)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "no test came to see" not in ran.stdout

@@ -67,7 +67,8 @@ class DeleteOrganization(Request, frozen=True, kw_only=True):
 def list_organizations(tx: ReadTx, caller: Caller, request: ListOrganizations) -> Listing[Organization]:
     """List every organization of the instance, the newest first. An administrator of the instance does."""
     require_administrator(tx, caller)
-    return listing_of(request, reversed(organizations.list_all(tx)), lambda found: found.id)
+    newest_first = reversed(organizations.list_all(tx))
+    return listing_of(request, newest_first, lambda found: found.id, descending=True)
 
 
 def rename_organization(tx: WriteTx, caller: Caller, request: RenameOrganization) -> Organization:
