@@ -156,7 +156,7 @@ def test_what_fails_leaves_nothing_of_it(store: MemoryStore, org_id: str) -> Non
     with pytest.raises(Problem):
         store.write(work, org_id)
     assert store.read(connections.find, org_id) is None
-    assert store.read(rows.find, org_id) is None
+    assert store.read(rows.tax_standing, org_id) is None
     assert lines(store, org_id) == []
 
 
