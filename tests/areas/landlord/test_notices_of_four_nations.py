@@ -329,5 +329,12 @@ def test_a_later_one_under_section_8_is_good_for_a_year(landlord: Landlord) -> N
     assert "have to begin by 2027-10-01 (Housing Act 1988 s8(3)(c))" in found["warnings"][0]["message"]
 
 
+def test_on_a_notice_that_the_law_does_not_have_nothing_is_said_of_proceedings(landlord: Landlord) -> None:
+    """Section 21 of the Housing Act 1988 is gone since 1 May 2026 (Renters' Rights Act 2025 s2)."""
+    given = {"noticeKind": "section_21"}
+    found = noticed(landlord, "england", "2025-01-01", served="2026-06-01", expiry="2026-08-01", **given)
+    assert codes(found) == ["notice_kind_unknown", "notice_expired"]
+
+
 def test_a_time_ends_with_the_calendar() -> None:
     assert [Span(months=6).after("9999-12-31"), Span(days=28).after("9999-12-31")] == ["9999-12-31"] * 2

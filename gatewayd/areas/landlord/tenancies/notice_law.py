@@ -429,7 +429,8 @@ def _of_time(row: TenancyRow, served: str, expiry: str, today: str) -> Iterator[
     """What has become of a notice by today."""
     is_past = tenancy_states.is_past_notice(row, today)
     kind = row.notice_kind
-    if kind in _OF_ENGLAND and row.type in _OF_TYPE and row.type.startswith("assured"):
+    known = kind in _OF_ENGLAND and kind in _kinds(row, served)  # on another there are no proceedings
+    if known and row.type in _OF_TYPE and row.type.startswith("assured"):
         old = served < tenancy_states.PERIODIC_FROM
         if is_past or (old and today >= tenancy_states.PERIODIC_FROM):
             yield _warning("notice_proceedings_by", _proceedings(kind, served, old=old))
