@@ -103,11 +103,6 @@ def _london_date_of_minute(minute: int) -> str:
     return moment.astimezone(LONDON).date().isoformat()
 
 
-def london_midnight(day: datetime.date) -> Instant:
-    """The instant at which a civil date begins in Europe/London."""
-    return midnight(day, LONDON)
-
-
 def midnight(day: datetime.date, zone: zoneinfo.ZoneInfo) -> Instant:
     """The instant at which a civil date begins in a time zone; the first where clocks go back over it."""
     return from_moment(datetime.datetime.combine(day, datetime.time(), zone))

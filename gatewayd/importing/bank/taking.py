@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gatewayd import check_digits
 from gatewayd.areas.banking import institutions
 from gatewayd.areas.banking.accounts import rows, rules
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
@@ -33,8 +34,8 @@ def said_by(opened: Opened | None) -> FileAccount | None:
         holder=_short(opened.holder),
         sort_code=opened.sort_code if opened.sort_code and _SORT_CODE.fullmatch(opened.sort_code) else None,
         account_number=number if number and _NUMBER.fullmatch(number) else None,
-        iban=opened.iban if opened.iban and rules.is_iban(opened.iban) else None,
-        bic=opened.bic if opened.bic and rules.is_bic(opened.bic) else None,
+        iban=opened.iban if opened.iban and check_digits.iban(opened.iban) else None,
+        bic=opened.bic if opened.bic and check_digits.is_bic(opened.bic) else None,
     )
     bank = institutions.bank_of(sort_code=said.sort_code, iban=said.iban, bic=said.bic)
     return replace(said, institution_id=bank or institutions.bank_called(opened.bank_name, opened.profile))

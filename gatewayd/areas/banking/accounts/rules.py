@@ -86,16 +86,6 @@ def with_bank(row: BankAccountRow) -> BankAccountRow:
     return replace(row, institution_id=found or institutions.OTHER)
 
 
-def is_iban(text: str) -> bool:
-    """Whether the check digits are right."""
-    return check_digits.iban(text) is not None
-
-
-def is_bic(text: str) -> bool:
-    """Whether it has the form of one."""
-    return check_digits.is_bic(text)
-
-
 def same_account(tx: ReadTx, row: BankAccountRow) -> str | None:
     """The id of another open account with the same sort code and number."""
     if row.sort_code is None or row.account_number is None:
@@ -105,9 +95,9 @@ def same_account(tx: ReadTx, row: BankAccountRow) -> str | None:
 
 
 def _identifier_mistakes(row: BankAccountRow) -> Iterator[FieldError]:
-    if row.iban is not None and not is_iban(row.iban):
+    if row.iban is not None and check_digits.iban(row.iban) is None:
         yield FieldError("iban", "invalid_format", "This is not an IBAN: check its digits.")
-    if row.bic is not None and not is_bic(row.bic):
+    if row.bic is not None and not check_digits.is_bic(row.bic):
         yield FieldError("bic", "invalid_format", "This is not a BIC.")
     if row.account_number is not None and len(row.account_number.translate(_SPACING)) < 4:
         yield FieldError("accountNumber", "invalid_format", "Expected four characters or more.")

@@ -35,7 +35,6 @@ from gatewayd.errors import FieldError
 
 WALES_SINCE: Final = "2022-12-01"
 _WALES_CONVERTED_UNTIL: Final = "2023-05-31"
-NI_SINCE: Final = "2022-05-05"
 _LONG_IN_NI_YEARS: Final = 10
 
 
