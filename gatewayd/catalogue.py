@@ -37,6 +37,7 @@ from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
 from gatewayd.tax.forwarding.proxy import Proxy
 from gatewayd.vault_files.engine import VaultFiles
+from gatewayd.webhooks.event_log import EventLog
 
 
 class CatalogueError(Exception):
@@ -54,6 +55,7 @@ class Deps:
     vault_files: VaultFiles
     parsing: Parsing
     search: Search
+    event_log: EventLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ AREAS: Final = (
     periods.AREA,
     billing.AREA,
     webhooks.AREA,
+    webhooks.EVENTS,
     tax.AREA,
     crm.AREA,
     organizations.AREA,

@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import index_queue
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.parses import rows, texts, variants
 from gatewayd.areas.vault.parses.rows import Failure
@@ -76,7 +75,6 @@ def _succeed(tx: WriteTx, claim: Claim, found: Extraction) -> bool:
         return False
     metering.finish(tx, claim.held, claim.document_id, claim.size_bytes, found)
     texts.replace(tx, claim.document_id, found.pages)
-    index_queue.put(tx, claim.document_id)
     variants.forget_text(tx, claim.document_id)
     proposals.note(tx, claim.document_id, found.facts)
     return True
@@ -98,5 +96,4 @@ def _note_on_document(tx: WriteTx, claim: Claim, outcome: Outcome) -> None:
         if before.thumbnail_url is None:
             address = variants.new_address(before.id, picture.page, picture.width)
             after = replace(after, thumbnail_url=address)
-    if after != before:
-        DOCUMENTS.save(tx, after)
+    DOCUMENTS.save(tx, after)  # who follows changes learns how the attempt ended, which stands in the document

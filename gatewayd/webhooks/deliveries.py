@@ -19,6 +19,7 @@ from gatewayd.store import ReadTx
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.attempts import Attempt
 from gatewayd.webhooks.time_range import requested_range
+from gatewayd.webhooks.validation import unknown_event
 
 KIND: Final = "delivery"
 Status = Literal["pending", "retrying", "succeeded", "exhausted", "cancelled"]
@@ -156,7 +157,7 @@ def list_deliveries(tx: ReadTx, caller: Caller, request: ListDeliveries, *, max_
     if tx.row(_SELECT_SUBSCRIPTION, id=request.id) is None:
         raise not_found("subscription")
     if request.event is not None and request.event not in EVENT_KINDS:
-        raise invalid_field("event", "unknown_event", f"Use one of: {', '.join(EVENT_KINDS)}.")
+        raise invalid_field("event", "unknown_event", unknown_event(request.event, EVENT_KINDS))
     limit = min(request.limit, DETAILED_PAGE) if request.include else request.limit
     items: list[bytes] = []
 

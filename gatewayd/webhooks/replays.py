@@ -14,7 +14,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
 from gatewayd.errors import Problem, invalid, invalid_state
-from gatewayd.events import NewDelivery, insert_deliveries
+from gatewayd.events import NewDelivery, expanded, insert_deliveries
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import deliveries, missed_events, subscriptions
 from gatewayd.webhooks.deliveries import FINISHED, Delivery
@@ -143,7 +143,7 @@ def _kinds(wanted: list[str] | None, subscribed: list[str]) -> list[str]:
     """The kinds to recover. Raises `Problem` `validation_failed` for those the subscription does not have."""
     if wanted is None:
         return subscribed
-    errors = event_errors(wanted, subscribed)
+    errors = event_errors(wanted, [*subscribed, *expanded(subscribed)])
     if errors:
         raise invalid(*errors)
     return list(dict.fromkeys(wanted))

@@ -15,6 +15,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.scopes import FULL_ACCESS
 from gatewayd.errors import Problem
+from gatewayd.following import reactions
 from gatewayd.http.api import Api, ApiCall, ApiParts
 from gatewayd.http.render import PROBLEM_JSON
 from gatewayd.http.uploads import Uploads
@@ -236,7 +237,7 @@ async def reopen_api(
         busy_timeout_seconds=tuning.busy_timeout_seconds,
     )
     limits = RateLimits(tuning.per_minute, tuning.concurrent)
-    async with open_store(settings, clock) as store:
+    async with open_store(settings, clock, reactions=reactions) as store:
         parts = ApiParts(
             operations=operations,
             store=store,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gatewayd.areas.banking.allocations import history
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, PageRequest, SyncRequest, cursor_key, next_cursor
+from gatewayd.contract.pages import Listing, Page, PageRequest, SyncPage, SyncRequest, cursor_key, next_cursor
 from gatewayd.contract.wire import Amount, DateText, Id, Name, Request, Response, Version, encode
 from gatewayd.errors import FieldError, invalid, invalid_field
 from gatewayd.ledger import references
@@ -345,7 +345,7 @@ OPERATIONS = (
         path="/allocations/rules",
         scopes=("accounting:read",),
         request=ListRules,
-        response=Page[AllocationRule],
+        response=SyncPage[AllocationRule],
         handler=list_rules,
         extension=True,
         example={"enabled": True, "limit": 20},

@@ -22,14 +22,14 @@ from gatewayd.areas.businesses.shapes import (
 )
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import Rendered
 from gatewayd.errors import FieldError, archived_already, invalid, invalid_field, invalid_state, not_found
 from gatewayd.ledger import references
 from gatewayd.ledger.allocating import bank_lines
 from gatewayd.ledger.dates.date_ranges import DateRange
 from gatewayd.ledger.dates.tax_calendar import bounds, tax_year_of
-from gatewayd.ledger.lists import archive_filter, sync_page
+from gatewayd.ledger.lists import Source, archive_filter, sync_page
 from gatewayd.ledger.obligations import obligations
 from gatewayd.ledger.references import Reference, unknown_reference
 from gatewayd.ledger.taxpayers import owners
@@ -46,13 +46,13 @@ def list_businesses(tx: ReadTx, caller: Caller, request: ListBusinesses) -> List
     """List businesses.
 
     Newest first, or in the order of change with `updatedSince`. `status` is the state today: a business whose
-    commencement date has come is no longer `pending`. Archived ones are left out unless `includeArchived` or `status`
-    asks for them.
+    commencement date has come is no longer `pending`. Archived ones are left out unless `includeArchived`,
+    `updatedSince` or `status` asks for them.
     """
     status, today = request.status, tx.today
     stored = None if status in (None, "archived") else "active" if status == "pending" else status
     filters = {
-        **archive_filter(status, request.include_archived),
+        **archive_filter(request),
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
         "type = :type": request.type,
         "external_id = :external_id": request.external_id,
@@ -60,7 +60,7 @@ def list_businesses(tx: ReadTx, caller: Caller, request: ListBusinesses) -> List
         "commencement_date > :begins_after": today if status == "pending" else None,
         "(commencement_date IS NULL OR commencement_date <= :begun_by)": today if status == "active" else None,
     }
-    return sync_page(tx, request, _SELECT_PAGE, filters, lambda row: _item(row, today))
+    return sync_page(tx, request, Source(BUSINESSES, [_SELECT_PAGE]), filters, lambda row: _item(row, today))
 
 
 def get_business(tx: ReadTx, caller: Caller, request: GetBusiness) -> Rendered[Business]:
@@ -271,7 +271,7 @@ OPERATIONS = (
         path="/businesses/list",
         scopes=("entities:read",),
         request=ListBusinesses,
-        response=Page[Business],
+        response=SyncPage[Business],
         handler=list_businesses,
         example={"type": "self_employment", "limit": 20},
     ),

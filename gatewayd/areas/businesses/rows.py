@@ -21,10 +21,9 @@ from gatewayd.clock import london_date
 from gatewayd.contract.wire import open_wire, project
 from gatewayd.errors import Problem, invalid_state
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.ledger.obligations import schedule
 from gatewayd.ledger.results import owner_shares
 from gatewayd.ledger.results.allocated_money import Basis
-from gatewayd.ledger.taxpayers import owners, quarter_choices
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.ledger.taxpayers.quarter_choices import Choice
 from gatewayd.store import ReadTx, Table, WriteTx
@@ -113,11 +112,7 @@ def add(tx: WriteTx, row: BusinessRow, owner: Owner) -> BusinessRow:
     _refuse_same_tax_id(tx, row)
     if _is_live(row):
         _refuse_second_property(tx, row, owner)
-    row = BUSINESSES.insert(tx, row)
-    if choice_of(row) != NEVER_CHOSEN:
-        quarter_choices.note(tx, row.id, choice_of(row))
-    schedule.refresh(tx, owner.id, row.id)
-    return row
+    return BUSINESSES.insert(tx, row)
 
 
 def change(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> BusinessRow:
@@ -132,17 +127,7 @@ def change(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> BusinessRow:
     if after.owner_share_percent != before.owner_share_percent:
         last_closed = period_locks.last_closed(tx, before.legal_entity_id, before.id)
         owner_shares.keep(tx, before.id, None, before.owner_share_percent, last_closed)
-    after = BUSINESSES.update(tx, after)
-    if choice_of(after) != choice_of(before):
-        quarter_choices.note(tx, after.id, choice_of(after))
-    refresh_calendar(tx, before, after)
-    return after
-
-
-def refresh_calendar(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> None:
-    """Keep periods and obligations true where a change bears on them."""
-    if any(getattr(before, name) != getattr(after, name) for name in ON_CALENDAR):
-        schedule.refresh(tx, after.legal_entity_id, after.id)
+    return BUSINESSES.update(tx, after)
 
 
 def choice_of(row: BusinessRow) -> Choice:

@@ -94,9 +94,7 @@ def take_over(tx: WriteTx, business_id: str, changes: Mapping[str, object], tax_
     if after.cessation_date != before.cessation_date:
         after = _as_ceased(after, tx.today)
     if after == before:
-        after = BUSINESSES.save(tx, replace(before, tax_sync=tax_sync))
-        rows.refresh_calendar(tx, before, after)
-        return after
+        return BUSINESSES.save(tx, replace(before, tax_sync=tax_sync))
     return rows.change(tx, before, replace(after, tax_sync=tax_sync))
 
 

@@ -7,7 +7,7 @@ from msgspec import Meta
 from gatewayd import events
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, SyncRequest
+from gatewayd.contract.pages import Listing, SyncPage, SyncRequest
 from gatewayd.contract.wire import Email, ExternalId, Id, Name, Request, Response, Timestamp
 from gatewayd.ledger.lists import table_page
 from gatewayd.store import ReadTx, Table, WriteTx
@@ -105,7 +105,7 @@ OPERATIONS = (
         path="/crm/listLeads",
         scopes=("crm:read",),
         request=ListLeads,
-        response=Page[Lead],
+        response=SyncPage[Lead],
         handler=list_leads,
         extension=True,
         example={"status": "new", "limit": 20},

@@ -12,7 +12,7 @@ from gatewayd import events
 from gatewayd.areas.crm.leads import LEADS
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, SyncRequest
+from gatewayd.contract.pages import Listing, SyncPage, SyncRequest
 from gatewayd.contract.wire import (
     Amount,
     AmountText,
@@ -159,7 +159,7 @@ OPERATIONS = (
         path="/crm/listOpportunities",
         scopes=("crm:read",),
         request=ListOpportunities,
-        response=Page[Opportunity],
+        response=SyncPage[Opportunity],
         handler=list_opportunities,
         extension=True,
         example={"stage": "proposal", "limit": 20},

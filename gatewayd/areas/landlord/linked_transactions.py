@@ -6,7 +6,7 @@ from msgspec import Meta, field
 
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, SyncRequest
+from gatewayd.contract.pages import Listing, SyncPage, SyncRequest
 from gatewayd.contract.wire import Amount, Date, Id, Response, encode
 from gatewayd.errors import invalid_field
 from gatewayd.ledger.allocating import allocation_pages, lets
@@ -56,7 +56,7 @@ class LinkedTotals(CurrencySums, frozen=True, kw_only=True):
     other_currencies: list[CurrencySums]
 
 
-class LinkedPage(Page[Allocation], frozen=True, kw_only=True):
+class LinkedPage(SyncPage[Allocation], frozen=True, kw_only=True):
     """A page of linked transactions. `totals` are of all pages: null after the first, and with `updatedSince`."""
 
     totals: LinkedTotals | None
@@ -73,7 +73,7 @@ def list_linked_transactions(tx: ReadTx, caller: Caller, request: ListLinkedTran
     # Chosen: the sums of many take longer than a page, and are the same on the next; changes have none of their own
     is_first = request.cursor is None and request.updated_since is None
     totals = _totals(tx, request, filters) if is_first else None
-    return Listing.of(found.items, found.next_cursor, b',"totals":%b' % encode(totals))
+    return found._replace(extra=b',"totals":%b%b' % (encode(totals), found.extra))
 
 
 def _filters(request: ListLinkedTransactions) -> dict[str, object]:

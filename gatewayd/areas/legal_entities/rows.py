@@ -79,6 +79,8 @@ def opened_nino(tx: ReadTx, entity_id: str, sealed: bytes | None) -> str | None:
     return None if sealed is None else tx.unseal(sealed, _nino_context(entity_id))
 
 
+ON_CALENDAR = ("type", "incorporation_date", "accounting_year_end", "country_code", "utr", "vat", "cis", "archived_at")
+"""The fields from which periods and obligations follow."""
 LEGAL_ENTITIES = Table(
     "legal_entities",
     EntityRow,

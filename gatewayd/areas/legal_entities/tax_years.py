@@ -15,7 +15,6 @@ from gatewayd.contract.wire import AmountText, Id, Request, Response
 from gatewayd.errors import FieldError, invalid, not_found
 from gatewayd.ledger.calendar.report_ranges import TaxYear
 from gatewayd.ledger.dates import tax_calendar
-from gatewayd.ledger.obligations import schedule
 from gatewayd.ledger.taxpayers import owners, tax_year_figures
 from gatewayd.ledger.taxpayers.tax_year_figures import Residence, TaxYearFigures
 from gatewayd.money import from_minor, to_minor
@@ -101,7 +100,6 @@ def set_tax_year(tx: WriteTx, caller: Caller, request: SetTaxYear) -> TaxYearOfE
     residence = before.residence if request.residence is UNSET else request.residence
     figures = TaxYearFigures(year, income, assessed, deducted, is_exempt, residence)
     tax_year_figures.put(tx, request.id, figures)
-    schedule.refresh(tx, request.id)
     return _shown(request.id, figures)
 
 

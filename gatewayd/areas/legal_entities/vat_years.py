@@ -17,7 +17,6 @@ from gatewayd.ledger.calendar import periods
 from gatewayd.ledger.calendar.forecast import PeriodKey
 from gatewayd.ledger.dates.months import is_month_end
 from gatewayd.ledger.dates.vat import Method, VatYear
-from gatewayd.ledger.obligations import schedule
 from gatewayd.ledger.taxpayers import taxpayers, vat_years
 from gatewayd.ledger.taxpayers.taxpayers import Taxpayer
 from gatewayd.ledger.taxpayers.vat_years import SaidYear
@@ -121,7 +120,6 @@ def set_vat_year(tx: WriteTx, caller: Caller, request: SetVatYear) -> VatYearOfE
     if errors:
         raise invalid(*errors)
     vat_years.put(tx, request.id, SaidYear(end, liability, import_vat, method, instalment))
-    schedule.refresh(tx, request.id)
     year = vat_years.of_entity(tx, request.id)[request.end_date]
     return _shown(taxpayer, year, is_entered=liability is not None)
 

@@ -22,7 +22,7 @@ from gatewayd.areas.periods.shapes import (
 )
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state
 from gatewayd.ledger.calendar import periods
@@ -217,7 +217,7 @@ OPERATIONS = (
         path="/obligations/list",
         scopes=("periods:read",),
         request=ListObligations,
-        response=Page[Obligation],
+        response=SyncPage[Obligation],
         handler=list_obligations,
         errors=("date_order",),
         example={"status": ["open", "overdue"], "dueTo": "2027-01-31", "limit": 20},

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.areas.vault import links
-from gatewayd.areas.vault.documents import index_queue, keeping, pages, rows
+from gatewayd.areas.vault.documents import keeping, pages, rows
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, GetDocument, ListTrash
 from gatewayd.areas.vault.parses import rows as parses
@@ -48,7 +48,6 @@ def restore_document(tx: WriteTx, caller: Caller, request: GetDocument) -> Docum
     row = DOCUMENTS.update(tx, replace(row, status=status, deleted_at=None))
     if status == rows.UPLOADED:
         parses.queue(tx, row.id)
-        index_queue.put(tx, row.id)
     return rows.shown(tx, row)
 
 

@@ -259,12 +259,14 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 def _kinds(given: list[str] | None) -> frozenset[str]:
-    from gatewayd.events import EVENT_KINDS
+    from gatewayd.events import EVENT_KINDS, WILDCARDS, expanded
 
-    unknown = [kind for kind in given or () if kind not in EVENT_KINDS]
+    unknown = [name for name in given or () if name not in EVENT_KINDS and name not in WILDCARDS]
     if unknown:
-        raise CommandError(f"--event: {unknown[0]!r} is not known; use one of: {', '.join(EVENT_KINDS)}", 2)
-    return frozenset(given or EVENT_KINDS)
+        raise CommandError(
+            f"--event: {unknown[0]!r} is not known; use one of: {', '.join((*EVENT_KINDS, *WILDCARDS))}", 2
+        )
+    return frozenset(expanded(given) if given else EVENT_KINDS)
 
 
 def _since(given: TimeArgument | None, context: Context) -> Instant | None:

@@ -13,11 +13,12 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gatewayd.clock import LAST_DATE, from_moment
-from gatewayd.contract.pages import MAX_KEY, SyncRequest, cursor_key, fill, next_cursor
+from gatewayd.clock import LAST_DATE
+from gatewayd.contract.pages import MAX_KEY, Listing, SyncRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.ledger.allocating.allocation_shapes import Allocation
 from gatewayd.ledger.allocating.allocations import ALLOCATIONS
+from gatewayd.ledger.lists import Changed, changes_page, start_of_changes
 from gatewayd.store import ReadTx
 
 _CONDITIONS: Mapping[str, str] = {
@@ -74,13 +75,6 @@ class CurrencyTotal(NamedTuple):
     money_out: int
 
 
-class AllocationRows(NamedTuple):
-    """A page: each allocation as JSON. `next_cursor` None: nothing follows."""
-
-    items: list[bytes]
-    next_cursor: str | None
-
-
 def filters_of(**given: object) -> dict[str, object]:
     """The filters that are given, by the names above; dates are turned into text."""
     return {
@@ -97,25 +91,33 @@ def of_categories(categories: Sequence[str]) -> dict[str, object]:
     return {f"{_CATEGORY}{index}": category for index, category in enumerate(categories)}
 
 
-def page(tx: ReadTx, request: SyncRequest, filters: Filters) -> AllocationRows:
-    """One page of allocations. Raises `Problem` `invalid_cursor`."""
-    changes = request.updated_since is not None
-    named = {name: value for name, value in filters.items() if changes or name != "to_date"}
-    sql = _page_sql(tuple(named), changes)
+def page(tx: ReadTx, request: SyncRequest, filters: Filters) -> Listing[Allocation]:
+    """One page of allocations. Raises `Problem`: `invalid_cursor`, `cursor_expired`."""
+    if request.updated_since is not None:
+        return _changes(tx, request, filters)
+    named = {name: value for name, value in filters.items() if name != "to_date"}
+    names = tuple(named)
+    key = cursor_key(request, str, str) or (str(filters.get("to_date", LAST_DATE)), MAX_KEY)
+    named |= {"after_at": key[0], "after_id": key[1]}  # at the last day of a range: an index is entered at one place
     items: list[bytes] = []
 
     def size(row: Allocation) -> int:
         items.append(encode(row))
         return len(items[-1])
 
-    found = tx.each(sql, count=request.limit + 1, **named, **_start(request, filters))
-    rows, more = fill((ALLOCATIONS.read(tx, row) for row in found), request.limit, size)
-    cursor = None
-    if more:
-        last = rows[-1]
-        key = int(last.updated_at) if changes else last.date
-        cursor = next_cursor(request, (key, last.id))
-    return AllocationRows(items[: len(rows)], cursor)
+    rows = tx.each(_page_sql(names, False), count=request.limit + 1, **named)
+    taken, more = fill((ALLOCATIONS.read(tx, row) for row in rows), request.limit, size)
+    cursor = next_cursor(request, (taken[-1].date, taken[-1].id)) if more else None
+    return Listing.of(items[: len(taken)], cursor)
+
+
+def _changes(tx: ReadTx, request: SyncRequest, filters: Filters) -> Listing[Allocation]:
+    start = start_of_changes(tx, request, ALLOCATIONS.name)
+    sql = _page_sql(tuple(filters), True)
+    rows = tx.each(sql, count=request.limit + 1, after_at=start[0], after_id=start[1], **filters)
+    allocations = (ALLOCATIONS.read(tx, row) for row in rows)
+    changed = (Changed(row.updated_at, row.id, encode(row)) for row in allocations)
+    return changes_page(tx, request, ALLOCATIONS.name, start, changed)
 
 
 def totals(tx: ReadTx, filters: Filters) -> list[CurrencyTotal]:
@@ -124,15 +126,6 @@ def totals(tx: ReadTx, filters: Filters) -> list[CurrencyTotal]:
     sums = [CurrencyTotal(*row) for row in tx.rows(_totals_sql(_SELECT_TOTALS, names), **filters)]
     lost: dict[str, int] = dict(tx.rows(_totals_sql(_SELECT_WRITTEN_OFF, names), **filters)) if sums else {}
     return [one._replace(money_in=one.money_in - lost.get(one.currency, 0)) for one in sums]
-
-
-def _start(request: SyncRequest, filters: Filters) -> dict[str, object]:
-    """Where the page starts: by date at the last day of the range, for an index is entered at one place."""
-    if request.updated_since is None:
-        key = cursor_key(request, str, str) or (str(filters.get("to_date", LAST_DATE)), MAX_KEY)
-    else:
-        key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
-    return {"after_at": key[0], "after_id": key[1]}
 
 
 @functools.cache  # of constant pieces: as many as there are combinations of filters

@@ -19,7 +19,7 @@ from gatewayd.ledger.allocating.categories import Category, Purpose
 from gatewayd.ledger.vat import vat_rates
 from gatewayd.ledger.vat.vat_rates import AllocationVatCode
 from gatewayd.money import exponent
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, WriteTx
 
 MAX_PER_ORGANIZATION = 200  # Chosen: all of them are held against each line
 Mode = Literal["propose", "apply"]
@@ -90,10 +90,9 @@ class Applied(NamedTuple):
     refusal: str | None
 
 
-RULES = Table("allocation_rules", AllocationRule, kind="rule", prefix="rule")
+RULES = RemovableTable("allocation_rules", AllocationRule, kind="rule", prefix="rule")
 _SELECT_IN_FORCE = f"{RULES.select} AND enabled = 1 ORDER BY priority, id LIMIT :count"
 _COUNT = "SELECT count(id) FROM allocation_rules WHERE org_id = :org_id"
-_DELETE = "DELETE FROM allocation_rules WHERE org_id = :org_id AND id = :id"
 
 
 def in_force(tx: ReadTx) -> list[AllocationRule]:
@@ -115,7 +114,7 @@ def add(tx: WriteTx, rule: AllocationRule) -> AllocationRule:
 
 def delete(tx: WriteTx, rule: AllocationRule) -> None:
     """Delete a rule; what it allocated stays, and names it still."""
-    tx.run(_DELETE, id=rule.id)
+    RULES.delete(tx, rule.id)
 
 
 def apply_rules(tx: WriteTx, lines: Iterable[BankLine]) -> list[Applied]:

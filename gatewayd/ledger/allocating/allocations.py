@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state
 from gatewayd.ledger import references
-from gatewayd.ledger.allocating import bank_lines, categories, lets, loan_payments, rents_received
+from gatewayd.ledger.allocating import bank_lines, categories, lets, loan_payments
 from gatewayd.ledger.allocating.allocation_shapes import BY_PERSON, Allocation, Entry, Origin, Part
 from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.ledger.allocating.categories import (
@@ -35,12 +35,12 @@ from gatewayd.ledger.taxpayers.businesses import Business
 from gatewayd.ledger.vat import vat_rates
 from gatewayd.ledger.vat.vat_rates import PURCHASES_ONLY, SALES_ONLY, SERVICES_OVERSEAS
 from gatewayd.money import Money
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, WriteTx
 
 MAX_PER_LINE = 200  # Chosen: all of a line are looked at together
 MOST_DOCUMENTS = 20  # of one allocation
 
-ALLOCATIONS = Table(
+ALLOCATIONS = RemovableTable(
     "allocations",
     Allocation,
     kind="allocation",
@@ -49,7 +49,6 @@ ALLOCATIONS = Table(
 )
 _SELECT_OF_LINE = f"{ALLOCATIONS.select} AND source_id = :source_id ORDER BY id"
 _COUNT_OF_LINE = "SELECT count(id) FROM allocations WHERE org_id = :org_id AND source_id = :source_id"
-_DELETE = "DELETE FROM allocations WHERE org_id = :org_id AND id = :id"
 _REFERENCES: tuple[tuple[str, str, Kind], ...] = (
     ("propertyId", "property_id", "property"),
     ("unitId", "unit_id", "unit"),
@@ -107,7 +106,7 @@ def allocate(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin 
     """
     rows = planned(tx, line, parts, origin)
     bank_lines.set_allocated(tx, line, line.allocated + sum(row.signed for row in rows))
-    return [_insert(tx, row) for row in rows]
+    return [ALLOCATIONS.insert(tx, row) for row in rows]
 
 
 def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
@@ -132,7 +131,7 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
         raise invalid(*dict.fromkeys(errors))
     for row in rows:
         refuse_closed(tx, row)
-    return [_insert(tx, row) for row in rows]
+    return [ALLOCATIONS.insert(tx, row) for row in rows]
 
 
 def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
@@ -164,7 +163,6 @@ def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
     refuse_closed(tx, after)
     if line is not None and after.signed != before.signed:
         bank_lines.set_allocated(tx, line, line.allocated - before.signed + after.signed)
-    rents_received.note(tx, before, after)
     return ALLOCATIONS.update(tx, after)
 
 
@@ -176,8 +174,7 @@ def remove(tx: WriteTx, *rows: Allocation) -> None:
     """
     for row in rows:
         refuse_closed(tx, row)
-        tx.run(_DELETE, id=row.id)
-        rents_received.note(tx, row, None)
+        ALLOCATIONS.delete(tx, row.id)
     for line_id in dict.fromkeys(row.source_id for row in rows):
         if line_id is not None:
             line = bank_lines.get(tx, line_id)
@@ -222,11 +219,6 @@ def refuse_bound(row: Allocation) -> None:
     if row.counterpart_id is not None:
         message = f"It is a transfer, with the bank transaction {row.counterpart_id} at its other end: remove it."
         raise invalid_state(message, "transfer", ())
-
-
-def _insert(tx: WriteTx, row: Allocation) -> Allocation:
-    rents_received.note(tx, None, row)
-    return ALLOCATIONS.insert(tx, row)
 
 
 def _parts_of(

@@ -56,3 +56,4 @@ def put(tx: WriteTx, legal_entity_id: str, figures: TaxYearFigures) -> None:
     """Keep the figures of a tax year in the place of what there was."""
     values = {**figures._asdict(), "is_exempt": int(figures.is_exempt)}
     tx.run(_PUT, legal_entity_id=legal_entity_id, **values)
+    tx.changed("tax_year_figures", legal_entity_id, None, legal_entity_id)

@@ -96,6 +96,7 @@ def put(tx: WriteTx, legal_entity_id: str, said: SaidYear) -> None:
     """Keep what is said of a year in the place of what there was."""
     values = said._asdict()
     tx.run(_PUT, legal_entity_id=legal_entity_id, end_date=values.pop("end"), **values)
+    tx.changed("vat_years", legal_entity_id, None, legal_entity_id)
 
 
 def kept(tx: ReadTx, legal_entity_id: str) -> list[KeptPeriod]:

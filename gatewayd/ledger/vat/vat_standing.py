@@ -240,3 +240,4 @@ def keep(tx: WriteTx, legal_entity_id: str, terms: VatTerms, last_closed: str | 
     tx.run(_DELETE_FROM, legal_entity_id=legal_entity_id, last_day=last_closed or "")
     if last_closed is not None:
         tx.run(_INSERT, legal_entity_id=legal_entity_id, last_day=last_closed, **terms._asdict())
+    tx.changed("former_vat_terms", legal_entity_id, None, legal_entity_id)

@@ -19,7 +19,7 @@ from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, Invoice, ListInvoices
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import Rendered
 from gatewayd.errors import FieldError, Problem, invalid
 from gatewayd.store import ReadTx, WriteTx
@@ -81,7 +81,7 @@ OPERATIONS = (
         path="/invoices",
         scopes=("accounting:read",),
         request=ListInvoices,
-        response=Page[Invoice],
+        response=SyncPage[Invoice],
         handler=list_invoices,
         errors=("date_order",),
         example={"status": ["issued", "overdue"], "issueDateFrom": "2026-04-06", "limit": 20},

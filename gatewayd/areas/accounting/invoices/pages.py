@@ -15,15 +15,15 @@ import functools
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from operator import itemgetter
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from gatewayd.areas.accounting.invoices.rows import NOT_OVERDUE, OVERDUE, id_of
+from gatewayd.areas.accounting.invoices.rows import INVOICES, NOT_OVERDUE, OVERDUE, id_of
 from gatewayd.areas.accounting.invoices.shapes import Invoice, ListInvoices
 from gatewayd.areas.accounting.invoices.states import OPEN, STATUSES
-from gatewayd.clock import LAST_DATE, from_moment
+from gatewayd.clock import LAST_DATE
 from gatewayd.contract.pages import MAX_KEY, PAGE_BYTES, Listing, cursor_key, fill, next_cursor
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger.lists import contains
+from gatewayd.ledger.lists import Changed, changes_page, contains, start_of_changes
 from gatewayd.store import ReadTx, Row
 
 Order = Literal["newest", "changes", "issued", "due"]
@@ -78,17 +78,20 @@ class _Branch(NamedTuple):
 
 
 def page(tx: ReadTx, request: ListInvoices) -> Listing[Invoice]:
-    """One page of invoices. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
+    """One page of invoices. Raises `Problem`: `invalid_cursor`, `cursor_expired`, `validation_failed`."""
     if errors := [*_reversed(request)]:
         raise invalid(*errors)
     order = _order(request)
     branches = _branches(request.status)
     filters = _filters(request)
-    values: dict[str, object] = {**filters, **_start(request, order)}
+    values: dict[str, Any] = {**filters, **_start(tx, request, order)}
     for index, branch in enumerate(branches):
         values[f"status_{index}"] = branch.status
     sql = _page_sql(order, tuple(filters), tuple(branch.overdue for branch in branches), request.summary_only)
     found = tx.each(sql, today=tx.today, count=request.limit + 1, **values)
+    if order == "changes":
+        changed = (Changed(at, id_, wire + _ENDS[overdue][:-1]) for wire, overdue, at, id_ in found)
+        return changes_page(tx, request, INVOICES.name, (values["after_at"], values["after_id"]), changed)
     rows, more = _fill(found, request.limit)
     cursor = None
     if more:
@@ -143,15 +146,15 @@ def _order(request: ListInvoices) -> Order:
     return "newest"
 
 
-def _start(request: ListInvoices, order: Order) -> dict[str, object]:
+def _start(tx: ReadTx, request: ListInvoices, order: Order) -> dict[str, object]:
     """Where the page starts."""
+    if order == "changes":
+        return dict(zip(("after_at", "after_id"), start_of_changes(tx, request, INVOICES.name), strict=True))
     key = cursor_key(request, *_ORDERINGS[order].key)
     if order == "newest":
         return {"after_id": MAX_KEY if key is None else key[0]}
     if key is not None:
         return {"after_at": key[0], "after_id": key[1]}
-    if request.updated_since is not None:
-        return {"after_at": from_moment(request.updated_since), "after_id": ""}
     return {"after_at": LAST_DATE, "after_id": MAX_KEY}
 
 

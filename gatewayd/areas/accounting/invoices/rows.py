@@ -18,7 +18,7 @@ from gatewayd.areas.accounting.invoices.states import OPEN
 from gatewayd.contract.wire import encode, open_wire
 from gatewayd.errors import not_found
 from gatewayd.money import Money, exponent
-from gatewayd.store import Columns, ReadTx, Table, WriteTx
+from gatewayd.store import Columns, ReadTx, RemovableTable, WriteTx
 
 Group = tuple[str, str]
 """A VAT code and its rate, percent."""
@@ -39,7 +39,7 @@ def _own_payments(tx: ReadTx, row: InvoiceRow) -> list[InvoicePayment]:
     return payments_of(tx, row.id, row.currency)
 
 
-INVOICES = Table("invoices", InvoiceRow, kind="invoice", prefix="inv", derived={"payments": _own_payments})
+INVOICES = RemovableTable("invoices", InvoiceRow, kind="invoice", prefix="inv", derived={"payments": _own_payments})
 _WRITTEN = ("search_text", "open_due_date", "head_length", "wire")
 _CHANGING = (
     *("status", "number", "client_snapshot", "seller_snapshot", "fx_rate", "fx_rate_source", "fx_rate_date"),
@@ -147,19 +147,29 @@ def credited_lines(tx: ReadTx, row: InvoiceRow) -> list[LineRow]:
 
 def insert(tx: WriteTx, row: InvoiceRow, lines: Sequence[LineRow], warnings: Sequence[InvoiceWarning] = ()) -> bytes:
     """Store a new invoice. Returns its whole JSON, and in it the warnings, which are not stored."""
+    wire = _put(tx, row, lines, warnings)
+    tx.changed(INVOICES.name, row.id, None, row)
+    return wire
+
+
+def rewrite(tx: WriteTx, before: InvoiceRow, row: InvoiceRow, lines: Sequence[LineRow]) -> bytes:
+    """Store `row` and its lines in the place of a draft, as its next version. Returns its whole JSON."""
+    tx.run(_DELETE_LINES, id=before.id)
+    tx.run(_DELETE, id=before.id)
+    kept = {name: getattr(before, name) for name in _KEPT}
+    after = replace(row, **kept, version=before.version + 1)
+    wire = _put(tx, after, lines)
+    tx.changed(INVOICES.name, after.id, before, after)
+    return wire
+
+
+def _put(tx: WriteTx, row: InvoiceRow, lines: Sequence[LineRow], warnings: Sequence[InvoiceWarning] = ()) -> bytes:
     head = _head(row)
     wire = head + _lines(lines, row.currency)
     org_id, due = tx.org_id, open_due_date(row)
     tx.run_each(_INSERT, [(org_id, *INVOICES.dump(row), _search_text(row), due, len(head), wire)])
     tx.run_each(_INSERT_LINE, [(org_id, row.id, *_LINE_ROWS.dump(line)) for line in lines])
     return served(wire, due is not None and due < tx.today, warnings)
-
-
-def rewrite(tx: WriteTx, before: InvoiceRow, row: InvoiceRow, lines: Sequence[LineRow]) -> bytes:
-    """Store `row` and its lines in the place of a draft, as its next version. Returns its whole JSON."""
-    delete(tx, before.id)
-    kept = {name: getattr(before, name) for name in _KEPT}
-    return insert(tx, replace(row, **kept, version=before.version + 1), lines)
 
 
 def is_same(before: InvoiceRow, row: InvoiceRow) -> bool:
@@ -170,6 +180,7 @@ def is_same(before: InvoiceRow, row: InvoiceRow) -> bool:
 
 def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
     """Store what a move changed, as the next version."""
+    before = INVOICES.find(tx, row.id) if tx.reacts(INVOICES.name) else None
     row = replace(
         row, version=row.version + 1, updated_at=tx.updated_at, payments=payments_of(tx, row.id, row.currency)
     )
@@ -178,6 +189,7 @@ def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
     values = dict(zip(INVOICES.names, INVOICES.dump(row), strict=True))
     written = dict(zip(_WRITTEN, (_search_text(row), open_due_date(row), len(head), wire), strict=True))
     tx.run(_UPDATE, **values, **written)
+    tx.changed(INVOICES.name, row.id, before, row)
     return row
 
 
@@ -195,7 +207,7 @@ def delete_payment(tx: WriteTx, invoice_id: str, position: int) -> None:
 def delete(tx: WriteTx, invoice_id: str) -> None:
     """Delete a draft and its lines. Whether it is a draft is for the caller to know."""
     tx.run(_DELETE_LINES, id=invoice_id)
-    tx.run(_DELETE, id=invoice_id)
+    INVOICES.delete(tx, invoice_id)
 
 
 def stale(tx: ReadTx, after: str, count: int) -> list[tuple[str, bool]]:

@@ -20,10 +20,10 @@ from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.positions import choosing, totals
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, invalid, invalid_state
-from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
@@ -43,7 +43,9 @@ def list_accounts(tx: ReadTx, caller: Caller, request: ListAssetAccounts) -> Lis
         "status = :status": request.status,
         "external_id = :external_id": request.external_id,
     }
-    return sync_page(tx, request, ACCOUNTS.select, filters, lambda row: _item(ACCOUNTS.read(tx, row)))
+    return sync_page(
+        tx, request, Source(ACCOUNTS, [ACCOUNTS.select]), filters, lambda row: _item(ACCOUNTS.read(tx, row))
+    )
 
 
 def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAccountWithValue:
@@ -180,7 +182,7 @@ OPERATIONS = (
         path="/assets/listAccounts",
         scopes=("accounting:read",),
         request=ListAssetAccounts,
-        response=Page[AssetAccount],
+        response=SyncPage[AssetAccount],
         handler=list_accounts,
         example={"status": "open", "limit": 20},
     ),

@@ -10,7 +10,7 @@ from gatewayd.areas.assets.books.instruments import Ratio
 from gatewayd.clock import months_later
 from gatewayd.contract.wire import Amount, CanonicalDecimal, DateText, Id, Response, Timestamp
 from gatewayd.ledger.exchange.exchange_rates import FxRateSource
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, WriteTx
 
 TransactionType = Literal[
     "buy",
@@ -135,8 +135,12 @@ def _income_date(row: AssetTransaction) -> str | None:
     return income_date(row.type, row.trade_date)
 
 
-TRANSACTIONS = Table(
-    "asset_transactions", AssetTransaction, kind="transaction", prefix="txn", written={"income_date": _income_date}
+TRANSACTIONS = RemovableTable(
+    "asset_transactions",
+    AssetTransaction,
+    kind="transaction",
+    prefix="txn",
+    written={"income_date": _income_date},
 )
 
 _SELECT_LAST = f"{TRANSACTIONS.select} AND import_id = :import_id ORDER BY id DESC LIMIT :count"
@@ -161,7 +165,6 @@ WHERE EXISTS (
 )
 """
 _SELECT_OF_INSTRUMENT = f"{TRANSACTIONS.select} AND import_id = :import_id AND instrument_id = :instrument_id"
-_DELETE = "DELETE FROM asset_transactions WHERE org_id = :org_id AND id = :id"
 
 
 # -- what imports brought
@@ -200,4 +203,5 @@ def of_import_and_instrument(tx: ReadTx, import_id: str, instrument_id: str) -> 
 
 def delete(tx: WriteTx, ids: Sequence[str]) -> None:
     """Delete transactions that an import brought and that is undone: nobody else deletes any."""
-    tx.run_each(_DELETE, [(tx.org_id, id_) for id_ in ids])
+    for id_ in ids:
+        TRANSACTIONS.delete(tx, id_)

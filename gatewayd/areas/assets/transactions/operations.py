@@ -15,17 +15,17 @@ from gatewayd.areas.assets.transactions.shapes import (
     ListAssetTransactions,
     TransactionWarning,
 )
-from gatewayd.clock import LAST_DATE, from_moment
+from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import MAX_KEY, Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.pages import MAX_KEY, Listing, SyncPage, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, invalid
+from gatewayd.ledger.lists import CHANGES, Changed, changes_page, start_of_changes
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
 
 _LATEST: Final = " AND (trade_date, id) < (:after_at, :after_id) ORDER BY trade_date DESC, id DESC LIMIT :count"
-_CHANGES: Final = " AND (updated_at, id) > (:after_at, :after_id) ORDER BY updated_at, id LIMIT :count"
 _NOT_REVERSED: Final = " AND reversed_by_id IS NULL AND reverses_transaction_id IS NULL"
 _DISTRIBUTION: Final = TransactionWarning(
     code="distribution_value_unknown",
@@ -80,19 +80,17 @@ def _page(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransactio
     """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
     if request.from_date and request.to_date and request.to_date < request.from_date:
         raise invalid(FieldError("toDate", "date_order", "It lies before fromDate."))
-    found = _latest(tx, request) if request.updated_since is None else _changes(tx, request)
+    if request.updated_since is not None:
+        return _changes(tx, request)
     items: list[bytes] = []
 
     def size(row: AssetTransaction) -> int:
         items.append(encode(row))
         return len(items[-1])
 
-    rows, more = fill(found, request.limit, size)
-    if not more:
-        return Listing.of(items[: len(rows)], None)
-    last = rows[-1]
-    at = last.trade_date if request.updated_since is None else last.updated_at
-    return Listing.of(items[: len(rows)], next_cursor(request, (at, last.id)))
+    rows, more = fill(_latest(tx, request), request.limit, size)
+    cursor = next_cursor(request, (rows[-1].trade_date, rows[-1].id)) if more else None
+    return Listing.of(items[: len(rows)], cursor)
 
 
 def _latest(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransaction]:
@@ -109,17 +107,18 @@ def _latest(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransac
     return heapq.merge(*of_each, key=lambda row: (row.trade_date, row.id), reverse=True)
 
 
-def _changes(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransaction]:
+def _changes(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransaction]:
     """Oldest change first, with what was reversed: whoever follows changes has to learn of it."""
-    assert request.updated_since is not None
-    key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
+    start = start_of_changes(tx, request, TRANSACTIONS.name)
     sql, values = _filters(request)
     if request.type:
         names = {f"type_{index}": one for index, one in enumerate(dict.fromkeys(request.type))}
         sql += f" AND type IN ({', '.join(f':{name}' for name in names)})"
         values |= names
-    values |= {"after_at": key[0], "after_id": key[1], "count": request.limit + 1}
-    return _read(tx, sql + _CHANGES, values)
+    values |= {"after_at": start[0], "after_id": start[1], "count": request.limit + 1}
+    rows = _read(tx, sql + CHANGES.behind + CHANGES.by, values)
+    changed = (Changed(row.updated_at, row.id, encode(row)) for row in rows)
+    return changes_page(tx, request, TRANSACTIONS.name, start, changed)
 
 
 def _read(tx: ReadTx, sql: str, values: dict[str, object]) -> Iterator[AssetTransaction]:
@@ -173,7 +172,7 @@ OPERATIONS = (
         path="/assets/listTransactions",
         scopes=("accounting:read",),
         request=ListAssetTransactions,
-        response=Page[AssetTransaction],
+        response=SyncPage[AssetTransaction],
         handler=list_transactions,
         errors=("date_order",),
         example={"type": ["buy", "sell"], "fromDate": "2026-04-06", "limit": 100},

@@ -95,8 +95,8 @@ def list_allocations(tx: ReadTx, caller: Caller, request: ListAllocations) -> Li
         raise invalid_field("toDate", "date_order", "It is before `fromDate`.")
     filters = allocation_pages.filters_of(**{name: getattr(request, name) for name in _FILTERS})
     found = allocation_pages.page(tx, request, filters)
-    extra = b',"totals":%b' % encode(_totals(tx, filters)) if request.include_totals else b""
-    return Listing.of(found.items, found.next_cursor, extra)
+    totals = b',"totals":%b' % encode(_totals(tx, filters)) if request.include_totals else b""
+    return found._replace(extra=totals + found.extra)
 
 
 def _totals(tx: ReadTx, filters: Filters) -> list[AllocationTotal]:

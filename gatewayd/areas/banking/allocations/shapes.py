@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.contract.pages import Page, SyncRequest
+from gatewayd.contract.pages import SyncPage, SyncRequest
 from gatewayd.contract.wire import (
     Amount,
     AmountText,
@@ -183,7 +183,7 @@ class AllocationTotal(Response, frozen=True, kw_only=True):
     money_out: Amount
 
 
-class AllocationPage(Page[Allocation], frozen=True, kw_only=True):
+class AllocationPage(SyncPage[Allocation], frozen=True, kw_only=True):
     """A page of allocations. `totals` are there where they are asked for, and of all pages."""
 
     totals: list[AllocationTotal] | UnsetType = UNSET

@@ -23,9 +23,8 @@ from gatewayd.errors import invalid_field
 from gatewayd.ledger.allocating import bank_statements
 from gatewayd.ledger.dates.date_ranges import after
 from gatewayd.money import Money
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, WriteTx
 
-_DELETE = "DELETE FROM stated_balances WHERE org_id = :org_id AND id = :id"
 Note = Annotated[str, Meta(min_length=1, max_length=500, description="Where it stands, for people.")]
 
 
@@ -88,8 +87,12 @@ def _check(tx: ReadTx, row: StatedBankBalanceRow) -> BalanceCheck | None:
     return BalanceCheck(counted_balance=money, difference=row.balance - money)
 
 
-BALANCES = Table(
-    "stated_balances", StatedBankBalanceRow, kind="stated balance", prefix="bsb", derived={"check": _check}
+BALANCES = RemovableTable(
+    "stated_balances",
+    StatedBankBalanceRow,
+    kind="stated balance",
+    prefix="bsb",
+    derived={"check": _check},
 )
 _SELECT_DAY = f"{BALANCES.select} AND account_id = :account_id AND date = :date"
 _SELECT_LATEST = f"{BALANCES.select} AND account_id = :account_id ORDER BY date DESC LIMIT 1000"
@@ -110,7 +113,7 @@ def state(tx: WriteTx, currency: str, request: StateBalance) -> StatedBankBalanc
 def remove(tx: WriteTx, request: RemoveStatedBalance) -> str:
     """Delete one; answers its account. Raises `Problem`: `not_found`, `version_conflict`."""
     row = BALANCES.get(tx, request.balance_id, request.expected_version)
-    tx.run(_DELETE, id=row.id)
+    BALANCES.delete(tx, row.id)
     return row.account_id
 
 

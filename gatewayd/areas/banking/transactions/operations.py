@@ -11,7 +11,7 @@ index has its order:
 """
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.transactions import rows
@@ -21,13 +21,14 @@ from gatewayd.areas.banking.transactions.shapes import (
     TransactionPage,
     TransactionsAccount,
 )
-from gatewayd.clock import LAST_DATE, from_moment
+from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import Rendered, encode
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger.lists import contains
+from gatewayd.ledger.imports import import_runs
+from gatewayd.ledger.lists import Changed, changes_page, contains, start_of_changes
 from gatewayd.money import to_minor
 from gatewayd.store import ReadTx, Row
 
@@ -55,6 +56,7 @@ _ORDERINGS: dict[Order, _Ordering] = {
         "(updated_at, id) > (:after_updated_at, :after_id)", "updated_at, id", {"updated_at": int, "id": str}
     ),
 }
+_UPDATED_AT, _ID = map(rows.COLUMNS.names.index, ("updated_at", "id"))
 _KEYS = {name: tuple(map(rows.COLUMNS.names.index, one.key)) for name, one in _ORDERINGS.items()}
 
 
@@ -68,7 +70,7 @@ def get_transactions(tx: ReadTx, caller: Caller, request: ListTransactions) -> R
     as_of = max((balance.as_of for balance in account.balances), default=None)
     about = encode(TransactionsAccount(currency=account.currency, balance_as_of=as_of))
     cursor = encode(page.next_cursor)
-    return Rendered(b'{"data":%b,"nextCursor":%b,"account":%b}' % (page.data, cursor, about))
+    return Rendered(b'{"data":%b,"nextCursor":%b,"account":%b%b}' % (page.data, cursor, about, page.extra))
 
 
 def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankTransaction]:
@@ -78,13 +80,18 @@ def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankT
     ordering = _ORDERINGS[order]
     conditions, values = _filters(request, currency, order)
     sql = " AND ".join([rows.SELECT, "account_id = :account_id", *conditions, ordering.after])
+    start = _start(tx, request, order)
     found = tx.each(
         f"{sql} ORDER BY {ordering.by} LIMIT :count",
         account_id=request.account_id,
         count=request.limit + 1,
         **values,
-        **_start(request, order),
+        **start,
     )
+    if order == "changes":
+        changed = (Changed(row[_UPDATED_AT], row[_ID], item) for row, item in _rendered(tx, found))
+        key = (start["after_updated_at"], start["after_id"])
+        return changes_page(tx, request, rows.NAME, key, changed, import_runs.oldest_hidden(tx))
     taken, more = fill(_rendered(tx, found), request.limit, lambda pair: len(pair[1]))
     cursor = None
     if more:
@@ -110,14 +117,14 @@ def _order(request: ListTransactions) -> Order:
     return "latest" if request.min_amount is None and request.max_amount is None else "amounts"
 
 
-def _start(request: ListTransactions, order: Order) -> dict[str, object]:
+def _start(tx: ReadTx, request: ListTransactions, order: Order) -> dict[str, Any]:
     """Where the page starts."""
+    if order == "changes":
+        return dict(zip(("after_updated_at", "after_id"), start_of_changes(tx, request, rows.NAME), strict=True))
     names = _ORDERINGS[order].key
     key = cursor_key(request, *names.values())
     if key is not None:
         return {f"after_{name}": value for name, value in zip(names, key, strict=True)}
-    if request.updated_since is not None:
-        return {"after_updated_at": from_moment(request.updated_since), "after_id": ""}
     if order == "amounts":
         return {"after_amount": _LEAST, "after_date": "", "after_id": ""}
     last = LAST_DATE if request.to_date is None else request.to_date.isoformat()

@@ -5,13 +5,17 @@ They come and go with imports: in one statement for many, out of the rows that w
 
 import functools
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from gatewayd.areas.banking.transactions.shapes import StoredTransaction, TransactionRow
 from gatewayd.contract.wire import encode, open_wire
 from gatewayd.ledger.imports.import_runs import VISIBLE
 from gatewayd.store import Columns, ReadTx, Row, WriteTx
+from gatewayd.store.rows import removals
 
 COLUMNS = Columns(TransactionRow)
+NAME: Final = "bank_transactions"
+"""What the removals of lines are kept under."""
 _FROM_FILE = tuple(
     name
     for name in COLUMNS.names
@@ -122,6 +126,7 @@ def move_out(tx: WriteTx, import_id: str, count: int) -> int:
     """
     found = tx.rows(_SELECT_OF_IMPORT, import_id=import_id, count=count)
     tx.run_each(_DELETE, found)
+    removals.keep_all(tx, NAME, [row[1] for row in found])
     return len(found)
 
 
@@ -133,6 +138,7 @@ def replace_with(tx: WriteTx, id_: str, import_id: str | None, values: Mapping[s
 def delete(tx: WriteTx, id_: str) -> None:
     """Delete one line."""
     tx.run(_DELETE, id=id_)
+    removals.keep(tx, NAME, id_)
 
 
 def file_values(row: TransactionRow) -> dict[str, object]:

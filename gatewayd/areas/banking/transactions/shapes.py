@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gatewayd.contract.pages import LongLimit, SyncRequest
+from gatewayd.contract.pages import LongLimit, SyncPage, SyncRequest
 from gatewayd.contract.wire import (
     Amount,
     AmountText,
@@ -107,9 +107,7 @@ class TransactionsAccount(Response, frozen=True, kw_only=True):
     balance_as_of: DateText | None
 
 
-class TransactionPage(Response, frozen=True, kw_only=True):
+class TransactionPage(SyncPage[BankTransaction], frozen=True, kw_only=True):
     """A page of an account's transactions."""
 
-    data: list[BankTransaction]
-    next_cursor: str | None
     account: TransactionsAccount

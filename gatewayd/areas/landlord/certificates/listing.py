@@ -16,11 +16,12 @@ from gatewayd.areas.landlord.certificates.missing import KEPT_PROPERTY, MissingF
 from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
 from gatewayd.areas.landlord.certificates.rules import valid_until
 from gatewayd.areas.landlord.certificates.shapes import ListCertificates, StoredCertificate
-from gatewayd.clock import days_after, from_moment
+from gatewayd.clock import days_after
 from gatewayd.contract.pages import Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.certificate_shapes import Certificate
+from gatewayd.ledger.lists import CHANGES, Changed, changes_page, start_of_changes
 from gatewayd.store import ReadTx
 
 T = TypeVar("T")
@@ -57,12 +58,6 @@ _BY_EXPIRY: Final = _Order(
     (str, str),
     lambda row: (valid_until(row), row.id),
 )
-_BY_CHANGE: Final = _Order(
-    " AND (updated_at, id) > (:after_at, :after_id)",
-    " ORDER BY updated_at, id LIMIT :count",
-    (int, str),
-    lambda row: (row.updated_at, row.id),
-)
 
 
 def page(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
@@ -86,13 +81,19 @@ def _stored(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
     today, order = tx.today, _order(request)
     conditions, values = _filters(request, today, _property_of(tx, request))
     sql = " AND ".join([CERTIFICATES.select, *conditions])
+    values["count"] = request.limit + 1
+    if request.updated_since is not None:
+        start = start_of_changes(tx, request, CERTIFICATES.name)
+        sql += CHANGES.behind + CHANGES.by
+        stored = (CERTIFICATES.read(tx, row) for row in tx.each(sql, after_at=start[0], after_id=start[1], **values))
+        shown = ((row, rows.shown(row, today, request.window_days)) for row in stored)
+        changed = (Changed(row.updated_at, row.id, encode(certificate)) for row, certificate in shown)
+        return changes_page(tx, request, CERTIFICATES.name, start, changed)
     key = cursor_key(request, *order.types)
-    if key is None and request.updated_since is not None:
-        key = (from_moment(request.updated_since), "")
     if key is not None:
         sql += order.behind
         values |= zip(("after_at", "after_id")[-len(key) :], key, strict=True)
-    found = (CERTIFICATES.read(tx, row) for row in tx.each(sql + order.by, count=request.limit + 1, **values))
+    found = (CERTIFICATES.read(tx, row) for row in tx.each(sql + order.by, **values))
     return _listing(request, found, lambda row: rows.shown(row, today, request.window_days), order.key)
 
 
@@ -113,8 +114,6 @@ def _listing(
 
 
 def _order(request: ListCertificates) -> _Order:
-    if request.updated_since is not None:
-        return _BY_CHANGE
     if request.status in _ENDS or (request.expires_before is not None and _is_of_current(request)):
         return _BY_EXPIRY
     return _NEWEST

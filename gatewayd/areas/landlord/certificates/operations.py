@@ -20,7 +20,7 @@ from gatewayd.areas.landlord.certificates.shapes import (
 from gatewayd.areas.landlord.register import properties
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger import references
 from gatewayd.ledger.certificate_shapes import Certificate
@@ -128,7 +128,7 @@ OPERATIONS = (
         path="/landlord/listCertificates",
         scopes=("accounting:read",),
         request=ListCertificates,
-        response=Page[Certificate],
+        response=SyncPage[Certificate],
         handler=list_certificates,
         errors=("conflict",),
         example={"status": "expiring", "type": ["gas_safety", "eicr"], "windowDays": 90, "limit": 20},

@@ -22,7 +22,7 @@ from gatewayd.areas.landlord.register import properties
 from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.pages import Listing, SyncPage, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_field
 from gatewayd.ledger.calendar import period_locks
@@ -206,7 +206,7 @@ OPERATIONS = (
         path="/landlord/listMortgages",
         scopes=("accounting:read",),
         request=ListMortgages,
-        response=Page[Mortgage],
+        response=SyncPage[Mortgage],
         handler=list_mortgages,
         example={"status": "active", "rateEndsBefore": "2027-06-30", "limit": 20},
     ),

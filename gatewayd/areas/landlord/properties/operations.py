@@ -6,7 +6,6 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from gatewayd.areas.landlord import valuations
-from gatewayd.areas.landlord.certificates import missing
 from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.mortgages import rows as mortgages
 from gatewayd.areas.landlord.properties import rows, rules
@@ -25,12 +24,12 @@ from gatewayd.areas.landlord.tenancies.rules import only_place
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, invalid, invalid_state
 from gatewayd.ledger import references
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.ledger.lists import archive_filter, contains, sync_page
+from gatewayd.ledger.lists import Source, archive_filter, contains, sync_page
 from gatewayd.ledger.references import Reference
 from gatewayd.ledger.results import owner_shares
 from gatewayd.ledger.results.owner_shares import Of
@@ -45,18 +44,19 @@ _NAME_LENGTH = 120  # of a name; a line of an address may be longer
 def list_properties(tx: ReadTx, caller: Caller, request: ListProperties) -> Listing[Property]:
     """List properties, newest first, or in the order of change with `updatedSince`.
 
-    `q` looks in the name and the address. Archived ones are left out unless `includeArchived` or `status` asks for
-    them.
+    `q` looks in the name and the address. Archived ones are left out unless `includeArchived`, `updatedSince` or
+    `status` asks for them.
     """
     filters = {
-        **archive_filter(request.status, request.include_archived),
+        **archive_filter(request),
         "business_id = :business_id": request.business_id,
         "status = :status": request.status,
         "use = :use": request.use,
         "external_id = :external_id": request.external_id,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
-    return sync_page(tx, request, rows.SELECT_SHOWN, filters, lambda row: encode(rows.shown(row)), {"today": tx.today})
+    source = Source(PROPERTIES, [rows.SELECT_SHOWN])
+    return sync_page(tx, request, source, filters, lambda row: encode(rows.shown(row)), {"today": tx.today})
 
 
 def get_property(tx: ReadTx, caller: Caller, request: GetProperty) -> PropertyDetail:
@@ -103,7 +103,6 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
     row = PROPERTIES.insert(tx, row)
     its = rules.share_steps(owners, business.legal_entity_id)
     owner_shares.keep_steps(tx, Of(business.id, row.id), None, its, None)  # closed days have nothing of it yet
-    missing.note(tx, row.id)
     return rows.get_shown(tx, row.id)
 
 
@@ -142,10 +141,6 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     if not request.keep_tenancies:
         _refuse_tenancies(tx, before, after)
     after = PROPERTIES.update(tx, after)
-    missing.note(tx, after.id)
-    if (after.name, after.status, after.disposal_date) != (before.name, before.status, before.disposal_date):
-        certificates.settle_property(tx, after)
-        rows.settle_disposal(tx, after)
     return rows.get_shown(tx, after.id)
 
 
@@ -233,7 +228,7 @@ OPERATIONS = (
         path="/landlord/listProperties",
         scopes=("accounting:read",),
         request=ListProperties,
-        response=Page[Property],
+        response=SyncPage[Property],
         handler=list_properties,
         example={"status": "active", "limit": 20},
     ),

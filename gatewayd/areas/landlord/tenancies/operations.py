@@ -15,10 +15,10 @@ from gatewayd.areas.landlord.tenancies.shapes import CreateTenancy, ListTenancie
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_state
-from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx, Row, WriteTx
@@ -47,7 +47,8 @@ def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listin
     def item(row: Row) -> bytes:
         return encode(rows.shown(tx, TENANCIES.read(tx, row)))
 
-    return sync_page(tx, request, [TENANCIES.select + one for one in states], filters, item, {"today": tx.today})
+    source = Source(TENANCIES, [TENANCIES.select + state for state in states])
+    return sync_page(tx, request, source, filters, item, {"today": tx.today})
 
 
 def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenancy:
@@ -208,7 +209,7 @@ OPERATIONS = (
         path="/landlord/listTenancies",
         scopes=("accounting:read",),
         request=ListTenancies,
-        response=Page[Tenancy],
+        response=SyncPage[Tenancy],
         handler=list_tenancies,
         example={"status": "active", "limit": 20},
     ),

@@ -3,7 +3,7 @@
 What a tenancy is today follows from its last day: `OF_STATUS` are the conditions of `tenancy_states.status_of` in SQL.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,11 +14,9 @@ from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow, TenancyS
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.landlord.tenancies import compliance, deposits, efficiency, spans
 from gatewayd.areas.landlord.tenancies.shapes import AgreedRent, Tenancy, TenancyWarning
-from gatewayd.areas.landlord.tenants import rows as tenants
-from gatewayd.areas.landlord.units import rows as units
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem
-from gatewayd.ledger.allocating import lets, rents_received
+from gatewayd.ledger.allocating import lets
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.rents import schedule
 from gatewayd.ledger.rents.schedule import Due
@@ -88,11 +86,8 @@ def add(tx: WriteTx, row: TenancyRow) -> TenancyRow:
 
 
 def insert(tx: WriteTx, row: TenancyRow) -> TenancyRow:
-    """Store a new tenancy that fits, with what follows from it."""
-    row = TENANCIES.insert(tx, row)
-    _link(tx, row)
-    _note(tx, row, row.tenant_ids)
-    return row
+    """Store a new tenancy that fits."""
+    return TENANCIES.insert(tx, row)
 
 
 def change(tx: WriteTx, before: TenancyRow, after: TenancyRow) -> TenancyRow:
@@ -101,13 +96,7 @@ def change(tx: WriteTx, before: TenancyRow, after: TenancyRow) -> TenancyRow:
     if after.cancelled_at is None:
         _refuse_overlapping(tx, after)
     _refuse_moved_rents(tx, before, after)
-    after = TENANCIES.update(tx, after)
-    were, are = spans.last_days(before), spans.last_days(after)
-    if were != are:
-        tx.run(_DELETE_LINKS, tenancy_id=after.id)
-        _link(tx, after)
-    _note(tx, after, {*were, *are})
-    return after
+    return TENANCIES.update(tx, after)
 
 
 def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) -> Tenancy:
@@ -141,15 +130,12 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
     )
 
 
-def _note(tx: WriteTx, row: TenancyRow, tenant_ids: Iterable[str]) -> None:
-    """Keep true what is stored elsewhere of the dates and rents of tenancies."""
-    rents_received.note_unpaid(tx, row.id)
-    units.note_tenancies(tx, row.property_id, row.unit_id)
-    tenants.note_tenancies(tx, tenant_ids)
-
-
-def _link(tx: WriteTx, row: TenancyRow) -> None:
-    tx.run_each(_INSERT_LINK, [(tx.org_id, row.id, id_, last) for id_, last in spans.last_days(row).items()])
+def link(tx: WriteTx, were: Mapping[str, str | None], row: TenancyRow) -> None:
+    """Keep who lives there and until when, where that is not what it was."""
+    last_days = spans.last_days(row)
+    if last_days != were:
+        tx.run(_DELETE_LINKS, tenancy_id=row.id)
+        tx.run_each(_INSERT_LINK, [(tx.org_id, row.id, tenant_id, last) for tenant_id, last in last_days.items()])
 
 
 def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:

@@ -62,7 +62,7 @@ OF_STATUS: Final[Mapping[TenantStatus, tuple[str, ...]]] = {
 _KEEP_UNTIL = f"""
 UPDATE tenants SET lets_until = (
     SELECT max(coalesce({_LAST}, '{LAST_DATE}')) {_JOIN} AND tenant_id = tenants.id
-)
+), updated_at = :updated_at
 WHERE org_id = :org_id AND id = :tenant_id
 """
 IN_PROPERTY: Final = """
@@ -81,9 +81,9 @@ NOW_IN_PROPERTY: Final = f"{IN_PROPERTY.rstrip().removesuffix(')')} AND to_date 
 
 
 def note_tenancies(tx: WriteTx, tenant_ids: Iterable[str]) -> None:
-    """Keep true until when tenants have a tenancy."""
+    """Keep true until when tenants have a tenancy. Who follows changes learns of it."""
     for tenant_id in tenant_ids:
-        tx.run(_KEEP_UNTIL, tenant_id=tenant_id)
+        tx.run(_KEEP_UNTIL, tenant_id=tenant_id, updated_at=tx.updated_at)
 
 
 def _status(tx: ReadTx, row: Tenant) -> TenantStatus:

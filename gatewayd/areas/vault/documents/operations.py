@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import evidence, index_queue, keeping, pages, rows, rules, uploads, usage
+from gatewayd.areas.vault.documents import evidence, keeping, pages, rows, rules, uploads, usage
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import (
     BulkMoved,
@@ -123,7 +123,6 @@ def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Docum
     if row.status == "pending_upload":
         _refuse_duplicate(tx, row, row.sha256)
         row = DOCUMENTS.update(tx, replace(row, status="uploaded", confirmed_at=tx.now))
-        index_queue.put(tx, row.id)
         parses.queue(tx, row.id)
         for line_id in rows.bank_lines_of(row):
             evidence.count(tx, line_id, row.id)

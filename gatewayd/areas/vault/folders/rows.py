@@ -10,13 +10,17 @@ from gatewayd.areas.vault.folders.shapes import Folder, FolderRow
 from gatewayd.areas.vault.names import name_key
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, WriteTx
 
 MAX_FOLDERS: Final = 10_000  # Chosen
 MAX_DEPTH: Final = 32  # Domain A7
 
-FOLDERS = Table(
-    "vault_folders", FolderRow, kind="folder", prefix="fld", written={"name_key": lambda row: name_key(row.name)}
+FOLDERS = RemovableTable(
+    "vault_folders",
+    FolderRow,
+    kind="folder",
+    prefix="fld",
+    written={"name_key": lambda row: name_key(row.name)},
 )
 _SELECT_TREE = "SELECT id, parent_id, name FROM vault_folders WHERE org_id = :org_id"
 _SELECT_ALL = f"{FOLDERS.select} ORDER BY id"
@@ -29,7 +33,6 @@ _COUNT_DOCUMENTS = """
 SELECT folder_id, count(id) FROM vault_documents
 WHERE org_id = :org_id AND status <> 'deleted' AND folder_id IS NOT NULL GROUP BY folder_id
 """
-_DELETE = "DELETE FROM vault_folders WHERE org_id = :org_id AND id = :id"
 
 
 class Place(NamedTuple):
@@ -127,4 +130,4 @@ def add(tx: WriteTx, row: FolderRow) -> FolderRow:
 def delete(tx: WriteTx, folder_ids: list[str]) -> None:
     """Delete folders that hold no documents; what lies in another comes behind it."""
     for id_ in reversed(folder_ids):
-        tx.run(_DELETE, id=id_)
+        FOLDERS.delete(tx, id_)
