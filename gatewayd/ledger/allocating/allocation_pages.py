@@ -81,11 +81,11 @@ class AllocationRows(NamedTuple):
     next_cursor: str | None
 
 
-def filters_of(**given: object) -> dict[str, object]:
+def filters_of(**filters: object) -> dict[str, object]:
     """The filters that are given, by the names above; dates are turned into text."""
     return {
         name: value.isoformat() if isinstance(value, datetime.date) else value
-        for name, value in given.items()
+        for name, value in filters.items()
         if value is not None
     }
 
@@ -108,8 +108,8 @@ def page(tx: ReadTx, request: SyncRequest, filters: Filters) -> AllocationRows:
         items.append(encode(row))
         return len(items[-1])
 
-    found = tx.each(sql, count=request.limit + 1, **named, **_start(request, filters))
-    rows, more = fill((ALLOCATIONS.read(tx, row) for row in found), request.limit, size)
+    stored = tx.each(sql, count=request.limit + 1, **named, **_start(request, filters))
+    rows, more = fill((ALLOCATIONS.read(tx, row) for row in stored), request.limit, size)
     cursor = None
     if more:
         last = rows[-1]
@@ -123,7 +123,7 @@ def totals(tx: ReadTx, filters: Filters) -> list[CurrencyTotal]:
     names = tuple(filters)
     sums = [CurrencyTotal(*row) for row in tx.rows(_totals_sql(_SELECT_TOTALS, names), **filters)]
     lost: dict[str, int] = dict(tx.rows(_totals_sql(_SELECT_WRITTEN_OFF, names), **filters)) if sums else {}
-    return [one._replace(money_in=one.money_in - lost.get(one.currency, 0)) for one in sums]
+    return [total._replace(money_in=total.money_in - lost.get(total.currency, 0)) for total in sums]
 
 
 def _start(request: SyncRequest, filters: Filters) -> dict[str, object]:
@@ -145,15 +145,15 @@ def _page_sql(names: tuple[str, ...], changes: bool) -> str:
 def _totals_sql(select: str, names: tuple[str, ...]) -> str:
     conditions = _conditions(names)
     if "of_lets" in names and any(name.startswith(("category", "direction")) for name in names):
-        conditions = [_OF_LETS_BESIDE if one == _CONDITIONS["of_lets"] else one for one in conditions]
+        conditions = [_OF_LETS_BESIDE if condition == _CONDITIONS["of_lets"] else condition for condition in conditions]
     return select.format(conditions=" AND ".join(conditions) or _ANY_DAY)
 
 
 def _conditions(names: tuple[str, ...]) -> list[str]:
     narrow = bool(_NARROW.intersection(names))
     by_name = {**_CONDITIONS, **_BESIDE_NARROW} if narrow else _CONDITIONS
-    found = [by_name[name] for name in names if not name.startswith(_CATEGORY)]
+    conditions = [by_name[name] for name in names if not name.startswith(_CATEGORY)]
     several = ", ".join(f":{name}" for name in names if name.startswith(_CATEGORY))
     if several:
-        found.append(f"{_ANY_CATEGORY if narrow else 'category'} IN ({several})")
-    return found
+        conditions.append(f"{_ANY_CATEGORY if narrow else 'category'} IN ({several})")
+    return conditions

@@ -99,7 +99,7 @@ def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin =
     left = line.unallocated
     documents = bank_lines.documents_of(tx, line.id)
     for index, part in enumerate(parts):
-        for row, setting in _parts_of(tx, line, part, left, rows):
+        for row, setting in _rows_of_part(tx, line, part, left, rows):
             errors += mistakes(tx, row, setting._replace(path=f"parts[{index}]."))
             rows.append(replace(row, document_ids=_documents(row, documents), **_chosen(row, origin)))
             left -= row.signed
@@ -119,7 +119,7 @@ def refuse_unbooked(line: BankLine) -> None:
         raise invalid_state("The bank transaction is not booked.", line.status, ("booked",))
 
 
-def _parts_of(
+def _rows_of_part(
     tx: WriteTx, line: BankLine, part: Part, left: int, before: Sequence[Allocation]
 ) -> Iterator[tuple[Allocation, Setting]]:
     """What a part of `line` is, not stored yet. `left` is what the parts `before` leave, signed minor units."""
@@ -134,10 +134,10 @@ def _parts_of(
     business = _business(tx, part.business_id)
     setting = Setting(business, line, place)
     paid = Paid(line.date, line.currency, before)
-    for one in loan_payments.parts_of(tx, part, paid, place, business):
-        row = _row(
+    for split in loan_payments.parts_of(tx, part, paid, place, business):
+        row = _new_row(
             tx,
-            one,
+            split,
             setting,
             line.currency,
             source_type="bank",
@@ -159,14 +159,14 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
     """
     rows: list[Allocation] = []
     errors: list[FieldError] = []
-    for index, whole in enumerate(parts):
-        place = lets.place_of(tx, whole)
-        whole = whole._replace(**place.filled(whole))
-        setting = Setting(_business(tx, whole.business_id), None, place, f"parts[{index}].")
-        errors += part_mistakes(whole, setting)
+    for index, part in enumerate(parts):
+        place = lets.place_of(tx, part)
+        part = part._replace(**place.filled(part))
+        setting = Setting(_business(tx, part.business_id), None, place, f"parts[{index}].")
+        errors += part_mistakes(part, setting)
         paid = Paid(entry.date or tx.today, entry.currency or _currency(setting.business), rows)
-        for part in loan_payments.parts_of(tx, whole, paid, place, setting.business):
-            row = _entry_of(tx, part, paid, setting)
+        for split in loan_payments.parts_of(tx, part, paid, place, setting.business):
+            row = _entry_of(tx, split, paid, setting)
             errors += entry_mistakes(row, tx.today, setting)
             errors += mistakes(tx, row, setting)
             rows.append(row)
@@ -179,7 +179,7 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
 
 def _entry_of(tx: WriteTx, part: Part, paid: Paid, setting: Setting) -> Allocation:
     part = part._replace(direction=part.direction or "out")
-    return _row(tx, part, setting, paid.currency, date=paid.date, legal_entity_id=_owner(setting.business, None))
+    return _new_row(tx, part, setting, paid.currency, date=paid.date, legal_entity_id=_owner(setting.business, None))
 
 
 def _currency(business: Business | None) -> str:
@@ -200,14 +200,14 @@ def _owner(business: Business | None, line: BankLine | None) -> str | None:
     return None if line is None else line.legal_entity_id
 
 
-def _row(tx: WriteTx, part: Part, setting: Setting, currency: str, **values: object) -> Allocation:
+def _new_row(tx: WriteTx, part: Part, setting: Setting, currency: str, **values: object) -> Allocation:
     """A manual entry that is not stored yet, but for what `values` say."""
     amount, disallowable = part.amount or 0, part.disallowable_amount
     if part.wholly_disallowable:
         disallowable = amount
     elif disallowable is None:
         disallowable = _disallowable(part.category, amount, setting.place)
-    given = {name: value for name, value in part._asdict().items() if name in ALLOCATIONS.fields}
+    wanted = {name: value for name, value in part._asdict().items() if name in ALLOCATIONS.fields}
     defaults: dict[str, object] = {
         "source_type": "manual",
         "amount": Money(amount, currency),
@@ -219,7 +219,7 @@ def _row(tx: WriteTx, part: Part, setting: Setting, currency: str, **values: obj
         "document_ids": list(part.document_ids),
         "interest_source": part.interest_source or ("statement" if _is_interest(part) else None),
     }
-    row = ALLOCATIONS.new(tx, None, **{**BY_PERSON._asdict(), **given, **defaults, **values})
+    row = ALLOCATIONS.new(tx, None, **{**BY_PERSON._asdict(), **wanted, **defaults, **values})
     return with_coded_vat(row) if part.vat_amount is None else row
 
 
@@ -455,8 +455,8 @@ def sum_mistakes(line: BankLine, allocated: int, path: str) -> Iterator[FieldErr
     low, high = sorted((0, line.amount))
     if not low <= allocated <= high:
         left = f"{line.rest} {line.currency} of the bank transaction is left"
-        whole = f"they would come to {Money(allocated, line.currency)} of its {Money(line.amount, line.currency)}"
-        yield FieldError(path, "out_of_range", f"{left}; {whole}.")
+        together = f"they would come to {Money(allocated, line.currency)} of its {Money(line.amount, line.currency)}"
+        yield FieldError(path, "out_of_range", f"{left}; {together}.")
 
 
 # -- as it is kept, changed and removed

@@ -102,9 +102,9 @@ def update_invoice(tx: WriteTx, caller: Caller, request: UpdateInvoice) -> Rende
     """
     before = INVOICES.get(tx, request.invoice_id, request.expected_version)
     states.check("change", before.status)
-    whole = _amended(tx, before, request)
-    INVOICES.refuse_taken(tx, whole.external_id, before.id)
-    row, lines, parties = drafts.of_change(tx, before, whole)
+    changed = _amended(tx, before, request)
+    INVOICES.refuse_taken(tx, changed.external_id, before.id)
+    row, lines, parties = drafts.of_change(tx, before, changed)
     if parties.original is not None:
         crediting.refuse_excess(tx, row, parties.original)
     return Rendered(rows.rewrite(tx, before, row, lines))
@@ -112,11 +112,11 @@ def update_invoice(tx: WriteTx, caller: Caller, request: UpdateInvoice) -> Rende
 
 def _amended(tx: ReadTx, before: InvoiceRow, request: UpdateInvoice) -> CreateInvoice:
     lines = rows.lines_of(tx, before)
-    whole, credits_all = drafts.request_of(before, lines), False
+    request_before, credits_all = drafts.request_of(before, lines), False
     if before.credits_invoice_id is not None:
         original = INVOICES.get(tx, before.credits_invoice_id)
         credits_all = drafts.is_full_credit(before, lines, original, rows.lines_of(tx, original))
-    return drafts.amended(whole, request, credits_all=credits_all)
+    return drafts.amended(request_before, request, credits_all=credits_all)
 
 
 def issue_invoice(tx: WriteTx, caller: Caller, request: IssueInvoice) -> Rendered[Invoice]:

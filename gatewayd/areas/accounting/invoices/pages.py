@@ -88,8 +88,8 @@ def page(tx: ReadTx, request: ListInvoices) -> Listing[Invoice]:
     for index, branch in enumerate(branches):
         values[f"status_{index}"] = branch.status
     sql = _page_sql(order, tuple(filters), tuple(branch.overdue for branch in branches), request.summary_only)
-    found = tx.each(sql, today=tx.today, count=request.limit + 1, **values)
-    rows, more = _fill(found, request.limit)
+    stored = tx.each(sql, today=tx.today, count=request.limit + 1, **values)
+    rows, more = _fill(stored, request.limit)
     cursor = None
     if more:
         wire, _, *key = rows[-1]
@@ -105,11 +105,11 @@ def _reversed(request: ListInvoices) -> Iterator[FieldError]:
         yield FieldError("dueDateTo", "date_order", "It lies before dueDateFrom.")
 
 
-def _fill(found: Iterator[Row], limit: int) -> tuple[list[Row], bool]:
+def _fill(stored: Iterator[Row], limit: int) -> tuple[list[Row], bool]:
     """What `contract.pages.fill` makes of it, with a look at the size once for several rows: a third of the cost."""
     rows: list[Row] = []
     room = PAGE_BYTES
-    while taken := list(islice(found, _ROWS_AT_ONCE)):
+    while taken := list(islice(stored, _ROWS_AT_ONCE)):
         rows += taken
         room -= sum(map(len, map(_WIRE, taken))) + _END_BYTES * len(taken)
         if room < 0:
@@ -156,14 +156,14 @@ def _start(request: ListInvoices, order: Order) -> dict[str, object]:
 
 
 def _filters(request: ListInvoices) -> dict[str, object]:
-    given: dict[str, object] = {}
+    filters: dict[str, object] = {}
     for name in _PLAIN_FILTERS:
         value = getattr(request, name)
         if value is not None:
-            given[name] = value.isoformat() if isinstance(value, datetime.date) else value
+            filters[name] = value.isoformat() if isinstance(value, datetime.date) else value
     if request.q is not None:
-        given["pattern"] = contains(request.q)
-    return given
+        filters["pattern"] = contains(request.q)
+    return filters
 
 
 def _branches(wanted: Sequence[str] | None) -> list[_Branch]:
