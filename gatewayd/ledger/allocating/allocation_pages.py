@@ -35,18 +35,18 @@ _CONDITIONS: Mapping[str, str] = {
     "to_date": "date <= :to_date",
     "of_lets": "property_id IS NOT NULL",
 }
-"""By the names of filters; the value of one that has no parameter says nothing but that it is asked for."""
+"""The condition of each filter, by name. `of_lets` has no parameter: that it is among the filters is enough."""
 _NARROW = frozenset({"bank_transaction_id", "invoice_id", "property_id", "unit_id", "tenancy_id"})
 _BESIDE_NARROW: Mapping[str, str] = {
     "category": "coalesce(category, '') = :category",
     "direction": "coalesce(direction, '') = :direction",
     "matched_by": "coalesce(matched_by, '') = :matched_by",
 }
-"""What many have in common, beside a filter of few: none of them is null, and no index of them goes before the other's,
-as SQLite, which does not know what is few, would have it."""
+"""Filters that leave many rows, where a narrow one stands beside them. `coalesce`, which changes nothing since none of
+these columns is null, keeps SQLite from choosing their index instead of the narrow one's."""
 _ANY_CATEGORY = "coalesce(category, '')"
 _OF_LETS_BESIDE = "coalesce(property_id, '') <> ''"
-"""What is let beside a filter whose index holds less than all that is let."""
+"""`of_lets` beside a filter whose index finds fewer rows: written so that SQLite does not choose the index of lets."""
 _CATEGORY = "category_"
 """Begins the names of the parameters of several categories."""
 _BY_DATE = " AND (date, id) < (:after_at, :after_id) ORDER BY date DESC, id DESC LIMIT :count"

@@ -122,7 +122,7 @@ def refuse_unbooked(line: BankLine) -> None:
 def _rows_of_part(
     tx: WriteTx, line: BankLine, part: Part, left: int, before: Sequence[Allocation]
 ) -> Iterator[tuple[Allocation, Setting]]:
-    """What a part of `line` is, not stored yet. `left` is what the parts `before` leave, signed minor units."""
+    """The allocations of a part of `line`, not stored yet. `left`: what those `before` leave, signed minor units."""
     place = lets.place_of(tx, part)
     part = part._replace(**place.filled(part))
     if part.business_id is None and len(line.business_ids) == 1 and part.category != "not_pnl":
@@ -201,7 +201,7 @@ def _owner(business: Business | None, line: BankLine | None) -> str | None:
 
 
 def _new_row(tx: WriteTx, part: Part, setting: Setting, currency: str, **values: object) -> Allocation:
-    """A manual entry that is not stored yet, but for what `values` say."""
+    """A new allocation, not stored yet: that of a manual entry, but for what `values` say."""
     amount, disallowable = part.amount or 0, part.disallowable_amount
     if part.wholly_disallowable:
         disallowable = amount

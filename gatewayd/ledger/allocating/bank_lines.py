@@ -1,8 +1,8 @@
-"""A bank transaction as what its money is for sees it: its account's owner, its documents, and how much is allocated.
+"""Bank transactions as allocations need them: whose the account is, which documents there are, how much is allocated.
 
-The rows are the banking area's; `allocated` alone is written here, by `ledger/allocations`. Owned is the table
-`line_documents`, which documents belong to which line. A document's own row says it too, and is what people change;
-this is the other way round, and changed with it.
+The rows are the banking area's; `allocated` alone is written here, by `ledger/allocations`. Owns the table
+`line_documents`: which documents belong to which line. A document's own row says so too, and is what people change;
+this table is changed with it.
 
 What is left to allocate of a legal entity or a business (Domain B9 and C1) is counted of booked lines. Ranges of ISO
 dates include both ends.
@@ -132,7 +132,7 @@ class BankLine(NamedTuple):
 
     @property
     def unallocated(self) -> int:
-        """What nothing is known of, signed as the amount is."""
+        """What is left to allocate, signed as the amount is."""
         return self.amount - self.allocated
 
     @property
@@ -152,7 +152,7 @@ class BankLine(NamedTuple):
 
     @property
     def rest(self) -> Money:
-        """The same without its sign."""
+        """What is left to allocate, without its sign."""
         return Money(abs(self.unallocated), self.currency)
 
 
@@ -260,7 +260,7 @@ def unallocated_lines(tx: ReadTx, legal_entity_id: str, business_id: str | None,
 
 
 def unallocated_income(tx: ReadTx, legal_entity_id: str, business_id: str, days: DateRange) -> UnallocatedLines:
-    """The same of money that came in."""
+    """The lines of money that came in within a range of which something is left."""
     return _count(tx, accounts_of(tx, legal_entity_id, business_id), days, 1)
 
 

@@ -58,7 +58,7 @@ class Paid(NamedTuple):
 
 
 def parts_of(tx: ReadTx, part: Part, paid: Paid, place: Place, business: Business | None) -> list[Part]:
-    """The parts that a part is; itself where it is no payment, or one that does not fit.
+    """The parts that a payment is split into; the part itself where it is no payment, or one that does not fit.
 
     Its amount and direction are known, and its names are filled.
     """

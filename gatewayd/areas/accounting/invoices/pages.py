@@ -106,7 +106,7 @@ def _reversed(request: ListInvoices) -> Iterator[FieldError]:
 
 
 def _fill(stored: Iterator[Row], limit: int) -> tuple[list[Row], bool]:
-    """What `contract.pages.fill` makes of it, with a look at the size once for several rows: a third of the cost."""
+    """The rows that `contract.pages.fill` would choose, at a third of the cost: sizes of several are added at once."""
     rows: list[Row] = []
     room = PAGE_BYTES
     while taken := list(islice(stored, _ROWS_AT_ONCE)):
