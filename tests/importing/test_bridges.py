@@ -16,8 +16,8 @@ from gatewayd.areas.banking.statements.kept_statements import SaidRange
 from gatewayd.areas.banking.statements.stated_balances import RemoveStatedBalance, StateBalance
 from gatewayd.errors import Problem
 from gatewayd.importing.parts import SIZES, Sizes
-from gatewayd.ledger.allocating import bank_statements
 from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.imports import bank_statements
 from tests.importing.conftest import ORG, Bank, OpenBank
 from tests.support.statement_files import line, statement
 from tests.support.store import make_caller

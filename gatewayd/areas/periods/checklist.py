@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from gatewayd.areas.periods import totals
 from gatewayd.areas.periods.shapes import Check, CheckCode, TotalsWarning
-from gatewayd.ledger.allocating import bank_lines, bank_statements
+from gatewayd.ledger.allocating import bank_lines
 from gatewayd.ledger.calendar import periods
 from gatewayd.ledger.calendar.periods import PeriodRow
 from gatewayd.ledger.dates.date_ranges import DateRange, days
+from gatewayd.ledger.imports import bank_statements
 from gatewayd.ledger.results.invoiced_income import of_business
 from gatewayd.ledger.taxpayers.businesses import accounts_of
 from gatewayd.store import ReadTx

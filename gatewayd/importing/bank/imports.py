@@ -19,10 +19,10 @@ from gatewayd.importing.kinds import NotTaken, OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import About, FileReader, Source, Steps, remember
-from gatewayd.ledger.allocating import allocation_rules, bank_lines, bank_statements
+from gatewayd.ledger.allocating import allocation_rules, bank_lines
 from gatewayd.ledger.allocating.bank_lines import Position
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.ledger.imports import import_runs
+from gatewayd.ledger.imports import bank_statements, import_runs
 from gatewayd.ledger.imports.import_runs import RUNS
 from gatewayd.ledger.imports.import_shapes import ColumnMapping, ImportRunRow, SupposedReading
 from gatewayd.money import Money

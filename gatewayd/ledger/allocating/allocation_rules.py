@@ -130,7 +130,7 @@ def apply(
 ) -> list[Applied]:
     """Apply the first of `rules` that fits each line of which nothing is allocated. A dry run stores nothing."""
     act = allocations.planned if dry_run else allocations.allocate
-    found: list[Applied] = []
+    applied: list[Applied] = []
     for line in lines:
         rule = None if line.allocated else first_fit(rules, line)
         if rule is None:
@@ -138,10 +138,10 @@ def apply(
         try:
             rows = act(tx, line, [part_of(rule.outcome, line)], Origin("rule", rule.id, reason(rule)))
         except Problem as problem:  # it raises before anything is stored
-            found.append(Applied(line, rule, [], problem.message))
+            applied.append(Applied(line, rule, [], problem.message))
         else:
-            found.append(Applied(line, rule, rows, None))
-    return found
+            applied.append(Applied(line, rule, rows, None))
+    return applied
 
 
 def first_fit(rules: Sequence[AllocationRule], line: BankLine) -> AllocationRule | None:
@@ -197,9 +197,9 @@ def part_of(outcome: RuleOutcome, line: BankLine, signed: int | None = None) -> 
     )
 
 
-def share(amount: int, part: Decimal, whole: Decimal) -> int:
-    """`amount * part / whole` in whole minor units, half up."""
-    return int((amount * part / whole).quantize(Decimal(1), ROUND_HALF_UP))
+def share(amount: int, part: Decimal, total: Decimal) -> int:
+    """`amount * part / total` in whole minor units, half up."""
+    return int((amount * part / total).quantize(Decimal(1), ROUND_HALF_UP))
 
 
 def _vat(outcome: RuleOutcome, amount: int, date: str) -> int:

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gatewayd.areas.accounting.clients import rows as clients
-from gatewayd.areas.accounting.invoices import moves, pages, rows
-from gatewayd.areas.accounting.invoices.moves import Payment
+from gatewayd.areas.accounting.invoices import moves, pages, payments, rows
+from gatewayd.areas.accounting.invoices.payments import Payment
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.clock import DAY, MINUTE
 from gatewayd.contract.pages import PAGE_BYTES
@@ -41,8 +41,8 @@ def one_of_each(books: Books) -> dict[str, str]:
         "void": books.invoice(**late)["id"],
     }
     move(books, moves.mark_sent, made["sent"])
-    move(books, moves.pay, made["part_paid"], Payment("40.00"))
-    move(books, moves.pay, made["paid"], Payment())
+    move(books, payments.pay, made["part_paid"], Payment("40.00"))
+    move(books, payments.pay, made["paid"], Payment())
     move(books, moves.void, made["void"], "made twice")
     return made
 
@@ -318,9 +318,9 @@ def _move(books: Books, name: str, invoice_id: str) -> None:
     steps = {
         "issue": (moves.issue,),
         "send": (moves.mark_sent,),
-        "pay": (moves.pay, Payment()),
-        "part": (moves.pay, Payment("1", method="cash", reference="r")),
-        "unpay": (moves.unpay, 1),
+        "pay": (payments.pay, Payment()),
+        "part": (payments.pay, Payment("1", method="cash", reference="r")),
+        "unpay": (payments.unpay, 1),
         "void": (moves.void, "made twice"),
     }
     try:

@@ -79,13 +79,13 @@ def set_numbering(tx: WriteTx, caller: Caller, request: SetNumbering) -> Numberi
 
 
 def _shown(tx: ReadTx, seller: Seller, kind: InvoiceKind) -> Numbering:
-    found = numbers.sequence(tx, seller.key, kind, tx.today[:4])
+    sequence = numbers.sequence(tx, seller.key, kind, tx.today[:4])
     return Numbering(
         legal_entity_id=seller.legal_entity_id,
         kind=kind,
-        pattern=found.pattern,
-        next_count=found.next_count,
-        next_number=found.next_number,
+        pattern=sequence.pattern,
+        next_count=sequence.next_count,
+        next_number=sequence.next_number,
     )
 
 

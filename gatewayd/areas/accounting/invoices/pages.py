@@ -108,11 +108,11 @@ def _reversed(request: ListInvoices) -> Iterator[FieldError]:
         yield FieldError("dueDateTo", "date_order", "It lies before dueDateFrom.")
 
 
-def _fill(found: Iterator[Row], limit: int) -> tuple[list[Row], bool]:
-    """What `contract.pages.fill` makes of it, with a look at the size once for several rows: a third of the cost."""
+def _fill(stored: Iterator[Row], limit: int) -> tuple[list[Row], bool]:
+    """The rows that `contract.pages.fill` would choose, at a third of the cost: sizes of several are added at once."""
     rows: list[Row] = []
     room = PAGE_BYTES
-    while taken := list(islice(found, _ROWS_AT_ONCE)):
+    while taken := list(islice(stored, _ROWS_AT_ONCE)):
         rows += taken
         room -= sum(map(len, map(_WIRE, taken))) + _END_BYTES * len(taken)
         if room < 0:
@@ -159,14 +159,14 @@ def _start(tx: ReadTx, request: ListInvoices, order: Order) -> dict[str, object]
 
 
 def _filters(request: ListInvoices) -> dict[str, object]:
-    given: dict[str, object] = {}
+    filters: dict[str, object] = {}
     for name in _PLAIN_FILTERS:
         value = getattr(request, name)
         if value is not None:
-            given[name] = value.isoformat() if isinstance(value, datetime.date) else value
+            filters[name] = value.isoformat() if isinstance(value, datetime.date) else value
     if request.q is not None:
-        given["pattern"] = contains(request.q)
-    return given
+        filters["pattern"] = contains(request.q)
+    return filters
 
 
 def _branches(wanted: Sequence[str] | None) -> list[_Branch]:

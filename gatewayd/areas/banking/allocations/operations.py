@@ -70,12 +70,11 @@ def allocate(tx: WriteTx, caller: Caller, request: Allocate) -> Allocated:
         line = _cleared(tx, line)
     if parts:
         allocations.allocate(tx, line, parts)
-    line = bank_lines.get(tx, line.id)
     rows = allocations.of_line(tx, line.id)
     return Allocated(
         bank_transaction_id=line.id,
         currency=line.currency,
-        unallocated_amount=Money(line.unallocated, line.currency),
+        unallocated_amount=Money(line.amount - sum(row.signed for row in rows), line.currency),
         allocations=rows,
         warnings=_warnings(tx, rows),
     )

@@ -27,13 +27,12 @@ from gatewayd.areas.banking.statements.stated_balances import (
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Amount, DateText, Id, Request, Response
-from gatewayd.ledger.allocating import bank_statements
-from gatewayd.ledger.allocating.bank_statements import ALWAYS
 from gatewayd.ledger.calendar import periods
 from gatewayd.ledger.calendar.forecast import PeriodType
 from gatewayd.ledger.calendar.periods import Label, PeriodRow
 from gatewayd.ledger.dates.date_ranges import DateRange, after, before, days
-from gatewayd.ledger.imports import import_runs
+from gatewayd.ledger.imports import bank_statements, import_runs
+from gatewayd.ledger.imports.bank_statements import ALWAYS
 from gatewayd.ledger.taxpayers.businesses import accounts_of, entities_of
 from gatewayd.money import Money, from_minor
 from gatewayd.store import ReadTx, WriteTx

@@ -20,8 +20,8 @@ from gatewayd.contract.wire import (
     project,
 )
 from gatewayd.errors import invalid_field
-from gatewayd.ledger.allocating import bank_statements
 from gatewayd.ledger.dates.date_ranges import after
+from gatewayd.ledger.imports import bank_statements
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, RemovableTable, WriteTx
 
