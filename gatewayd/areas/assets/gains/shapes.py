@@ -207,7 +207,7 @@ class ExplainedDay(Response, frozen=True, kw_only=True):
     it."""
 
     date: DateText
-    """The day."""
+    """The day on which it all happened."""
     transaction_ids: list[Id]
     """The transactions of the day that count, those that were reversed left out."""
     acquired: Quantity
