@@ -50,8 +50,8 @@ def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAc
     """Get one account with assets, and what is in it on a day, today by default."""
     row = ACCOUNTS.get(tx, request.id)
     day = choosing.day_of(tx, request.as_of_date)
-    found, balances = totals.of_account(tx, row, day)
-    own = next((one for one in balances if one.currency == row.currency), Money(0, row.currency))
+    value_totals, balances = totals.of_account(tx, row, day)
+    own = next((balance for balance in balances if balance.currency == row.currency), Money(0, row.currency))
     return project(
         row,
         AssetAccountWithValue,
@@ -59,10 +59,10 @@ def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAc
         as_of_date=day,
         cash_balance=own,
         cash_balances=totals.shown(balances),
-        base_currency=found.currency,
-        value=found.value,
-        unpriced_positions=found.unpriced_positions,
-        totals=found,
+        base_currency=value_totals.currency,
+        value=value_totals.value,
+        unpriced_positions=value_totals.unpriced_positions,
+        totals=value_totals,
     )
 
 
@@ -131,10 +131,10 @@ def _checked(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccountRow) -
 def _bank_account_mistakes(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccountRow) -> Iterator[FieldError]:
     if row.bank_account_id is None or (before is not None and before.bank_account_id == row.bank_account_id):
         return
-    found = tx.row(_SELECT_BANK_ACCOUNT, id=row.bank_account_id)
-    if found is None:
+    bank_account = tx.row(_SELECT_BANK_ACCOUNT, id=row.bank_account_id)
+    if bank_account is None:
         yield unknown_reference("bankAccountId", "bank_account")
-    elif found[0] not in (None, row.legal_entity_id):
+    elif bank_account[0] not in (None, row.legal_entity_id):
         yield FieldError("bankAccountId", "conflict", "The bank account is another legal entity's.")
 
 

@@ -116,8 +116,8 @@ def folded(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words of a text, folded, each once: `M&G Corp. Bond` has m, g, corp and bond."""
-    found = dict.fromkeys(word for word in _SIGNS.split(folded(text)) if word)
-    return list(found)[:_WORDS_MAX]
+    distinct = dict.fromkeys(word for word in _SIGNS.split(folded(text)) if word)
+    return list(distinct)[:_WORDS_MAX]
 
 
 INSTRUMENTS = Table(

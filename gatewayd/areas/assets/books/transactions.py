@@ -214,16 +214,16 @@ def last_of_import(tx: ReadTx, import_id: str, count: int) -> list[AssetTransact
 
 def reversed_of_import(tx: ReadTx, import_id: str) -> str | None:
     """The day of a transaction of an import that was reversed since; None: none was."""
-    found: str | None = tx.value(_SELECT_REVERSED, import_id=import_id)
-    return found
+    trade_date: str | None = tx.value(_SELECT_REVERSED, import_id=import_id)
+    return trade_date
 
 
 def first_within(tx: ReadTx, import_id: str, ranges: Iterable[tuple[str, str]]) -> str | None:
     """The day of a transaction of an import that lies in one of the ranges; None: none does."""
     for first, last in ranges:
-        found: str | None = tx.value(_SELECT_IN_RANGE, import_id=import_id, first=first, last=last)
-        if found is not None:
-            return found
+        trade_date: str | None = tx.value(_SELECT_IN_RANGE, import_id=import_id, first=first, last=last)
+        if trade_date is not None:
+            return trade_date
     return None
 
 
@@ -234,8 +234,8 @@ def shared_instruments(tx: ReadTx, import_id: str) -> list[str]:
 
 def of_import_and_instrument(tx: ReadTx, import_id: str, instrument_id: str) -> list[AssetTransaction]:
     """What an import brought of an instrument."""
-    found = tx.rows(_SELECT_OF_INSTRUMENT, import_id=import_id, instrument_id=instrument_id)
-    return [TRANSACTIONS.read(tx, row) for row in found]
+    rows = tx.rows(_SELECT_OF_INSTRUMENT, import_id=import_id, instrument_id=instrument_id)
+    return [TRANSACTIONS.read(tx, row) for row in rows]
 
 
 def delete(tx: WriteTx, ids: Sequence[str]) -> None:

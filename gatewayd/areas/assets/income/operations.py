@@ -43,8 +43,8 @@ def list_income_events(tx: ReadTx, caller: Caller, request: ListIncomeEvents) ->
         return len(items[-1])
 
     key = cursor_key(request, str, str)
-    found = rows.events(tx, request, None if key is None else (key[0], key[1]))
-    taken, more = fill(found, request.limit, size)
+    events = rows.events(tx, request, None if key is None else (key[0], key[1]))
+    taken, more = fill(events, request.limit, size)
     cursor = next_cursor(request, (taken[-1].pay_date, taken[-1].transaction.id)) if more else None
     return Listing.of(items[: len(taken)], cursor, b',"totals":%b' % encode(rows.totals_of(tx, request)))
 
@@ -124,8 +124,8 @@ def _per_unit(row: AssetTransaction, quantity: Fraction | None) -> str | None:
 
 def _decimal(number: Fraction) -> str:
     """A number that is not below zero, to the 12 places that a decimal has on the wire."""
-    whole, rest = divmod(half_up(*(number * 10**_PLACES).as_integer_ratio()), 10**_PLACES)
-    return canonical(f"{whole}.{rest:012}")
+    integer, rest = divmod(half_up(*(number * 10**_PLACES).as_integer_ratio()), 10**_PLACES)
+    return canonical(f"{integer}.{rest:012}")
 
 
 OPERATIONS = (

@@ -8,7 +8,7 @@ from gatewayd.areas.assets.books.transactions import INCOME_KINDS, IncomeKind, T
 from gatewayd.areas.assets.income.shapes import UkCategory
 
 TYPES: Final[Mapping[IncomeKind, tuple[TransactionType, ...]]] = {
-    kind: tuple(type_ for type_, one in INCOME_KINDS.items() if one == kind)
+    kind: tuple(type_ for type_, income_kind in INCOME_KINDS.items() if income_kind == kind)
     for kind in dict.fromkeys(INCOME_KINDS.values())
 }
 

@@ -51,10 +51,10 @@ def member(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def identifier_mistakes(given: Identified, path: str) -> Iterator[FieldError]:
+def identifier_mistakes(identified: Identified, path: str) -> Iterator[FieldError]:
     """What is wrong with the identifiers of what stands at `path`. Their form is checked already."""
     for name, (is_valid, title) in _CHECKS.items():
-        text = getattr(given, name)
+        text = getattr(identified, name)
         if text is not None and not is_valid(text):
             yield FieldError(member(path, name), "invalid_format", f"This is no {title}: check its digits.")
 

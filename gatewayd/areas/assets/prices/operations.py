@@ -47,7 +47,7 @@ def list_prices(tx: ReadTx, caller: Caller, request: ListPrices) -> Listing[Asse
     _instrument(tx, request.instrument_id)
     from_date, to_date = _range(request)
     key = cursor_key(request, str)
-    found = tx.rows(
+    stored = tx.rows(
         _SELECT_PAGE,
         instrument_id=request.instrument_id,
         from_date=from_date,
@@ -55,7 +55,7 @@ def list_prices(tx: ReadTx, caller: Caller, request: ListPrices) -> Listing[Asse
         before=LAST_DAY if key is None else key[0],
         count=request.limit + 1,
     )
-    prices = [PRICES.load(row) for row in found]
+    prices = [PRICES.load(row) for row in stored]
     page, more = fill(prices, request.limit, lambda price: len(encode(price)))
     return Listing.of(map(encode, page), next_cursor(request, (page[-1].date,)) if more else None)
 
@@ -74,8 +74,8 @@ def list_exchange_rates(tx: ReadTx, caller: Caller, request: ListExchangeRates) 
         if wanted is not None:
             sql += f" AND {name} = :{name}"
             values[name] = wanted
-    found = tx.rows(sql + _NEXT_RATES, from_date=from_date, to_date=to_date, count=request.limit + 1, **values)
-    rates = [RATES.load(row) for row in found]
+    stored = tx.rows(sql + _NEXT_RATES, from_date=from_date, to_date=to_date, count=request.limit + 1, **values)
+    rates = [RATES.load(row) for row in stored]
     page, more = fill(rates, request.limit, lambda rate: len(encode(rate)))
     cursor = next_cursor(request, (page[-1].date, page[-1].currency, page[-1].base_currency)) if more else None
     return Listing.of(map(encode, page), cursor)
@@ -130,9 +130,9 @@ def _instrument(tx: ReadTx, instrument_id: str) -> Instrument:
     return instrument
 
 
-def _past_day(tx: ReadTx, given: datetime.date | None) -> str:
+def _past_day(tx: ReadTx, requested: datetime.date | None) -> str:
     """The ISO date, today by default. Raises `Problem` `validation_failed` for one that is to come."""
-    day = tx.today if given is None else given.isoformat()
+    day = tx.today if requested is None else requested.isoformat()
     if day > tx.today:
         raise invalid(FieldError("date", "out_of_range", "The day is still to come."))
     return day

@@ -56,13 +56,13 @@ def rate_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:
 
 def amount_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:
     """Amounts that their currency does not have, or that are too large to keep."""
-    given = (
+    texts = (
         ("grossAmount", request.gross_amount),
         ("fees", request.fees),
         ("taxes", request.taxes),
         ("remainingValue", request.remaining_value),
     )
-    for path, text in given:
+    for path, text in texts:
         if text is not None:
             try:
                 to_minor(text, rate.currency)
@@ -103,9 +103,9 @@ def amounts(request: CreateTransaction, rate: Rate) -> Amounts:
     minor = 0 if gross is None else half_up(*_in_minor(gross, rate.currency).as_integer_ratio())
     fees, taxes = (Money.of(text or "0", rate.currency) for text in (request.fees, request.taxes))
     net = TAKES[request.type].cash * minor - fees.minor - taxes.minor
-    whole = None if gross is None else Money(minor, rate.currency)
+    rounded = None if gross is None else Money(minor, rate.currency)
     remaining = None if request.remaining_value is None else Money.of(request.remaining_value, rate.currency)
-    return Amounts(whole, fees, taxes, Money(net, rate.currency), in_base(whole, rate), remaining)
+    return Amounts(rounded, fees, taxes, Money(net, rate.currency), in_base(rounded, rate), remaining)
 
 
 def in_base(amount: Money | None, rate: Rate) -> Money | None:

@@ -80,14 +80,14 @@ def _page(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransactio
     """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
     if request.from_date and request.to_date and request.to_date < request.from_date:
         raise invalid(FieldError("toDate", "date_order", "It lies before fromDate."))
-    found = _latest(tx, request) if request.updated_since is None else _changes(tx, request)
+    transactions = _latest(tx, request) if request.updated_since is None else _changes(tx, request)
     items: list[bytes] = []
 
     def size(row: AssetTransaction) -> int:
         items.append(encode(row))
         return len(items[-1])
 
-    rows, more = fill(found, request.limit, size)
+    rows, more = fill(transactions, request.limit, size)
     if not more:
         return Listing.of(items[: len(rows)], None)
     last = rows[-1]
@@ -105,7 +105,7 @@ def _latest(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransac
     values |= {"after_at": key[0], "after_id": key[1], "count": request.limit + 1}
     if not request.type:
         return _read(tx, sql + _LATEST, values)
-    of_each = (_read(tx, f"{sql} AND type = :type{_LATEST}", {**values, "type": one}) for one in set(request.type))
+    of_each = (_read(tx, f"{sql} AND type = :type{_LATEST}", {**values, "type": type_}) for type_ in set(request.type))
     return heapq.merge(*of_each, key=lambda row: (row.trade_date, row.id), reverse=True)
 
 
@@ -115,7 +115,7 @@ def _changes(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransa
     key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
     sql, values = _filters(request)
     if request.type:
-        names = {f"type_{index}": one for index, one in enumerate(dict.fromkeys(request.type))}
+        names = {f"type_{index}": type_ for index, type_ in enumerate(dict.fromkeys(request.type))}
         sql += f" AND type IN ({', '.join(f':{name}' for name in names)})"
         values |= names
     values |= {"after_at": key[0], "after_id": key[1], "count": request.limit + 1}
@@ -138,9 +138,9 @@ def _filters(request: ListAssetTransactions) -> tuple[str, dict[str, object]]:
         "trade_date >= :from_date": request.from_date and request.from_date.isoformat(),
         "trade_date <= :to_date": request.to_date and request.to_date.isoformat(),
     }
-    given = {condition: value for condition, value in named.items() if value is not None}
-    sql = " AND ".join([TRANSACTIONS.select, *given])
-    return sql, {condition.rpartition(":")[2]: value for condition, value in given.items()}
+    conditions = {condition: value for condition, value in named.items() if value is not None}
+    sql = " AND ".join([TRANSACTIONS.select, *conditions])
+    return sql, {condition.rpartition(":")[2]: value for condition, value in conditions.items()}
 
 
 # -- what was supposed because nobody told it
