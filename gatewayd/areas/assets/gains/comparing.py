@@ -68,9 +68,9 @@ def compare(tx: ReadTx, legal_entity_id: str, instrument_id: str | None) -> list
     whose = Whose(legal_entity_id)
     pools = HeldOn(tx, whose, tx.today, closed=instrument_id is not None).pools()
     held: dict[str, list[Held]] = defaultdict(list)
-    for one in HeldOn(tx, whose, tx.today, closed=True).accounts():
-        if one.currency == POOL_CURRENCY and ACCOUNTS.get(tx, one.scope_id).is_pooled:
-            held[one.instrument_id].append(one)
+    for holding in HeldOn(tx, whose, tx.today, closed=True).accounts():
+        if holding.currency == POOL_CURRENCY and ACCOUNTS.get(tx, holding.scope_id).is_pooled:
+            held[holding.instrument_id].append(holding)
     carried: dict[str, list[CarriedCost]] = defaultdict(list)
     for event in carried_costs(tx, legal_entity_id):
         carried[event.instrument_id].append(event)
@@ -79,16 +79,16 @@ def compare(tx: ReadTx, legal_entity_id: str, instrument_id: str | None) -> list
 
 
 def _compared(tx: ReadTx, pool: Held, accounts: list[Held], carried: list[CarriedCost]) -> ComparedPool:
-    events = _told([*_of_days(tx, pool, accounts), *(_Event(*one[1:]) for one in carried)])
+    events = _told([*_of_days(tx, pool, accounts), *(_Event(*carried_cost[1:]) for carried_cost in carried)])
     earlier, shown = events[:-SHOWN_EVENTS], events[-SHOWN_EVENTS:]
     return ComparedPool(
         instrument_id=pool.instrument_id,
         name=INSTRUMENTS.get(tx, pool.instrument_id).name,
         pool=PoolState(quantity=quantity_text(pool.quantity), cost=_money(pool.cost), currency=POOL_CURRENCY),
         average_cost=_average(pool),
-        accounts=[_broker(tx, one) for one in accounts],
-        difference=_money(sum(one.cost for one in accounts) - pool.cost),
-        earlier_difference=Money(sum(one.difference.minor for one in earlier), POOL_CURRENCY),
+        accounts=[_broker(tx, holding) for holding in accounts],
+        difference=_money(sum(holding.cost for holding in accounts) - pool.cost),
+        earlier_difference=Money(sum(event.difference.minor for event in earlier), POOL_CURRENCY),
         currency=POOL_CURRENCY,
         days=shown,
     )
@@ -100,12 +100,12 @@ def _of_days(tx: ReadTx, pool: Held, accounts: list[Held]) -> Iterator[_Event]:
     for account in accounts:
         for day in reading.disposal_days(tx, account.scope_id, pool.instrument_id):
             by_account[day.date].append(day.outcome)
-    found = {day.date: day.outcome for day in reading.disposal_days(tx, pool.scope_id, pool.instrument_id)}
-    for date in {*found, *by_account}:
-        ours, theirs = found.get(date, NOTHING.outcome), by_account[date]
-        cost = sum(_disposal_cost(one) for one in theirs)
+    by_date = {day.date: day.outcome for day in reading.disposal_days(tx, pool.scope_id, pool.instrument_id)}
+    for date in {*by_date, *by_account}:
+        ours, theirs = by_date.get(date, NOTHING.outcome), by_account[date]
+        cost = sum(_disposal_cost(outcome) for outcome in theirs)
         yield _Event(date, "disposal", None, _disposal_cost(ours), cost, ours.matches)
-        could_not = sum(cost_of(one.capital_gain) for one in theirs)
+        could_not = sum(cost_of(outcome.capital_gain) for outcome in theirs)
         yield _Event(date, "adjustment", None, -cost_of(ours.capital_gain), -could_not)
 
 
@@ -121,7 +121,7 @@ def _told(events: Iterable[_Event]) -> list[CostDifference]:
     """
     told: list[CostDifference] = []
     exact = shown = 0
-    for event in sorted(events, key=lambda one: (one.date, _ORDER.index(one.kind))):
+    for event in sorted(events, key=lambda event: (event.date, _ORDER.index(event.kind))):
         exact += event.pool_cost - event.account_cost
         difference = _money(exact) - Money(shown, POOL_CURRENCY)
         if difference.minor:

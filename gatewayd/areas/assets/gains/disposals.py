@@ -114,7 +114,7 @@ def short_quantity(disposed: Fraction, outcome: Outcome) -> Fraction:
     return disposed - sum((quantity_of(match.quantity) for match in outcome.matches), Fraction(0))
 
 
-def matches(found: Iterable[Match], currency: str) -> list[DisposalMatch]:
+def matches(stored_matches: Iterable[Match], currency: str) -> list[DisposalMatch]:
     """Matches as they are served: each cost is rounded for itself."""
     return [
         DisposalMatch(
@@ -124,7 +124,7 @@ def matches(found: Iterable[Match], currency: str) -> list[DisposalMatch]:
             cost=Money(minor_of(cost_of(match.cost), currency), currency),
             currency=currency,
         )
-        for match in found
+        for match in stored_matches
     ]
 
 
@@ -142,11 +142,12 @@ def _pounds(minor: int) -> Money:
 def sheet_rows(disposals: Iterable[Disposal]) -> Iterator[tuple[Cell, ...]]:
     """The names of the columns, and a row for each disposal."""
     yield SHEET_COLUMNS
-    for one in disposals:
-        amounts = (str(one.proceeds), str(one.cost), str(one.gain))
-        provisional = "yes" if one.provisional else "no"
-        matches = "; ".join(map(_match_told, one.matches))
-        yield one.date, one.name, one.isin, one.quantity, *amounts, one.treatment, one.section, provisional, matches
+    for sold in disposals:
+        facts = (sold.date, sold.name, sold.isin, sold.quantity)
+        amounts = (str(sold.proceeds), str(sold.cost), str(sold.gain))
+        provisional = "yes" if sold.provisional else "no"
+        matches = "; ".join(map(_match_told, sold.matches))
+        yield *facts, *amounts, sold.treatment, sold.section, provisional, matches
 
 
 def _match_told(match: DisposalMatch) -> str:

@@ -50,26 +50,26 @@ def explain(tx: ReadTx, subject: Subject, until: str, after: str, count: int) ->
 
     What happened after `until` is not known: of a pool, nothing later is matched.
     """
-    found = reading.days_of(tx, subject.key, until, after, count + 1, matched=subject.is_pool)
-    shown = found.days[:count]
+    stored = reading.days_of(tx, subject.key, until, after, count + 1, matched=subject.is_pool)
+    shown = stored.days[:count]
     if not shown:
         return Explained([], None)
     select = _SELECT_OF_POOL if subject.is_pool else _SELECT_OF_ACCOUNT
     named = defaultdict(list)
     for date, id_ in tx.rows(select, first=shown[0].date, last=shown[-1].date, **subject.key._asdict()):
         named[date].append(id_)
-    before = found.before or NOTHING.outcome
+    before = stored.before or NOTHING.outcome
     days = []
     for day in shown:
-        ids = sorted({*named[day.date], *(one.transaction_id for one in day.inputs.leaving)})
+        ids = sorted({*named[day.date], *(leaving.transaction_id for leaving in day.inputs.leaving)})
         days.append(_explained(day, before, ids, subject.currency))
         before = day.outcome
-    return Explained(days, shown[-1].date if len(found.days) > count else None)
+    return Explained(days, shown[-1].date if len(stored.days) > count else None)
 
 
 def _explained(stored: StoredDay, before: Outcome, ids: list[str], currency: str) -> ExplainedDay:
     day, outcome = read_day(stored.date, stored.inputs), stored.outcome
-    removed = sum(cost_of(one.cost) for one in outcome.carried)
+    removed = sum(cost_of(carried.cost) for carried in outcome.carried)
 
     def money(cost: int) -> Money:
         return Money(minor_of(cost, currency), currency)

@@ -97,9 +97,9 @@ def recorded(tx: ReadTx, legal_entity_id: str) -> dict[str, Recorded]:
 def years(tx: ReadTx, owner: Owner, until: str) -> list[LossYear]:
     """Every tax year up to one, from the first that has a gain or a loss or of which something was told."""
     nets = _nets(tx, owner, until)
-    told = {year: one for year, one in recorded(tx, owner.id).items() if year[:4] <= until[:4]}
-    for year, one in told.items():
-        nets[year] = nets.get(year, 0) - one.elsewhere
+    told = {year: recorded_year for year, recorded_year in recorded(tx, owner.id).items() if year[:4] <= until[:4]}
+    for year, recorded_year in told.items():
+        nets[year] = nets.get(year, 0) - recorded_year.elsewhere
     first = min(int(year[:4]) for year in (*nets, until))
     every = [tax_year(start) for start in range(first, int(until[:4]) + 1)]
     return list(_walked(tx.today, owner, [(year, nets.get(year, 0)) for year in every], told))
@@ -117,9 +117,9 @@ def _nets(tx: ReadTx, owner: Owner, until: str) -> dict[str, int]:
 def _walked(today: str, owner: Owner, nets: list[tuple[str, int]], told: Mapping[str, Recorded]) -> Iterator[LossYear]:
     brought: int | None = 0
     for year, net in nets:
-        one = told.get(year, Recorded())
+        recorded_year = told.get(year, Recorded())
         claim_by = bounds(tax_year(int(year[:4]) + _CLAIM_YEARS))[1]
-        claim = None if net >= 0 else _claim(one, today, claim_by)
+        claim = None if net >= 0 else _claim(recorded_year, today, claim_by)
         used = _used(owner, year, net, brought)
         left = None if brought is None or used is None else brought - used
         if left is not None and net < 0 and claim != "lapsed":
@@ -127,14 +127,14 @@ def _walked(today: str, owner: Owner, nets: list[tuple[str, int]], told: Mapping
         yield LossYear(
             tax_year=year,
             net=Money(net, POOL_CURRENCY),
-            elsewhere=Money(one.elsewhere, POOL_CURRENCY),
+            elsewhere=Money(recorded_year.elsewhere, POOL_CURRENCY),
             brought_forward=_money(brought),
             used=_money(used),
             carried_forward=_money(left),
             claim=claim,
-            claimed_date=one.claimed_date,
+            claimed_date=recorded_year.claimed_date,
             claim_by=claim_by,
-            notes=one.notes,
+            notes=recorded_year.notes,
             currency=POOL_CURRENCY,
         )
         brought = left

@@ -45,17 +45,17 @@ def periods(year: str, gains: Sequence[Gain], deductions: int) -> list[RatePerio
     first, last = bounds(year)
     if first < _TABLE[0].first_day:
         return []
-    found: list[RatePeriod] = []
+    rate_periods: list[RatePeriod] = []
     until = last
     for row in reversed(_TABLE):
         if until < first or row.first_day > until:
             continue
         since = max(row.first_day, first)
-        of_days = [one.minor for one in gains if since <= one.date <= until]
+        of_days = [gain.minor for gain in gains if since <= gain.date <= until]
         gained = sum(minor for minor in of_days if minor > 0)
         deducted = min(gained, deductions)
         deductions -= deducted
-        found.append(
+        rate_periods.append(
             RatePeriod(
                 first_day=since,
                 last_day=until,
@@ -70,14 +70,14 @@ def periods(year: str, gains: Sequence[Gain], deductions: int) -> list[RatePerio
             )
         )
         until = days_after(since, -1)
-    return found[::-1]
+    return rate_periods[::-1]
 
 
-def adjustment(found: Sequence[RatePeriod]) -> RateAdjustment | None:
+def adjustment(rate_periods: Sequence[RatePeriod]) -> RateAdjustment | None:
     """What the return of a year with two rates leaves out; None: it has one, or nothing is taxed at the later."""
-    if len(found) < 2 or not found[-1].taxable.minor:
+    if len(rate_periods) < 2 or not rate_periods[-1].taxable.minor:
         return None
-    before, late = found
+    before, late = rate_periods
     basic, higher = late.basic_rate - before.basic_rate, late.higher_rate - before.higher_rate
     return RateAdjustment(
         box="51",
