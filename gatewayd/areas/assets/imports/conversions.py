@@ -51,28 +51,29 @@ def conversion_of(made: AssetTransaction) -> Conversion | None:
 
 def of_rows(conversions: Iterable[Conversion]) -> list[SupposedReading]:
     """What would be converted of a preview."""
-    found: dict[tuple[str, str, FxRateSource], Converted] = {}
+    converted: dict[tuple[str, str, FxRateSource], Converted] = {}
     for currency, base_currency, source, date in conversions:
         key = (currency, base_currency, source)
-        before = found.get(key, Converted(*key, date, date, 0))
-        found[key] = Converted(*key, min(before.first, date), max(before.last, date), before.rows + 1)
-    return _told(found[key] for key in sorted(found))
+        before = converted.get(key, Converted(*key, date, date, 0))
+        converted[key] = Converted(*key, min(before.first, date), max(before.last, date), before.rows + 1)
+    return _told(converted[key] for key in sorted(converted))
 
 
 def _told(converted: Iterable[Converted]) -> list[SupposedReading]:
     return [
-        SupposedReading(field="fxRate", value=f"{one.currency}/{one.base_currency}", reason=_reason(one))
-        for one in converted
+        SupposedReading(field="fxRate", value=f"{group.currency}/{group.base_currency}", reason=_reason(group))
+        for group in converted
     ]
 
 
-def _reason(one: Converted) -> str:
-    rows = "1 row has" if one.rows == 1 else f"{one.rows} rows have"
-    if one.source == "hmrc":
-        span = _span(one.first[:7], one.last[:7])
-        return f"{rows} no rate from {one.currency} to {one.base_currency}: HMRC's of the month is taken, {span}."
-    span = _span(one.first, one.last)
-    return f"{rows} no rate from {one.currency} to {one.base_currency}: the recorded one is taken, {span}."
+def _reason(converted: Converted) -> str:
+    rows = "1 row has" if converted.rows == 1 else f"{converted.rows} rows have"
+    pair = f"from {converted.currency} to {converted.base_currency}"
+    if converted.source == "hmrc":
+        span = _span(converted.first[:7], converted.last[:7])
+        return f"{rows} no rate {pair}: HMRC's of the month is taken, {span}."
+    span = _span(converted.first, converted.last)
+    return f"{rows} no rate {pair}: the recorded one is taken, {span}."
 
 
 def _span(first: str, last: str) -> str:

@@ -62,15 +62,15 @@ class Finder:
         candidates = [row for row in rows.of_days(tx, self._run.id, first, last) if row.position not in self._settled]
         by_record = rows.records(tx, self._run.account_id, self._run.id, first, last)
         decisions, waiting = self._by_record(candidates, by_record)
-        taken = {one.existing_id for one in decisions}
+        taken = {decision.existing_id for decision in decisions}
         stored: dict[_Key, list[tuple[str, bool]]] = {}
-        found = tx.rows(_SELECT_STORED, account_id=self._run.account_id, first=first, last=last)
-        for id_, date, type_, instrument_id, quantity, net, currency, known in reversed(found):
+        stored_rows = tx.rows(_SELECT_STORED, account_id=self._run.account_id, first=first, last=last)
+        for id_, date, type_, instrument_id, quantity, net, currency, known in reversed(stored_rows):
             if id_ not in taken:
                 money = (0, "") if type_ in _OF_UNITS else (net, currency)
                 key = _Key(date, type_, instrument_id, quantity, *money)
                 stored.setdefault(key, []).append((id_, known > 0))
-        return decisions + [one for row in waiting if (one := self._by_content(tx, row, stored)) is not None]
+        return decisions + [decision for row in waiting if (decision := self._by_content(tx, row, stored)) is not None]
 
     def _by_record(
         self, candidates: Sequence[Waiting], by_record: dict[str, list[Known]]
@@ -86,7 +86,7 @@ class Finder:
             for row in candidates:
                 left = by_record.get(row.record_id, []) if row.record_id is not None else []
                 most = rank if row.record_id not in self._shared else min(rank, 1)
-                known = next((one for one in left if _rank(row.trade, one) <= most), None)
+                known = next((transaction for transaction in left if _rank(row.trade, transaction) <= most), None)
                 if known is None:
                     waiting.append(row)
                     continue
@@ -99,10 +99,10 @@ class Finder:
         """The instrument of that name; None: there is none yet, or it is not certain which."""
         if instrument not in self._instruments:
             try:
-                found = finding.find(tx, inline(instrument), "instrument")
+                known = finding.find(tx, inline(instrument), "instrument")
             except Problem:
-                found = None
-            self._instruments[instrument] = None if found is None else found.id
+                known = None
+            self._instruments[instrument] = None if known is None else known.id
         return self._instruments[instrument]
 
     def _by_content(self, tx: ReadTx, row: Waiting, stored: dict[_Key, list[tuple[str, bool]]]) -> Decision | None:

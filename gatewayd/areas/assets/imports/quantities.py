@@ -56,9 +56,9 @@ def short(tx: ReadTx, run: ImportRunRow, finder: Finder) -> list[Decision]:
 
 def _short(tx: ReadTx, run: ImportRunRow, finder: Finder) -> Iterator[Decision]:
     name, holding = "", _Holding(None, [])
-    for position, found, trade in rows.in_order(tx, run.id):
-        if found != name:
-            name, holding = found, _begun(tx, trade, finder)
+    for position, holding_name, trade in rows.in_order(tx, run.id):
+        if holding_name != name:
+            name, holding = holding_name, _begun(tx, trade, finder)
         holding.go_to(trade.date)
         quantity = Fraction(trade.quantity or "0")
         if trade.split is not None:
@@ -76,7 +76,8 @@ def _short(tx: ReadTx, run: ImportRunRow, finder: Finder) -> Iterator[Decision]:
 
 def _begun(tx: ReadTx, trade: Trade, finder: Finder) -> _Holding:
     instrument_id = None if trade.instrument is None else finder.instrument_id(tx, trade.instrument)
-    known = [] if instrument_id is None else [(one.date, one.ratio) for one in splits.of_instrument(tx, instrument_id)]
+    facts = [] if instrument_id is None else splits.of_instrument(tx, instrument_id)
+    known = [(split.date, split.ratio) for split in facts]
     return _Holding(instrument_id, known)
 
 

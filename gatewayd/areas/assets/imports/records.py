@@ -64,10 +64,10 @@ def told(trade: Trade) -> RowFacts:
     return RowFacts(trade.date, trade.type, quantity, trade.gross, trade.fees, trade.taxes, trade.currency)
 
 
-def differing(one: RowFacts, other: RowFacts) -> tuple[str, ...]:
+def differing(first: RowFacts, second: RowFacts) -> tuple[str, ...]:
     """The fields of the API in which two differ. What moves units alone is the same whatever amount is told with it."""
-    names = RowFacts._fields[:3] if one.type in _OF_UNITS and other.type in _OF_UNITS else RowFacts._fields
-    return tuple(_camel(name) for name in names if getattr(one, name) != getattr(other, name))
+    names = RowFacts._fields[:3] if first.type in _OF_UNITS and second.type in _OF_UNITS else RowFacts._fields
+    return tuple(_camel(name) for name in names if getattr(first, name) != getattr(second, name))
 
 
 def repeated(tx: ReadTx, import_id: str) -> Repeated:

@@ -130,10 +130,10 @@ def stage(tx: WriteTx, import_id: str, staged: Iterable[Staged]) -> None:
     """Keep rows, each to be added, until it is decided otherwise."""
     rows = [
         (
-            *(tx.org_id, import_id, one.position, one.trade.line, one.trade.date, one.holding),
-            *(rank_of(one.trade), one.trade.record_id, msgspec.json.encode(one.trade).decode()),
+            *(tx.org_id, import_id, row.position, row.trade.line, row.trade.date, row.holding),
+            *(rank_of(row.trade), row.trade.record_id, msgspec.json.encode(row.trade).decode()),
         )
-        for one in staged
+        for row in staged
     ]
     tx.run_each(_STAGE, rows)
 
@@ -237,12 +237,12 @@ def keep_records(tx: WriteTx, account_id: str, records: Sequence[tuple[str, str]
 
 def records(tx: ReadTx, account_id: str, import_id: str, first: str, last: str) -> dict[str, list[Known]]:
     """The transactions that the account has of the records of some days of a file."""
-    found: dict[str, list[Known]] = {}
+    by_record: dict[str, list[Known]] = {}
     for record_id, *known in tx.rows(
         _SELECT_RECORDS, account_id=account_id, import_id=import_id, first=first, last=last
     ):
-        found.setdefault(record_id, []).append(Known(*known))
-    return found
+        by_record.setdefault(record_id, []).append(Known(*known))
+    return by_record
 
 
 def forget_records(tx: WriteTx, transaction_ids: Sequence[str]) -> None:

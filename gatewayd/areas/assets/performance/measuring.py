@@ -82,7 +82,7 @@ def measure(history: History, span: Span, base: str, basis: Basis) -> Performanc
     days = _days(before if start.value or not flows.dates else flows.dates[0], span.last)
     weighted = _money_weighted(flows, (before, start), (span.last, end)) if known else None
     links, worths = _links(history, flows, (before, start), (span.last, end)) if known else ([], [])
-    timed = None if not known or any(one.unpriced for one in worths) else time_weighted(links)
+    timed = None if not known or any(worth.unpriced for worth in worths) else time_weighted(links)
     seen = [start, end, *worths]
     lacks_rate = known and weighted is None and bool(flows.dates or start.value)
     return Performance(
@@ -108,22 +108,22 @@ def _flows(moves: Iterator[Move], before: str, last: str) -> _Flows:
     came: dict[str, Fraction] = defaultdict(Fraction)
     went: dict[str, Fraction] = defaultdict(Fraction)
     known, at_amount = True, 0
-    for one in moves:
-        if before < one.date <= last:
-            known = known and one.amount is not None
-            at_amount += one.at_amount
-            amount = one.amount or Fraction(0)
+    for move in moves:
+        if before < move.date <= last:
+            known = known and move.amount is not None
+            at_amount += move.at_amount
+            amount = move.amount or Fraction(0)
             if amount > 0:
-                came[one.date] += amount
+                came[move.date] += amount
             elif amount < 0:
-                went[one.date] -= amount
+                went[move.date] -= amount
     return _Flows(came, went, known, at_amount)
 
 
 def _money_weighted(flows: _Flows, start: tuple[str, Worth], end: tuple[str, Worth]) -> float | None:
     dated = [Flow(date, float(flows.went.get(date, 0) - flows.came.get(date, 0))) for date in flows.dates]
     ends = [Flow(start[0], -float(start[1].value)), Flow(end[0], float(end[1].value))]
-    return money_weighted([one for one in (*ends, *dated) if one.amount])
+    return money_weighted([flow for flow in (*ends, *dated) if flow.amount])
 
 
 def _links(
@@ -177,11 +177,11 @@ def _ends(span: Span) -> Iterator[str]:
 
 
 def _warnings(flows: _Flows, worths: Sequence[Worth], *, lacks_rate: bool) -> Iterator[PerformanceWarning]:
-    if not flows.known or any(one.unpriced for one in worths):
+    if not flows.known or any(worth.unpriced for worth in worths):
         yield _warning("unpriced", "Something has no price or no rate of exchange on a day that counts.")
-    if any(one.stale for one in worths):
+    if any(worth.stale for worth in worths):
         yield _warning("stale_price", "Some values are by prices or rates of more than a week before.")
-    if any(one.traded for one in worths):
+    if any(worth.traded for worth in worths):
         yield _warning("priced_by_trades", "Between the ends, some values are by what was paid in trades.")
     if flows.at_amount:
         message = f"{flows.at_amount} transfers or opening positions without a price of the day count at their amount."
@@ -218,18 +218,18 @@ def money_weighted(flows: Sequence[Flow]) -> float | None:
     """
     if not flows:
         return None
-    first = datetime.date.fromisoformat(min(one.date for one in flows))
-    dated = [((datetime.date.fromisoformat(one.date) - first).days / YEAR_DAYS, one.amount) for one in flows]
+    first = datetime.date.fromisoformat(min(flow.date for flow in flows))
+    dated = [((datetime.date.fromisoformat(flow.date) - first).days / YEAR_DAYS, flow.amount) for flow in flows]
 
     def worth(logarithm: float) -> float:
         return sum(amount * math.exp(max(-_MOST, min(_MOST, -logarithm * years))) for years, amount in dated)
 
     low, high = math.log(_LOWEST), math.log(_HIGHEST)
     grid = [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]
-    found = [pair for pair in itertools.pairwise(grid) if (worth(pair[0]) > 0) != (worth(pair[1]) > 0)]
-    if len(found) != 1:
+    crossings = [pair for pair in itertools.pairwise(grid) if (worth(pair[0]) > 0) != (worth(pair[1]) > 0)]
+    if len(crossings) != 1:
         return None
-    below, above = found[0]
+    below, above = crossings[0]
     positive = worth(below) > 0
     for _ in range(_HALVINGS):
         middle = (below + above) / 2
