@@ -54,9 +54,9 @@ def balances(tx: ReadTx, account_id: str) -> list[Money]:
 
 def missing(tx: ReadTx) -> Counter[tuple[str, str]]:
     """By account and currency, what transactions come to more than the balance, where it is not 0: minor units."""
-    found: Counter[tuple[str, str]] = Counter({(account, of): minor for account, of, minor in tx.rows(_SELECT_MOVED)})
-    found.subtract({(account, of): balance for account, of, balance in tx.rows(_SELECT_ALL)})
-    return Counter({key: minor for key, minor in found.items() if minor})
+    moved: Counter[tuple[str, str]] = Counter({(account, of): minor for account, of, minor in tx.rows(_SELECT_MOVED)})
+    moved.subtract({(account, of): balance for account, of, balance in tx.rows(_SELECT_ALL)})
+    return Counter({key: minor for key, minor in moved.items() if minor})
 
 
 def add_missing(tx: WriteTx) -> None:
@@ -76,7 +76,7 @@ def balances_on(tx: ReadTx, whose: Whose, date: str) -> list[Money]:
         sql, later, of = _SELECT_ACCOUNT_TODAY, _SELECT_ACCOUNT_LATER, {"account_id": whose.account_id}
     else:
         sql, later, of = _SELECT_PORTFOLIO_TODAY, _SELECT_PORTFOLIO_LATER, {"portfolio_id": whose.portfolio_id or ""}
-    found: Counter[str] = Counter(dict(tx.rows(sql, **of)))
+    by_currency: Counter[str] = Counter(dict(tx.rows(sql, **of)))
     if date < tx.today:
-        found.subtract(dict(tx.rows(later, date=date, **of)))
-    return [Money(balance, currency) for currency, balance in sorted(found.items()) if balance]
+        by_currency.subtract(dict(tx.rows(later, date=date, **of)))
+    return [Money(balance, currency) for currency, balance in sorted(by_currency.items()) if balance]

@@ -168,7 +168,7 @@ def _small(day: Walked) -> int:
 def _disposal_cost(day: Walked) -> int:
     """What the day's disposals cost, without what was passed to the spouse."""
     named = zip(day.step.day.leaving, day.carried, strict=True)
-    return day.cost - sum(cost for one, cost in named if one.kind == "passed")
+    return day.cost - sum(cost for leaving, cost in named if leaving.kind == "passed")
 
 
 class _Costs(NamedTuple):

@@ -61,8 +61,8 @@ def _day(row: AssetTransaction, own: Concerned) -> Day | None:
     if row.type == "stock_dividend" and not (row.taxed_as_dividend and own.taxed_as_persons):
         day.bonus = _quantity(row)
     elif row.type in ("buy", "transfer_in", "opening_position", "stock_dividend"):
-        whole = row.type in ("buy", "transfer_in") and not row.spouse_transfer
-        day.acquired, day.acquired_cost = _quantity(row), _paid(row) if whole else _gross(row)
+        includes_costs = row.type in ("buy", "transfer_in") and not row.spouse_transfer
+        day.acquired, day.acquired_cost = _quantity(row), _paid(row) if includes_costs else _gross(row)
     elif row.type == "transfer_out" and row.spouse_transfer:
         day.leaving = [_leaving(row, "passed")]
     elif row.type in ("sell", "transfer_out"):

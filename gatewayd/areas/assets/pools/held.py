@@ -89,9 +89,9 @@ def ratio_between(splits: str, after: str, until: str) -> Fraction:
     """Units at the end of the ISO date `until` for one at the end of `after`. `splits` is their JSON."""
     ratio = Fraction(1)
     if splits != "[]":
-        for one in _splits(splits):
-            if after < one.date <= until:
-                ratio *= Fraction(one.numerator, one.denominator)
+        for split in _splits(splits):
+            if after < split.date <= until:
+                ratio *= Fraction(split.numerator, split.denominator)
     return ratio
 
 
@@ -118,8 +118,8 @@ class HeldOn:
         if not self._is_past:
             return (_held(row) for row in self._tx.each(sql, open=int(not self._closed), **of, **self._ids))
         rows = self._tx.each(past_sql, open=0, date=self._date, **of, **self._ids)
-        found = (held for row in rows if (held := _past(row, self._date)) is not None)
-        return (held for held in found if self._closed or held.quantity != 0)
+        past = (held for row in rows if (held := _past(row, self._date)) is not None)
+        return (held for held in past if self._closed or held.quantity != 0)
 
     def end(self, instrument_id: str) -> None:
         """Let what is asked from here on be about instruments up to this one."""
@@ -137,7 +137,7 @@ class HeldOn:
 
         Of the accounts of these holdings, and with `pooled` of the pool of the legal entity.
         """
-        scopes = {one.scope_id for one in held}
+        scopes = {holding.scope_id for holding in held}
         if pooled:
             scopes.add(self._whose.legal_entity_id)
         values = {"first": first, "date": self._date, **self._ids}
@@ -147,10 +147,10 @@ class HeldOn:
             for instrument_id, gain, lots in self._tx.rows(_SELECT_GAINS, scope_id=scope_id, **values)
         }
         if self._is_past:
-            for one in held:
-                if one.quantity < 0:  # what has covered it since is not known yet
-                    key = Key(one.scope_id, one.instrument_id)
-                    days = reading.replayed_account(self._tx, key, self._date, one.currency)
+            for holding in held:
+                if holding.quantity < 0:  # what has covered it since is not known yet
+                    key = Key(holding.scope_id, holding.instrument_id)
+                    days = reading.replayed_account(self._tx, key, self._date, holding.currency)
                     gains[key] = _gains(self._tx, key, days, first)
             if pooled:
                 gains |= self._past().gains(first)
@@ -173,14 +173,14 @@ class _PastPools:
 
     def held(self) -> dict[str, Held]:
         """What each held, by instrument."""
-        found = {}
+        by_instrument = {}
         for key, row in self._rows.items():
             if key in self._anew:
-                day, one = self._anew[key][-1]
-                found[key.instrument_id] = _from_outcome(row, one.outcome, day.date, self._date)
+                day, computed = self._anew[key][-1]
+                by_instrument[key.instrument_id] = _from_outcome(row, computed.outcome, day.date, self._date)
             elif (held := _past(row, self._date)) is not None:
-                found[key.instrument_id] = held
-        return found
+                by_instrument[key.instrument_id] = held
+        return by_instrument
 
     def gains(self, first: str) -> dict[Key, tuple[int, int]]:
         """The gains since an ISO date of those that were seen otherwise."""
@@ -190,8 +190,10 @@ class _PastPools:
 def _gains(tx: ReadTx, key: Key, days: list[tuple[Day, Computed]], first: str) -> tuple[int, int]:
     """The gains since an ISO date, where these days, the last ones, are other than stored."""
     gain, lots = tx.row(_SELECT_GAINS_BEFORE, first=first, until=days[0][0].date, **key._asdict()) or (0, 0)
-    since = [one for day, one in days if day.date >= first]
-    return (gain or 0) + sum(one.gain or 0 for one in since), (lots or 0) + sum(one.lot_gain or 0 for one in since)
+    since = [computed for day, computed in days if day.date >= first]
+    gained = sum(computed.gain or 0 for computed in since)
+    gained_by_lots = sum(computed.lot_gain or 0 for computed in since)
+    return (gain or 0) + gained, (lots or 0) + gained_by_lots
 
 
 def _last_date(row: Row) -> str:

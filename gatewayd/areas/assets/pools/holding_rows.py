@@ -202,8 +202,8 @@ def delete_holding(tx: WriteTx, key: Key) -> None:
 
 def holders(tx: ReadTx, instrument_id: str) -> list[Scope]:
     """Every scope of the organization that holds an instrument, or did. Whether one allows shorts is not told."""
-    found = tx.rows(_SELECT_SCOPES, instrument_id=instrument_id)
-    return [Scope(id_, entity_id, portfolio_id, currency, False) for id_, entity_id, portfolio_id, currency in found]
+    rows = tx.rows(_SELECT_SCOPES, instrument_id=instrument_id)
+    return [Scope(id_, entity_id, portfolio_id, currency, False) for id_, entity_id, portfolio_id, currency in rows]
 
 
 def following(tx: ReadTx, after: Key, count: int) -> list[StoredHolding]:

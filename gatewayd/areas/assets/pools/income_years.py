@@ -57,12 +57,12 @@ def add_missing(tx: WriteTx) -> None:
 
 def _missing(tx: ReadTx) -> dict[_Key, list[int]]:
     """What transactions come to more than the sums that are stored."""
-    found = _sums((TRANSACTIONS.read(tx, row) for row in tx.each(_SELECT_COUNTING)), 1)
+    sums = _sums((TRANSACTIONS.read(tx, row) for row in tx.each(_SELECT_COUNTING)), 1)
     for row in tx.rows(_SELECT):
-        of = found[_Key(*row[:7])]
+        of = sums[_Key(*row[:7])]
         for index, value in enumerate(row[7:]):
             of[index] -= value
-    return {key: values for key, values in found.items() if any(values)}
+    return {key: values for key, values in sums.items() if any(values)}
 
 
 def _sums(rows: Iterable[AssetTransaction], sign: int) -> dict[_Key, list[int]]:
@@ -74,9 +74,9 @@ def _sums(rows: Iterable[AssetTransaction], sign: int) -> dict[_Key, list[int]]:
             continue
         assert row.gross_amount is not None
         assert row.gross_base is not None
-        found = sums[_key(row, pay_date)]
+        values = sums[_key(row, pay_date)]
         for index, value in enumerate((1, row.gross_amount.minor, row.gross_base.minor, row.taxes.minor)):
-            found[index] += sign * value
+            values[index] += sign * value
     return sums
 
 

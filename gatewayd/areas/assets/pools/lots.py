@@ -198,8 +198,8 @@ class LotWalk:
     def _pass_on(self, walked: Walked, cost: int) -> int:
         """What was passed on shares the cost of the day's disposals pro rata. Returns the cost of the others."""
         units = walked.step.disposed
-        for index, one in enumerate(walked.step.day.leaving):
-            if one.kind == "passed":
+        for index, leaving in enumerate(walked.step.day.leaving):
+            if leaving.kind == "passed":
                 passed = walked.step.departures[index]
                 self._carried[index] = gone = part(cost, passed, units)
                 cost, units = cost - gone, units - passed
@@ -219,6 +219,6 @@ class LotWalk:
         )
 
 
-def _part(cost: int, quantity: Fraction, whole: Fraction) -> int:
-    ratio = quantity / whole if quantity != whole else ONE
+def _part(cost: int, quantity: Fraction, total: Fraction) -> int:
+    ratio = quantity / total if quantity != total else ONE
     return part(cost, ratio.numerator, ratio.denominator)

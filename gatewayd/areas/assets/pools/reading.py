@@ -89,14 +89,14 @@ class Range(NamedTuple):
 
 def open_position(tx: ReadTx, account_id: str) -> str | None:
     """The id of an instrument that the account holds, or owes; None where it is empty."""
-    found: str | None = tx.value(_SELECT_OPEN, scope_id=account_id)
-    return found
+    instrument_id: str | None = tx.value(_SELECT_OPEN, scope_id=account_id)
+    return instrument_id
 
 
 def short_position(tx: ReadTx, account_id: str) -> str | None:
     """The id of an instrument of which the account has sold more than it held; None where there is none."""
-    found: str | None = tx.value(_SELECT_SHORT, scope_id=account_id)
-    return found
+    instrument_id: str | None = tx.value(_SELECT_SHORT, scope_id=account_id)
+    return instrument_id
 
 
 def disposals(
@@ -132,10 +132,10 @@ def quantity_held(tx: ReadTx, account_id: str, instrument_id: str, date: str) ->
 
 def traded(tx: ReadTx, key: Key, date: str) -> Fraction:
     """By how much the trades and gifts of a day changed a holding."""
-    found = next((day for day in holding_rows.days_between(tx, key, date, date) if day.date == date), None)
-    if found is None:
+    stored = next((day for day in holding_rows.days_between(tx, key, date, date) if day.date == date), None)
+    if stored is None:
         return Fraction(0)
-    day = read_day(date, found.inputs)
+    day = read_day(date, stored.inputs)
     return day.acquired - day.disposed - day.passed
 
 
@@ -154,15 +154,15 @@ def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Iterable[Day] = 
     `more` is what is imagined besides, from `first` on.
     """
     start = days_after(first, -WINDOW_DAYS)
-    found, before = _until(tx, key, start, last)
+    stored, before = _until(tx, key, start, last)
     if before.outcome.pool_quantity.startswith("-"):
         start = holding_rows.short_since(tx, key, before.date)
-        found, before = _until(tx, key, start, last)
-    days = {day.date: read_day(day.date, day.inputs) for day in found if day.date >= start}
-    for one in more:
-        days.setdefault(one.date, Day(one.date)).add(one)
-    kept = computing.kept_of([(day.date, day.outcome) for day in found if day.date < start], start)
-    kept = [one for one in kept if one.date in days]
+        stored, before = _until(tx, key, start, last)
+    days = {day.date: read_day(day.date, day.inputs) for day in stored if day.date >= start}
+    for imagined in more:
+        days.setdefault(imagined.date, Day(imagined.date)).add(imagined)
+    kept = computing.kept_of([(day.date, day.outcome) for day in stored if day.date < start], start)
+    kept = [match for match in kept if match.date in days]
     ordered = [days[date] for date in sorted(days)]
     return list(zip(ordered, computing.pooled(before, ordered, _facts(tx, key, last), kept), strict=True))
 
@@ -170,8 +170,8 @@ def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Iterable[Day] = 
 def replayed_account(tx: ReadTx, key: Key, last: str, currency: str) -> list[tuple[Day, Computed]]:
     """The days of the short position that an account has at the end of an ISO date, as if nothing had come after it."""
     start = holding_rows.short_since(tx, key, days_after(last, 1))
-    found, before = _until(tx, key, start, last)
-    days = [read_day(day.date, day.inputs) for day in found if day.date >= start]
+    stored, before = _until(tx, key, start, last)
+    days = [read_day(day.date, day.inputs) for day in stored if day.date >= start]
 
     def earlier(first: str) -> Iterator[Lot]:
         return holding_rows.lots(tx, key, first, start)
@@ -181,9 +181,9 @@ def replayed_account(tx: ReadTx, key: Key, last: str, currency: str) -> list[tup
 
 def _until(tx: ReadTx, key: Key, start: str, last: str) -> tuple[list[StoredDay], Before]:
     """The stored days up to `last` from 30 days before `start` on, and the last one before `start`."""
-    found = holding_rows.days_between(tx, key, days_after(start, -WINDOW_DAYS), last)
-    before = next((day for day in reversed(found) if day.date < start), None)
-    return found, NOTHING if before is None else Before(before.date, before.outcome)
+    stored = holding_rows.days_between(tx, key, days_after(start, -WINDOW_DAYS), last)
+    before = next((day for day in reversed(stored) if day.date < start), None)
+    return stored, NOTHING if before is None else Before(before.date, before.outcome)
 
 
 def _facts(tx: ReadTx, key: Key, last: str) -> list[Split]:
@@ -205,7 +205,7 @@ def days_of(tx: ReadTx, key: Key, until: str, after: str, count: int, *, matched
     left = None if before is None else before[1]
     if not matched or not days or until >= tx.today:
         return Days(days, left)
-    anew = {day.date: (day, one) for day, one in seen_otherwise(tx, key.scope_id, until).get(key, [])}
+    anew = {day.date: (day, computed) for day, computed in seen_otherwise(tx, key.scope_id, until).get(key, [])}
     if before is not None and before[0] in anew:
         left = anew[before[0]][1].outcome
     return Days([_replaced(day, anew.get(day.date)) for day in days], left)
@@ -217,8 +217,8 @@ def seen_otherwise(tx: ReadTx, legal_entity_id: str, date: str) -> dict[Key, See
     while waiting:
         scope_id = waiting.pop()
         givers.append(scope_id)
-        found = [row[0] for row in tx.rows(_SELECT_GIVERS, legal_entity_id=scope_id, date=date)]
-        waiting += [id_ for id_ in found if id_ not in givers and id_ not in waiting]
+        giver_ids = [row[0] for row in tx.rows(_SELECT_GIVERS, legal_entity_id=scope_id, date=date)]
+        waiting += [id_ for id_ in giver_ids if id_ not in givers and id_ not in waiting]
     past = _Past(tx, date, {})
     past.settle({Key(scope_id, id_) for scope_id in givers for id_ in _changed(tx, scope_id, date)})
     return {key: days for key, days in past.seen.items() if key.scope_id == legal_entity_id}
@@ -237,7 +237,7 @@ class _Past:
     def settle(self, waiting: set[Key]) -> None:
         """Reckon these, and those to which they gave, until nothing differs any more."""
         while waiting:
-            key = min(waiting, key=lambda one: (self._first(one), one))
+            key = min(waiting, key=lambda pool: (self._first(pool), pool))
             waiting.remove(key)
             more = list(self.came[key].values())
             self.seen[key] = replayed(self.tx, key, self._first(key), self.date, more)
@@ -254,9 +254,11 @@ class _Past:
             day.date: day for day in holding_rows.days_between(self.tx, giver, first, self.date) if day.date >= first
         }
         gave: dict[tuple[Key, str], Day] = {}
-        for one in shifts(stored, self.seen[giver], []):
-            taker = Key(one.leaving.to_scope or "", one.leaving.to_instrument or "")
-            gave[taker, one.leaving.transaction_id] = arriving(one.date, one.leaving.kind, one.cost, 0, pooled=True)
+        for shift in shifts(stored, self.seen[giver], []):
+            taker = Key(shift.leaving.to_scope or "", shift.leaving.to_instrument or "")
+            gave[taker, shift.leaving.transaction_id] = arriving(
+                shift.date, shift.leaving.kind, shift.cost, 0, pooled=True
+            )
         before = {(taker, id_) for taker, days in self.came.items() for from_, id_ in days if from_ == giver}
         for taker, id_ in sorted({*before, *gave}):
             day = gave.get((taker, id_), Day(self.date))

@@ -100,7 +100,7 @@ class _Expected:
 
 def _of_instrument(tx: ReadTx, instrument_id: str) -> Iterator[DayFault]:
     expected = _expected(tx, instrument_id)
-    held = {Key(one.id, instrument_id): one for one in holding_rows.holders(tx, instrument_id)}
+    held = {Key(scope.id, instrument_id): scope for scope in holding_rows.holders(tx, instrument_id)}
     scope_of = {**held, **expected.scope_of}
     stored = {key: {day.date: day for day in holding_rows.days_since(tx, key, "")} for key in scope_of}
     _add_carried(expected, scope_of, (day for days in stored.values() for day in days.values()), instrument_id)
@@ -120,13 +120,13 @@ def _expected(tx: ReadTx, instrument_id: str) -> _Expected:
     for row in _transactions(tx, instrument_id):
         if unmeasured(row) is not None:
             expected.unmeasured.add(row.id)
-        for one in contributions(row, concerned(row.account_id), concerned):
-            if one.instrument_id == instrument_id:
-                key = Key(one.scope.id, instrument_id)
-                expected.scope_of[key] = one.scope
-                expected.add(key, one.day)
+        for contribution in contributions(row, concerned(row.account_id), concerned):
+            if contribution.instrument_id == instrument_id:
+                key = Key(contribution.scope.id, instrument_id)
+                expected.scope_of[key] = contribution.scope
+                expected.add(key, contribution.day)
                 if row.from_instrument_id is not None and row.instrument_id == instrument_id:
-                    expected.givers.add((Key(one.scope.id, row.from_instrument_id), row.trade_date))
+                    expected.givers.add((Key(contribution.scope.id, row.from_instrument_id), row.trade_date))
     return expected
 
 
@@ -159,10 +159,22 @@ def _differing(scope: Scope, key: Key, stored: Mapping[str, StoredDay], expected
 
 def _measured(day: Day, stored: Day, of: set[str]) -> Day:
     """The day with the quantities that only the stored one knows."""
-    known = {one.transaction_id: one.quantity for one in stored.leaving if one.transaction_id in of}
-    known |= {one.transaction_id: one.quantity for one in stored.distributions if one.transaction_id in of}
-    leaving = [replace(one, quantity=known.get(one.transaction_id, one.quantity)) for one in day.leaving]
-    paid = [replace(one, quantity=known.get(one.transaction_id, one.quantity)) for one in day.distributions]
+    known = {
+        departure.transaction_id: departure.quantity for departure in stored.leaving if departure.transaction_id in of
+    }
+    known |= {
+        distribution.transaction_id: distribution.quantity
+        for distribution in stored.distributions
+        if distribution.transaction_id in of
+    }
+    leaving = [
+        replace(departure, quantity=known.get(departure.transaction_id, departure.quantity))
+        for departure in day.leaving
+    ]
+    paid = [
+        replace(distribution, quantity=known.get(distribution.transaction_id, distribution.quantity))
+        for distribution in day.distributions
+    ]
     return changed(day, leaving=leaving, distributions=paid)
 
 
@@ -179,8 +191,8 @@ class Stale(NamedTuple):
 def stale(tx: ReadTx, after: Key, count: int) -> tuple[list[Stale], Key | None]:
     """What is stale of the next holdings behind one of the organization, and the last of them; None: that was all."""
     holdings = holding_rows.following(tx, after, count)
-    found = [Stale(one.key, since) for one in holdings if (since := _differs(tx, one)) is not None]
-    return found, holdings[-1].key if len(holdings) == count else None
+    stale_holdings = [Stale(holding.key, since) for holding in holdings if (since := _differs(tx, holding)) is not None]
+    return stale_holdings, holdings[-1].key if len(holdings) == count else None
 
 
 def _differs(tx: ReadTx, holding: StoredHolding) -> str | None:
@@ -193,8 +205,8 @@ def _differs(tx: ReadTx, holding: StoredHolding) -> str | None:
     days = [read_day(day.date, day.inputs) for day in stored]
     window = Window(days[0].date, NOTHING, [], stored)
     computed = compute(tx, holding.scope, key, window, days, facts)
-    for day, one in zip(stored, computed, strict=True):
-        if (day.outcome, day.gain, day.lot_gain) != (one.outcome, one.gain, one.lot_gain):
+    for day, result in zip(stored, computed, strict=True):
+        if (day.outcome, day.gain, day.lot_gain) != (result.outcome, result.gain, result.lot_gain):
             return day.date
     last = computed[-1].outcome
     left = holding_rows.left_after((days[-1].date, last), holding_rows.quantity_after(last, days[-1].date, facts))
@@ -211,7 +223,9 @@ def compute_anew(tx: WriteTx, keys: Iterable[Key]) -> None:
     """
     pending = Pending()
     for key in keys:
-        scope = next((one for one in holding_rows.holders(tx, key.instrument_id) if one.id == key.scope_id), None)
+        scope = next(
+            (holder for holder in holding_rows.holders(tx, key.instrument_id) if holder.id == key.scope_id), None
+        )
         if scope is not None:
             pending.add(scope, key.instrument_id, Day(holding_rows.days_since(tx, key, "")[0].date))
     settle(tx, pending, ())

@@ -101,8 +101,8 @@ def _enter(tx: WriteTx, rows: Sequence[AssetTransaction], sign: int) -> None:
 
     pending = Pending()
     for row in rows:
-        for one in contributions.contributions(row, concerned(row.account_id), concerned):
-            pending.add(one.scope, one.instrument_id, one.day, sign)
+        for contribution in contributions.contributions(row, concerned(row.account_id), concerned):
+            pending.add(contribution.scope, contribution.instrument_id, contribution.day, sign)
     _retell_splits(tx, rows, sign, pending)
     settle(tx, pending, rows)
 
@@ -158,14 +158,14 @@ def _refuse_short(
     scope: Scope, key: Key, days: Sequence[tuple[Day, Computed]], rows: Sequence[AssetTransaction]
 ) -> None:
     """Chosen: what is short cannot be handed on, whatever the account allows."""
-    for day, one in days:
-        if one.outcome.quantity.startswith("-") and (not scope.allow_short or day.departed or day.passed):
-            raise _insufficient(key, day, one, rows)
+    for day, computed in days:
+        if computed.outcome.quantity.startswith("-") and (not scope.allow_short or day.departed or day.passed):
+            raise _insufficient(key, day, computed, rows)
 
 
-def _insufficient(key: Key, day: Day, one: Computed, rows: Sequence[AssetTransaction]) -> Problem:
-    asked = day.disposed + day.passed + day.departed
-    held = quantity_of(one.outcome.quantity) + asked
+def _insufficient(key: Key, day: Day, computed: Computed, rows: Sequence[AssetTransaction]) -> Problem:
+    outgoing = day.disposed + day.passed + day.departed
+    held = quantity_of(computed.outcome.quantity) + outgoing
     named = [row for row in rows if key.instrument_id in (row.instrument_id, row.from_instrument_id)]
     named = [row for row in named if row.account_id == key.scope_id] or named or list(rows)
     selling = [row for row in named if row.type in _SELLING and row.trade_date <= day.date]
@@ -173,13 +173,13 @@ def _insufficient(key: Key, day: Day, one: Computed, rows: Sequence[AssetTransac
     return Problem(
         "insufficient_quantity",
         f"The account {key.scope_id} holds {quantity_text(held)} of {key.instrument_id} on {day.date}, and "
-        f"{quantity_text(asked)} would leave.",
+        f"{quantity_text(outgoing)} would leave.",
         extra={
             "accountId": key.scope_id,
             "instrumentId": key.instrument_id,
             "date": day.date,
             "held": quantity_text(held),
-            "asked": quantity_text(asked),
+            "asked": quantity_text(outgoing),
             "transactionId": at_fault.id,
         },
     )

@@ -42,14 +42,14 @@ def reports(step: Step) -> Iterator[Report]:
     """The spin-offs of a day. Two brokers' reports of one name the same new instrument."""
     held = max(step.held, 0)
     together: Counter[str | None] = Counter()
-    for one, units in zip(step.day.leaving, step.departures, strict=True):
-        if one.kind == "spun_off":
-            together[one.to_instrument] += units
-    for place, (one, units) in enumerate(zip(step.day.leaving, step.departures, strict=True)):
-        if one.kind == "spun_off":
-            original = together[one.to_instrument] <= held + step.added
-            whole = held + (step.added if original else step.brought)
-            yield Report(place, one, min(Fraction(units, whole), ONE) if whole else Fraction(0), original)
+    for leaving, units in zip(step.day.leaving, step.departures, strict=True):
+        if leaving.kind == "spun_off":
+            together[leaving.to_instrument] += units
+    for place, (leaving, units) in enumerate(zip(step.day.leaving, step.departures, strict=True)):
+        if leaving.kind == "spun_off":
+            original = together[leaving.to_instrument] <= held + step.added
+            total = held + (step.added if original else step.brought)
+            yield Report(place, leaving, min(Fraction(units, total), ONE) if total else Fraction(0), original)
 
 
 def take(report: Report, before: Costs, now: Costs) -> tuple[int, Costs]:

@@ -30,7 +30,7 @@ def of_instrument(tx: ReadTx, instrument_id: str) -> list[Split]:
     text = tx.value(_SELECT, id=instrument_id)
     if text is None or text == "[]":
         return []
-    return [Split(one.date, Fraction(one.numerator, one.denominator)) for one in _splits(text)]
+    return [Split(split.date, Fraction(split.numerator, split.denominator)) for split in _splits(text)]
 
 
 def retell(tx: WriteTx, instrument_id: str, without: Iterable[str] = ()) -> list[str]:
@@ -41,7 +41,7 @@ def retell(tx: WriteTx, instrument_id: str, without: Iterable[str] = ()) -> list
     """
     instrument = INSTRUMENTS.get(tx, instrument_id)
     facts = _facts(_told(tx, instrument_id, set(without)))
-    differing = {_key(one) for one in facts} ^ {_key(one) for one in instrument.splits}
+    differing = {_key(split) for split in facts} ^ {_key(split) for split in instrument.splits}
     if differing:
         INSTRUMENTS.update(tx, replace(instrument, splits=facts))
     return sorted({date for date, _ in differing})
@@ -53,7 +53,7 @@ def differ(tx: ReadTx, instrument_id: str) -> bool:
         told = _facts(_told(tx, instrument_id, set()))
     except Problem:
         return True
-    return {_key(one) for one in told} != {_key(one) for one in INSTRUMENTS.get(tx, instrument_id).splits}
+    return {_key(split) for split in told} != {_key(split) for split in INSTRUMENTS.get(tx, instrument_id).splits}
 
 
 def _told(tx: ReadTx, instrument_id: str, without: set[str]) -> list[tuple[str, Ratio]]:
@@ -65,12 +65,12 @@ def _facts(told: list[tuple[str, Ratio]]) -> list[InstrumentSplit]:
     """What transactions tell, in the order in which they came: the first to tell a split gives it its day."""
     facts: list[InstrumentSplit] = []
     for date, ratio in told:
-        near = [one for one in facts if _are_near(one.date, date)]
-        if any(one.date == date and _value(one) != _value(ratio) for one in facts):
+        near = [split for split in facts if _are_near(split.date, date)]
+        if any(split.date == date and _value(split) != _value(ratio) for split in facts):
             raise invalid_field("splitRatio", "conflict", f"Another split of the instrument is known for {date}.")
-        if not any(_value(one) == _value(ratio) for one in near):
+        if not any(_value(split) == _value(ratio) for split in near):
             facts.append(InstrumentSplit(date=date, numerator=ratio.numerator, denominator=ratio.denominator))
-    return sorted(facts, key=lambda one: one.date)
+    return sorted(facts, key=lambda split: split.date)
 
 
 def _are_near(date: str, other: str) -> bool:
@@ -82,5 +82,5 @@ def _value(ratio: InstrumentSplit | Ratio) -> Fraction:
     return Fraction(ratio.numerator, ratio.denominator)
 
 
-def _key(one: InstrumentSplit) -> tuple[str, Fraction]:
-    return one.date, _value(one)
+def _key(split: InstrumentSplit) -> tuple[str, Fraction]:
+    return split.date, _value(split)

@@ -48,6 +48,6 @@ def distributions(tx: ReadTx, legal_entity_id: str, first: str, last: str) -> li
 def stock_dividends(tx: ReadTx, legal_entity_id: str, first: str, last: str) -> tuple[list[str], list[str]]:
     """The instruments whose stock dividends nobody called taxed or not, and those taxed on nothing."""
     of = {"legal_entity_id": legal_entity_id, "first": first, "last": last}
-    found = tx.rows(_SELECT_STOCK_DIVIDENDS, **of)
-    unknown = [id_ for id_, taxed in found if taxed is None]
-    return sorted(set(unknown)), sorted({id_ for id_, taxed in found if taxed is not None})
+    rows = tx.rows(_SELECT_STOCK_DIVIDENDS, **of)
+    unknown = [id_ for id_, taxed in rows if taxed is None]
+    return sorted(set(unknown)), sorted({id_ for id_, taxed in rows if taxed is not None})

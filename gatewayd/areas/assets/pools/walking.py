@@ -139,11 +139,11 @@ class Pool:
 
     def _depart(self, day: Walked) -> None:
         """What leaves at cost; what is passed on is matched, and settled at the end."""
-        for index, (one, units) in enumerate(zip(day.step.day.leaving, day.step.departures, strict=True)):
-            if one.kind in _DEPARTING:
+        for index, (leaving, units) in enumerate(zip(day.step.day.leaving, day.step.departures, strict=True)):
+            if leaving.kind in _DEPARTING:
                 day.left[index] = min(units, self._units)  # what is beyond leaves a holding below nothing
                 day.carried[index] = self._leave(units)
-                if (paid := day.judged.merged.get(one.transaction_id)) is not None:
+                if (paid := day.judged.merged.get(leaving.transaction_id)) is not None:
                     taken = distributions.take(paid, day.carried[index])
                     day.carried[index] -= taken.off
                     _count(day, taken)
@@ -167,8 +167,8 @@ class Pool:
 
 def portion(step: Step, units: int) -> Fraction:
     """How much of all that is held that day a report of so many units is about."""
-    whole = max(step.held, 0) + step.brought
-    return min(Fraction(units, whole), ONE) if whole else Fraction(0)
+    total = max(step.held, 0) + step.brought
+    return min(Fraction(units, total), ONE) if total else Fraction(0)
 
 
 def _count(day: Walked, taken: Taken) -> None:
@@ -180,15 +180,15 @@ def _count(day: Walked, taken: Taken) -> None:
 def _departed(step: Step) -> int:
     """The units that were to leave by transfers and mergers, whether the pool gave them or not."""
     named = zip(step.day.leaving, step.departures, strict=True)
-    return sum(units for one, units in named if one.kind in _DEPARTING)
+    return sum(units for leaving, units in named if leaving.kind in _DEPARTING)
 
 
 def _settle(day: Walked) -> None:
     """What was passed on shares the cost of the day's disposals pro rata."""
     day.cost = cost = sum(take.cost for take in day.step.takes)
     units = day.step.disposed
-    for index, one in enumerate(day.step.day.leaving):
-        if one.kind == "passed":
+    for index, leaving in enumerate(day.step.day.leaving):
+        if leaving.kind == "passed":
             passed = day.step.departures[index]
             day.carried[index] = part(cost, passed, units)
             cost, units = cost - day.carried[index], units - passed
