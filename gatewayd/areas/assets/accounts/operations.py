@@ -43,7 +43,7 @@ def list_accounts(tx: ReadTx, caller: Caller, request: ListAssetAccounts) -> Lis
         "status = :status": request.status,
         "external_id = :external_id": request.external_id,
     }
-    return sync_page(tx, request, ACCOUNTS.select, filters, lambda row: _item(ACCOUNTS.read(tx, row)))
+    return sync_page(tx, request, ACCOUNTS.select, filters, lambda row: _account_item(ACCOUNTS.read(tx, row)))
 
 
 def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAccountWithValue:
@@ -74,7 +74,7 @@ def create_account(tx: WriteTx, caller: Caller, request: CreateAssetAccount) -> 
     if portfolio.archived_at is not None:
         raise invalid_state("The portfolio is archived: bring it back first.", "archived", ("active",))
     row = ACCOUNTS.new(tx, request, legal_entity_id=portfolio.legal_entity_id, status="open")
-    return _shown(ACCOUNTS.insert(tx, _checked(tx, None, row)))
+    return _shown_account(ACCOUNTS.insert(tx, _checked_account(tx, None, row)))
 
 
 def update_account(tx: WriteTx, caller: Caller, request: UpdateAssetAccount) -> AssetAccount:
@@ -92,7 +92,7 @@ def update_account(tx: WriteTx, caller: Caller, request: UpdateAssetAccount) -> 
         if request.closed_date is UNSET:
             after = replace(after, closed_date=None)
     _refuse_fixed(tx, before, after)
-    return _shown(ACCOUNTS.update(tx, _checked(tx, before, after)))
+    return _shown_account(ACCOUNTS.update(tx, _checked_account(tx, before, after)))
 
 
 def _refuse_holding(tx: ReadTx, row: AssetAccountRow) -> None:
@@ -117,7 +117,7 @@ def _refuse_fixed(tx: ReadTx, before: AssetAccountRow, after: AssetAccountRow) -
             raise invalid_state(f"It has sold more of {instrument_id} than it held.", before.status, ())
 
 
-def _checked(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccountRow) -> AssetAccountRow:
+def _checked_account(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccountRow) -> AssetAccountRow:
     """The account with its number in one form. What it keeps of `before` is not asked again.
 
     Raises `Problem` `validation_failed` naming every field that is wrong.
@@ -154,14 +154,14 @@ def _number_mistakes(row: AssetAccountRow) -> Iterator[FieldError]:
         yield FieldError("accountNumber", "invalid_format", "Expected four characters or more.")
 
 
-def _shown(row: AssetAccountRow) -> AssetAccount:
+def _shown_account(row: AssetAccountRow) -> AssetAccount:
     """The account as it is answered."""
     return project(row, AssetAccount, account_number_masked=_masked(row.account_number))
 
 
-def _item(row: AssetAccountRow) -> bytes:
+def _account_item(row: AssetAccountRow) -> bytes:
     """The JSON of an account in a list."""
-    wire: bytes = encode(_shown(row))
+    wire: bytes = encode(_shown_account(row))
     return wire
 
 

@@ -75,18 +75,19 @@ def compare(tx: ReadTx, legal_entity_id: str, instrument_id: str | None) -> list
     for event in carried_costs(tx, legal_entity_id):
         carried[event.instrument_id].append(event)
     named = (pool for id_, pool in pools.items() if instrument_id in (None, id_))
-    return [_compared(tx, pool, held[pool.instrument_id], carried[pool.instrument_id]) for pool in named]
+    return [_compared_pool(tx, pool, held[pool.instrument_id], carried[pool.instrument_id]) for pool in named]
 
 
-def _compared(tx: ReadTx, pool: Held, accounts: list[Held], carried: list[CarriedCost]) -> ComparedPool:
-    events = _told([*_of_days(tx, pool, accounts), *(_Event(*carried_cost[1:]) for carried_cost in carried)])
+def _compared_pool(tx: ReadTx, pool: Held, accounts: list[Held], carried: list[CarriedCost]) -> ComparedPool:
+    by_transaction = (_Event(*carried_cost[1:]) for carried_cost in carried)
+    events = _cost_differences([*_of_days(tx, pool, accounts), *by_transaction])
     earlier, shown = events[:-SHOWN_EVENTS], events[-SHOWN_EVENTS:]
     return ComparedPool(
         instrument_id=pool.instrument_id,
         name=INSTRUMENTS.get(tx, pool.instrument_id).name,
         pool=PoolState(quantity=quantity_text(pool.quantity), cost=_money(pool.cost), currency=POOL_CURRENCY),
         average_cost=_average(pool),
-        accounts=[_broker(tx, holding) for holding in accounts],
+        accounts=[_broker_holding(tx, holding) for holding in accounts],
         difference=_money(sum(holding.cost for holding in accounts) - pool.cost),
         earlier_difference=Money(sum(event.difference.minor for event in earlier), POOL_CURRENCY),
         currency=POOL_CURRENCY,
@@ -113,7 +114,7 @@ def _disposal_cost(outcome: Outcome) -> int:
     return cost_of(outcome.cost) + cost_of(outcome.distributed_cost)
 
 
-def _told(events: Iterable[_Event]) -> list[CostDifference]:
+def _cost_differences(events: Iterable[_Event]) -> list[CostDifference]:
     """Those that made a difference, oldest first.
 
     Chosen: it is what they come to up to each event that is rounded, so that all add up; the accounts' cost is shown as
@@ -142,7 +143,7 @@ def _told(events: Iterable[_Event]) -> list[CostDifference]:
     return told
 
 
-def _broker(tx: ReadTx, held: Held) -> BrokerHolding:
+def _broker_holding(tx: ReadTx, held: Held) -> BrokerHolding:
     return BrokerHolding(
         account_id=held.scope_id,
         account_name=ACCOUNTS.get(tx, held.scope_id).name,

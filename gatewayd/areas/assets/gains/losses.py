@@ -102,7 +102,7 @@ def years(tx: ReadTx, owner: Owner, until: str) -> list[LossYear]:
         nets[year] = nets.get(year, 0) - recorded_year.elsewhere
     first = min(int(year[:4]) for year in (*nets, until))
     every = [tax_year(start) for start in range(first, int(until[:4]) + 1)]
-    return list(_walked(tx.today, owner, [(year, nets.get(year, 0)) for year in every], told))
+    return list(_loss_years(tx.today, owner, [(year, nets.get(year, 0)) for year in every], told))
 
 
 def _nets(tx: ReadTx, owner: Owner, until: str) -> dict[str, int]:
@@ -114,7 +114,9 @@ def _nets(tx: ReadTx, owner: Owner, until: str) -> dict[str, int]:
     return nets
 
 
-def _walked(today: str, owner: Owner, nets: list[tuple[str, int]], told: Mapping[str, Recorded]) -> Iterator[LossYear]:
+def _loss_years(
+    today: str, owner: Owner, nets: list[tuple[str, int]], told: Mapping[str, Recorded]
+) -> Iterator[LossYear]:
     brought: int | None = 0
     for year, net in nets:
         recorded_year = told.get(year, Recorded())

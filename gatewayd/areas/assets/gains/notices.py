@@ -145,14 +145,14 @@ def _unsettled(tx: ReadTx, owner: Owner, days: Range, disposals: Sequence[Dispos
     if instrument_ids := unsettled.distributions(tx, owner.id, *days):
         message = (
             "Money for shares came off their cost, though it is more than is small by itself, because nobody told what"
-            f" they were worth after it (remainingValue): {_names(tx, instrument_ids)}."
+            f" they were worth after it (remainingValue): {_instrument_names(tx, instrument_ids)}."
         )
         yield GainWarning(code="distribution_value_unknown", message=message)
     sold = {disposal.instrument_id for disposal in disposals}
     for kind, ids in zip(_SUPPOSED, unsettled.stock_dividends(tx, owner.id, "", days.last), strict=True):
         if of_sold := [id_ for id_ in ids if id_ in sold]:
-            yield GainWarning(code="stock_dividend_unknown", message=f"{kind}: {_names(tx, of_sold)}.")
+            yield GainWarning(code="stock_dividend_unknown", message=f"{kind}: {_instrument_names(tx, of_sold)}.")
 
 
-def _names(tx: ReadTx, instrument_ids: Iterable[str]) -> str:
+def _instrument_names(tx: ReadTx, instrument_ids: Iterable[str]) -> str:
     return ", ".join(sorted(INSTRUMENTS.get(tx, id_).name for id_ in instrument_ids))

@@ -29,8 +29,8 @@ def report(tx: ReadTx, owner: Owner, year: str, days: Range, disposals: Sequence
         tax_year=year,
         currency=POOL_CURRENCY,
         chargeable=chargeable,
-        exempt=_of(disposals, "exempt"),
-        offshore_income=_of(disposals, "offshore_income"),
+        exempt=_totals_of(disposals, "exempt"),
+        offshore_income=_totals_of(disposals, "offshore_income"),
         exempt_amount=amount,
         exempt_amount_source=None if exempt is None else exempt.source,
         above_exempt_amount=None if amount is None else max(chargeable.net - amount, _NONE),
@@ -43,18 +43,18 @@ def report(tx: ReadTx, owner: Owner, year: str, days: Range, disposals: Sequence
         rate_adjustment=rates.adjustment(periods),
         warnings=[
             *notices.of_year(tx, owner, days, disposals, _instruments(tx, disposals)),
-            *_unknown(owner, amount, known),
+            *_unknown_figures(owner, amount, known),
         ],
     )
 
 
-def _unknown(owner: Owner, amount: Money | None, known: Sequence[LossYear]) -> Iterator[GainWarning]:
+def _unknown_figures(owner: Owner, amount: Money | None, known: Sequence[LossYear]) -> Iterator[GainWarning]:
     if amount is None:
         yield notices.of_exempt_amount(owner)
     yield from notices.of_losses(known)
 
 
-def _of(disposals: Iterable[Disposal], treatment: Treatment) -> GainTotals:
+def _totals_of(disposals: Iterable[Disposal], treatment: Treatment) -> GainTotals:
     return _totals(disposal for disposal in disposals if disposal.treatment == treatment)
 
 

@@ -38,7 +38,7 @@ class Converted(NamedTuple):
 
 def of_import(tx: ReadTx, import_id: str) -> list[SupposedReading]:
     """What an import brought that was converted."""
-    return _told(Converted(*row) for row in tx.rows(_SELECT_CONVERTED, import_id=import_id))
+    return _supposed_readings(Converted(*row) for row in tx.rows(_SELECT_CONVERTED, import_id=import_id))
 
 
 def conversion_of(made: AssetTransaction) -> Conversion | None:
@@ -56,10 +56,10 @@ def of_rows(conversions: Iterable[Conversion]) -> list[SupposedReading]:
         key = (currency, base_currency, source)
         before = converted.get(key, Converted(*key, date, date, 0))
         converted[key] = Converted(*key, min(before.first, date), max(before.last, date), before.rows + 1)
-    return _told(converted[key] for key in sorted(converted))
+    return _supposed_readings(converted[key] for key in sorted(converted))
 
 
-def _told(converted: Iterable[Converted]) -> list[SupposedReading]:
+def _supposed_readings(converted: Iterable[Converted]) -> list[SupposedReading]:
     return [
         SupposedReading(field="fxRate", value=f"{group.currency}/{group.base_currency}", reason=_reason(group))
         for group in converted

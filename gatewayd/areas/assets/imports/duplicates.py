@@ -91,7 +91,7 @@ class Finder:
                     waiting.append(row)
                     continue
                 left.remove(known)
-                decisions.append(_there(row, known))
+                decisions.append(_duplicate_of(row, known))
             candidates = waiting
         return decisions, list(candidates)
 
@@ -112,7 +112,7 @@ class Finder:
             instrument_id = self.instrument_id(tx, trade.instrument)
             if instrument_id is None:
                 return None
-        left = stored.get(_key(trade, instrument_id), [])
+        left = stored.get(_content_key(trade, instrument_id), [])
         for at in range(len(left) - 1, -1, -1):
             id_, has_record = left[at]
             if row.record_id is None or not has_record:
@@ -128,13 +128,13 @@ def _rank(trade: Trade, known: Known) -> int:
     return 1 if trade.type == known.type else 2
 
 
-def _there(row: Waiting, known: Known) -> Decision:
+def _duplicate_of(row: Waiting, known: Known) -> Decision:
     fields = records.differing(records.told(row.trade), records.RowFacts(*known[1:]))
     said = f", and differs in {', '.join(fields)}: what is there stays" if fields else ""
     return Decision(row.position, "duplicate", f"It is there, with the same id{said}.", known.id, fields)
 
 
-def _key(trade: Trade, instrument_id: str | None) -> _Key:
+def _content_key(trade: Trade, instrument_id: str | None) -> _Key:
     """What it would be stored as."""
     quantity = None if trade.quantity is None else canonical(trade.quantity)
     money = (0, "") if trade.type in _OF_UNITS else (net_of(trade), trade.currency)

@@ -66,7 +66,7 @@ def _short(tx: ReadTx, run: ImportRunRow, finder: Finder) -> Iterator[Decision]:
         elif trade.type in ACQUIRING:
             holding.brought += quantity
         elif trade.type in DISPOSING:
-            held = holding.brought + _stored(tx, run.account_id, holding)
+            held = holding.brought + _stored_quantity(tx, run.account_id, holding)
             if quantity > held:
                 reason = f"It sells {quantity_text(quantity)}, and {quantity_text(max(held, Fraction(0)))} are held."
                 yield Decision(position, "refuse", reason)
@@ -81,7 +81,7 @@ def _begun(tx: ReadTx, trade: Trade, finder: Finder) -> _Holding:
     return _Holding(instrument_id, known)
 
 
-def _stored(tx: ReadTx, account_id: str, holding: _Holding) -> Fraction:
+def _stored_quantity(tx: ReadTx, account_id: str, holding: _Holding) -> Fraction:
     """What the account has of it without the file, in units of the day."""
     if holding.instrument_id is None:
         return Fraction(0)

@@ -78,11 +78,11 @@ def repeated(tx: ReadTx, import_id: str) -> Repeated:
         trade = _decode(text)
         at, earlier = first.setdefault((record_id, trade.type), (line, trade))
         if at != line:
-            decisions.append(_of_two(at, earlier, trade, position))
+            decisions.append(_decision_of_two(at, earlier, trade, position))
     return Repeated(decisions, frozenset(record_id for record_id, _ in first))
 
 
-def _of_two(at: int, earlier: Trade, trade: Trade, position: int) -> Decision:
+def _decision_of_two(at: int, earlier: Trade, trade: Trade, position: int) -> Decision:
     """What becomes of a row whose id and type an earlier one has, on line `at`."""
     fields = differing(told(earlier), told(trade))
     if earlier.instrument != trade.instrument:

@@ -141,7 +141,7 @@ def stage(tx: WriteTx, import_id: str, staged: Iterable[Staged]) -> None:
 def decide(tx: WriteTx, import_id: str, decisions: Sequence[Decision]) -> None:
     """Write down what becomes of rows."""
     values = [
-        (d.action, d.reason, d.existing_id, _json(d.differs), tx.org_id, import_id, d.position) for d in decisions
+        (d.action, d.reason, d.existing_id, _json_names(d.differs), tx.org_id, import_id, d.position) for d in decisions
     ]
     tx.run_each(_DECIDE, values)
 
@@ -219,7 +219,7 @@ def row_item(row: Row) -> bytes:
     return wire
 
 
-def _json(names: Sequence[str]) -> str:
+def _json_names(names: Sequence[str]) -> str:
     return msgspec.json.encode(names).decode()
 
 

@@ -32,14 +32,14 @@ def list_income_events(tx: ReadTx, caller: Caller, request: ListIncomeEvents) ->
     6 months after the end of the fund's period, and is expected until then. What was reversed is cancelled, and shown
     with `status=cancelled` alone. `ukCategory` says as what it is taxed.
     """
-    errors = list(_errors(tx, request))
+    errors = list(_request_errors(tx, request))
     if errors:
         raise invalid(*errors)
     items: list[bytes] = []
     today = tx.today
 
     def size(event: Event) -> int:
-        items.append(encode(_shown(event, _quantity(tx, event.transaction), today)))
+        items.append(encode(_shown_event(event, _quantity(tx, event.transaction), today)))
         return len(items[-1])
 
     key = cursor_key(request, str, str)
@@ -49,7 +49,7 @@ def list_income_events(tx: ReadTx, caller: Caller, request: ListIncomeEvents) ->
     return Listing.of(items[: len(taken)], cursor, b',"totals":%b' % encode(rows.totals_of(tx, request)))
 
 
-def _errors(tx: ReadTx, request: ListIncomeEvents) -> Iterator[FieldError]:
+def _request_errors(tx: ReadTx, request: ListIncomeEvents) -> Iterator[FieldError]:
     if request.portfolio_id is not None and PORTFOLIOS.find(tx, request.portfolio_id) is None:
         yield FieldError("portfolioId", "unknown_reference", "There is no such portfolio.")
     if request.account_id is not None and ACCOUNTS.find(tx, request.account_id) is None:
@@ -77,7 +77,7 @@ def _quantity(tx: ReadTx, row: AssetTransaction) -> Fraction | None:
     return held if held > 0 else None
 
 
-def _shown(event: Event, quantity: Fraction | None, today: str) -> IncomeEvent:
+def _shown_event(event: Event, quantity: Fraction | None, today: str) -> IncomeEvent:
     row, pay_date, category = event
     gross, gross_base = row.gross_amount, row.gross_base
     assert gross is not None

@@ -179,30 +179,30 @@ class _Part(NamedTuple):
 def totals_of(tx: ReadTx, request: ListIncomeEvents) -> list[IncomeTotal]:
     """What everything that the filter finds comes to."""
     sums: dict[_TotalKey, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    for part in _parts(filter_of(tx, request)):
+    for part in _sum_parts(filter_of(tx, request)):
         for currency, base_currency, *source, events, gross, gross_base, taxes in tx.rows(part.sql, **part.values):
             *known, withheld = source
             total = sums[_TotalKey(currency, base_currency, uk_category(Source._make((*known, bool(withheld)))))]
             for index, value in enumerate((events, gross, gross_base, taxes)):
                 total[index] += part.sign * value
-    return [_total(key, *sums[key]) for key in sorted(sums) if sums[key][0]]
+    return [_income_total(key, *sums[key]) for key in sorted(sums) if sums[key][0]]
 
 
-def _parts(wanted: Filter) -> Iterator[_Part]:
+def _sum_parts(wanted: Filter) -> Iterator[_Part]:
     first, last = wanted.first, wanted.last
     if first is not None and last is not None and last < first:
         return
     if wanted.status in ("expected", "cancelled"):
-        yield _days(wanted, 1)
+        yield _sums_of_days(wanted, 1)
         return
-    yield _years(wanted)
+    yield _sums_of_years(wanted)
     if first is not None and bounds(tax_year_of(first))[0] < first:
-        yield _days(wanted._replace(first=bounds(tax_year_of(first))[0], last=days_after(first, -1)), -1)
+        yield _sums_of_days(wanted._replace(first=bounds(tax_year_of(first))[0], last=days_after(first, -1)), -1)
     if last is not None and last < bounds(tax_year_of(last))[1]:
-        yield _days(wanted._replace(first=days_after(last, 1), last=bounds(tax_year_of(last))[1]), -1)
+        yield _sums_of_days(wanted._replace(first=days_after(last, 1), last=bounds(tax_year_of(last))[1]), -1)
 
 
-def _years(wanted: Filter) -> _Part:
+def _sums_of_years(wanted: Filter) -> _Part:
     """All of the tax years in which the days lie."""
     scopes, values = conditions_of(wanted.scopes, wanted.types, _YEAR_COLUMNS)
     values["first_year"] = 0 if wanted.first is None else first_year_of(wanted.first)
@@ -211,12 +211,12 @@ def _years(wanted: Filter) -> _Part:
     return _Part(1, _SELECT_YEARS.format(conditions=" AND ".join(conditions)), values)
 
 
-def _days(wanted: Filter, sign: int) -> _Part:
+def _sums_of_days(wanted: Filter, sign: int) -> _Part:
     clause, values = conditions(wanted)
     return _Part(sign, _SELECT_DAYS.format(conditions=clause), values)
 
 
-def _total(key: _TotalKey, events: int, gross: int, gross_base: int, taxes: int) -> IncomeTotal:
+def _income_total(key: _TotalKey, events: int, gross: int, gross_base: int, taxes: int) -> IncomeTotal:
     currency, base_currency, category = key
     return IncomeTotal(
         currency=currency,

@@ -139,14 +139,14 @@ def find(tx: ReadTx, wanted: InlineInstrument, path: str) -> Instrument | None:
         return _agreed(wanted, claims, path)
     if wanted.symbol is not None:
         alike = [candidate for candidate in by_symbol(tx, wanted.symbol) if _may_be(candidate, wanted)]
-        instrument = _only(alike, rules.member(path, "symbol"), "ticker")
+        instrument = _only_instrument(alike, rules.member(path, "symbol"), "ticker")
         if instrument is not None:
             return instrument
     if wanted.name is None:
         return None
     rows = tx.rows(_FIND_NAME, value=instruments.folded(wanted.name), count=ALIKE_MAX)
     alike = [candidate for row in rows if _may_be(candidate := INSTRUMENTS.read(tx, row), wanted)]
-    return _only(alike, rules.member(path, "name"), "name")
+    return _only_instrument(alike, rules.member(path, "name"), "name")
 
 
 def _claims(tx: ReadTx, wanted: InlineInstrument) -> Iterator[_Claim]:
@@ -193,7 +193,7 @@ def _may_be(instrument: Instrument, wanted: InlineInstrument) -> bool:
     return True
 
 
-def _only(alike: list[Instrument], path: str, what: str) -> Instrument | None:
+def _only_instrument(alike: list[Instrument], path: str, what: str) -> Instrument | None:
     if len(alike) > 1:
         message = f"Several instruments have this {what}, such as {alike[0].id} and {alike[1].id}: give an ISIN."
         raise invalid(FieldError(path, "conflict", message))
@@ -215,7 +215,7 @@ def search(tx: ReadTx, request: SearchInstruments, text: str) -> list[FoundInstr
 def _hits(tx: ReadTx, request: SearchInstruments, text: str) -> Iterator[_Hit]:
     """Each instrument that is like the text, the best first. Chosen: the scores, which tell only what goes before."""
     compact = text.upper().replace(" ", "")
-    yield from _exact(tx, text.upper(), compact)
+    yield from _exact_hits(tx, text.upper(), compact)
     folded = instruments.folded(text)
     yield from ((instrument, "symbol", 80) for instrument in _beginning(tx, request, _BY_SYMBOL, text.upper()))
     yield from ((instrument, "name", 70) for instrument in _beginning(tx, request, _BY_NAME, folded))
@@ -229,7 +229,7 @@ def _hits(tx: ReadTx, request: SearchInstruments, text: str) -> Iterator[_Hit]:
     yield from ((instrument, "name", 50) for instrument in _by_words(tx, text))
 
 
-def _exact(tx: ReadTx, upper: str, compact: str) -> Iterator[_Hit]:
+def _exact_hits(tx: ReadTx, upper: str, compact: str) -> Iterator[_Hit]:
     fields: tuple[MatchField, ...] = ("isin", "sedol", "figi", "cusip")
     for field in fields:
         instrument = by_identifier(tx, field, compact)

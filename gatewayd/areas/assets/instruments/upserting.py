@@ -32,12 +32,12 @@ def find_or_create(tx: WriteTx, wanted: InlineInstrument, path: str, currency: s
         wanted = replace(wanted, symbol=wanted.symbol.upper())
     instrument = finding.find(tx, wanted, path)
     if instrument is None:
-        return instruments.add(tx, _new(tx, wanted, currency))
+        return instruments.add(tx, _new_instrument(tx, wanted, currency))
     filled = _filled(instrument, wanted)
     return instrument if filled == instrument else instruments.change(tx, instrument, filled)
 
 
-def _new(tx: WriteTx, wanted: InlineInstrument, currency: str) -> Instrument:
+def _new_instrument(tx: WriteTx, wanted: InlineInstrument, currency: str) -> Instrument:
     named = [number for name in _NAMED_BY if (number := getattr(wanted, name)) is not None]
     exempt = wanted.cgt_exempt
     return INSTRUMENTS.new(

@@ -57,9 +57,9 @@ def allocate(tx: ReadTx, choice: Choice, base: str, accounts: Sequence[str]) -> 
         allocated=Money(sum(piece.minor or 0 for piece in every), base),
         cash=Money(sum(piece.minor or 0 for piece in cash), base),
         unconverted_cash=unconverted,
-        by_asset_class=list(_parts(every, "asset_class", base)),
-        by_currency=list(_parts(every, "currency", base)),
-        by_country=list(_parts(pieces, "country", base)),
+        by_asset_class=list(_allocation_parts(every, "asset_class", base)),
+        by_currency=list(_allocation_parts(every, "currency", base)),
+        by_country=list(_allocation_parts(pieces, "country", base)),
     )
 
 
@@ -76,7 +76,7 @@ def _balances(tx: ReadTx, choice: Choice, accounts: Sequence[str]) -> list[Money
     return [Money(minor, currency) for currency, minor in sorted(by_currency.items()) if minor]
 
 
-def _parts(pieces: Sequence[_Piece], name: str, base: str) -> Iterator[AssetAllocationPart]:
+def _allocation_parts(pieces: Sequence[_Piece], name: str, base: str) -> Iterator[AssetAllocationPart]:
     """The largest first."""
     total = sum(piece.minor or 0 for piece in pieces)
     by_key: dict[str | None, list[_Piece]] = {}

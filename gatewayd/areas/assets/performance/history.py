@@ -68,7 +68,7 @@ class History:
 
     def _valued(self, instrument_id: str, units: Fraction, date: str, *, by_trades: bool) -> Worth:
         of = self._records.listed[instrument_id]
-        price, trade = _latest(of.prices, date), _latest(of.trades, date) if by_trades else None
+        price, trade = _latest_price(of.prices, date), _latest_price(of.trades, date) if by_trades else None
         traded = trade is not None and (price is None or price.date < trade.date)
         price = trade if traded else price
         rate = None if price is None else self._valuing.rate(price.currency, self._subject.base)
@@ -135,6 +135,6 @@ class History:
         return Move(entry.date, sign * entry.in_base(entry.gross), at_amount=True)
 
 
-def _latest(prices: list[Price], date: str) -> Price | None:
+def _latest_price(prices: list[Price], date: str) -> Price | None:
     place = bisect_right(prices, date, key=lambda price: price.date)
     return prices[place - 1] if place else None

@@ -79,7 +79,7 @@ def measure(history: History, span: Span, base: str, basis: Basis) -> Performanc
     start, end = history.worth(before), history.worth(span.last)
     known = flows.known and not start.unpriced and not end.unpriced
     came, went = sum(flows.came.values(), Fraction(0)), sum(flows.went.values(), Fraction(0))
-    days = _days(before if start.value or not flows.dates else flows.dates[0], span.last)
+    days = _days_between(before if start.value or not flows.dates else flows.dates[0], span.last)
     weighted = _money_weighted(flows, (before, start), (span.last, end)) if known else None
     links, worths = _links(history, flows, (before, start), (span.last, end)) if known else ([], [])
     timed = None if not known or any(worth.unpriced for worth in worths) else time_weighted(links)
@@ -99,7 +99,7 @@ def measure(history: History, span: Span, base: str, basis: Basis) -> Performanc
         money_weighted_annual=_percent(weighted) if weighted is not None and days >= YEAR_DAYS else None,
         time_weighted_return=None if timed is None else _percent(timed),
         time_weighted_annual=None if timed is None else _percent(yearly(timed, days)),
-        values=list(_values(history, span, flows, base)),
+        values=list(_values_of_days(history, span, flows, base)),
         warnings=list(_warnings(flows, seen, lacks_rate=lacks_rate)),
     )
 
@@ -142,7 +142,7 @@ def _links(
     return links, worths
 
 
-def _values(history: History, span: Span, flows: _Flows, base: str) -> Iterator[ValueOfDay]:
+def _values_of_days(history: History, span: Span, flows: _Flows, base: str) -> Iterator[ValueOfDay]:
     before = days_after(span.first, -1)
     for date in _ends(span):
         worth = history.worth(date)
@@ -204,7 +204,7 @@ def _percent(rate: float | None) -> str | None:
     return canonical(str((Decimal(rate) * 100).quantize(_PLACES, ROUND_HALF_UP)))
 
 
-def _days(before: str, last: str) -> int:
+def _days_between(before: str, last: str) -> int:
     return (datetime.date.fromisoformat(last) - datetime.date.fromisoformat(before)).days
 
 

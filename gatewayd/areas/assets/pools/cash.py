@@ -44,7 +44,7 @@ def add(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int) -> None:
     moved: Counter[tuple[str, str]] = Counter()
     for row in rows:
         moved[row.account_id, row.currency] += sign * row.net_amount.minor
-    _add(tx, moved)
+    _add_balances(tx, moved)
 
 
 def balances(tx: ReadTx, account_id: str) -> list[Money]:
@@ -61,10 +61,10 @@ def missing(tx: ReadTx) -> Counter[tuple[str, str]]:
 
 def add_missing(tx: WriteTx) -> None:
     """Let balances be what the transactions come to."""
-    _add(tx, missing(tx))
+    _add_balances(tx, missing(tx))
 
 
-def _add(tx: WriteTx, moved: Counter[tuple[str, str]]) -> None:
+def _add_balances(tx: WriteTx, moved: Counter[tuple[str, str]]) -> None:
     changed = [(tx.org_id, account_id, currency, minor) for (account_id, currency), minor in moved.items() if minor]
     if changed:
         tx.run_each(_ADD, changed)

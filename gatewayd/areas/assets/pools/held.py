@@ -116,9 +116,9 @@ class HeldOn:
         else:
             sql, past_sql, of = _SELECT_ENTITY, _SELECT_PAST_ENTITY, {"legal_entity_id": whose.legal_entity_id}
         if not self._is_past:
-            return (_held(row) for row in self._tx.each(sql, open=int(not self._closed), **of, **self._ids))
+            return (_held_now(row) for row in self._tx.each(sql, open=int(not self._closed), **of, **self._ids))
         rows = self._tx.each(past_sql, open=0, date=self._date, **of, **self._ids)
-        past = (held for row in rows if (held := _past(row, self._date)) is not None)
+        past = (held for row in rows if (held := _held_in_past(row, self._date)) is not None)
         return (held for held in past if self._closed or held.quantity != 0)
 
     def end(self, instrument_id: str) -> None:
@@ -130,7 +130,7 @@ class HeldOn:
         if self._is_past:
             return self._past().held()
         values = {"scope_id": self._whose.legal_entity_id, "open": int(not self._closed), **self._ids}
-        return {row[1]: _held(row) for row in self._tx.rows(_SELECT_SCOPE, **values)}
+        return {row[1]: _held_now(row) for row in self._tx.rows(_SELECT_SCOPE, **values)}
 
     def gains(self, held: Collection[Held], first: str, *, pooled: bool) -> dict[Key, tuple[int, int]]:
         """The gains since an ISO date, by scope and instrument: by pool or average, and by lots. Minor units.
@@ -178,7 +178,7 @@ class _PastPools:
             if key in self._anew:
                 day, computed = self._anew[key][-1]
                 by_instrument[key.instrument_id] = _from_outcome(row, computed.outcome, day.date, self._date)
-            elif (held := _past(row, self._date)) is not None:
+            elif (held := _held_in_past(row, self._date)) is not None:
                 by_instrument[key.instrument_id] = held
         return by_instrument
 
@@ -200,16 +200,16 @@ def _last_date(row: Row) -> str:
     return str(row[7])
 
 
-def _past(row: Row, date: str) -> Held | None:
+def _held_in_past(row: Row, date: str) -> Held | None:
     """What was held at the end of a day; None where nothing had happened yet."""
     day, text = row[9:]
     if _last_date(row) <= date:
-        held = _held(row)
+        held = _held_now(row)
         return held._replace(quantity=held.quantity / ratio_between(row[8], date, LAST_DATE))
     return None if day is None else _from_outcome(row, _outcome(text), day, date)
 
 
-def _held(row: Row) -> Held:
+def _held_now(row: Row) -> Held:
     scope_id, instrument_id, quantity, cost, lot_cost, currency, since = row[:7]
     lots = 0 if lot_cost is None else cost_of(lot_cost)
     return Held(scope_id, instrument_id, quantity_of(quantity), cost_of(cost), lots, currency, since)

@@ -132,7 +132,7 @@ def lots(tx: ReadTx, key: Key, first: str, until: str) -> Iterator[Lot]:
 def write_days(tx: WriteTx, key: Key, days: Sequence[StoredDay]) -> None:
     """Store days, new ones and those that are there."""
     if days:
-        tx.run_each(_UPSERT_DAY, [_values(tx.org_id, key, day) for day in days])
+        tx.run_each(_UPSERT_DAY, [_column_values(tx.org_id, key, day) for day in days])
 
 
 def delete_days(tx: WriteTx, key: Key, dates: Sequence[str]) -> None:
@@ -141,7 +141,7 @@ def delete_days(tx: WriteTx, key: Key, dates: Sequence[str]) -> None:
         tx.run(_DELETE_DAY, date=date, **key._asdict())
 
 
-def _values(org_id: str, key: Key, day: StoredDay) -> tuple[object, ...]:
+def _column_values(org_id: str, key: Key, day: StoredDay) -> tuple[object, ...]:
     inputs, outcome = _encode(day.inputs).decode(), _encode(day.outcome).decode()
     disposes = int(day.gain is not None or day.lot_gain is not None)
     return (org_id, *key, day.date, inputs, outcome, disposes, day.gain, day.lot_gain)

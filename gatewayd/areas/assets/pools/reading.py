@@ -154,39 +154,40 @@ def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Iterable[Day] = 
     `more` is what is imagined besides, from `first` on.
     """
     start = days_after(first, -WINDOW_DAYS)
-    stored, before = _until(tx, key, start, last)
+    stored, before = _days_until(tx, key, start, last)
     if before.outcome.pool_quantity.startswith("-"):
         start = holding_rows.short_since(tx, key, before.date)
-        stored, before = _until(tx, key, start, last)
+        stored, before = _days_until(tx, key, start, last)
     days = {day.date: read_day(day.date, day.inputs) for day in stored if day.date >= start}
     for imagined in more:
         days.setdefault(imagined.date, Day(imagined.date)).add(imagined)
     kept = computing.kept_of([(day.date, day.outcome) for day in stored if day.date < start], start)
     kept = [match for match in kept if match.date in days]
     ordered = [days[date] for date in sorted(days)]
-    return list(zip(ordered, computing.pooled(before, ordered, _facts(tx, key, last), kept), strict=True))
+    return list(zip(ordered, computing.pooled(before, ordered, _splits_until(tx, key, last), kept), strict=True))
 
 
 def replayed_account(tx: ReadTx, key: Key, last: str, currency: str) -> list[tuple[Day, Computed]]:
     """The days of the short position that an account has at the end of an ISO date, as if nothing had come after it."""
     start = holding_rows.short_since(tx, key, days_after(last, 1))
-    stored, before = _until(tx, key, start, last)
+    stored, before = _days_until(tx, key, start, last)
     days = [read_day(day.date, day.inputs) for day in stored if day.date >= start]
 
     def earlier(first: str) -> Iterator[Lot]:
         return holding_rows.lots(tx, key, first, start)
 
-    return list(zip(days, computing.averaged(before, days, _facts(tx, key, last), earlier, currency), strict=True))
+    computed = computing.averaged(before, days, _splits_until(tx, key, last), earlier, currency)
+    return list(zip(days, computed, strict=True))
 
 
-def _until(tx: ReadTx, key: Key, start: str, last: str) -> tuple[list[StoredDay], Before]:
+def _days_until(tx: ReadTx, key: Key, start: str, last: str) -> tuple[list[StoredDay], Before]:
     """The stored days up to `last` from 30 days before `start` on, and the last one before `start`."""
     stored = holding_rows.days_between(tx, key, days_after(start, -WINDOW_DAYS), last)
     before = next((day for day in reversed(stored) if day.date < start), None)
     return stored, NOTHING if before is None else Before(before.date, before.outcome)
 
 
-def _facts(tx: ReadTx, key: Key, last: str) -> list[Split]:
+def _splits_until(tx: ReadTx, key: Key, last: str) -> list[Split]:
     return [split for split in splits.of_instrument(tx, key.instrument_id) if split.date <= last]
 
 
@@ -208,7 +209,7 @@ def days_of(tx: ReadTx, key: Key, until: str, after: str, count: int, *, matched
     anew = {day.date: (day, computed) for day, computed in seen_otherwise(tx, key.scope_id, until).get(key, [])}
     if before is not None and before[0] in anew:
         left = anew[before[0]][1].outcome
-    return Days([_replaced(day, anew.get(day.date)) for day in days], left)
+    return Days([_replaced_day(day, anew.get(day.date)) for day in days], left)
 
 
 def seen_otherwise(tx: ReadTx, legal_entity_id: str, date: str) -> dict[Key, SeenDays]:
@@ -220,7 +221,7 @@ def seen_otherwise(tx: ReadTx, legal_entity_id: str, date: str) -> dict[Key, See
         giver_ids = [row[0] for row in tx.rows(_SELECT_GIVERS, legal_entity_id=scope_id, date=date)]
         waiting += [id_ for id_ in giver_ids if id_ not in givers and id_ not in waiting]
     past = _Past(tx, date, {})
-    past.settle({Key(scope_id, id_) for scope_id in givers for id_ in _changed(tx, scope_id, date)})
+    past.settle({Key(scope_id, id_) for scope_id in givers for id_ in _changed_instruments(tx, scope_id, date)})
     return {key: days for key, days in past.seen.items() if key.scope_id == legal_entity_id}
 
 
@@ -268,7 +269,7 @@ class _Past:
                 yield taker
 
 
-def _changed(tx: ReadTx, scope_id: str, date: str) -> Iterator[str]:
+def _changed_instruments(tx: ReadTx, scope_id: str, date: str) -> Iterator[str]:
     """The instruments of whose pool something later took part in what is stored of a day or before it."""
     first = days_after(date, 1 - WINDOW_DAYS)
     for instrument_id, text in tx.rows(_SELECT_RECENT, scope_id=scope_id, first=first, date=date):
@@ -279,7 +280,7 @@ def _changed(tx: ReadTx, scope_id: str, date: str) -> Iterator[str]:
             yield instrument_id
 
 
-def _replaced(day: StoredDay, anew: tuple[Day, Computed] | None) -> StoredDay:
+def _replaced_day(day: StoredDay, anew: tuple[Day, Computed] | None) -> StoredDay:
     if anew is None:
         return day
     return day._replace(inputs=inputs_of(anew[0]), outcome=anew[1].outcome, gain=anew[1].gain)

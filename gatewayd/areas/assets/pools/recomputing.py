@@ -49,7 +49,7 @@ def recompute(tx: WriteTx, scope: Scope, instrument_id: str, changes: Mapping[st
     facts = splits.of_instrument(tx, instrument_id)
     window = _window(tx, key, min(changes), matched=scope.is_pool)
     stored = {day.date: day for day in window.days}
-    days, gone = _changed(stored, changes)
+    days, gone = _changed_days(stored, changes)
     computed = compute(tx, scope, key, window, days, facts)
     written = [
         StoredDay(day.date, _inputs(day, stored, changes), result.outcome, result.gain, result.lot_gain)
@@ -81,7 +81,7 @@ def _window(tx: WriteTx, key: Key, changed: str, *, matched: bool) -> Window:
     return Window(first, NOTHING if before is None else Before(before.date, before.outcome), kept, since)
 
 
-def _changed(stored: Mapping[str, StoredDay], changes: Mapping[str, Day]) -> tuple[list[Day], list[str]]:
+def _changed_days(stored: Mapping[str, StoredDay], changes: Mapping[str, Day]) -> tuple[list[Day], list[str]]:
     """The days as they are from now on, by date, and the dates to which nothing brings anything any more."""
     days = {date: read_day(date, day.inputs) for date, day in stored.items()}
     gone = []

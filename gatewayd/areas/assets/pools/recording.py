@@ -37,23 +37,23 @@ def record(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
     waiting: list[AssetTransaction] = []
     for row in sorted(rows, key=lambda row: (row.trade_date, row.id)):
         if (field := contributions.unmeasured(row)) is not None:
-            _enter(tx, waiting, 1)  # what is held by then
+            _enter_rows(tx, waiting, 1)  # what is held by then
             waiting = []
-            row = replace(row, **{field: _held(tx, row)})
+            row = replace(row, **{field: _all_held(tx, row)})
         waiting.append(row)
-    _enter(tx, waiting, 1)
+    _enter_rows(tx, waiting, 1)
     cash.add(tx, rows, 1)
     income_years.add(tx, rows, 1)
 
 
 def take_back(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
     """Take out what recorded transactions brought, as if they had never been. Raises as `record` does."""
-    _enter(tx, sorted(rows, key=lambda row: (row.trade_date, row.id)), -1)
+    _enter_rows(tx, sorted(rows, key=lambda row: (row.trade_date, row.id)), -1)
     cash.add(tx, rows, -1)
     income_years.add(tx, rows, -1)
 
 
-def _held(tx: WriteTx, row: AssetTransaction) -> str:
+def _all_held(tx: WriteTx, row: AssetTransaction) -> str:
     """All that the account holds at the end of the day of what the row is about: of two instruments, of the old one.
 
     A spin-off is about the original shares (TCGA 1992 s126): what the day sold is of them, and what it bought is not,
@@ -91,7 +91,7 @@ class Pending:
         return key, self.changes.pop(key)
 
 
-def _enter(tx: WriteTx, rows: Sequence[AssetTransaction], sign: int) -> None:
+def _enter_rows(tx: WriteTx, rows: Sequence[AssetTransaction], sign: int) -> None:
     known: dict[str, Concerned] = {}
 
     def concerned(account_id: str) -> Concerned:

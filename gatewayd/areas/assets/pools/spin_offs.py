@@ -59,13 +59,13 @@ def take(report: Report, before: Costs, now: Costs) -> tuple[int, Costs]:
     1992 s130).
     """
     if report.original:
-        gone = min(now.cost - now.bought, _told(report, before.cost - before.bought))
+        gone = min(now.cost - now.bought, _told_cost(report, before.cost - before.bought))
         return gone, Costs(now.cost - gone, now.bought)
-    gone = min(now.cost, _told(report, before.cost))
+    gone = min(now.cost, _told_cost(report, before.cost))
     return gone, now.adjusted(now.cost - gone)
 
 
-def _told(report: Report, cost: int) -> int:
+def _told_cost(report: Report, cost: int) -> int:
     if report.leaving.amount is not None:
         return cost_of(report.leaving.amount)
     share = quantity_of(report.leaving.share or "0") * report.portion

@@ -135,7 +135,7 @@ class Pool:
             taken = distributions.take(paid, part(cost, of.numerator, of.denominator))
             off = min(self._cost, taken.off)
             self._cost -= off
-            _count(day, taken._replace(off=off, cost=off))
+            _count_distribution(day, taken._replace(off=off, cost=off))
 
     def _depart(self, day: Walked) -> None:
         """What leaves at cost; what is passed on is matched, and settled at the end."""
@@ -146,7 +146,7 @@ class Pool:
                 if (paid := day.judged.merged.get(leaving.transaction_id)) is not None:
                     taken = distributions.take(paid, day.carried[index])
                     day.carried[index] -= taken.off
-                    _count(day, taken)
+                    _count_distribution(day, taken)
 
     def _leave(self, units: int) -> int:
         """The cost of units that leave, or of as many as there are."""
@@ -171,7 +171,7 @@ def portion(step: Step, units: int) -> Fraction:
     return min(Fraction(units, total), ONE) if total else Fraction(0)
 
 
-def _count(day: Walked, taken: Taken) -> None:
+def _count_distribution(day: Walked, taken: Taken) -> None:
     day.capital_gain += taken.excess
     day.distributed += taken.proceeds
     day.distributed_cost += taken.cost

@@ -148,7 +148,7 @@ def _position(books: _Books, group: Group) -> Position:
     cost = _cost(books, group, quantity)
     cost_base = Money(minor_of(cost.cost, base), base)
     rate = books.valuing.rate(quoted.currency, base)
-    value, value_base = _values(quoted, quantity, rate, base)
+    value, value_base = _market_values(quoted, quantity, rate, base)
     gain = None if value_base is None else value_base - cost_base
     holding = [held for held in group.held if held.quantity] or group.held
     earned = sum(books.earned[held.scope_id, group.instrument_id] for held in group.held)
@@ -211,7 +211,9 @@ def _average(cost: int, quantity: Fraction) -> str | None:
     return text_of(cost * quantity.denominator, units * COST_UNIT, _AVERAGE_PLACES)
 
 
-def _values(quoted: Quoted, quantity: Fraction, rate: KnownRate | None, base: str) -> tuple[Money | None, Money | None]:
+def _market_values(
+    quoted: Quoted, quantity: Fraction, rate: KnownRate | None, base: str
+) -> tuple[Money | None, Money | None]:
     """The market value in the currency of the price, and in the base currency."""
     if quoted.price is None:
         return None, None

@@ -75,7 +75,7 @@ def of_portfolio(tx: ReadTx, portfolio: Portfolio, date: str, method: CostBasisM
     """The positions of a portfolio, archived or not."""
     whose = Whose(portfolio.legal_entity_id, portfolio_id=portfolio.id)
     places = _places(tx, whose.legal_entity_id, archived=True)
-    return _checked(tx, Choice(whose, places, date, method or portfolio.cost_basis_method, True), portfolio)
+    return _checked_method(tx, Choice(whose, places, date, method or portfolio.cost_basis_method, True), portfolio)
 
 
 def of_account(tx: ReadTx, account: AssetAccountRow, date: str, method: CostBasisMethod | None = None) -> Choice:
@@ -83,7 +83,7 @@ def of_account(tx: ReadTx, account: AssetAccountRow, date: str, method: CostBasi
     portfolio = PORTFOLIOS.get(tx, account.portfolio_id)
     whose = Whose(account.legal_entity_id, account_id=account.id)
     places = _places(tx, whose.legal_entity_id, archived=True)
-    return _checked(tx, Choice(whose, places, date, method or portfolio.cost_basis_method, False), portfolio)
+    return _checked_method(tx, Choice(whose, places, date, method or portfolio.cost_basis_method, False), portfolio)
 
 
 def _of_entity(tx: ReadTx, legal_entity_id: str, date: str, method: CostBasisMethod | None) -> Choice:
@@ -92,7 +92,7 @@ def _of_entity(tx: ReadTx, legal_entity_id: str, date: str, method: CostBasisMet
         raise invalid(unknown_reference("legalEntityId", "legal_entity"))
     default_method: CostBasisMethod = tx.value(_SELECT_METHOD, legal_entity_id=legal_entity_id) or "average_cost"
     places = _places(tx, legal_entity_id, archived=False)
-    return _checked(tx, Choice(Whose(legal_entity_id), places, date, method or default_method, True), None)
+    return _checked_method(tx, Choice(Whose(legal_entity_id), places, date, method or default_method, True), None)
 
 
 def _places(tx: ReadTx, legal_entity_id: str, *, archived: bool) -> dict[str, Place]:
@@ -105,7 +105,7 @@ def _places(tx: ReadTx, legal_entity_id: str, *, archived: bool) -> dict[str, Pl
     }
 
 
-def _checked(tx: ReadTx, choice: Choice, portfolio: Portfolio | None) -> Choice:
+def _checked_method(tx: ReadTx, choice: Choice, portfolio: Portfolio | None) -> Choice:
     """Raises `Problem` `validation_failed` where section_104 is asked for and there is no such holding."""
     if choice.method != "section_104":
         return choice

@@ -36,11 +36,11 @@ def list_positions(tx: ReadTx, caller: Caller, request: ListPositions) -> Listin
     page, more = fill(items, request.limit, len)
     cursor = None
     if more:
-        cursor = next_cursor(request, _key(built, after, skipped + len(page)))
+        cursor = next_cursor(request, _page_key(built, after, skipped + len(page)))
     return Listing.of(page, cursor)
 
 
-def _key(built: list[Position], after: str, done: int) -> tuple[str, int]:
+def _page_key(built: list[Position], after: str, done: int) -> tuple[str, int]:
     """The instrument whose positions are all on pages, and how many behind it are too."""
     last = after
     complete = 0

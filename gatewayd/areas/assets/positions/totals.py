@@ -52,12 +52,12 @@ def of_account(tx: ReadTx, account: AssetAccountRow, date: str) -> tuple[ValueTo
 def of_positions(positions: Sequence[Position], base: str) -> ValueTotals:
     """What positions come to, which are all in one base currency: no figure has a part of what another leaves out."""
     priced = [position for position in positions if position.market_value_base is not None]
-    value = _sum(base, (position.market_value_base for position in priced))
-    gain = _sum(base, (position.unrealised_gain for position in priced))
+    value = _sum_amounts(base, (position.market_value_base for position in priced))
+    gain = _sum_amounts(base, (position.unrealised_gain for position in priced))
     all_priced = len(priced) == len(positions)
     return ValueTotals(
         value=value if all_priced else None,
-        cost=_sum(base, (position.cost_basis_base for position in positions)),
+        cost=_sum_amounts(base, (position.cost_basis_base for position in positions)),
         unrealised_gain=gain if all_priced else None,
         currency=base,
         unpriced_positions=len(positions) - len(priced),
@@ -65,7 +65,7 @@ def of_positions(positions: Sequence[Position], base: str) -> ValueTotals:
         priced=PricedTotals(
             positions=len(priced),
             value=value,
-            cost=_sum(base, (position.cost_basis_base for position in priced)),
+            cost=_sum_amounts(base, (position.cost_basis_base for position in priced)),
             unrealised_gain=gain,
             currency=base,
         ),
@@ -77,7 +77,7 @@ def shown(balances: Iterable[Money]) -> list[CashBalance]:
     return [CashBalance(currency=balance.currency, balance=balance) for balance in balances]
 
 
-def _sum(currency: str, amounts: Iterable[Money | None]) -> Money:
+def _sum_amounts(currency: str, amounts: Iterable[Money | None]) -> Money:
     return Money(sum(amount.minor for amount in amounts if amount is not None), currency)
 
 

@@ -45,7 +45,7 @@ _NEXT_RATES = " ORDER BY date DESC, currency, base_currency LIMIT :count"
 def list_prices(tx: ReadTx, caller: Caller, request: ListPrices) -> Listing[AssetPrice]:
     """List the prices of an instrument, latest first."""
     _instrument(tx, request.instrument_id)
-    from_date, to_date = _range(request)
+    from_date, to_date = _requested_days(request)
     key = cursor_key(request, str)
     stored = tx.rows(
         _SELECT_PAGE,
@@ -65,7 +65,7 @@ def list_exchange_rates(tx: ReadTx, caller: Caller, request: ListExchangeRates) 
 
     Rates of transactions are not among them. A currency that is `baseCurrency` of a rate is found there alone.
     """
-    from_date, to_date = _range(request)
+    from_date, to_date = _requested_days(request)
     day, currency, base_currency = cursor_key(request, str, str, str) or (LAST_DAY, "", "")
     values: dict[str, object] = {"before": day, "currency_before": currency, "base_before": base_currency}
     sql = _SELECT_RATES
@@ -115,7 +115,7 @@ def record_exchange_rate(tx: WriteTx, caller: Caller, request: RecordExchangeRat
     return recorded
 
 
-def _range(request: ListPrices | ListExchangeRates) -> tuple[str, str]:
+def _requested_days(request: ListPrices | ListExchangeRates) -> tuple[str, str]:
     """The first and the last day that are asked for. Raises `Problem` `validation_failed`."""
     if request.from_date is not None and request.to_date is not None and request.to_date < request.from_date:
         raise invalid_field("toDate", "date_order", "It is before fromDate.")

@@ -53,7 +53,7 @@ def put_price(tx: WriteTx, price: AssetPrice, import_id: str | None = None) -> O
         return "same"
     if row is not None and import_id is not None and row[-1] == import_id:
         return "contradicted"
-    tx.run(_PUT_PRICE, import_id=import_id, **_values(PRICES, price))
+    tx.run(_PUT_PRICE, import_id=import_id, **_column_values(PRICES, price))
     instruments.show_price(tx, price.instrument_id, price.date, (price.price, price.currency, price.source))
     return "added" if stored is None else "replaced"
 
@@ -66,11 +66,13 @@ def put_rate(tx: WriteTx, rate: ExchangeRate, import_id: str | None = None) -> O
         return "same"
     if row is not None and import_id is not None and row[-1] == import_id:
         return "contradicted"
-    tx.run(_PUT_RATE, import_id=import_id, **_values(RATES, rate))
+    tx.run(_PUT_RATE, import_id=import_id, **_column_values(RATES, rate))
     return "added" if stored is None else "replaced"
 
 
-def _values(columns: Columns[AssetPrice] | Columns[ExchangeRate], row: AssetPrice | ExchangeRate) -> dict[str, object]:
+def _column_values(
+    columns: Columns[AssetPrice] | Columns[ExchangeRate], row: AssetPrice | ExchangeRate
+) -> dict[str, object]:
     return {name: getattr(row, name) for name in columns.names}
 
 

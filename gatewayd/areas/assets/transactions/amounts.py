@@ -68,7 +68,7 @@ def amount_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError
                 to_minor(text, rate.currency)
             except ValueError as error:
                 yield FieldError(path, "invalid_decimal", f"{error}.")
-    gross = _gross(request, rate.currency)
+    gross = _gross_amount(request, rate.currency)
     if gross is not None and gross >= _MAX_MAJOR:
         yield FieldError("grossAmount", "out_of_range", "It has more than 13 whole digits.")
     elif gross is not None and gross * Fraction(rate.fx_rate) >= _MAX_MAJOR:
@@ -99,7 +99,7 @@ def refuse_mismatch(request: CreateTransaction, currency: str) -> None:
 
 def amounts(request: CreateTransaction, rate: Rate) -> Amounts:
     """What a request that is valid comes to. Half a minor unit is rounded up."""
-    gross = _gross(request, rate.currency)
+    gross = _gross_amount(request, rate.currency)
     minor = 0 if gross is None else half_up(*_in_minor(gross, rate.currency).as_integer_ratio())
     fees, taxes = (Money.of(text or "0", rate.currency) for text in (request.fees, request.taxes))
     net = TAKES[request.type].cash * minor - fees.minor - taxes.minor
@@ -116,7 +116,7 @@ def in_base(amount: Money | None, rate: Rate) -> Money | None:
     return Money(half_up(*_in_minor(exact, rate.base_currency).as_integer_ratio()), rate.base_currency)
 
 
-def _gross(request: CreateTransaction, currency: str) -> Fraction | None:
+def _gross_amount(request: CreateTransaction, currency: str) -> Fraction | None:
     """As given, or the quantity at its price; in major units."""
     if request.gross_amount is not None:
         return Fraction(request.gross_amount)

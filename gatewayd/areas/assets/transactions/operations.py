@@ -80,7 +80,7 @@ def _page(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransactio
     """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
     if request.from_date and request.to_date and request.to_date < request.from_date:
         raise invalid(FieldError("toDate", "date_order", "It lies before fromDate."))
-    transactions = _latest(tx, request) if request.updated_since is None else _changes(tx, request)
+    transactions = _latest_trades(tx, request) if request.updated_since is None else _changes(tx, request)
     items: list[bytes] = []
 
     def size(row: AssetTransaction) -> int:
@@ -95,17 +95,18 @@ def _page(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransactio
     return Listing.of(items[: len(rows)], next_cursor(request, (at, last.id)))
 
 
-def _latest(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransaction]:
+def _latest_trades(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransaction]:
     """Latest trade first. What was reversed, and what reversed it, is left out unless it is asked for."""
     last = LAST_DATE if request.to_date is None else request.to_date.isoformat()
     key = cursor_key(request, str, str) or (last, MAX_KEY)
-    sql, values = _filters(request)
+    sql, values = _filtered_select(request)
     if not request.include_reversed:
         sql += _NOT_REVERSED
     values |= {"after_at": key[0], "after_id": key[1], "count": request.limit + 1}
     if not request.type:
-        return _read(tx, sql + _LATEST, values)
-    of_each = (_read(tx, f"{sql} AND type = :type{_LATEST}", {**values, "type": type_}) for type_ in set(request.type))
+        return _read_transactions(tx, sql + _LATEST, values)
+    of_type = f"{sql} AND type = :type{_LATEST}"
+    of_each = (_read_transactions(tx, of_type, {**values, "type": type_}) for type_ in set(request.type))
     return heapq.merge(*of_each, key=lambda row: (row.trade_date, row.id), reverse=True)
 
 
@@ -113,20 +114,20 @@ def _changes(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransa
     """Oldest change first, with what was reversed: whoever follows changes has to learn of it."""
     assert request.updated_since is not None
     key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
-    sql, values = _filters(request)
+    sql, values = _filtered_select(request)
     if request.type:
         names = {f"type_{index}": type_ for index, type_ in enumerate(dict.fromkeys(request.type))}
         sql += f" AND type IN ({', '.join(f':{name}' for name in names)})"
         values |= names
     values |= {"after_at": key[0], "after_id": key[1], "count": request.limit + 1}
-    return _read(tx, sql + _CHANGES, values)
+    return _read_transactions(tx, sql + _CHANGES, values)
 
 
-def _read(tx: ReadTx, sql: str, values: dict[str, object]) -> Iterator[AssetTransaction]:
+def _read_transactions(tx: ReadTx, sql: str, values: dict[str, object]) -> Iterator[AssetTransaction]:
     return (TRANSACTIONS.read(tx, row) for row in tx.each(sql, **values))
 
 
-def _filters(request: ListAssetTransactions) -> tuple[str, dict[str, object]]:
+def _filtered_select(request: ListAssetTransactions) -> tuple[str, dict[str, object]]:
     """The statement as far as the filters go, and the values that they name."""
     named = {
         "account_id = :account_id": request.account_id,

@@ -80,18 +80,18 @@ TRANSFERS: Final = frozenset({"transfer_in", "transfer_out"})
 
 def field_errors(request: CreateTransaction, today: str) -> Iterator[FieldError]:
     """What is wrong with a request whatever the account, field by field. `today` is ISO."""
-    takes, fields = TAKES[request.type], _given(request)
-    yield from _missing(request, takes, fields)
-    yield from _unwanted(request, takes, fields)
-    yield from _out_of_range(request)
-    yield from _dates(request, today)
+    takes, fields = TAKES[request.type], _given_fields(request)
+    yield from _missing_fields(request, takes, fields)
+    yield from _unwanted_fields(request, takes, fields)
+    yield from _range_errors(request)
+    yield from _date_errors(request, today)
     if request.type == "spin_off" and ("costShare" in fields) == _has_amount(fields):
         message = "A spin-off takes a part of the cost, costShare, or an amount of it, grossAmount: one of the two."
         yield FieldError("costShare", "conflict" if "costShare" in fields else "required", message)
-    yield from _distribution(request, fields)
+    yield from _distribution_errors(request, fields)
 
 
-def _distribution(request: CreateTransaction, fields: frozenset[str]) -> Iterator[FieldError]:
+def _distribution_errors(request: CreateTransaction, fields: frozenset[str]) -> Iterator[FieldError]:
     """What is said of a capital distribution goes with its amount; as a disposal it needs what remains."""
     if request.type == "merger" and "grossAmount" not in fields:
         for name in sorted(fields & {"remainingValue", "smallDistribution"}):
@@ -107,7 +107,7 @@ def _is_part(request: CreateTransaction) -> bool:
 
 def has_amount(request: CreateTransaction) -> bool:
     """Whether it has any amount of money, and so a currency."""
-    return _has_amount(_given(request)) or request.fees is not None or request.taxes is not None
+    return _has_amount(_given_fields(request)) or request.fees is not None or request.taxes is not None
 
 
 def _has_amount(fields: frozenset[str]) -> bool:
@@ -141,13 +141,13 @@ _NAMES: Final[Mapping[str, str]] = {
 """The fields that not every type takes."""
 
 
-def _given(request: CreateTransaction) -> frozenset[str]:
+def _given_fields(request: CreateTransaction) -> frozenset[str]:
     """The fields of `_NAMES` that were given; a spouseTransfer that is false says nothing."""
     fields = {wire for name, wire in _NAMES.items() if getattr(request, name) is not None}
     return frozenset(fields if request.spouse_transfer else fields - {"spouseTransfer"})
 
 
-def _missing(request: CreateTransaction, takes: Takes, fields: frozenset[str]) -> Iterator[FieldError]:
+def _missing_fields(request: CreateTransaction, takes: Takes, fields: frozenset[str]) -> Iterator[FieldError]:
     what = with_article(request.type)
     for name in sorted(takes.needs):
         if name == "instrument":
@@ -183,7 +183,7 @@ def _transfer_without_amount(request: CreateTransaction) -> Iterator[FieldError]
         yield FieldError("grossAmount", "required", message)
 
 
-def _unwanted(request: CreateTransaction, takes: Takes, fields: frozenset[str]) -> Iterator[FieldError]:
+def _unwanted_fields(request: CreateTransaction, takes: Takes, fields: frozenset[str]) -> Iterator[FieldError]:
     taken = takes.needs | takes.may
     allowed = set(taken)
     if "instrument" in taken:
@@ -197,7 +197,7 @@ def _unwanted(request: CreateTransaction, takes: Takes, fields: frozenset[str]) 
             yield FieldError(name, "conflict", "Without an amount nothing is in a currency.")
 
 
-def _out_of_range(request: CreateTransaction) -> Iterator[FieldError]:
+def _range_errors(request: CreateTransaction) -> Iterator[FieldError]:
     above = (("quantity", request.quantity), ("fromQuantity", request.from_quantity), ("fxRate", request.fx_rate))
     for path, text in above:
         if text is not None and Decimal(text) <= 0:
@@ -219,7 +219,7 @@ def _out_of_range(request: CreateTransaction) -> Iterator[FieldError]:
         yield FieldError("splitRatio", "out_of_range", "A split as one for one changes nothing.")
 
 
-def _dates(request: CreateTransaction, today: str) -> Iterator[FieldError]:
+def _date_errors(request: CreateTransaction, today: str) -> Iterator[FieldError]:
     dates = (
         ("tradeDate", request.trade_date),
         ("settlementDate", request.settlement_date),
