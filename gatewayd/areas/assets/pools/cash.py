@@ -53,14 +53,14 @@ def balances(tx: ReadTx, account_id: str) -> list[Money]:
 
 
 def missing(tx: ReadTx) -> Counter[tuple[str, str]]:
-    """By account and currency, what transactions come to more than the balance, where it is not 0: minor units."""
+    """How much more transactions come to than the stored balance, by account and currency: minor units, if not 0."""
     moved: Counter[tuple[str, str]] = Counter({(account, of): minor for account, of, minor in tx.rows(_SELECT_MOVED)})
     moved.subtract({(account, of): balance for account, of, balance in tx.rows(_SELECT_ALL)})
     return Counter({key: minor for key, minor in moved.items() if minor})
 
 
 def add_missing(tx: WriteTx) -> None:
-    """Let balances be what the transactions come to."""
+    """Make the balances what the transactions come to."""
     _add_balances(tx, missing(tx))
 
 

@@ -1,4 +1,4 @@
-"""What a transaction brings to the holdings it concerns (Domain B3, C5). Pure but for what it asks of accounts."""
+"""What a transaction brings to the holdings that it concerns (Domain B3, C5). Pure, but it asks of accounts."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -31,7 +31,10 @@ class Contribution(NamedTuple):
 
 
 def unmeasured(row: AssetTransaction) -> str | None:
-    """The field that says how much of what is held a row is about, where it is left out: it is all of it."""
+    """The field that would say how much of what is held a row is about; it is left out, and all of it is meant.
+
+    None: the row needs no such field, or has it.
+    """
     if row.type in ("spin_off", "merger"):
         return "from_quantity" if row.from_quantity is None else None
     needs_it = row.type == "return_of_capital" and row.remaining_value is not None
@@ -56,7 +59,11 @@ def contributions(
 
 
 def _day_of(row: AssetTransaction, own: Concerned) -> Day | None:
-    """A stock dividend costs what it is taxed on (TCGA 1992 s142), and else nothing: it is a bonus issue (CG51823)."""
+    """What a row brings to the holdings of its account; None: nothing.
+
+    A stock dividend that is taxed as a dividend costs what is taxed (TCGA 1992 s142); another is a bonus issue
+    (CG51823).
+    """
     day = _empty_day(row)
     if row.type == "stock_dividend" and not (row.taxed_as_dividend and own.taxed_as_persons):
         day.bonus = _quantity(row)

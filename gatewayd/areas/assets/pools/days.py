@@ -169,7 +169,7 @@ class Day:
             self._change_named(other, sign)
 
     def _change_named(self, other: "Day", sign: int) -> None:
-        """What stands by its transaction."""
+        """Change what stands by its transaction: what leaves, and distributions."""
         if sign < 0:
             self.staying |= {leaving.transaction_id for leaving in other.leaving}
             self.staying |= {distribution.transaction_id for distribution in other.distributions}
@@ -212,7 +212,7 @@ def read_day(date: str, inputs: Inputs) -> Day:
 
 
 def arriving(date: str, kind: Departure, cost: int, lot_cost: int, *, pooled: bool) -> Day:
-    """What a holding takes over, at what it cost where it left: on average, and by lots, which no pool has."""
+    """What a holding takes over at the cost that it had where it left: on average, and by lots, which no pool has."""
     day = Day(date, lot_difference=0 if pooled else lot_cost - cost)
     if kind == "passed":
         day.acquired_cost = cost

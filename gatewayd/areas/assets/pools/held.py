@@ -122,7 +122,7 @@ class HeldOn:
         return (held for held in past if self._closed or held.quantity != 0)
 
     def end(self, instrument_id: str) -> None:
-        """Let what is asked from here on be about instruments up to this one."""
+        """Limit what is asked from here on to instruments up to this one."""
         self._ids["last"] = instrument_id
 
     def pools(self) -> dict[str, Held]:
@@ -188,7 +188,7 @@ class _PastPools:
 
 
 def _gains(tx: ReadTx, key: Key, days: list[tuple[Day, Computed]], first: str) -> tuple[int, int]:
-    """The gains since an ISO date, where these days, the last ones, are other than stored."""
+    """The gains since an ISO date of a holding whose last days, these, are other than they are stored."""
     gain, lots = tx.row(_SELECT_GAINS_BEFORE, first=first, until=days[0][0].date, **key._asdict()) or (0, 0)
     since = [computed for day, computed in days if day.date >= first]
     gained = sum(computed.gain or 0 for computed in since)

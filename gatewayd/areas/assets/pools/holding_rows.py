@@ -196,7 +196,7 @@ def put_holding(tx: WriteTx, scope: Scope, instrument_id: str, last: tuple[str, 
 
 
 def delete_holding(tx: WriteTx, key: Key) -> None:
-    """There is no day left."""
+    """Delete a holding that has no day left."""
     tx.run(_DELETE_HOLDING, **key._asdict())
 
 

@@ -41,7 +41,7 @@ class _Key(NamedTuple):
 
 
 def add(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int) -> None:
-    """Let transactions count as income, those that are any, or no more where `sign` is -1."""
+    """Count transactions as income, those that are any; where `sign` is -1, no longer."""
     _add_sums(tx, _sums(rows, sign))
 
 
@@ -51,12 +51,12 @@ def missing(tx: ReadTx) -> list[tuple[str, int]]:
 
 
 def add_missing(tx: WriteTx) -> None:
-    """Let the sums be those of the transactions."""
+    """Make the sums those of the transactions."""
     _add_sums(tx, _missing(tx))
 
 
 def _missing(tx: ReadTx) -> dict[_Key, list[int]]:
-    """What transactions come to more than the sums that are stored."""
+    """How much more transactions come to than the sums that are stored."""
     sums = _sums((TRANSACTIONS.read(tx, row) for row in tx.each(_SELECT_COUNTING)), 1)
     for row in tx.rows(_SELECT):
         of = sums[_Key(*row[:7])]

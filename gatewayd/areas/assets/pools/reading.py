@@ -1,9 +1,9 @@
 """What others read of single holdings: whether one is open, days with disposals, a pool as it was seen. Reads only.
 
-At the end of a past day what came later was matched with nothing. A pool was seen otherwise than it is stored where
-something that left in the 30 days before was identified with what was acquired after the day, and where a short
-position was open, for something may have covered it since. What such a pool gave at cost, to a spouse or to another
-instrument, came to the other pool at another cost too.
+At the end of a past day, nothing was matched with what came later. A pool was seen otherwise than it is stored now in
+two cases: something left in the 30 days before, and was matched with a later acquisition; or a short position was open,
+which something may have covered since. What such a pool gave at cost, to a spouse or to another instrument, had another
+cost then too.
 """
 
 from collections import Counter, defaultdict
@@ -104,7 +104,7 @@ def disposals(
 ) -> Iterator[tuple[str, StoredDay]]:
     """The days of a scope with gains, of one instrument or of all, oldest first, with their instruments.
 
-    Those behind the day and instrument `after`, one by one, for those who stop early.
+    They begin behind the day and instrument `after`, and come one by one, for those who stop early.
     """
     values = {"scope_id": scope_id, "first": max(days.first, after[0]), "last": days.last, "after_date": after[0]}
     if instrument_id is None:
@@ -140,7 +140,7 @@ def traded(tx: ReadTx, key: Key, date: str) -> Fraction:
 
 
 def is_restated(tx: ReadTx, key: Key, date: str) -> bool:
-    """Whether a split of an ISO date changes a holding: what was held then, or sold so late that it may be matched."""
+    """Whether a split of an ISO date changes a holding: it is held, or was sold so late that it may be matched."""
     last = next(holding_rows.days_backwards(tx, key, date), None)
     return last is not None and (last[1].quantity != "0" or last[0] >= days_after(date, -WINDOW_DAYS))
 
@@ -149,9 +149,9 @@ def is_restated(tx: ReadTx, key: Key, date: str) -> bool:
 
 
 def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Iterable[Day] = ()) -> list[tuple[Day, Computed]]:
-    """The days of a pool as if nothing had happened after `last`, those from 30 days before `first` on.
+    """The days of a pool from 30 days before `first` on, as if nothing had happened after `last`.
 
-    `more` is what is imagined besides, from `first` on.
+    `more` are days that are imagined besides, from `first` on.
     """
     start = days_after(first, -WINDOW_DAYS)
     stored, before = _days_until(tx, key, start, last)
@@ -227,7 +227,7 @@ def seen_otherwise(tx: ReadTx, legal_entity_id: str, date: str) -> dict[Key, See
 
 @dataclass(slots=True)
 class _Past:
-    """Pools that are reckoned anew, and how much more came to each at cost, by the pool and transaction it is from."""
+    """Pools that are computed anew, and how much more came to each at cost, by the pool and transaction it is from."""
 
     tx: ReadTx
     date: str
@@ -236,7 +236,7 @@ class _Past:
     rounds: Counter[tuple[Key, str]] = field(default_factory=Counter)
 
     def settle(self, waiting: set[Key]) -> None:
-        """Reckon these, and those to which they gave, until nothing differs any more."""
+        """Compute these anew, and those to which they gave, until nothing differs any more."""
         while waiting:
             key = min(waiting, key=lambda pool: (self._first(pool), pool))
             waiting.remove(key)
@@ -245,11 +245,11 @@ class _Past:
             waiting |= set(self._pass_on(key))
 
     def _first(self, key: Key) -> str:
-        """The first day of which another cost came to it; else the last day of all."""
+        """The first day on which another cost came to a pool; else the last day of all."""
         return min((day.date for day in self.came[key].values()), default=self.date)
 
     def _pass_on(self, giver: Key) -> Iterator[Key]:
-        """Let others have what the giver gave; answers which of them that changes."""
+        """Give to others what the giver gave; answers which of them that changes."""
         first = self.seen[giver][0][0].date
         stored = {
             day.date: day for day in holding_rows.days_between(self.tx, giver, first, self.date) if day.date >= first
@@ -270,7 +270,7 @@ class _Past:
 
 
 def _changed_instruments(tx: ReadTx, scope_id: str, date: str) -> Iterator[str]:
-    """The instruments of whose pool something later took part in what is stored of a day or before it."""
+    """The instruments whose pool matched something up to the day with something later, or may have covered it."""
     first = days_after(date, 1 - WINDOW_DAYS)
     for instrument_id, text in tx.rows(_SELECT_RECENT, scope_id=scope_id, first=first, date=date):
         if any((match.date or "") > date for match in _outcome(text).matches):

@@ -1,4 +1,4 @@
-"""One holding anew, from the day that changed on: reads its days, computes, writes what has become another."""
+"""One holding computed anew from the day that changed on: reads its days, computes, writes those that differ."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -19,7 +19,7 @@ Changes = dict[str, Day]
 
 
 class Shift(NamedTuple):
-    """The cost that a day of another holding has to take over, more than it did. Units of 1e-20; may be below 0."""
+    """The cost that a day of another holding has to take over beyond what it took before, in 1e-20; may be below 0."""
 
     leaving: Leaving
     date: str
@@ -28,7 +28,7 @@ class Shift(NamedTuple):
 
 
 class Recomputed(NamedTuple):
-    """What has come of a change: the days from the first that was computed, and what goes on to other holdings."""
+    """What came of a change: the days from the first that was computed, and what goes on to other holdings."""
 
     days: list[tuple[Day, Computed]]
     shifts: list[Shift]
@@ -65,7 +65,7 @@ def recompute(tx: WriteTx, scope: Scope, instrument_id: str, changes: Mapping[st
 
 
 def _window(tx: WriteTx, key: Key, changed: str, *, matched: bool) -> Window:
-    """What a change of that day concerns. A pool is matched by days, so that earlier ones may change with it."""
+    """The window of a change on that day. A pool is matched by days, so that earlier ones may change with it."""
     stored_days = holding_rows.days_since(tx, key, days_after(changed, -2 * WINDOW_DAYS) if matched else changed)
     first = changed
     if matched:
@@ -82,7 +82,7 @@ def _window(tx: WriteTx, key: Key, changed: str, *, matched: bool) -> Window:
 
 
 def _changed_days(stored: Mapping[str, StoredDay], changes: Mapping[str, Day]) -> tuple[list[Day], list[str]]:
-    """The days as they are from now on, by date, and the dates to which nothing brings anything any more."""
+    """The days as they are from now on, by date, and the dates to which no transaction brings anything any more."""
     days = {date: read_day(date, day.inputs) for date, day in stored.items()}
     gone = []
     for date, change in changes.items():
@@ -100,7 +100,7 @@ def _inputs(day: Day, stored: Mapping[str, StoredDay], changes: Mapping[str, Day
 
 
 def _differs(computed: Computed, stored: StoredDay) -> bool:
-    """By its outcome; or by a gain alone, where a return of capital takes all the cost, however much that was."""
+    """Whether a day differs by its outcome, or, as where a return of capital takes all the cost, by a gain alone."""
     return computed.outcome != stored.outcome or (computed.gain, computed.lot_gain) != (stored.gain, stored.lot_gain)
 
 

@@ -1,9 +1,9 @@
 """Whether what is stored of holdings is what transactions bring and what follows from it; and making it so.
 
-Days and splits are reckoned anew from all transactions of an instrument, and what follows from the first day on. What
-a migration has marked is entered or computed anew as the daemon starts: those of an organization in one transaction,
-for what one holding carries to another would meet days that are wrong still; after a kill the organization is done once
-more. Owns the tables `asset_holdings_to_compute` and `asset_instruments_to_enter`.
+Days and splits are computed anew from all transactions of an instrument, and what follows from the first day on. What a
+migration has marked is done as the daemon starts: all of an organization in one transaction, since what one holding
+carries to another would meet days that are still wrong. After a kill the organization is done once more. Owns the
+tables `asset_holdings_to_compute` and `asset_instruments_to_enter`.
 """
 
 from collections import defaultdict
@@ -55,7 +55,7 @@ _DELETE_TO_ENTER = "DELETE FROM asset_instruments_to_enter WHERE org_id = :org_i
 
 
 class DayFault(NamedTuple):
-    """A day of a holding that has something else than its transactions bring. Equal days: the holding is missing."""
+    """A day of a holding that has something else than its transactions bring. Both equal: the holding is missing."""
 
     scope: Scope
     key: Key
@@ -158,7 +158,7 @@ def _differing(scope: Scope, key: Key, stored: Mapping[str, StoredDay], expected
 
 
 def _measured(day: Day, stored: Day, of: set[str]) -> Day:
-    """The day with the quantities that only the stored one knows."""
+    """The day of the transactions, with the quantities that only the stored day knows."""
     known = {
         departure.transaction_id: departure.quantity for departure in stored.leaving if departure.transaction_id in of
     }
@@ -196,7 +196,7 @@ def stale(tx: ReadTx, after: Key, count: int) -> tuple[list[Stale], Key | None]:
 
 
 def _differs(tx: ReadTx, holding: StoredHolding) -> str | None:
-    """From which day on; None: nowhere."""
+    """The first day that differs; None: none does."""
     key = holding.key
     stored = holding_rows.days_since(tx, key, _NEVER)
     if not stored:
@@ -232,7 +232,7 @@ def compute_anew(tx: WriteTx, keys: Iterable[Key]) -> None:
 
 
 def enter_anew(tx: WriteTx, faults: Faults) -> None:
-    """Let days and splits have what the transactions bring, and compute what follows. Raises as `compute_anew`."""
+    """Make days and splits what the transactions bring, and compute what follows. Raises as `compute_anew`."""
     pending = Pending()
     for fault in faults.days:
         pending.add(fault.scope, fault.key.instrument_id, fault.expected)
@@ -248,7 +248,7 @@ def enter_anew(tx: WriteTx, faults: Faults) -> None:
 
 
 class ClosedGain(NamedTuple):
-    """A gain of a closed day that is another than it was; minor units of pounds, None: there is none."""
+    """A gain of a closed day that has changed. In minor units of pounds; None: there is none."""
 
     legal_entity_id: str
     instrument_id: str
@@ -258,7 +258,7 @@ class ClosedGain(NamedTuple):
 
 
 class Done(NamedTuple):
-    """How many holdings and instruments were done, and what became another on closed days."""
+    """How many holdings and instruments were done, and which gains changed on closed days."""
 
     holdings: int
     instruments: int
@@ -271,7 +271,7 @@ def organizations_outdated(tx: ReadTx) -> list[str]:
 
 
 def compute_outdated(tx: WriteTx) -> Done:
-    """Do what is marked of the organization. Raises `Problem` as `compute_anew`."""
+    """Do what is marked in the organization. Raises `Problem` as `compute_anew`."""
     before = _closed_gains(tx)
     instruments = [row[0] for row in tx.rows(_SELECT_TO_ENTER)]
     for instrument_id in instruments:

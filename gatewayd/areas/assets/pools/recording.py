@@ -1,7 +1,7 @@
 """Transactions enter the holdings they concern, or are taken out of them again, in one transaction (decision 0022).
 
-Days, holdings, cash and sums of income are whole when this returns. What a transfer, a spin-off or a merger carries to
-another holding is computed after that from which it comes: by date, until nothing differs any more.
+Days, holdings, cash and sums of income are whole when this returns. A holding to which a transfer, a spin-off or a
+merger carries cost is computed after the one from which it comes: by date, until nothing differs any more.
 """
 
 from collections import Counter, defaultdict
@@ -54,7 +54,7 @@ def take_back(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
 
 
 def _all_held(tx: WriteTx, row: AssetTransaction) -> str:
-    """All that the account holds at the end of the day of what the row is about: of two instruments, of the old one.
+    """All that the account holds, at the end of the day, of what the row is about; of two instruments, of the old one.
 
     A spin-off is about the original shares (TCGA 1992 s126): what the day sold is of them, and what it bought is not,
     unless there are no others.
@@ -80,7 +80,7 @@ class Pending:
         days.setdefault(day.date, Day(day.date)).add(day, sign)
 
     def pop(self) -> tuple[Key, Changes]:
-        """The holding with the earliest change: what cost leaves goes before what it may come to."""
+        """The holding with the earliest change; of a day, one that cost leaves goes before one that it may come to."""
 
         def order(key: Key) -> tuple[str, bool]:
             days = self.changes[key]
@@ -121,7 +121,7 @@ def _retell_splits(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int, pen
 
 
 def _refuse_closed(tx: WriteTx, holder: Scope, instrument_id: str, dates: Iterable[str]) -> None:
-    """A split that somebody tells is one for all who held it then, whose books may be closed on its day."""
+    """Refuse a split where a holder's books are closed on its day: it is one for all who held it then."""
     for date in dates:
         if reading.is_restated(tx, Key(holder.id, instrument_id), date):
             period_locks.refuse_closed(tx, holder.legal_entity_id, date)

@@ -16,13 +16,13 @@ from gatewayd.areas.assets.pools.matching import ONE, Step
 
 
 class Costs(NamedTuple):
-    """What all that is held cost, in 1e-20 of the base currency, and of that what was bought on the day."""
+    """What all that is held cost, in 1e-20 of the base currency, and how much of that was bought on the day."""
 
     cost: int
     bought: int
 
     def adjusted(self, cost: int) -> "Costs":
-        """All of it is changed in proportion."""
+        """The same where the cost of all changes in proportion."""
         return Costs(cost, part(self.bought, cost, self.cost) if self.cost else 0)
 
 

@@ -34,10 +34,10 @@ def of_instrument(tx: ReadTx, instrument_id: str) -> list[Split]:
 
 
 def retell(tx: WriteTx, instrument_id: str, without: Iterable[str] = ()) -> list[str]:
-    """Let an instrument have the splits that its transactions tell, but for some of these.
+    """Make the splits of an instrument those that its transactions tell, but for some of these.
 
-    Returns the ISO dates on which holdings change by that, oldest first. Raises `Problem`
-    `validation_failed` where two of them tell another ratio for the same day.
+    Returns the ISO dates on which holdings change by that, oldest first. Raises `Problem` `validation_failed` where two
+    of them tell another ratio for the same day.
     """
     instrument = INSTRUMENTS.get(tx, instrument_id)
     facts = _split_facts(_told_ratios(tx, instrument_id, set(without)))
@@ -63,7 +63,7 @@ def _told_ratios(tx: ReadTx, instrument_id: str, without: set[str]) -> list[tupl
 
 
 def _split_facts(told: list[tuple[str, Ratio]]) -> list[InstrumentSplit]:
-    """What transactions tell, in the order in which they came: the first to tell a split gives it its day."""
+    """The splits that transactions tell, in the order in which they came: the first to tell one gives it its day."""
     facts: list[InstrumentSplit] = []
     for date, ratio in told:
         near = [split for split in facts if _are_near(split.date, date)]

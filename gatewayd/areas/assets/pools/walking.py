@@ -120,7 +120,7 @@ class Pool:
         day.costs = entered.adjusted(self._cost)
 
     def _spin_off(self, day: Walked) -> None:
-        """Costs of spin-offs go first."""
+        """Take the costs of spin-offs, before any other."""
         day.left, day.carried = [0] * len(day.step.day.leaving), [0] * len(day.step.day.leaving)
         left = day.costs
         for report in spin_offs.reports(day.step):
@@ -128,7 +128,7 @@ class Pool:
         self._cost = left.cost
 
     def _distribute(self, day: Walked) -> None:
-        """Each takes its part of the cost before any of them, so that two brokers' reports of one add up."""
+        """Take each distribution's part of the cost before any of them, so that two brokers' reports of one add up."""
         cost = self._cost
         for paid in day.judged.parts:
             of = portion(day.step, day.step.paid_on[paid.place])
@@ -138,7 +138,7 @@ class Pool:
             _count_distribution(day, taken._replace(off=off, cost=off))
 
     def _depart(self, day: Walked) -> None:
-        """What leaves at cost; what is passed on is matched, and settled at the end."""
+        """Take out what leaves at cost; what is passed on is matched, and settled at the end."""
         for index, (leaving, units) in enumerate(zip(day.step.day.leaving, day.step.departures, strict=True)):
             if leaving.kind in _DEPARTING:
                 day.left[index] = min(units, self._units)  # what is beyond leaves a holding below nothing
@@ -149,7 +149,7 @@ class Pool:
                     _count_distribution(day, taken)
 
     def _leave(self, units: int) -> int:
-        """The cost of units that leave, or of as many as there are."""
+        """Take out units, or as many as there are; answers what they cost."""
         units = min(units, self._units)
         cost = part(self._cost, units, self._units) if units else 0
         self._units -= units
@@ -184,7 +184,7 @@ def _departed(step: Step) -> int:
 
 
 def _settle(day: Walked) -> None:
-    """What was passed on shares the cost of the day's disposals pro rata."""
+    """Share the cost of the day's disposals pro rata with what was passed on."""
     day.cost = cost = sum(take.cost for take in day.step.takes)
     units = day.step.disposed
     for index, leaving in enumerate(day.step.day.leaving):
