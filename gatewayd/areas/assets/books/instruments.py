@@ -150,7 +150,7 @@ def change(tx: WriteTx, before: Instrument, after: Instrument) -> Instrument:
 def show_price(tx: WriteTx, instrument_id: str, date: str, quote: tuple[str, str, PriceSource]) -> None:
     """Let an instrument show a price, its currency and its source, unless it has a later one.
 
-    A price in another currency than the instrument's is not shown. Its version stays: nobody changed the instrument.
+    A price in another currency than the instrument's is not shown. The version stays, as nobody changed the instrument.
     """
     price, currency, source = quote
     row = INSTRUMENTS.get(tx, instrument_id)
@@ -163,10 +163,10 @@ def _add_words(tx: WriteTx, row: Instrument) -> None:
 
 
 def is_british(domicile: str | None, quote_currency: str | None) -> bool:
-    """Whether what it pays is of the United Kingdom. `quote_currency` None: it is of no instrument.
+    """Whether what an instrument or an account pays is of the United Kingdom.
 
-    Chosen: what has no domicile that is known is British where it is quoted in pounds, as are accounts. A company's
-    domicile is taken for where it is resident.
+    `quote_currency` None: it is an account's interest. Chosen: what has no domicile that is known is British where it
+    is quoted in pounds. A company's domicile is taken for where it is resident.
     """
     if domicile is not None:
         return domicile == "GB"

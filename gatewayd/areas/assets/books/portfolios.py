@@ -57,7 +57,7 @@ def has_transactions(tx: ReadTx, portfolio_id: str) -> bool:
 
 
 def clear_default(tx: WriteTx, row: Portfolio) -> None:
-    """Let no other portfolio of the legal entity be its default, where this one is."""
+    """Where this portfolio is the default, let no other of its legal entity be it."""
     if not row.is_default:
         return
     for values in tx.rows(_SELECT_DEFAULT, legal_entity_id=row.legal_entity_id, id=row.id):

@@ -155,14 +155,14 @@ class AssetTransaction(Response, frozen=True, kw_only=True):
 
 
 def counted_type(type_: TransactionType, taxed_as_dividend: bool | None) -> TransactionType:
-    """As what it counts: shares in the place of a dividend that are taxed as one are one, of their cash value."""
+    """The type as which a transaction counts: a stock dividend that is taxed is a dividend of its cash value."""
     return "dividend" if type_ == "stock_dividend" and taxed_as_dividend else type_
 
 
 def income_date(type_: TransactionType, trade_date: str) -> str | None:
-    """The ISO date on which it counts: the pay date; None for what is no income.
+    """The ISO date on which a transaction counts as income: its pay date; None: it is no income.
 
-    Excess reportable income is told with the end of the fund's period as its date, and counts 6 months later.
+    The trade date of excess reportable income is the end of the fund's period, and it counts 6 months later.
     """
     if type_ not in INCOME_KINDS:
         return None
@@ -228,7 +228,7 @@ def first_within(tx: ReadTx, import_id: str, ranges: Iterable[tuple[str, str]]) 
 
 
 def shared_instruments(tx: ReadTx, import_id: str) -> list[str]:
-    """The instruments of an import of which there are other transactions too."""
+    """The instruments of an import that other transactions name too."""
     return sorted(row[0] for row in tx.rows(_SELECT_SHARED, import_id=import_id))
 
 
@@ -239,5 +239,5 @@ def of_import_and_instrument(tx: ReadTx, import_id: str, instrument_id: str) -> 
 
 
 def delete(tx: WriteTx, ids: Sequence[str]) -> None:
-    """Delete transactions that an import brought and that is undone: nobody else deletes any."""
+    """Delete transactions of an import that is undone; nothing else deletes any."""
     tx.run_each(_DELETE, [(tx.org_id, id_) for id_ in ids])

@@ -1,8 +1,8 @@
 """One pool over all brokers beside each broker's average cost, and why they differ (Domain F.4).
 
-Both take in what is paid. They differ by what left them: the pool gave up what its matches say or its average, each
-account its own average; and by what came from a holding that differed itself, by a gift, a merger or a spin-off. So the
-difference of what is left is the sum of what these events made, each of which is named.
+The same purchases enter both. Their costs differ by what leaves: the pool gives up the cost of its matches, each
+account its own average. They differ, too, by what a gift, a merger or a spin-off brings from a holding whose costs
+differed already. Each such event is named, and their differences together are the difference of what is left.
 """
 
 from collections import defaultdict
@@ -64,7 +64,7 @@ class _Event(NamedTuple):
 
 
 def compare(tx: ReadTx, legal_entity_id: str, instrument_id: str | None) -> list[ComparedPool]:
-    """The pools of a legal entity that are open, or that of one instrument."""
+    """The open pools of a legal entity, or the pool of one instrument."""
     whose = Whose(legal_entity_id)
     pools = HeldOn(tx, whose, tx.today, closed=instrument_id is not None).pools()
     held: dict[str, list[Held]] = defaultdict(list)
@@ -115,10 +115,10 @@ def _disposal_cost(outcome: Outcome) -> int:
 
 
 def _cost_differences(events: Iterable[_Event]) -> list[CostDifference]:
-    """Those that made a difference, oldest first.
+    """The events that made a difference, oldest first.
 
-    Chosen: it is what they come to up to each event that is rounded, so that all add up; the accounts' cost is shown as
-    what makes an event add up.
+    Chosen: what is rounded is the sum up to each event, and not the event, so that the differences add up; the
+    accounts' cost of an event is the pool's less its difference.
     """
     told: list[CostDifference] = []
     exact = shown = 0
@@ -168,7 +168,7 @@ def _money(cost: int) -> Money:
 
 
 def carried_costs(tx: ReadTx, legal_entity_id: str) -> Iterator[CarriedCost]:
-    """What each of these transactions of a person carried out of an instrument or into it, by date."""
+    """What the mergers, spin-offs and gifts of a person carried out of an instrument or into it, by date."""
     for row in tx.rows(_SELECT_CARRIED, legal_entity_id=legal_entity_id):
         type_, date, id_, account_id, instrument_id, from_id, linked_id, giver_id, giver_entity = row
         if from_id is not None:

@@ -39,16 +39,16 @@ class Subject(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """Some days, oldest first; `following` is the ISO date after which the next ones are, None: there are none."""
+    """Some days, oldest first; `following` is the ISO date behind which the next ones are, None: there are none."""
 
     days: list[ExplainedDay]
     following: str | None
 
 
 def explain(tx: ReadTx, subject: Subject, until: str, after: str, count: int) -> Explained:
-    """The days of a position up to an ISO date: `count` of those after another date, "" for the first ones.
+    """The days of a position up to the ISO date `until`: `count` of those behind the ISO date `after`, "" for all.
 
-    What happened after `until` is not known: of a pool, nothing later is matched.
+    What happened after `until` is not known: a pool matches nothing with it.
     """
     stored = reading.days_of(tx, subject.key, until, after, count + 1, matched=subject.is_pool)
     shown = stored.days[:count]

@@ -1,4 +1,4 @@
-"""Disposals that what is bought next may still be matched with, and what buying again would change (Domain F.3)."""
+"""Disposals that a purchase may still be matched with, and what buying again would change (Domain F.3)."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class Purchase(NamedTuple):
 
 
 def purchase(instrument_id: str, quantity: str, unit_price: str) -> Purchase:
-    """So much of an instrument at a price in pounds, without fees."""
+    """The purchase of so many units at a price in pounds, without fees."""
     cost = quantity_of(quantity) * cost_of(unit_price)
     return Purchase(instrument_id, quantity, cost.numerator // cost.denominator)
 
@@ -78,7 +78,7 @@ def _of_instrument(tx: ReadTx, key: Key, first: str, bought: Purchase | None) ->
 
 
 def _from_pool(computed: Computed) -> str:
-    """What a purchase would be matched with."""
+    """How much of a disposal comes out of the pool: that is what a purchase would be matched with."""
     return next((match.quantity for match in computed.outcome.matches if match.rule == "pool"), "0")
 
 

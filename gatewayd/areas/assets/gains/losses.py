@@ -46,7 +46,7 @@ WHERE d.org_id = :org_id AND d.scope_id = :legal_entity_id AND d.disposes = 1 AN
 def record_capital_loss(tx: WriteTx, caller: Caller, request: RecordCapitalLoss) -> LossYear:
     """Record the losses of a tax year on assets that are not kept here, and when those of the year were claimed.
 
-    What was recorded of the year before is replaced; nothing of it is left where there is no loss and no date.
+    What was recorded of that year earlier is replaced; without a loss and a date nothing is kept of it.
     """
     owner = pooling_owner(tx, request.legal_entity_id)
     days = year_range(request.tax_year)
@@ -75,7 +75,7 @@ def list_capital_losses(tx: ReadTx, caller: Caller, request: ListCapitalLosses) 
 
 
 class Recorded(NamedTuple):
-    """What somebody told of a year's losses: pence of assets that are not kept here, and when they were claimed."""
+    """What was recorded of a year's losses: pence of assets that are not kept here, and when they were claimed."""
 
     elsewhere: int = 0
     claimed_date: str | None = None
@@ -83,19 +83,19 @@ class Recorded(NamedTuple):
 
 
 def record(tx: WriteTx, legal_entity_id: str, year: str, told: Recorded) -> None:
-    """Let this be all that was told of a year; nothing, where there is nothing to tell."""
+    """Replace what was recorded of a year; where there is nothing to record, nothing is kept."""
     tx.run(_DELETE, legal_entity_id=legal_entity_id, tax_year=year)
     if told != Recorded():
         tx.run(_INSERT, legal_entity_id=legal_entity_id, tax_year=year, **told._asdict())
 
 
 def recorded(tx: ReadTx, legal_entity_id: str) -> dict[str, Recorded]:
-    """What was told, by tax year."""
+    """What was recorded, by tax year."""
     return {year: Recorded(*told) for year, *told in tx.rows(_SELECT, legal_entity_id=legal_entity_id)}
 
 
 def years(tx: ReadTx, owner: Owner, until: str) -> list[LossYear]:
-    """Every tax year up to one, from the first that has a gain or a loss or of which something was told."""
+    """Every tax year up to one, from the first that has a gain, a loss or a record."""
     nets = _nets(tx, owner, until)
     told = {year: recorded_year for year, recorded_year in recorded(tx, owner.id).items() if year[:4] <= until[:4]}
     for year, recorded_year in told.items():
@@ -149,7 +149,7 @@ def _claim(told: Recorded, today: str, claim_by: str) -> Claim:
 
 
 def _used(owner: Owner, year: str, net: int, brought: int | None) -> int | None:
-    """What of the losses brought forward a year takes; None: that depends on an exempt amount that is not known."""
+    """How much of the losses brought forward a year takes; None: that depends on an exempt amount that is not known."""
     if brought is None:
         return None
     if brought == 0 or net <= 0:

@@ -42,7 +42,7 @@ _SUPPOSED: Final = (
 def of_year(
     tx: ReadTx, owner: Owner, days: Range, disposals: Sequence[Disposal], instruments: Mapping[str, Instrument]
 ) -> Iterator[GainWarning]:
-    """What is to be known of a year, beside its exempt amount."""
+    """The warnings of a year, but for those of its exempt amount and of losses."""
     yield from _unfinished(disposals)
     yield from _other_currencies(tx, owner, days)
     yield from _untold(disposals, instruments)
@@ -53,7 +53,7 @@ def of_year(
 
 
 def of_exempt_amount(owner: Owner) -> GainWarning:
-    """That it is not known."""
+    """The warning that the exempt amount is not known."""
     message = (
         "The annual exempt amount of the year is not known."
         if owner.is_person
@@ -63,7 +63,7 @@ def of_exempt_amount(owner: Owner) -> GainWarning:
 
 
 def of_losses(loss_years: Sequence[LossYear]) -> Iterator[GainWarning]:
-    """Losses that were not claimed: until when they can be, and which of them are lost."""
+    """The warnings of losses that were not claimed: until when they can be, and which of them are lost."""
     for claim, code, message in _CLAIMS:
         if of_years := [f"{year.tax_year} (by {year.claim_by})" for year in loss_years if year.claim == claim]:
             yield GainWarning(code=code, message=f"{message}: {', '.join(of_years)}.")
@@ -106,7 +106,7 @@ def _other_currencies(tx: ReadTx, owner: Owner, days: Range) -> Iterator[GainWar
 
 
 def _untold(disposals: Iterable[Disposal], instruments: Mapping[str, Instrument]) -> Iterator[GainWarning]:
-    """Facts of instruments on which their place in a return depends."""
+    """The warnings of facts of instruments that nobody told, and on which their place in a return depends."""
     sold = [(instruments[disposal.instrument_id], disposal) for disposal in disposals if disposal.treatment != "exempt"]
     if offshore := sorted({of.name for of, _ in sold if of.reporting_fund is None and _may_be_offshore(of)}):
         message = (
@@ -141,7 +141,7 @@ def _ventures(tx: ReadTx, owner: Owner, days: Range) -> Iterator[GainWarning]:
 
 
 def _unsettled(tx: ReadTx, owner: Owner, days: Range, disposals: Sequence[Disposal]) -> Iterator[GainWarning]:
-    """What was supposed: of the year's distributions, and of all stock dividends of what the year disposed of."""
+    """The warnings of what was supposed of the year's distributions, and of stock dividends of what was disposed of."""
     if instrument_ids := unsettled.distributions(tx, owner.id, *days):
         message = (
             "Money for shares came off their cost, though it is more than is small by itself, because nobody told what"

@@ -15,7 +15,7 @@ POUND: Final = "GBP"
 
 
 class Rates(NamedTuple):
-    """Percent, from a day on, and where that stands."""
+    """The rates from a day on, in percent, and their source."""
 
     first_day: str
     basic: int
@@ -74,7 +74,7 @@ def periods(year: str, gains: Sequence[Gain], deductions: int) -> list[RatePerio
 
 
 def adjustment(rate_periods: Sequence[RatePeriod]) -> RateAdjustment | None:
-    """What the return of a year with two rates leaves out; None: it has one, or nothing is taxed at the later."""
+    """What the return of a year with two rates leaves out; None: it has one, or nothing is taxed at the later one."""
     if len(rate_periods) < 2 or not rate_periods[-1].taxable.minor:
         return None
     before, late = rate_periods
@@ -92,7 +92,7 @@ LAST_KNOWN: Final = "2026-27"  # Finance Act 2023 s8(5): for 2024-25 and subsequ
 
 
 class ExemptAmount(NamedTuple):
-    """What holds from a tax year on, and where that stands."""
+    """The annual exempt amount from a tax year on, in pence, and its source."""
 
     first: str
     amount: int

@@ -59,7 +59,7 @@ def _totals_of(disposals: Iterable[Disposal], treatment: Treatment) -> GainTotal
 
 
 def _totals(disposals: Iterable[Disposal]) -> GainTotals:
-    """Chosen: disposals of a day in one instrument are one, since the law makes them one (TCGA 1992 s105)."""
+    """Disposals together. Chosen: those of a day in one instrument are one, as the law has it (TCGA 1992 s105)."""
     counted = list(disposals)
     gains = sum(max(disposal.gain.minor, 0) for disposal in counted)
     lost = sum(max(-disposal.gain.minor, 0) for disposal in counted)
@@ -82,7 +82,7 @@ def _sections(disposals: Sequence[Disposal]) -> Iterator[ReturnSection]:
 
 
 def _boxes(year: str, disposals: Sequence[Disposal], of_year: LossYear) -> Iterator[ReturnBox]:
-    """None of a year whose form has other numbers."""
+    """The boxes of a return that are known; none of a year whose form has other numbers."""
     if int(year[:4]) < sections.FIRST_YEAR:
         return
     for heading in sections.ORDER:
@@ -110,7 +110,7 @@ def _taxable(of_year: LossYear, amount: Money | None) -> Money | None:
 
 
 def _periods(year: str, disposals: Sequence[Disposal], of_year: LossYear, amount: Money | None) -> list[RatePeriod]:
-    """None where what is deducted is not known."""
+    """The parts of the year with the same rates; none where it is not known what is deducted."""
     if amount is None or of_year.used is None:
         return []
     gains = [Gain(disposal.date, disposal.gain.minor) for disposal in disposals if disposal.treatment == "chargeable"]

@@ -1,4 +1,4 @@
-"""What of a broker's file has no rate of exchange of its own, and by which it is converted: told by currency."""
+"""By which rates rows of a broker's file are converted that have none of their own: told by currency."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ GROUP BY currency, base_currency, fx_rate_source ORDER BY currency, base_currenc
 
 
 class Conversion(NamedTuple):
-    """By what one row is converted: a rate of this ISO date."""
+    """The rate by which one row is converted: its source and its ISO date."""
 
     currency: str
     base_currency: str
@@ -37,12 +37,12 @@ class Converted(NamedTuple):
 
 
 def of_import(tx: ReadTx, import_id: str) -> list[SupposedReading]:
-    """What an import brought that was converted."""
+    """What of an import was converted."""
     return _supposed_readings(Converted(*row) for row in tx.rows(_SELECT_CONVERTED, import_id=import_id))
 
 
 def conversion_of(made: AssetTransaction) -> Conversion | None:
-    """By what a transaction was converted that had no rate of its own; None: it had one, or needs none."""
+    """The rate by which a transaction was converted; None: it had one of its own, or needs none."""
     source, date = made.fx_rate_source, made.fx_rate_date
     if source is None or source == "given" or date is None:
         return None
@@ -50,7 +50,7 @@ def conversion_of(made: AssetTransaction) -> Conversion | None:
 
 
 def of_rows(conversions: Iterable[Conversion]) -> list[SupposedReading]:
-    """What would be converted of a preview."""
+    """What of a preview would be converted."""
     converted: dict[tuple[str, str, FxRateSource], Converted] = {}
     for currency, base_currency, source, date in conversions:
         key = (currency, base_currency, source)

@@ -75,9 +75,9 @@ class Finder:
     def _by_record(
         self, candidates: Sequence[Waiting], by_record: dict[str, list[Known]]
     ) -> tuple[list[Decision], list[Waiting]]:
-        """The rows whose record is there, each paired with another transaction, and the others.
+        """The rows whose record is there, each paired with another transaction, and the rows that are left.
 
-        What is equal goes before what is of the same type, and that before what has the id alone: of an id that rows
+        Equal ones are paired first, then those of the same type, then those that share the id alone. Of an id that rows
         of several types share, another type is another transaction.
         """
         decisions: list[Decision] = []
@@ -135,7 +135,7 @@ def _duplicate_of(row: Waiting, known: Known) -> Decision:
 
 
 def _content_key(trade: Trade, instrument_id: str | None) -> _Key:
-    """What it would be stored as."""
+    """What a row would be stored as, to be compared with what is."""
     quantity = None if trade.quantity is None else canonical(trade.quantity)
     money = (0, "") if trade.type in _OF_UNITS else (net_of(trade), trade.currency)
     return _Key(trade.date, trade.type, instrument_id, quantity, *money)

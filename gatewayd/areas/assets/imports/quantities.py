@@ -1,6 +1,7 @@
-"""Which rows of a broker's file sell more than there is, looked at before any of them comes in. Reads only.
+"""Which rows of a broker's file would sell more than is held, before any of them comes in. Reads only.
 
-Chosen: what is entered between two rows that are told apart here is not seen; whoever brings them in is refused then.
+Chosen: each row is looked at on its own day alone. Where a stored transaction would lack units on a later day, the row
+is refused as it comes in.
 """
 
 from collections.abc import Iterator
@@ -48,7 +49,7 @@ class _Holding:
 
 
 def short(tx: ReadTx, run: ImportRunRow, finder: Finder) -> list[Decision]:
-    """The rows that sell more than the account holds by then, with what the rows before them bring."""
+    """The rows that sell more than the account holds on their day, with what earlier rows bring."""
     if ACCOUNTS.get(tx, run.account_id).allow_short:
         return []
     return list(_short(tx, run, finder))

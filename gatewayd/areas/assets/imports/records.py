@@ -65,7 +65,7 @@ def told(trade: Trade) -> RowFacts:
 
 
 def differing(first: RowFacts, second: RowFacts) -> tuple[str, ...]:
-    """The fields of the API in which two differ. What moves units alone is the same whatever amount is told with it."""
+    """The fields of the API in which two differ. Of splits and transfers, amounts and currency don't count."""
     names = RowFacts._fields[:3] if first.type in _OF_UNITS and second.type in _OF_UNITS else RowFacts._fields
     return tuple(_camel(name) for name in names if getattr(first, name) != getattr(second, name))
 

@@ -26,7 +26,7 @@ _CASH: Final[dict[TradeType, int]] = {
 
 
 def request_of(trade: Trade, account_id: str, base_currency: str) -> CreateTransaction:
-    """The request that enters it. The file's rate counts where it is that to the portfolio's currency."""
+    """The request that enters a row. The file's rate counts where it is the one to the portfolio's currency."""
     has_money = trade.gross is not None or trade.fees > 0 or trade.taxes > 0
     is_foreign = has_money and trade.currency != base_currency
     return CreateTransaction(

@@ -1,4 +1,4 @@
-"""The rows of brokers' files, staged for their runs, and by what brokers call the transactions that they became.
+"""The rows of brokers' files, staged for their runs, and the brokers' ids of the transactions that they became.
 
 Owns the tables `import_trades` and `broker_records`.
 """
@@ -111,7 +111,7 @@ class Decision(NamedTuple):
 
 
 class Known(NamedTuple):
-    """A transaction that is there by an id of the broker. Amounts are in minor units of the currency."""
+    """A transaction of the account with an id of the broker. Amounts are in minor units of the currency."""
 
     id: str
     trade_date: str
@@ -167,7 +167,7 @@ def kept_out(tx: ReadTx, import_id: str) -> list[int]:
 
 
 def in_order(tx: ReadTx, import_id: str) -> Iterator[tuple[int, str, Trade]]:
-    """Position, holding and trade of each row that is to come in and is no cash alone, as they will."""
+    """Position, holding and trade of the rows that are to come in, in that order, but for those of cash alone."""
     for position, holding, trade in tx.each(_SELECT_IN_ORDER, import_id=import_id):
         yield position, holding, _decode(trade)
 
@@ -231,12 +231,12 @@ def _waiting(rows: Iterable[Row]) -> list[Waiting]:
 
 
 def keep_records(tx: WriteTx, account_id: str, records: Sequence[tuple[str, str]]) -> None:
-    """Remember by what the broker calls transactions: record id and id of each."""
+    """Remember the brokers' ids of transactions: pairs of record id and transaction id."""
     tx.run_each(_KEEP_RECORD, [(tx.org_id, account_id, record_id, id_) for record_id, id_ in records])
 
 
 def records(tx: ReadTx, account_id: str, import_id: str, first: str, last: str) -> dict[str, list[Known]]:
-    """The transactions that the account has of the records of some days of a file."""
+    """The account's transactions of which a row of some days of a file has the record id, by that."""
     by_record: dict[str, list[Known]] = {}
     for record_id, *known in tx.rows(
         _SELECT_RECORDS, account_id=account_id, import_id=import_id, first=first, last=last
@@ -246,5 +246,5 @@ def records(tx: ReadTx, account_id: str, import_id: str, first: str, last: str) 
 
 
 def forget_records(tx: WriteTx, transaction_ids: Sequence[str]) -> None:
-    """Forget by what the broker calls transactions that go."""
+    """Forget the brokers' ids of transactions that go."""
     tx.run_each(_FORGET_RECORD, [(tx.org_id, id_) for id_ in transaction_ids])

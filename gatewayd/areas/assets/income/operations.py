@@ -67,7 +67,7 @@ def _request_errors(tx: ReadTx, request: ListIncomeEvents) -> Iterator[FieldErro
 
 
 def _quantity(tx: ReadTx, row: AssetTransaction) -> Fraction | None:
-    """Of how many units it is: as given, else what the account held before the ex-date, or without one that day."""
+    """How many units an income is of: as given, else what was held before the ex-date, or without one on the day."""
     if row.quantity is not None:
         return Fraction(row.quantity)
     if row.instrument_id is None:
@@ -114,7 +114,7 @@ def _status(row: AssetTransaction, pay_date: str, today: str) -> IncomeStatus:
 
 
 def _per_unit(row: AssetTransaction, quantity: Fraction | None) -> str | None:
-    """As given, else what each unit got. Of a stock dividend units and price are those of the new shares."""
+    """What each unit got: as given, else the amount by units. A stock dividend has none: its price is of new shares."""
     if row.type == "stock_dividend":
         return None
     if row.unit_price is not None or quantity is None or row.gross_amount is None:

@@ -203,7 +203,7 @@ def _sum_parts(wanted: Filter) -> Iterator[_Part]:
 
 
 def _sums_of_years(wanted: Filter) -> _Part:
-    """All of the tax years in which the days lie."""
+    """The sums of all tax years in which the days lie."""
     scopes, values = conditions_of(wanted.scopes, wanted.types, _YEAR_COLUMNS)
     values["first_year"] = 0 if wanted.first is None else first_year_of(wanted.first)
     values["last_year"] = 9999 if wanted.last is None else first_year_of(wanted.last)

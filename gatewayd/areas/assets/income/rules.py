@@ -1,4 +1,4 @@
-"""When income counts, and as what it is taxed (Domain B3). Pure."""
+"""As what income is taxed (Domain B3). Pure."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -18,9 +18,10 @@ _TAXED: Final = frozenset({"none", "eis", "seis"})
 
 
 class Source(NamedTuple):
-    """What its category depends on. The middle four are of the instrument; None: there is none, or it is not known.
+    """What the category of an income depends on.
 
-    `type` is as what it counts.
+    The middle four are of the instrument; None: there is none, or it is not known. `type` is what the transaction
+    counts as (`counted_type`).
     """
 
     type: TransactionType

@@ -73,7 +73,7 @@ _Hit = tuple[Instrument, MatchField, int]
 
 
 class _Claim(NamedTuple):
-    """An instrument that has the field of this name as it was given."""
+    """An instrument that has, in the field of this name, what a request says."""
 
     name: str
     instrument: Instrument
@@ -165,7 +165,8 @@ def _claims(tx: ReadTx, wanted: InlineInstrument) -> Iterator[_Claim]:
 def _agreed(wanted: InlineInstrument, claims: list[_Claim], path: str) -> Instrument:
     """The instrument that all identifiers lead to.
 
-    One that leads to another, or that is surer than what led there and differs, says that two are meant.
+    Two are meant where an identifier leads to another instrument, or where one that is surer than what led to it
+    differs.
     """
     first, *others = claims
     for other in others:
@@ -185,7 +186,7 @@ def _rank(name: str) -> int:
 
 
 def _may_be(instrument: Instrument, wanted: InlineInstrument) -> bool:
-    """Whether nothing that is known of both differs: a ticker and a name are not one instrument's alone."""
+    """Whether nothing differs that is known of both: several instruments may share a ticker or a name."""
     for name in (*rules.IDENTIFIERS, "symbol", "exchange_mic", "currency"):
         value, known = getattr(wanted, name), getattr(instrument, name)
         if value is not None and known is not None and value != known:
@@ -248,7 +249,7 @@ def _beginning(tx: ReadTx, request: SearchInstruments, sql: str, prefix: str) ->
 
 
 def _by_words(tx: ReadTx, text: str) -> Iterator[Instrument]:
-    """Those of whose name a word begins with each word of the text, by name; of very many the first that are met."""
+    """The instruments of whose names a word begins with each word of the text, by name; of very many the first met."""
     words = _rarest_first(tx, sorted(instruments.words(text), key=len, reverse=True)[:WORDS_MAX])
     if not words:
         return
@@ -263,7 +264,7 @@ def _by_words(tx: ReadTx, text: str) -> Iterator[Instrument]:
 
 
 def _rarest_first(tx: ReadTx, words: list[str]) -> list[str]:
-    """The words by how many names have one that begins so; none where one of them is in no name."""
+    """The words, first those with which words of the fewest names begin; none at all where one begins no word."""
     counts = {word: tx.value(_COUNT_WORD, low=word, high=word + _LAST, most=WITH_WORDS_MAX) for word in words}
     return [] if 0 in counts.values() else sorted(words, key=counts.__getitem__)
 

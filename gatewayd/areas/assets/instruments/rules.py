@@ -68,10 +68,10 @@ def domicile_of(number: str | None) -> str | None:
 
 
 def class_of(sub_class: AssetSubClass | None) -> AssetClass:
-    """The class of what is given without one. Chosen: equity where nothing says more."""
+    """The class of an instrument without one of its own. Chosen: equity where its sub-class says no more."""
     return _CLASS_OF.get(sub_class or "", "equity")
 
 
 def is_exempt(sub_class: AssetSubClass | None) -> bool:
-    """Whether gains are exempt where nobody says: of gilts (TCGA 1992 s115)."""
+    """Whether gains on an instrument are exempt where nobody says: those on gilts are (TCGA 1992 s115)."""
     return sub_class == "gilt"

@@ -1,4 +1,4 @@
-"""An instrument that a transaction or a file names: the one there is, with what is new of it, or a new one."""
+"""An instrument that a transaction or a file names: found and completed, or made."""
 
 from typing import Final
 

@@ -29,7 +29,7 @@ class _Piece(NamedTuple):
 
 
 def allocate(tx: ReadTx, choice: Choice, base: str, accounts: Sequence[str]) -> AssetAllocation:
-    """What there is at the end of the day of a choice, whose accounts are in one base currency."""
+    """Of what positions and cash consist at the end of the day; all accounts of the choice are in one base currency."""
     built = building.build(tx, choice)
     pieces = [
         _Piece(
@@ -77,7 +77,7 @@ def _balances(tx: ReadTx, choice: Choice, accounts: Sequence[str]) -> list[Money
 
 
 def _allocation_parts(pieces: Sequence[_Piece], name: str, base: str) -> Iterator[AssetAllocationPart]:
-    """The largest first."""
+    """The parts by one field of the pieces, the largest first."""
     total = sum(piece.minor or 0 for piece in pieces)
     by_key: dict[str | None, list[_Piece]] = {}
     for piece in pieces:

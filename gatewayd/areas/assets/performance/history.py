@@ -1,7 +1,7 @@
 """What was held and what was put in, day by day, and what that was worth (Domain C11). Reads only.
 
-Values at the ends of a range are by recorded prices alone, as of positions. Between them, where they only part the
-range into links, a trade is a price too.
+Values at the ends of a range are by recorded prices alone, as those of positions are. Between them, where values only
+divide the range into links, prices of trades count too.
 """
 
 from bisect import bisect_right

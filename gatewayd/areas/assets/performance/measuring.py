@@ -47,7 +47,7 @@ class Link(NamedTuple):
 
 
 class Span(NamedTuple):
-    """From the beginning of an ISO date to the end of another, told at the ends of every interval."""
+    """From the beginning of an ISO date to the end of another, and the intervals at whose ends values are told."""
 
     first: str
     last: str
@@ -73,7 +73,7 @@ class _Flows(NamedTuple):
 
 
 def measure(history: History, span: Span, base: str, basis: Basis) -> Performance:
-    """The performance of a span that has a day or more."""
+    """The performance of a span of at least one day."""
     before = days_after(span.first, -1)
     flows = _flows(history.moves(), before, span.last)
     start, end = history.worth(before), history.worth(span.last)
@@ -129,7 +129,7 @@ def _money_weighted(flows: _Flows, start: tuple[str, Worth], end: tuple[str, Wor
 def _links(
     history: History, flows: _Flows, start: tuple[str, Worth], end: tuple[str, Worth]
 ) -> tuple[list[Link], list[Worth]]:
-    """The parts of a range between flows."""
+    """The parts of a range from one flow to the next, and what was held at their ends."""
     links, worths, value = [], [], start[1].value
     for date in flows.dates:
         worth = history.worth(date, by_trades=True) if date < end[0] else end[1]
@@ -159,7 +159,7 @@ def _values_of_days(history: History, span: Span, flows: _Flows, base: str) -> I
 
 
 def _ends(span: Span) -> Iterator[str]:
-    """The last days of the intervals that end in the span, and the last day of all."""
+    """The last days of the intervals that end in the span, and the span's own last day."""
     months = _MONTHS.get(span.interval)
     if months is None:
         return
@@ -212,9 +212,9 @@ def _days_between(before: str, last: str) -> int:
 
 
 def money_weighted(flows: Sequence[Flow]) -> float | None:
-    """The yearly rate at which all flows are worth nothing together, as XIRR.
+    """The yearly rate at which all flows together are worth nothing, as XIRR has it.
 
-    None: they have no such rate, or more than one.
+    None: there is no such rate, or more than one.
     """
     if not flows:
         return None
@@ -241,9 +241,9 @@ def money_weighted(flows: Sequence[Flow]) -> float | None:
 
 
 def time_weighted(links: Iterable[Link]) -> float | None:
-    """What 1 became over all links, less 1. None: one of them has less than nothing.
+    """The growth of 1 over all links, as a part of 1. None: a link holds less than nothing.
 
-    What moves on the last day of a link moves at its end; where nothing was held before, what came in came as it began.
+    What moves on the last day of a link moves at its end; where nothing was held before, it moves as the link begins.
     """
     grown = 1.0
     for link in links:
@@ -259,12 +259,12 @@ def time_weighted(links: Iterable[Link]) -> float | None:
 
 
 def yearly(rate: float, days: int) -> float | None:
-    """A rate over so many days as one of a year; None of less than a year, which is no sign of one (GIPS)."""
+    """The yearly rate of a rate over so many days. None of less than a year, which says little of one (GIPS)."""
     if days < YEAR_DAYS or rate <= -1:
         return None
     return math.exp(math.log1p(rate) * YEAR_DAYS / days) - 1
 
 
 def over(rate: float, days: int) -> float:
-    """A yearly rate over so many days."""
+    """What a yearly rate comes to over so many days."""
     return math.exp(math.log1p(rate) * days / YEAR_DAYS) - 1

@@ -53,8 +53,9 @@ class Group(NamedTuple):
 
 
 class Built(NamedTuple):
-    """Positions, and what they were built from that others want: prices by instrument, and income by account and
-    instrument in minor units of the base currency.
+    """Positions, and what they were built from that others want: prices by instrument, and income.
+
+    Income is by account and instrument, in minor units of the base currency.
     """
 
     positions: list[Position]
@@ -87,7 +88,7 @@ class _Cost(NamedTuple):
 def build(tx: ReadTx, choice: Choice, *, after: str = "", closed: bool = False, count: int | None = None) -> Built:
     """The positions of instruments whose ids come behind `after`, by instrument and account.
 
-    `count`: no more instruments once there are so many positions; None: all of them.
+    `count`: once there are so many positions, no further instrument is looked at; None: all are.
     """
     holdings = HeldOn(tx, choice.whose, choice.date, after=after, closed=closed)
     groups = _enough(_groups(choice, holdings.accounts(), closed=closed), count)
@@ -112,7 +113,7 @@ def build(tx: ReadTx, choice: Choice, *, after: str = "", closed: bool = False, 
 
 
 def _is_pooled(choice: Choice, group: Group) -> bool:
-    """Whether its cost is its share of the person's pool."""
+    """Whether a position's cost is its share of the person's pool."""
     return choice.method == "section_104" and group.place.in_pool
 
 
@@ -187,7 +188,7 @@ def _position(books: _Books, group: Group) -> Position:
 
 
 def _cost(books: _Books, group: Group, quantity: Fraction) -> _Cost:
-    """By the pool: a share of what the person's whole holding cost. Else the sum of what the accounts say."""
+    """The cost of a position: its share of what the person's whole pool cost, else the sum of what its accounts say."""
     method = books.choice.method
     if _is_pooled(books.choice, group):
         pool = books.pools.get(group.instrument_id)
@@ -204,7 +205,7 @@ def _cost(books: _Books, group: Group, quantity: Fraction) -> _Cost:
 
 
 def _average(cost: int, quantity: Fraction) -> str | None:
-    """What one unit cost; None of nothing. Of a short position, which has no cost, it is 0."""
+    """What one unit cost; None where nothing is held; 0 of a short position, which has no cost."""
     if not quantity:
         return None
     units = abs(quantity.numerator)

@@ -87,7 +87,10 @@ def of_account(tx: ReadTx, account: AssetAccountRow, date: str, method: CostBasi
 
 
 def _of_entity(tx: ReadTx, legal_entity_id: str, date: str, method: CostBasisMethod | None) -> Choice:
-    """Chosen: by the method of its default portfolio, else of the first; archived portfolios count no more."""
+    """The positions of a legal entity, without archived portfolios.
+
+    Chosen: by the method of its default portfolio, else of the first.
+    """
     if owners.find(tx, legal_entity_id) is None:
         raise invalid(unknown_reference("legalEntityId", "legal_entity"))
     default_method: CostBasisMethod = tx.value(_SELECT_METHOD, legal_entity_id=legal_entity_id) or "average_cost"
@@ -106,7 +109,7 @@ def _places(tx: ReadTx, legal_entity_id: str, *, archived: bool) -> dict[str, Pl
 
 
 def _checked_method(tx: ReadTx, choice: Choice, portfolio: Portfolio | None) -> Choice:
-    """Raises `Problem` `validation_failed` where section_104 is asked for and there is no such holding."""
+    """The choice. Raises `Problem` `validation_failed` for section_104 where the owner or the currency has no pools."""
     if choice.method != "section_104":
         return choice
     owner = owners.find(tx, choice.whose.legal_entity_id)

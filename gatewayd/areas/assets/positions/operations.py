@@ -41,7 +41,7 @@ def list_positions(tx: ReadTx, caller: Caller, request: ListPositions) -> Listin
 
 
 def _page_key(built: list[Position], after: str, done: int) -> tuple[str, int]:
-    """The instrument whose positions are all on pages, and how many behind it are too."""
+    """The last instrument whose positions are all on pages, and how many of the one behind it are too."""
     last = after
     complete = 0
     for index in range(1, done + 1):

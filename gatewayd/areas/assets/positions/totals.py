@@ -50,7 +50,7 @@ def of_account(tx: ReadTx, account: AssetAccountRow, date: str) -> tuple[ValueTo
 
 
 def of_positions(positions: Sequence[Position], base: str) -> ValueTotals:
-    """What positions come to, which are all in one base currency: no figure has a part of what another leaves out."""
+    """What positions in one base currency come to. No figure has on one side what it lacks on the other."""
     priced = [position for position in positions if position.market_value_base is not None]
     value = _sum_amounts(base, (position.market_value_base for position in priced))
     gain = _sum_amounts(base, (position.unrealised_gain for position in priced))

@@ -57,7 +57,7 @@ class Valuing:
         self._rates: dict[Pair, KnownRate | None] = {}
 
     def quoted(self, first: str, last: str) -> dict[str, Quoted]:
-        """The instruments that any transaction names, of ids from one to another, both included."""
+        """The instruments that any transaction names, whose ids are from `first` to `last`, both included."""
         rows = self._tx.rows(_SELECT_INSTRUMENTS, date=self._date, first=first, last=last)
         return {row[0]: self._quoted(row) for row in rows}
 
@@ -77,7 +77,7 @@ class Valuing:
 
 
 def money_of(numerator: int, denominator: int, currency: str) -> Money:
-    """An amount of major units, a quotient, rounded half up to the minor unit."""
+    """A quotient of major units as an amount, rounded half up to the minor unit."""
     return Money(half_up(numerator * 10 ** exponent(currency), denominator), currency)
 
 

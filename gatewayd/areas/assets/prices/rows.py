@@ -45,7 +45,7 @@ HUNDREDTHS: Final[Mapping[str, str]] = {"GBX": "GBP", "GBp": "GBP", "ZAC": "ZAR"
 def put_price(tx: WriteTx, price: AssetPrice, import_id: str | None = None) -> Outcome:
     """Store the price of a day, in the place of the one there is.
 
-    `import_id` names the file that it is from, by content. The instrument shows its latest price in its own currency.
+    `import_id` is the hash of the file that it is from. The instrument shows its latest price in its own currency.
     """
     row = tx.row(_SELECT_PRICE, instrument_id=price.instrument_id, date=price.date)
     stored = None if row is None else PRICES.load(row[:-1])
@@ -84,7 +84,7 @@ class Quote(NamedTuple):
 
 
 def quote(price: str, currency: str) -> Quote | None:
-    """What a decimal in a currency comes to; None: there is no such currency."""
+    """What a decimal in a currency is in major units; None: there is no such currency."""
     major = HUNDREDTHS.get(currency)
     if major is not None:
         return Quote(canonical(f"{Decimal(price).scaleb(-2):f}"), major)

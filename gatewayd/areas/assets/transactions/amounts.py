@@ -1,6 +1,6 @@
 """The money of a transaction: its gross amount, its effect on cash, and both in the base currency. Pure.
 
-Everything is exact until it is a whole number of minor units, once.
+Everything is exact until it is rounded, once, to whole minor units.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ class Rate(NamedTuple):
 
 
 class Amounts(NamedTuple):
-    """What a transaction comes to. `gross` None: it has no amount of its own, as a split."""
+    """What a transaction comes to. `gross` None: it has no amount of its own, such as a split."""
 
     gross: Money | None
     fees: Money
@@ -44,7 +44,7 @@ class Amounts(NamedTuple):
 
 
 def rate_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:
-    """What is wrong with the rate that was given, or that was not."""
+    """What is wrong with the rate that was given, or with there being none."""
     currency, base_currency = rate.currency, rate.base_currency
     if currency != base_currency and rate.source is None:
         what = f"The amounts are in {currency} and the portfolio is in {base_currency}"
@@ -117,7 +117,7 @@ def in_base(amount: Money | None, rate: Rate) -> Money | None:
 
 
 def _gross_amount(request: CreateTransaction, currency: str) -> Fraction | None:
-    """As given, or the quantity at its price; in major units."""
+    """The amount as given, or the quantity at its price; in major units."""
     if request.gross_amount is not None:
         return Fraction(request.gross_amount)
     if request.quantity is None or request.unit_price is None:

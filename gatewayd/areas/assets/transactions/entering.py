@@ -150,9 +150,9 @@ def _unknown_error(path: str, kind: str) -> FieldError:
 
 
 def _rate(tx: ReadTx, request: CreateTransaction, subject: _Subject) -> Rate | None:
-    """In what the amounts are. Without any amount it is the base currency, in which nothing is counted.
+    """The currency of the amounts, and its rate. What has no rate of its own takes one that is known of its day.
 
-    What has no rate of its own takes one that is known of its day.
+    Without any amount it is the base currency, in which nothing is counted.
     """
     if subject.place is None:
         return None
@@ -191,7 +191,7 @@ def _errors_of_places(tx: ReadTx, request: CreateTransaction, subject: _Subject)
 
 
 def _taxed_as_dividend(request: CreateTransaction, instrument: Instrument | None) -> bool | None:
-    """Of a stock dividend as told, else that of a British company is (ITTOIA 2005 s410); None: not known."""
+    """Whether a stock dividend is taxed: as told, else that of British companies (ITTOIA 2005 s410); None: unknown."""
     if request.type != "stock_dividend" or instrument is None or request.taxed_as_dividend is not None:
         return request.taxed_as_dividend
     return is_british(instrument.domicile_country, instrument.currency) or None
@@ -283,7 +283,7 @@ def _transfer_pair(tx: WriteTx, row: AssetTransaction, counter: Place) -> list[A
 def _errors_of_spouses(
     tx: ReadTx, request: CreateTransaction, here: AssetAccountRow, there: AssetAccountRow
 ) -> Iterator[FieldError]:
-    """Between two legal entities: at cost, and so between spouses alone (TCGA 1992 s58)."""
+    """Why nothing goes at cost between two legal entities: only spouses may do so (TCGA 1992 s58)."""
     if not request.spouse_transfer:
         message = (
             "It is somebody else's account. To a spouse it goes with spouseTransfer; else enter each side by itself."

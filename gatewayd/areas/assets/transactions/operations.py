@@ -128,7 +128,7 @@ def _read_transactions(tx: ReadTx, sql: str, values: dict[str, object]) -> Itera
 
 
 def _filtered_select(request: ListAssetTransactions) -> tuple[str, dict[str, object]]:
-    """The statement as far as the filters go, and the values that they name."""
+    """The statement as far as the filters go, and the values that it names."""
     named = {
         "account_id = :account_id": request.account_id,
         "portfolio_id = :portfolio_id": request.portfolio_id,
@@ -148,7 +148,7 @@ def _filtered_select(request: ListAssetTransactions) -> tuple[str, dict[str, obj
 
 
 def _warnings(tx: ReadTx, row: AssetTransaction) -> Iterator[TransactionWarning]:
-    """Those of a transaction that was entered just now. What is in a wrapper has no gain and no income to tell."""
+    """The warnings of a transaction that was just entered. In a wrapper there is neither gain nor income to tell."""
     if row.type in ("return_of_capital", "merger") and ACCOUNTS.get(tx, row.account_id).is_pooled:
         of_day = (row.legal_entity_id, row.trade_date, row.trade_date)
         is_told = row.remaining_value is not None or row.small_distribution is not None

@@ -64,7 +64,7 @@ def _original(tx: WriteTx, request: CreateTransaction) -> AssetTransaction:
 
 
 def _reversal(tx: WriteTx, original: AssetTransaction, origin: Origin) -> AssetTransaction:
-    """What the original says, with the opposite effect on cash."""
+    """The reversal of a transaction: what that says, with the opposite effect on cash."""
     cash = original.net_amount
     return replace(
         original,

@@ -1,8 +1,8 @@
 """What each type of transaction takes, and what it does to cash (Domain B3). Pure.
 
-A type needs some fields, may have others, and is refused with the rest: what would be ignored is a mistake of whoever
-sent it. `instrument` stands for `instrumentId` or `instrument`, and `amount` for `grossAmount` or what gives it, a
-quantity with its price.
+A type needs some fields, may have others, and is refused with the rest, for a field without effect is a mistake.
+`instrument` stands for `instrumentId` or `instrument`, and `amount` for `grossAmount` or what gives it, a quantity with
+its price.
 """
 
 from collections.abc import Iterator, Mapping
@@ -92,7 +92,7 @@ def field_errors(request: CreateTransaction, today: str) -> Iterator[FieldError]
 
 
 def _distribution_errors(request: CreateTransaction, fields: frozenset[str]) -> Iterator[FieldError]:
-    """What is said of a capital distribution goes with its amount; as a disposal it needs what remains."""
+    """What is wrong with what is said of a capital distribution: it needs an amount, a disposal what remains too."""
     if request.type == "merger" and "grossAmount" not in fields:
         for name in sorted(fields & {"remainingValue", "smallDistribution"}):
             yield FieldError(name, "conflict", "Without grossAmount in cash nothing is distributed.")
@@ -168,7 +168,7 @@ def _missing_fields(request: CreateTransaction, takes: Takes, fields: frozenset[
 
 
 def _transfer_without_amount(request: CreateTransaction) -> Iterator[FieldError]:
-    """Alone, a transfer is an acquisition or a disposal; only what goes to a spouse leaves at its cost."""
+    """Why a transfer alone needs its amount: it is an acquisition or a disposal, unless it goes to a spouse."""
     if request.type == "transfer_in":
         message = (
             "What comes in has a cost: that of the account it comes from, counterAccountId, or else what was paid for"
