@@ -107,13 +107,13 @@ def _moved(tx: WriteTx, row: Portfolio, *, archived: bool) -> Portfolio:
 
 
 def _default_method(owner: Owner | None, base_currency: str) -> CostBasisMethod:
-    """The cost basis where none is asked for (Domain B3): that of the gains of whoever is taxed here on them."""
+    """The cost basis where none is asked for (Domain B3): that by which the owner is taxed here on gains."""
     pools = owner is not None and owner.has_pools and owner.country_code == "GB"
     return "section_104" if pools and base_currency == POOL_CURRENCY else "average_cost"
 
 
 def _owner_mistakes(owner: Owner | None) -> Iterator[FieldError]:
-    """What is wrong with the legal entity of a new portfolio; None: there is no such one."""
+    """What is wrong with the legal entity of a new portfolio. None: there is no such one."""
     if owner is None:
         yield unknown_reference("legalEntityId", "legal_entity")
     elif owner.archived:

@@ -17,6 +17,7 @@ class PortfolioWithTotals(Portfolio, frozen=True, kw_only=True):
     """A portfolio and what it comes to."""
 
     totals: PortfolioTotals
+    """What its positions and cash come to on the day."""
 
 
 class ListPortfolios(SyncRequest, frozen=True, kw_only=True):
@@ -25,25 +26,31 @@ class ListPortfolios(SyncRequest, frozen=True, kw_only=True):
     legal_entity_id: Id | None = None
     status: PortfolioStatus | None = None
     include_archived: bool = False
+    """True: archived ones too. Nothing is added by it where `status` is given."""
     external_id: ExternalId | None = None
 
 
 class GetPortfolio(Request, frozen=True, kw_only=True):
-    """Which portfolio, and as of which day; today where none is given."""
+    """Which portfolio, and as of which day."""
 
     id: Id
     as_of_date: Date | None = None
+    """The day at whose end its totals are, not one to come. Left out: today."""
 
 
 class CreatePortfolio(Request, frozen=True, kw_only=True):
-    """A new portfolio. Its cost basis is section_104 for a person in the United Kingdom, else average_cost."""
+    """A new portfolio."""
 
     name: PortfolioName
     legal_entity_id: Id
     base_currency: Currency = "GBP"
     cost_basis_method: CostBasisMethod | None = None
+    """How the cost of what was sold is reckoned. Left out: `section_104` for a person, trust or partnership in the
+    United Kingdom with a portfolio in pounds, else `average_cost`. `section_104` is refused for companies and other
+    currencies."""
     description: Description | None = None
     is_default: bool = False
+    """True makes it the default of its legal entity, in the place of the one before."""
     external_id: ExternalId | None = None
 
 
