@@ -119,7 +119,7 @@ class VaultFilesDoor:
 
     def _asked(self, opened: OpenAddress) -> AbstractContextManager[None]:
         """One request to an address. Raises `Problem` `rate_limited`."""
-        return self._limits.asked(opened.rate_key, 1, trio.current_time())
+        return self._limits.charged(opened.rate_key, 1, trio.current_time())
 
     async def _serve(self, request: Request, opened: OpenAddress) -> Response:
         """Raises `Problem`: `gone`, `validation_failed` for what cannot be made of it any more."""

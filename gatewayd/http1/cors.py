@@ -73,8 +73,8 @@ class Cors:
         if not self._families:
             return []
         names = request.get(b"access-control-request-headers", b"").lower().split(b",")
-        asked = dict.fromkeys(name.strip() for name in names)
-        return [name for name in asked if name.startswith(self._families) and _NAME.fullmatch(name)]
+        requested = dict.fromkeys(name.strip() for name in names)
+        return [name for name in requested if name.startswith(self._families) and _NAME.fullmatch(name)]
 
     def _allows(self, origin: bytes) -> bool:
         return origin in self._origins or b"*" in self._origins

@@ -130,7 +130,7 @@ async def _summary(composition: Composition) -> shapes.FilingSummary:
         raise invalid_field("taxYear", "required", "Name the tax year.")
     if not is_tax_year(year):
         raise invalid_field("taxYear", "invalid_format", "Expected a tax year such as 2026-27.")
-    found = await composition.parts(
+    all_parts = await composition.parts(
         [
             Question(STATUS, {"taxYear": year}),
             _of_quarters(year),
@@ -139,7 +139,7 @@ async def _summary(composition: Composition) -> shapes.FilingSummary:
             Question(BALANCE, {"onlyOpenItems": "true"}),
         ]
     )
-    parts = {part.summary.source: part for part in found}
+    parts = {part.summary.source: part for part in all_parts}
     mine = next((row for row in parts[STATUS].rows("itsaStatuses") if row.get("taxYear") == year), {})
     return shapes.FilingSummary(
         tax_year=year,
@@ -147,7 +147,7 @@ async def _summary(composition: Composition) -> shapes.FilingSummary:
         obligations=_obligations(parts[QUARTERLY].rows("obligations"), parts[FINAL].rows("obligations")),
         latest_calculation=_latest(parts[CALCULATIONS].rows("calculations")),
         balance=_balance(parts[BALANCE]),
-        parts=[part.summary for part in found],
+        parts=[part.summary for part in all_parts],
     )
 
 
@@ -217,5 +217,5 @@ def _number(document: Object, name: str) -> float | None:
 
 
 def _first_number(document: Object, *names: str) -> float | None:
-    found = (_number(document, name) for name in names)
-    return next((number for number in found if number is not None), None)
+    numbers = (_number(document, name) for name in names)
+    return next((number for number in numbers if number is not None), None)

@@ -108,18 +108,18 @@ class Composition:
         return london_date(self.now)
 
     async def parts(self, questions: Sequence[Question], *, until_refused: bool = False) -> list[Part]:
-        """Ask one after the other; with `until_refused`, the first that the person is refused is that of the whole.
+        """Ask the questions in turn; with `until_refused`, the first refusal that concerns the person refuses them all.
 
         Raises `Problem` for what concerns every part, and as `refuse` does.
         """
-        found: list[Part] = []
+        parts: list[Part] = []
         for question in questions:
-            part = await self._part(*question, len(questions) - len(found) - 1)
+            part = await self._part(*question, len(questions) - len(parts) - 1)
             if until_refused and part.refusal is not None and part.refusal.status != TOO_MANY:
                 raise RefusedError(part.refusal)
-            found.append(part)
-        refuse(found)
-        return found
+            parts.append(part)
+        refuse(parts)
+        return parts
 
     async def _part(self, name: str, more: Mapping[str, str], behind: int) -> Part:
         target = authority_target(PARTS[name], {"nino": self.values["nino"], **more})
@@ -165,8 +165,8 @@ def refuse(parts: Collection[Part]) -> None:
 
 def rows_of(document: Object, name: str) -> list[Object]:
     """The objects of a list in a document; none where it is not there."""
-    found = document.get(name)
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    value = document.get(name)
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def text(document: Object, name: str) -> str | None:
