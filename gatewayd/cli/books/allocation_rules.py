@@ -102,9 +102,9 @@ def list_rules(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.banking import AREA
 
     operation = operation_of(AREA, "banking.listRules")
-    found = run_operations(context, arguments.org, lambda perform: _all(perform, operation, {}))
-    rows = [(rule["id"], rule["name"], rule["mode"], str(rule["priority"]), _what(rule["outcome"])) for rule in found]
-    print_list(arguments, found, ("id", "name", "mode", "priority", "category"), rows)
+    rules = run_operations(context, arguments.org, lambda perform: _all(perform, operation, {}))
+    rows = [(rule["id"], rule["name"], rule["mode"], str(rule["priority"]), _what(rule["outcome"])) for rule in rules]
+    print_list(arguments, rules, ("id", "name", "mode", "priority", "category"), rows)
     return 0
 
 
@@ -135,10 +135,15 @@ def apply(arguments: argparse.Namespace, context: Context) -> int:
 
     values = {"accountId": arguments.account, "ruleId": arguments.rule, "dryRun": arguments.dry_run}
     operation = operation_of(AREA, "banking.applyRules")
-    found = run_operations(context, arguments.org, lambda perform: _all(perform, operation, values))
+    outcomes = run_operations(context, arguments.org, lambda perform: _all(perform, operation, values))
     columns = ("bankTransaction", "date", "amount", "currency", "reason", "refusal")
     names = ("bankTransactionId", "date", "amount", "currency", "reason")
-    print_list(arguments, found, columns, [(*(one[name] for name in names), one["refusal"] or "") for one in found])
+    print_list(
+        arguments,
+        outcomes,
+        columns,
+        [(*(outcome[name] for name in names), outcome["refusal"] or "") for outcome in outcomes],
+    )
     return 0
 
 
@@ -155,8 +160,8 @@ async def _all(perform: Perform, operation: Any, values: Mapping[str, object]) -
 
 
 def _given(arguments: argparse.Namespace, names: Mapping[str, str]) -> Json:
-    found = {wire: getattr(arguments, option) for option, wire in names.items()}
-    return {wire: value for wire, value in found.items() if value is not None}
+    values = {wire: getattr(arguments, option) for option, wire in names.items()}
+    return {wire: value for wire, value in values.items() if value is not None}
 
 
 def _does(rule: Json) -> str:

@@ -135,11 +135,11 @@ def list_transactions(arguments: argparse.Namespace, context: Context) -> int:
         "includeReversed": arguments.reversed,
     }
     operation = operation_of(AREA, "assets.listTransactions")
-    found = walk(context, arguments.org, operation, values, (min(_PAGE, arguments.limit), arguments.limit))
+    transactions = walk(context, arguments.org, operation, values, (min(_PAGE, arguments.limit), arguments.limit))
     names = ("id", "tradeDate", "type", "instrumentId", "quantity", "grossAmount", "netAmount", "currency")
     columns = ("id", "date", "type", "instrument", "quantity", "gross", "cash", "currency")
-    cells = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in found]
-    print_list(arguments, found, columns, cells)
+    cells = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in transactions]
+    print_list(arguments, transactions, columns, cells)
     return 0
 
 

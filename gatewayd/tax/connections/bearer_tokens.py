@@ -104,7 +104,7 @@ class BearerTokens:
         return self._newest(org_id, stored)
 
     async def renewed(self, org_id: str, connection: Connection) -> Connection:
-        """The connection, refreshed where its token is about to end and it can be refreshed. Raises as `refresh` does."""
+        """The connection, refreshed where its token is about to end and can be refreshed. Raises as `refresh` does."""
         if connection.expires_at is None or connection.expires_at > self._store.now() + EARLY_SECONDS * SECOND:
             return connection
         return await self.refresh(org_id, connection) or connection

@@ -87,7 +87,7 @@ class Proxy:
         return await session.relay(mapping.authority_target(endpoint, values))
 
     async def _taxpayer(self, question: Question, session: AuthoritySession) -> Taxpayer | None:
-        """The taxpayer of the entity or number that is named, or of the only entity; the session then asks for that entity."""
+        """The taxpayer of the entity or number that is named, or of the only entity; the session then asks for it."""
         kind = mapping.identity_of(question.operation_id)
         reference = TaxpayerReference(question.values.get("legalEntityId", ""), kind, question.values.get(kind, ""))
         taxpayer = await self.store.read(lambda tx: taxpayers.find(tx, reference), session.org_id)
