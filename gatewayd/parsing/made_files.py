@@ -124,9 +124,9 @@ class MadeFiles:
 
     async def _find_or_make(self, key: Key, make: Make) -> VariantRow:
         org_id, document_id, variant, page, width = key
-        found = await self._store.read(lambda tx: variants.find(tx, document_id, variant, page, width), org_id)
-        if found is not None and await self._is_there(found.sha256):
-            return found
+        kept = await self._store.read(lambda tx: variants.find(tx, document_id, variant, page, width), org_id)
+        if kept is not None and await self._is_there(kept.sha256):
+            return kept
         async with self.shares.place(org_id):
             made = await make()
         await self._store.write(lambda tx: _note(tx, document_id, made), org_id)

@@ -65,16 +65,16 @@ def fit_of(read: str | None, home: Home, *, is_alone: bool) -> Fit | None:
     """
     if read is None:
         return Fit(UNREAD, "It is the only property with the postcode.") if is_alone else None
-    own, found = _marks(home.address), _marks(read)
+    own, read_marks = _marks(home.address), _marks(read)
     if not own:
         return _by_name(read, home)
-    if own == found:
+    if own == read_marks:
         return Fit(SAME, "It has the postcode and the number.")
-    if not own < found:
+    if not own < read_marks:
         return None
     for place, name in enumerate(home.units):
         marks = _marks(name)
-        if marks and own | marks == found:
+        if marks and own | marks == read_marks:
             return Fit(_UNIT, "It has the postcode and the number, and a unit of that name.", place)
     return Fit(OF_PART, "It has the postcode and the number; the certificate is of a part of it.")
 

@@ -47,7 +47,8 @@ class LetsScene:
         dashboard = await self._api.get("/getDashboardSummary", {"businessId": self._firm.lets_id})
         say(
             f"     The dashboard: {dashboard['letUnitCount']} of {dashboard['unitCount']} let,"
-            f" {dashboard['monthlyRentRoll']} a month, {dashboard['grossYieldPercent']} % of the {dashboard['portfolioValue']} they are worth."
+            f" {dashboard['monthlyRentRoll']} a month, {dashboard['grossYieldPercent']} % of the"
+            f" {dashboard['portfolioValue']} they are worth."
         )
         await self._say_late(dashboard, names, say)
         await self._say_missing(dashboard, names, say)

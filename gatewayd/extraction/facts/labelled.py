@@ -68,9 +68,9 @@ def _below(lines: Sequence[Line], number: int, marks: list[tuple[int, str]], kin
     if following is None:
         return
     for place, (start, name) in enumerate(marks):
-        found = _in_column(lines[number], lines[following], start, (place, len(marks)), kind)
-        if found is not None:
-            yield Found(name, found, following)
+        value = _in_column(lines[number], lines[following], start, (place, len(marks)), kind)
+        if value is not None:
+            yield Found(name, value, following)
 
 
 def _next(lines: Sequence[Line], number: int) -> int | None:
