@@ -39,10 +39,10 @@ def _found(account: str, bank: str) -> Identifiers:
         elif _BIC.fullmatch(plain):
             bic = plain
     number = compact(account.split("/")[-1])
-    if found := _IBAN.match(number):
-        iban, number = found[0], ""
-    elif (found := _BOTH.fullmatch(number)) and sort_code in (None, found["sort"]):
-        sort_code, number = found["sort"], found["account"]
+    if match := _IBAN.match(number):
+        iban, number = match[0], ""
+    elif (match := _BOTH.fullmatch(number)) and sort_code in (None, match["sort"]):
+        sort_code, number = match["sort"], match["account"]
     return Identifiers(sort_code, number or None, iban, bic)
 
 
