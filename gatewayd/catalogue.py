@@ -114,7 +114,7 @@ def build(
     return checked(areas)
 
 
-def joined(areas: Iterable[Area], *given: Handlers) -> tuple[Area, ...]:
+def joined(areas: Iterable[Area], *of_engines: Handlers) -> tuple[Area, ...]:
     """The areas, each handler at the row that stands without one. Raises `CatalogueError` naming every fault.
 
     A row that is left without a handler is refused by `checked`.
@@ -123,7 +123,7 @@ def joined(areas: Iterable[Area], *given: Handlers) -> tuple[Area, ...]:
     rows = {row.id: row for area in areas for row in area.operations}
     handlers: dict[str, Handler] = {}
     faults = []
-    for operation_id, handler in (pair for one in given for pair in one.items()):
+    for operation_id, handler in (pair for engine_handlers in of_engines for pair in engine_handlers.items()):
         if operation_id not in rows:
             faults.append(f"{operation_id} has a handler and no row")
         elif operation_id in handlers or rows[operation_id].handler is not AT_CATALOGUE:

@@ -74,10 +74,10 @@ class Template:
             _say_nothing_more()
             while True:
                 waits = bool(self._children) or not self._is_asked
-                found = self._selector.select(None if waits else self._idle_seconds)
-                if not found and not self._children:
+                events = self._selector.select(None if waits else self._idle_seconds)
+                if not events and not self._children:
                     return
-                for key, _ in found:
+                for key, _ in events:
                     if key.data() is False:
                         return
 

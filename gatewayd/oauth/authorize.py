@@ -122,5 +122,5 @@ def _signed_in_user(parts: OAuthParts, request: Request, tx: ReadTx) -> str | No
     except CookieError:
         return None
     tokens = [cookies[name].value for name in parts.session_cookies if name in cookies]
-    found = (sessions.find(tx, token) for token in tokens)
-    return next((session.user_id for session in found if session is not None), None)
+    open_sessions = (sessions.find(tx, token) for token in tokens)
+    return next((session.user_id for session in open_sessions if session is not None), None)

@@ -19,8 +19,8 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     """303 to the page that asks. Raises `DirectFailure`, or `OAuthFailure` for a malformed request."""
     raw = await read_form(request, receive) if request.method == "POST" else read_query(request)
     hinted = _hinted_client(parts, raw)
-    asked = await parts.store.read(lambda tx: sign_outs.check(tx, raw, hinted))
-    query = urlencode(asked.parameters, quote_via=quote)
+    sign_out = await parts.store.read(lambda tx: sign_outs.check(tx, raw, hinted))
+    query = urlencode(sign_out.parameters, quote_via=quote)
     return redirect(f"{SIGN_OUT_PAGE}?{query}" if query else SIGN_OUT_PAGE)
 
 

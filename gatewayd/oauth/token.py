@@ -78,10 +78,10 @@ async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str
     requested_resource(form, parts.audiences)
 
     def look(tx: ReadTx) -> CodeState | None:
-        found = authorization_codes.read_code(tx, code)
-        _check_client(tx, client_id, None if found is None else found.grant)
-        _refuse_suspended(tx, None if found is None else found.grant)
-        return found
+        code_state = authorization_codes.read_code(tx, code)
+        _check_client(tx, client_id, None if code_state is None else code_state.grant)
+        _refuse_suspended(tx, None if code_state is None else code_state.grant)
+        return code_state
 
     state = await parts.store.read(look)
     if state is None or state.grant.client_id != client_id:  # another's code is as good as none, and stays as it is
@@ -123,10 +123,12 @@ async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: st
     grace = parts.refresh_grace_seconds
 
     def look(tx: ReadTx) -> tuple[RefreshState | None, str | None]:
-        found = refresh_tokens.read_refresh(tx, token)
-        _check_client(tx, client_id, None if found is None else found.grant)
-        _refuse_suspended(tx, None if found is None else found.grant)
-        return found, None if found is None else refresh_tokens.stored_response(tx, found, grace)
+        refresh_state = refresh_tokens.read_refresh(tx, token)
+        _check_client(tx, client_id, None if refresh_state is None else refresh_state.grant)
+        _refuse_suspended(tx, None if refresh_state is None else refresh_state.grant)
+        return refresh_state, None if refresh_state is None else refresh_tokens.stored_response(
+            tx, refresh_state, grace
+        )
 
     state, given_before = await parts.store.read(look)
     if state is None:

@@ -118,10 +118,10 @@ def matches(tx: ReadTx, document: Document) -> list[CertificateMatch]:
     if certificates.of_document(tx, document.id) is not None:
         return []
     issued = _date(document.document_date) or _date(facts.issued_date)
-    return sorted(_found(tx, facts, issued), key=lambda match: -match.score)[:_MOST]
+    return sorted(_candidates(tx, facts, issued), key=lambda match: -match.score)[:_MOST]
 
 
-def _found(tx: ReadTx, facts: CertificateFacts, issued: datetime.date | None) -> Iterator[CertificateMatch]:
+def _candidates(tx: ReadTx, facts: CertificateFacts, issued: datetime.date | None) -> Iterator[CertificateMatch]:
     neighbours = properties.of_postcode(tx, facts.postcode or "", _NEIGHBOURS)
     for owned in neighbours:
         parts = units.of_property(tx, owned.id)

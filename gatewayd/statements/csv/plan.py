@@ -99,7 +99,7 @@ def plan_of(stream: BinaryIO, hints: Hints) -> Plan:
     if hinted is not None and (hinted.date is not None):
         mapping, table = hinted, cut(sample, hinted.delimiter)
     else:
-        mapping, table, profile, supposed = _found(stream, encoding, sample, hints)
+        mapping, table, profile, supposed = _recognised(stream, encoding, sample, hints)
     mapping = _as_answered(mapping, hints)
     at = None if mapping.header_row is None else row_at(table, mapping.header_row)
     headings = trimmed(table.rows[at]) if at is not None else []
@@ -120,7 +120,7 @@ def _as_answered(mapping: Mapping, hints: Hints) -> Mapping:
     return mapping
 
 
-def _found(
+def _recognised(
     stream: BinaryIO, encoding: str, sample: Sequence[str], hints: Hints
 ) -> tuple[Mapping, Table, Profile | None, tuple[Supposed, ...]]:
     """The mapping of the profile that the headings belong to, else the proposal's with what was supposed."""

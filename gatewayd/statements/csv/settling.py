@@ -36,7 +36,7 @@ def settled(proposal: Proposal, body: Sequence[Sequence[str]], dates: DateOrder,
     mapping, left = proposal.mapping, list[Doubt]()
     supposed: list[Supposed] = []
     for doubt in proposal.doubts:
-        answer = _found(doubt, structs.replace(proposal, mapping=mapping), body, dates, hints)
+        answer = _answer(doubt, structs.replace(proposal, mapping=mapping), body, dates, hints)
         if answer is None:
             left.append(doubt)
             continue
@@ -61,7 +61,7 @@ class _Answer(NamedTuple):
     told: tuple[Supposed, ...] = ()
 
 
-def _found(
+def _answer(
     doubt: Doubt, proposal: Proposal, body: Sequence[Sequence[str]], dates: DateOrder, hints: Hints
 ) -> _Answer | None:
     if doubt.field == "date_format":

@@ -201,7 +201,7 @@ def plan_of(stream: BinaryIO, hints: Hints) -> Plan:
     if hinted is not None and _is_complete(hinted):
         mapping, table, profile = hinted, cut(sample, hinted.delimiter), None
     else:
-        mapping, table, profile = _found(stream, encoding, sample, hints)
+        mapping, table, profile = _recognised(stream, encoding, sample, hints)
     line = [] if mapping.header_row is None else table.rows[row_at(table, mapping.header_row)]
     headings = trimmed(line)
     if mapping.date_format is None:
@@ -221,7 +221,7 @@ def _is_complete(mapping: Mapping) -> bool:
     return mapping.date is not None and (bool(mapping.description) or any(column is not None for column in told))
 
 
-def _found(
+def _recognised(
     stream: BinaryIO, encoding: str, sample: Sequence[str], hints: Hints
 ) -> tuple[Mapping, Table, Profile | None]:
     """The mapping of the profile that the headings belong to, else the proposal's; what was said goes before it."""
