@@ -209,7 +209,7 @@ class Quarters:
 
     def _quarter(self, day: datetime.date, more: int) -> int:
         """The first quarter day, counted from the year 0, that is not before what comes `more` days, 0 or 1, later."""
-        return _QUARTERS * day.year + sum(one < (day.month, day.day + more) for one in self._days)
+        return _QUARTERS * day.year + sum(quarter_day < (day.month, day.day + more) for quarter_day in self._days)
 
 
 def due_until(terms: Terms, day: str) -> int:
@@ -264,8 +264,8 @@ def unpaid(terms: Terms, day: str, received: int) -> Unpaid | None:
 
 def oldest_unpaid(terms: Terms, day: str, received: int) -> str | None:
     """The ISO date of the oldest of what `unpaid` finds; None: it finds nothing."""
-    found = unpaid(terms, day, received)
-    return None if found is None else found.oldest
+    arrears = unpaid(terms, day, received)
+    return None if arrears is None else arrears.oldest
 
 
 def latest_due(terms: Terms, day: str) -> str | None:
@@ -278,11 +278,11 @@ def latest_due(terms: Terms, day: str) -> str | None:
 
 def amounts(terms: Terms) -> set[int]:
     """What one rent may come to, in minor units: those of the history, and of parts of periods at the start and end."""
-    found = set()
+    sums = set()
     for part in parts(terms):
         runs = _runs(part, part.start if part.end is None else part.end)
-        found |= {step.amount for step in part.steps} | {run.amount for run in runs}
-    return found
+        sums |= {step.amount for step in part.steps} | {run.amount for run in runs}
+    return sums
 
 
 def rent_on(terms: Terms, day: str) -> Rent:
