@@ -131,10 +131,12 @@ def joined(areas: Iterable[Area], *of_engines: Handlers) -> tuple[Area, ...]:
         handlers[operation_id] = handler
     if faults:
         raise CatalogueError("; ".join(faults))
-    return tuple(replace(area, operations=tuple(_with(row, handlers) for row in area.operations)) for area in areas)
+    return tuple(
+        replace(area, operations=tuple(_with_handler(row, handlers) for row in area.operations)) for area in areas
+    )
 
 
-def _with(row: Operation, handlers: Handlers) -> Operation:
+def _with_handler(row: Operation, handlers: Handlers) -> Operation:
     return replace(row, handler=handlers[row.id]) if row.id in handlers else row
 
 

@@ -101,7 +101,7 @@ def remove_member(tx: WriteTx, user_id: str, actor: str, hand_over: HandOver | N
         ended_links = one_time_links.void(tx, user_id)
         ended_sessions = end_sessions(tx, user_id, actor)
         ended_passkeys = passkeys.remove_all(tx, user_id, actor)
-    return _told(
+    return _ended_access(
         settled, more, sessions=ended_sessions, passkeys=ended_passkeys, second_factor=False, sign_in_links=ended_links
     )
 
@@ -134,7 +134,7 @@ def end_everything(tx: WriteTx, user_id: str, actor: str, hand_over: HandOver | 
     more = Counter(
         keys=api_keys.revoke_user(tx, user_id, actor), grants=grants.revoke_user(tx, user_id, "operator", actor)
     )
-    return _told(
+    return _ended_access(
         settled,
         more,
         sessions=end_sessions(tx, user_id, actor),
@@ -162,7 +162,9 @@ def end_access_of_all(tx: WriteTx, actor: str) -> EndedAccess:
         ended_sessions += end_sessions(tx, user_id, actor)
         more["keys"] += api_keys.revoke_user(tx, user_id, actor)
         more["grants"] += grants.revoke_user(tx, user_id, "operator", actor)
-    return _told(settled, more, sessions=ended_sessions, passkeys=0, second_factor=False, sign_in_links=ended_links)
+    return _ended_access(
+        settled, more, sessions=ended_sessions, passkeys=0, second_factor=False, sign_in_links=ended_links
+    )
 
 
 def count_access_of_all(tx: ReadTx) -> CountedAccess:
@@ -227,7 +229,7 @@ def _refuse_left_over(hand_over: HandOver, settled: _Settled) -> None:
         raise not_found("open access")
 
 
-def _told(
+def _ended_access(
     settled: _Settled, more: Counter[str], *, sessions: int, passkeys: int, second_factor: bool, sign_in_links: int
 ) -> EndedAccess:
     """`more` is what was ended beside what is listed: what has expired, and leaves tokens for a while."""

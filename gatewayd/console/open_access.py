@@ -173,7 +173,10 @@ class OpenAccess:
                 raise NotFound
             shown = named or (of_user[0] if of_user else None)
             others = [organizations.get(tx, each) for each in of_user if each != shown][:OTHERS_SHOWN]
-            return {"others": others, **({"organization": None} if shown is None else _of(tx, user, shown, maker))}
+            return {
+                "others": others,
+                **({"organization": None} if shown is None else _page_context(tx, user, shown, maker)),
+            }
 
         context = await self._store.read_later(look, None)
         ended = _number(request.args.get("ended", ""))
@@ -240,7 +243,7 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
 
 
-def _of(tx: ReadTx, user: User, org_id: str, maker: str | None) -> dict[str, object]:
+def _page_context(tx: ReadTx, user: User, org_id: str, maker: str | None) -> dict[str, object]:
     tx.bind(org_id)
     all_makers = makers(tx, user, maker, OF_EACH if maker is None else OF_ONE)
     if maker is not None and not all_makers:

@@ -66,9 +66,9 @@ class Cors:
         origin = request.get(b"origin")
         if origin is None or b"access-control-request-method" not in request or not self._allows(origin):
             return []
-        return preflight_headers(methods, (*self._allowed, *self._asked(request)))
+        return preflight_headers(methods, (*self._allowed, *self._requested_names(request)))
 
-    def _asked(self, request: Mapping[bytes, bytes]) -> list[bytes]:
+    def _requested_names(self, request: Mapping[bytes, bytes]) -> list[bytes]:
         """The names that a preflight asks for and that belong to a family, each once."""
         if not self._families:
             return []

@@ -85,7 +85,7 @@ DISPENSABLE = {
     "FileCounts._ignored": "the rows of one file, while it is read; a run that is begun anew reads it anew",
     "_Seen.movements": "the rows of one file, looked through before it is read",
     "_Seen._first_days": "the same",
-    "StatementRows._found": "one statement file, while it is read; a run that is begun anew reads it anew",
+    "StatementRows._known": "one statement file, while it is read; a run that is begun anew reads it anew",
     "Whose._theirs": "the same",
     "_Reader._orphaned": "the same",
     "Plan._taken": "one comparison of a file with an account that is locked; begun anew it is the same",

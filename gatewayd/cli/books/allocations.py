@@ -86,7 +86,7 @@ def add(arguments: argparse.Namespace, context: Context) -> int:
     answer = run_operation(context, operation_of(AREA, "banking.allocate"), org_id, values)
     row = answer["allocations"][-1]
     left = f"{answer['currency']} {answer['unallocatedAmount']} is left"
-    print_result(arguments, row, [f"Allocated {row['amount']} as {_what(row)}; {left}: {row['id']}"])
+    print_result(arguments, row, [f"Allocated {row['amount']} as {_category_text(row)}; {left}: {row['id']}"])
     return 0
 
 
@@ -130,10 +130,10 @@ def match(arguments: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _what(row: Json) -> str:
+def _category_text(row: Json) -> str:
     return str(row["purpose"] or row["category"])
 
 
 def _cells(row: Json) -> tuple[str, ...]:
     names = ("id", "date", "direction", "amount", "currency")
-    return (*(str(row[name]) for name in names), _what(row), row["description"])
+    return (*(str(row[name]) for name in names), _category_text(row), row["description"])

@@ -118,7 +118,7 @@ def add(arguments: argparse.Namespace, context: Context) -> int:
     made = run_operation(context, operation_of(AREA, "assets.createTransaction"), org_id, values)
     for warning in made["warnings"]:
         note(warning["message"])
-    print_result(arguments, made, [f"Entered {_what(made)}: {made['id']}"])
+    print_result(arguments, made, [f"Entered {_transaction_text(made)}: {made['id']}"])
     return 0
 
 
@@ -157,11 +157,11 @@ def reverse(arguments: argparse.Namespace, context: Context) -> int:
         "notes": arguments.notes,
     }
     made = run_operation(context, operation_of(AREA, "assets.createTransaction"), org_id, values)
-    print_result(arguments, made, [f"Reversed {_what({**made, 'type': row.type})}: {made['id']}"])
+    print_result(arguments, made, [f"Reversed {_transaction_text({**made, 'type': row.type})}: {made['id']}"])
     return 0
 
 
-def _what(row: Json) -> str:
+def _transaction_text(row: Json) -> str:
     quantity = "" if row["quantity"] is None else f" of {row['quantity']}"
     return f"{row['type']}{quantity} on {row['tradeDate']}, {row['currency']} {row['netAmount']} in cash"
 

@@ -43,7 +43,9 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def pnl(arguments: argparse.Namespace, context: Context) -> int:
-    statement = _ask(arguments, context, "businesses.businessPnl", {**_asked(arguments), "compare": arguments.compare})
+    statement = _ask(
+        arguments, context, "businesses.businessPnl", {**_report_values(arguments), "compare": arguments.compare}
+    )
     if arguments.json:
         print_document(statement)
         return 0
@@ -59,7 +61,7 @@ def pnl(arguments: argparse.Namespace, context: Context) -> int:
 
 def what_if(arguments: argparse.Namespace, context: Context) -> int:
     values = {
-        **_asked(arguments),
+        **_report_values(arguments),
         "quarterlyPeriodType": arguments.quarterly_period_type,
         "ownerSharePercent": arguments.owner_share,
         "vatScheme": arguments.vat_scheme,
@@ -86,7 +88,7 @@ def _add_days(command: argparse.ArgumentParser) -> None:
     command.add_argument("--group-by", choices=GROUPS)
 
 
-def _asked(arguments: argparse.Namespace) -> Json:
+def _report_values(arguments: argparse.Namespace) -> Json:
     return {
         "id": arguments.id,
         "taxYear": arguments.tax_year,

@@ -80,7 +80,7 @@ def diff(arguments: argparse.Namespace, context: Context) -> int:
     if arguments.json:
         print_document(answer)
         return 0
-    cells = [(row["path"], row["id"], row["change"], _told(row)) for row in answer["data"]]
+    cells = [(row["path"], row["id"], row["change"], _difference_text(row)) for row in answer["data"]]
     print_list(arguments, answer["data"], ("file", "id", "change", "what"), cells)
     told = "; ".join(f"{file['path']}: {_counts(file)}" for file in answer["files"]) or "nothing differs"
     note(f"against {answer['against'] or 'the books as they are now'}: {told}")
@@ -142,7 +142,7 @@ def _copy(context: Context, sha256: str, to: Path) -> None:
         raise CommandError(f"the period is sealed, but {to} cannot be written: {error.strerror or error}") from None
 
 
-def _told(difference: Json) -> str:
+def _difference_text(difference: Json) -> str:
     if difference["change"] != "changed":
         row = difference["after"] or difference["before"]
         return " ".join(

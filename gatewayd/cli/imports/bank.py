@@ -63,15 +63,15 @@ def bank(arguments: argparse.Namespace, context: Context) -> int:
         raise CommandError("--sort-code and --account-number are of a new account: give --new-account")
     if not arguments.all:
         named = (arguments.account, arguments.new_account, arguments.of_account, arguments.currency)
-        told = [_one(arguments, context, Target(*named))]
+        told = [_import_into(arguments, context, Target(*named))]
         print_result(arguments, told[0][0], told[0][1])
         return 0
-    told = [_one(arguments, context, target) for target in _targets(arguments, context)]
+    told = [_import_into(arguments, context, target) for target in _targets(arguments, context)]
     print_result(arguments, {"imports": [run for run, _ in told]}, [line for _, lines in told for line in lines])
     return 0
 
 
-def _one(arguments: argparse.Namespace, context: Context, target: Target) -> tuple[Json, list[str]]:
+def _import_into(arguments: argparse.Namespace, context: Context, target: Target) -> tuple[Json, list[str]]:
     """What is told of the import into one account."""
     from gatewayd.areas.banking.statements import coverage
 
@@ -79,7 +79,7 @@ def _one(arguments: argparse.Namespace, context: Context, target: Target) -> tup
     run = _bring(arguments, context, target, answers)
     if run["proposal"] is not None and sys.stdin.isatty() and _flags(run):
         target = target._replace(account=run["accountId"], new_account=None)
-        run = _bring(arguments, context, target, answers | _asked(run))
+        run = _bring(arguments, context, target, answers | _answered_at_terminal(run))
     refuse_waiting(run, _flags(run))
     balance = context.read(lambda tx: str(coverage.balance_now(tx, run["accountId"])), arguments.org)
     return document(run, balance), lines(run, balance)
@@ -101,7 +101,7 @@ def _flags(run: Json) -> list[str]:
     return [FLAGS[field] for field in doubts] if all(field in FLAGS for field in doubts) else []
 
 
-def _asked(run: Json) -> Json:
+def _answered_at_terminal(run: Json) -> Json:
     """What a person answers at the terminal. Raises `CommandError` for what is no answer."""
     answers: Json = {}
     for doubt in run["proposal"]["doubts"]:

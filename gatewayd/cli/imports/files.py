@@ -80,7 +80,7 @@ def told_ignored(ignored: Json) -> str:
     return f"{rows} left out, the first on line {ignored['firstLine']}: {what}{IGNORED[ignored['kind']]}"
 
 
-def _other(account: Json) -> str:
+def _other_account_text(account: Json) -> str:
     """Another account of the file, and how its rows come in."""
     number = account["iban"] or account["accountNumber"]
     name = " ".join(part for part in (account["name"], number, account["currency"]) if part)
@@ -101,7 +101,7 @@ def lines(run: Json, balance: str) -> list[str]:
     if run["firstImportedAt"] is not None:
         lines.append(f"Nothing was added: the same file came on {run['firstImportedAt']}, as {run['id']}.")
     lines += [f"  {told_ignored(ignored)}" for ignored in run["ignored"]]
-    lines += [f"  {_other(account)}" for account in run["otherAccounts"]]
+    lines += [f"  {_other_account_text(account)}" for account in run["otherAccounts"]]
     lines += [f"  line {refusal['line']}: {refusal['reason']}" for refusal in run["refused"]]
     lines += [f"  {supposition['reason']}" for supposition in run["supposed"]]
     if run["balanced"] is False:

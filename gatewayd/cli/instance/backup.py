@@ -70,7 +70,9 @@ def backup(arguments: argparse.Namespace, context: Context) -> int:
         else:
             manifest, made, removed = back_up_into(arguments.into, arguments.keep or KEEP, now, make)
     if manifest.faults:
-        raise CommandError(_told([f"{made} is a copy of a store that is damaged, and no backup:", *manifest.faults]))
+        raise CommandError(
+            _fault_lines([f"{made} is a copy of a store that is damaged, and no backup:", *manifest.faults])
+        )
     more = {"directory": str(made), "removed": removed}
     _print_manifest(arguments, manifest, f"Copied to {made}, and looked at", more)
     if not manifest.with_key:
@@ -95,7 +97,7 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
     more = {"faults": faults} if ends is None else {"faults": faults, "ends": ends}
     _print_manifest(arguments, manifest, f"Restored to {directory}", more, ends_in_words(ends))
     if faults:
-        note(_told(["what is left of it was restored:", *faults]))
+        note(_fault_lines(["what is left of it was restored:", *faults]))
     if decision is None:
         note(
             f"sessions, keys, grants, links, feeds and subscriptions that were ended since {manifest.made_at} live"
@@ -129,7 +131,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> int:
         faults = [*_stale_wires(context), *_faults_of_credits(context), *file_faults]
         faults += holdings_at_fault(context, repairs=arguments.repair)
     if faults:
-        raise CommandError(_told(faults))
+        raise CommandError(_fault_lines(faults))
     lines = [f"{path} and {files} files of documents: nothing is wrong."]
     print_result(arguments, {"database": str(path), "files": files, "faults": []}, lines)
     return 0
@@ -146,12 +148,12 @@ def _verify_backup(arguments: argparse.Namespace) -> int:
     with Progress(sys.stderr) as progress:
         manifest, faults = verify_backup(arguments.source, Looking(NAMING, progress))
     if faults:
-        raise CommandError(_told([f"{arguments.source} is no backup to rely on:", *faults]))
+        raise CommandError(_fault_lines([f"{arguments.source} is no backup to rely on:", *faults]))
     _print_manifest(arguments, manifest, f"Nothing is wrong with {arguments.source}", {"faults": []})
     return 0
 
 
-def _told(faults: list[str]) -> str:
+def _fault_lines(faults: list[str]) -> str:
     """As many lines as are read."""
     more = [f"and {len(faults) - SHOWN} more"] if len(faults) > SHOWN else []
     return "\n".join([*faults[:SHOWN], *more])

@@ -48,7 +48,7 @@ def check(arguments: argparse.Namespace, context: Context) -> int:
     lines += [f"{each.header} {each.message}." for each in verdict.faults]
     lines += [f"Warning: {each.header} {each.message}." for each in verdict.warnings]
     if settings.mode == "hmrc":
-        lines += _told(authority)
+        lines += _answer_lines(authority)
     print_result(arguments, document, lines)
     refused = authority is not None and authority.get("code") == "INVALID_HEADERS"
     return 1 if verdict.faults or refused else 0
@@ -59,7 +59,7 @@ def header_lines(path: str) -> "list[Header]":
     return [(name.lower(), value) for name, value in _fields(_headers_text(path))]
 
 
-def _told(authority: dict[str, object] | None) -> list[str]:
+def _answer_lines(authority: dict[str, object] | None) -> list[str]:
     """The authority's words; None: it was not asked."""
     if authority is None:
         return ["The authority judges headers in its test service alone."]

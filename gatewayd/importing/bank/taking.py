@@ -50,7 +50,7 @@ def take(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
     if said is None:
         return run
     before = ACCOUNTS.get(tx, run.account_id)
-    account = _with(before, said)
+    account = _with_fields_of(before, said)
     changed = [name for name in _FIELDS if getattr(account, name) != getattr(before, name)]
     if not changed:
         return run
@@ -101,7 +101,7 @@ def _fields_said(said: FileAccount) -> dict[str, str | None]:
     }
 
 
-def _with(account: BankAccountRow, said: FileAccount) -> BankAccountRow:
+def _with_fields_of(account: BankAccountRow, said: FileAccount) -> BankAccountRow:
     known = {name: value for name, value in _fields_said(said).items() if value is not None}
     kept = {name for name in known if getattr(account, name) is not None and name != "statement_name"}
     if account.institution_id == institutions.OTHER:

@@ -117,17 +117,17 @@ class Whose:
         holder_id = holder_of(opened, self._others)
         reason = self._foreign_reason(opened, holder_id)
         if reason is not None:
-            return self._other(opened, reason, holder_id)
+            return self._theirs_of(opened, reason, holder_id)
         if self._is_named(opened):
             self._was_wrong = self._was_wrong or (
                 self._supposed is not None and key_of(self._supposed) != key_of(opened)
             )
         elif any(key_of(opened)[:2]):
             if self._is_settled or (self._has_ours and self._supposed is None):
-                return self._other(opened, f"Its statement is of {label(opened)}.", holder_id)
+                return self._theirs_of(opened, f"Its statement is of {label(opened)}.", holder_id)
             if self._supposed is not None and key_of(self._supposed) != key_of(opened):
                 self._has_several = True
-                return self._other(opened, "The file is of several accounts.", holder_id)
+                return self._theirs_of(opened, "The file is of several accounts.", holder_id)
             self._supposed = opened
         self._has_ours = True
         if self.ours is None or not any(key_of(self.ours)[:2]):
@@ -180,7 +180,7 @@ class Whose:
         names = (self._account.name, self._account.nickname)
         return not _has_number(opened) and opened.account_name is not None and opened.account_name in names
 
-    def _other(self, opened: Opened, reason: str, holder_id: str | None) -> Theirs:
+    def _theirs_of(self, opened: Opened, reason: str, holder_id: str | None) -> Theirs:
         return self._theirs.setdefault(key_of(opened), Theirs(opened, reason, holder_id))
 
     def _refusal(self, *, makes_account: bool) -> Problem:

@@ -206,7 +206,7 @@ def _after(state: _State, year: VatYear) -> _State:
     if year.method == "none":
         return _State(since=year.end, is_refused=True)
     if year.method is not None:
-        return _told(year)
+        return _state_of(year)
     if year.liability is None or state.is_refused:
         return state
     if not state.is_liable or state.is_undecided:
@@ -222,7 +222,7 @@ def _rises(state: _State, liability: int) -> bool:
     return liability * 100 >= state.basis * (100 + RISES_BY_PERCENT)
 
 
-def _told(year: VatYear) -> _State:
+def _state_of(year: VatYear) -> _State:
     known = year.liability if year.is_whole else None
     amount = year.instalment
     if amount is None and known is not None:

@@ -127,11 +127,11 @@ def _new(tx: WriteTx, legal_entity_id: str, confirmed: Confirmed, slot: str) -> 
         status="open",
         dismissed=False,
         currency=schedule.CURRENCY,
-        **_said(tx, confirmed),
+        **_authoritys_fields(tx, confirmed),
     )
 
 
-def _said(tx: WriteTx, confirmed: Confirmed) -> dict[str, object]:
+def _authoritys_fields(tx: WriteTx, confirmed: Confirmed) -> dict[str, object]:
     """The members that are the authority's to say, whatever there was before."""
     return {
         "due_date": confirmed.due_date,
@@ -145,7 +145,9 @@ def _said(tx: WriteTx, confirmed: Confirmed) -> dict[str, object]:
 
 
 def _merged(tx: WriteTx, row: ObligationRow, confirmed: Confirmed) -> ObligationRow:
-    after = replace(row, period_start_date=confirmed.period_start_date, undecided=False, **_said(tx, confirmed))
+    after = replace(
+        row, period_start_date=confirmed.period_start_date, undecided=False, **_authoritys_fields(tx, confirmed)
+    )
     if after.period_id is None:
         after = replace(after, period_id=_period_of(tx, row.legal_entity_id, confirmed))
     if row.status == "fulfilled" and confirmed.is_fulfilled:

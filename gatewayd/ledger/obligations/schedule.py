@@ -84,7 +84,7 @@ def refresh(tx: WriteTx, legal_entity_id: str, business_id: str | None = None) -
     )
     seen = horizon(taxpayer.created, datetime.date.fromisoformat(tx.today))
     rows = stored.obligations.values()
-    expected = forecast(taxpayer, _said(rows), seen, business_id, contracted=_contracted(rows))
+    expected = forecast(taxpayer, _said_by_authority(rows), seen, business_id, contracted=_contracted(rows))
     ids = _settle_periods(tx, legal_entity_id, stored, expected)
     _settle_obligations(tx, legal_entity_id, stored.obligations, expected, ids)
     if business_id is None:
@@ -115,7 +115,7 @@ def _note_made(tx: WriteTx, legal_entity_id: str) -> None:
         tx.run(_INSERT_CALENDAR, **values)
 
 
-def _said(rows: Iterable[ObligationRow]) -> list[Said]:
+def _said_by_authority(rows: Iterable[ObligationRow]) -> list[Said]:
     day = datetime.date.fromisoformat
     return [
         Said(row.kind, row.business_id, day(row.period_start_date), day(row.period_end_date))

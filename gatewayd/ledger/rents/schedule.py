@@ -318,12 +318,12 @@ def _runs(terms: Terms, day: str) -> list[_Run]:
     runs = _part_before(terms, grid)
     count = grid.until(_date(until))
     if terms.end is None or not count:
-        return runs + _whole(terms, grid, count)
+        return runs + _first_periods(terms, grid, count)
     begins, following, end = grid.nth(count - 1), grid.nth(count), _date(terms.end).toordinal()
     if following <= end + 1:
-        return runs + _whole(terms, grid, count)
+        return runs + _first_periods(terms, grid, count)
     part = _part(terms, _iso(begins), end + 1 - begins, following - begins)
-    return [*runs, *_whole(terms, grid, count - 1), _Run(count - 1, 1, part)]
+    return [*runs, *_first_periods(terms, grid, count - 1), _Run(count - 1, 1, part)]
 
 
 def _part_before(terms: Terms, grid: _Weeks | _Months | Quarters) -> list[_Run]:
@@ -342,7 +342,7 @@ def _part(terms: Terms, first: str, days: int, of: int) -> int:
     return half_up(rent * days, of) if terms.quarter_days is None else part(rent, days)
 
 
-def _whole(terms: Terms, grid: _Weeks | _Months | Quarters, count: int) -> list[_Run]:
+def _first_periods(terms: Terms, grid: _Weeks | _Months | Quarters, count: int) -> list[_Run]:
     """The first `count` periods, at the rents of their first days."""
     if len(terms.steps) == 1:
         return [_Run(0, count, terms.steps[0].amount)] if count else []

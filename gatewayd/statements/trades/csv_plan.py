@@ -231,12 +231,12 @@ def _recognised(
         for row, line in zip(table.rows[:_HEADINGS_WITHIN], table.lines, strict=False):
             profile = profile_of(row) if len(row) > 2 else None
             if profile is not None:
-                return _with(_of_profile(profile, table, row, line), hints.mapping), table, profile
+                return _overlaid(_of_profile(profile, table, row, line), hints.mapping), table, profile
             nearest = nearest_of(row) if near is None and len(row) > 2 else None
             if nearest is not None:
                 near = _of_profile(nearest, table, row, line), nearest
     table = cut(sample, delimiter_of(sample))
-    said = hints.mapping if near is None else _with(near[0], hints.mapping)
+    said = hints.mapping if near is None else _overlaid(near[0], hints.mapping)
     proposal = proposal_of(table, said=said)
     if proposal.mapping.date is None and not any(len(row) > 1 for row in table.rows):
         raise Unreadable(None, "the file is no list of transactions: there are neither columns nor a format we know")
@@ -259,7 +259,7 @@ def _of_profile(profile: Profile, table: Table, headings: Sequence[str], line: i
     return structs.replace(mapping, decimal_comma=show_decimal_comma(numbers))
 
 
-def _with(mapping: Mapping, said: Mapping | None) -> Mapping:
+def _overlaid(mapping: Mapping, said: Mapping | None) -> Mapping:
     return mapping if said is None else overlaid(mapping, said)
 
 

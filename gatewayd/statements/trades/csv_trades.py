@@ -96,7 +96,7 @@ class _Reader:
         others = self._halves.get((key, not is_open))
         if others:
             self._waiting -= 1
-            yield from _whole(half, others.popleft(), is_open=is_open)
+            yield from _joined_halves(half, others.popleft(), is_open=is_open)
             return
         self._waiting += 1
         if self._waiting > _HALVES_MAX:
@@ -104,7 +104,7 @@ class _Reader:
         self._halves.setdefault((key, is_open), deque()).append(half)
 
 
-def _whole(half: _Half, other: _Half, *, is_open: bool) -> Iterator[Part]:
+def _joined_halves(half: _Half, other: _Half, *, is_open: bool) -> Iterator[Part]:
     """What two halves come to: a split and a row that is told by it, or two that are refused."""
     try:
         yield _split(half, other) if is_open else _split(other, half)

@@ -81,7 +81,7 @@ async def _tax_years(composition: Composition) -> shapes.TaxYears:
         for year, part in zip(years, quarterly, strict=True)
     ]
     of_years = zip((None, None, *years), (final, statuses, *quarterly), strict=True)
-    return shapes.TaxYears(tax_years=listed, parts=[_told(part, year) for year, part in of_years])
+    return shapes.TaxYears(tax_years=listed, parts=[_tax_years_part(part, year) for year, part in of_years])
 
 
 def _of_quarters(year: str) -> Question:
@@ -89,7 +89,7 @@ def _of_quarters(year: str) -> Question:
     return Question(QUARTERLY, {"fromDate": first, "toDate": last})
 
 
-def _told(part: Part, year: str | None) -> shapes.TaxYearsPart:
+def _tax_years_part(part: Part, year: str | None) -> shapes.TaxYearsPart:
     return shapes.TaxYearsPart(tax_year=year, **msgspec.structs.asdict(part.summary))
 
 

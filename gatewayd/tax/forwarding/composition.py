@@ -131,18 +131,18 @@ class Composition:
             return self._failed(name, problem, _upstream_status(problem), problem.code)
         document = _object(response)
         if response.status == 200 and document:
-            return Part(self._told(name, "ok", 200, None), document)
+            return Part(self._summary_of(name, "ok", 200, None), document)
         if response.status == 404:
-            return Part(self._told(name, "not_found", 404, text(document, "code")), {})
+            return Part(self._summary_of(name, "not_found", 404, text(document, "code")), {})
         return self._failed(name, response, response.status, text(document, "code"))
 
-    def _told(self, name: str, status: str, http_status: int | None, code: str | None) -> shapes.SummaryPart:
+    def _summary_of(self, name: str, status: str, http_status: int | None, code: str | None) -> shapes.SummaryPart:
         return shapes.SummaryPart(
             source=name, status=status, code=code, http_status=http_status, fetched_at=to_wire(self.now)
         )
 
     def _failed(self, name: str, failure: Response | Problem, http_status: int | None, code: str | None) -> Part:
-        return Part(self._told(name, "failed", http_status, code), {}, failure)
+        return Part(self._summary_of(name, "failed", http_status, code), {}, failure)
 
 
 def refuse(parts: Collection[Part]) -> None:
