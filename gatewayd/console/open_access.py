@@ -90,7 +90,7 @@ def seen_by(tx: ReadTx, user: User) -> Iterator[OpenItem]:
 
 
 def chosen(tx: ReadTx, user: User, ids: Collection[str]) -> list[OpenItem]:
-    """Those of these ids that are open still.
+    """The items with these ids that are still open.
 
     Raises `NotFound` where one is not the visitor's to end, or the organization is not theirs.
     """

@@ -148,7 +148,7 @@ def who(tx: ReadTx, actor: str) -> str:
 
 
 def asking(tx: ReadTx, user: User, value: str) -> Asking:
-    """What a form names, of what this visitor sees in the transaction's organization. Raises `NotFound`."""
+    """The key or app that a form names, if the visitor may see it in the organization. Raises `NotFound`."""
     leads = role_in(tx, user) != "member"
     seen = (*_keys(tx, user, leads)[0], *_clients(tx, user, leads))
     holder = next((each for each in seen if each.value == value), None)

@@ -106,7 +106,7 @@ class Health:
             await self._store.check_writer()
 
     async def check_integrity(self, tenure: Tenure) -> None:
-        """Look for damage after a stop that was none, once there are answers; what is found makes us not ready."""
+        """Look for damage after a run that was interrupted, once requests are answered; damage makes us not ready."""
         await self.serving.wait()
         began = trio.current_time()
         try:

@@ -36,7 +36,7 @@ class Erased(NamedTuple):
 
 
 async def end_marked(store: Store, log: Log) -> None:
-    """End every organization that is marked for it, such as one that the API was asked to, or a kill has left.
+    """Delete every organization that is marked for deletion, by the API or by a command that was killed.
 
     Raises `StoreFailure`.
     """
@@ -52,9 +52,9 @@ def _nobody(rows: int) -> None:
 
 
 async def erase(store: Store, org_id: str, actor: str, told: Callable[[int], None] = _nobody) -> Erased:
-    """Delete an organization that is marked for it, with its files; `told` of each piece how many rows it had.
+    """Delete an organization that is marked for it, with its files; `told` is called with the rows of each piece.
 
-    Raises `Problem` `not_found`, or `StoreFailure`: what is deleted until then is.
+    Raises `Problem` `not_found`, or `StoreFailure`: what was deleted before stays deleted.
     """
     organization = await store.read(lambda tx: organizations.get(tx, org_id))
     begun = Instant(store.now())

@@ -68,7 +68,7 @@ class _Calendars:
         self._kept: dict[OpenFeed, bytes] = {}
 
     async def find(self, token: str) -> tuple[OpenFeed, tuple[int, str] | None] | None:
-        """What a token opens, with the state and the day that this was so in; the state None: it is not known.
+        """The feed that a token opens, with the state of the store and the day it was looked up in; None: not known.
 
         Raises `StoreFailure`.
         """

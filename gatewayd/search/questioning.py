@@ -106,18 +106,18 @@ def documents_of(tx: ReadTx, question: Question, wanted: Filter, *, most: bool) 
         hits = lookup.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
     if len(hits) >= LIST_MAX:
         return hits
-    some = _most(tx.org_id, question) if most else _some(tx.org_id, question)
+    some = _more_than_half(tx.org_id, question) if most else _any_of_rarest(tx.org_id, question)
     return hits if some is None else hits + lookup.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
 
 
-def _some(org_id: str, question: Question) -> str | None:
-    """What has a word of the rarer; None: there is one word, and no more to ask."""
+def _any_of_rarest(org_id: str, question: Question) -> str | None:
+    """The expression for one of the rarer words; None: the question is a single word, which was asked for already."""
     if len(question.words) == 1:
         return None
     return " OR ".join(known.expression(org_id) for known in _rarest(question.words))
 
 
-def _most(org_id: str, question: Question) -> str | None:
+def _more_than_half(org_id: str, question: Question) -> str | None:
     """What has more than half of the words, of a long question of the rarest, or a number or code that is in it."""
     count = len(question.words) + len(question.unknown)
     rarest = sorted(question.words, key=lambda known: known.hits)[:COMBINED_MAX]

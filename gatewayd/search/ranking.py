@@ -46,7 +46,7 @@ def fused(by_words: Iterable[str], by_meaning: Iterable[str]) -> list[Fused]:
 
 
 def first(ranked: Sequence[Fused], count: int) -> Sequence[Fused]:
-    """The first so many, with all that tie with the last of them."""
+    """The first `count`, and all that tie with the last of these."""
     if len(ranked) <= count:
         return ranked
     least = ranked[count - 1].score

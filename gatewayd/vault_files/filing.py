@@ -71,7 +71,7 @@ class Filing:
                     tell(await self.file_one(caller, file, top))
 
     async def file_one(self, caller: Caller, file: FoundFile, top: str | None, above: int = 0) -> Filed:
-        """File one; the first `above` names of its path are no folders of the vault. Raises `StoreFailure`."""
+        """File one file; the first `above` names of its path are no folders of the vault. Raises `StoreFailure`."""
         size = file.identity.size_bytes
         if size > self._limits.max_bytes:
             reason = f"a document may have at most {self._limits.max_bytes} bytes"

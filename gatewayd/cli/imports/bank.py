@@ -72,7 +72,7 @@ def bank(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def _import_into(arguments: argparse.Namespace, context: Context, target: Target) -> tuple[Json, list[str]]:
-    """What is told of the import into one account."""
+    """Import into one account: what is printed as JSON, and for people."""
     from gatewayd.areas.banking.statements import coverage
 
     answers: Json = {"dateOrder": arguments.date_order, "spent": arguments.spent}

@@ -235,7 +235,7 @@ def _joined(parts: Iterator[str] | Sequence[str]) -> str | None:
 
 
 def _postcode(lines: Sequence[Line], address: str | None) -> str | None:
-    """The postcode of the address; without one, that of the document, where it has but one that is nobody's office."""
+    """The postcode of the address; without an address, the only postcode of the document that is not of an office."""
     if address is not None and (codes := postcodes(address)):
         return codes[-1].value
     others = {

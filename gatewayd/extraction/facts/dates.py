@@ -93,7 +93,7 @@ DATES: Final = Labels(_LABELS, read_dates)
 
 
 def issue_date(lines: Sequence[Line], today: datetime.date) -> Found[datetime.date] | None:
-    """When a document was issued. Dates to come are others': what is due, and what holds until.
+    """When a document was issued. A date in the future is not it: that says when something is due or runs out.
 
     The one with the strongest label, and of those the first; one without any only where no labelled one is.
     """

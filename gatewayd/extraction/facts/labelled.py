@@ -59,7 +59,7 @@ def labelled(lines: Sequence[Line], kind: Labels[T]) -> Iterator[Found[T]]:
 
 
 def _below(lines: Sequence[Line], number: int, marks: list[tuple[int, str]], kind: Labels[T]) -> Iterator[Found[T]]:
-    """The values of the labels of a line behind which none stands."""
+    """The values below the labels of a line, where none stands behind them."""
     if len(marks) == 1 and (at := _along_the_run(lines, number)) is not None:
         if values := kind.read(lines[at].text):
             yield Found(marks[0][1], values[0].value, at)

@@ -39,7 +39,7 @@ def planned(tx: ReadTx, run: ImportRunRow) -> Undoing:
 
 
 def remove_allocations(tx: WriteTx, run: ImportRunRow) -> None:
-    """Take back whatever the lines of an import are for; of a transfer the other half too.
+    """Take back all allocations of the lines of an import; of a transfer the other half too.
 
     Raises `Problem`: `invalid_state` for a payment of an invoice, and for too many; `period_closed`.
     """

@@ -209,7 +209,7 @@ def _add_income_tax(
 def _are_due(taxpayer: Taxpayer, source: Source, sources: list[Source], year: int) -> bool | None:
     """Whether updates of a source are due in a tax year; None: nobody knows.
 
-    The authority's word on the source goes first. Who carried on nothing had no income: every source begins later.
+    What the authority says of the source goes first. In a year before every source began there was no income.
     """
     if year < income_tax.MANDATED_FROM or year in source.annual:
         return False

@@ -149,7 +149,7 @@ def updates_are_due(year: int, incomes: Mapping[int, int]) -> bool | None:
 
 
 def _above(year: int, incomes: Mapping[int, int]) -> bool | None:
-    """Whether the income that decides of a tax year is above its threshold; None: it is not known."""
+    """Whether the income that decides about a tax year is above its threshold; None: the income is not known."""
     threshold = next((entry.income for entry in THRESHOLDS if year >= entry.first_year), None)
     if threshold is None:
         return False

@@ -420,7 +420,7 @@ def _opened(loan: Loan, entered: Sequence[InterestEntered], day: str, amount: in
 
 
 def _note(opened: Sequence[_Open], entry: InterestEntered) -> None:
-    """Meet instalments by interest that was entered, or take back from the last ones what was taken back."""
+    """Count interest that was entered towards instalments. A negative amount is taken back from the latest ones."""
     left = entry.amount
     for instalment in reversed(opened):
         back = min(max(-left, 0), instalment.interest - instalment.left)
@@ -433,7 +433,7 @@ def _note(opened: Sequence[_Open], entry: InterestEntered) -> None:
 
 
 def _note_later(opened: Sequence[_Open], entry: InterestEntered) -> None:
-    """Meet instalments by interest of a later day than that of the payment, the latest first."""
+    """Count interest of a day after the payment towards instalments, the latest first."""
     left = entry.amount
     for instalment in reversed(opened):
         if left > 0 and instalment.due <= entry.date:

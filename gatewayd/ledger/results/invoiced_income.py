@@ -263,7 +263,7 @@ class _Counting:
 
 
 def _is_ever_sole(of_entity: Sequence[Business], business_id: str) -> bool:
-    """Whether there is a day on which a business is its entity's only one: the only one changes on these days alone."""
+    """Whether a business is its entity's only one on some day. Which one it is changes only on the days tried here."""
     changes = {"0001-01-01"}
     for business in of_entity:
         changes.update(day for day in (business.commenced_on, business.archived_on) if day is not None)

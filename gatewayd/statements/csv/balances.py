@@ -108,7 +108,7 @@ class Movements:
         return Ends(last - sign * behind, first + sign * before, adds_up)
 
     def contradicted(self, sign: int) -> Iterator[int]:
-        """The lines of rows that the balance moved the other way round by, while it agrees on both sides of them."""
+        """The lines of rows by which the balance moved the other way, while it agrees with their neighbours."""
         fit = self.fit(sign)
         if fit.order == "none" or fit.fits == fit.steps:
             return

@@ -155,7 +155,7 @@ def _sign(movements: list[Movements], last_balance: int | None) -> int:
 
 
 def _contradicted(seen: _Seen, sign: int) -> dict[int, str]:
-    """Rows that are alone with what they say. A balance goes before a sign that says otherwise than the direction."""
+    """Why rows that the rest of the file contradicts are refused, by line. The balance decides before the direction."""
     reasons = {line: _BY_BALANCE for movement in seen.movements.values() for line in movement.contradicted(sign)}
     fewer = min(seen.agreeing, seen.opposed, key=len)
     if seen.written_negative and fewer:
