@@ -75,18 +75,18 @@ def _content_type(media_type: str) -> bytes:
 
 def _is_known(request: Request, tag: bytes) -> bool:
     """Whether the caller has it already (RFC 9110 §13.1.2)."""
-    asked = [each.strip().removeprefix(b"W/") for each in request.fields.get(b"if-none-match", b"").split(b",")]
-    return tag in asked or asked == [b"*"]
+    tags = [each.strip().removeprefix(b"W/") for each in request.fields.get(b"if-none-match", b"").split(b",")]
+    return tag in tags or tags == [b"*"]
 
 
 def _part(request: Request, tag: bytes, size: int) -> tuple[int, int] | None:
     """The first and the last byte asked for; the first is behind the last where there is none such. None: all."""
     if request.method != "GET" or request.fields.get(b"if-range", tag) != tag:  # RFC 9110 §13.1.5
         return None
-    asked = _RANGE.fullmatch(request.fields.get(b"range", b"").replace(b" ", b"").lower())
-    if asked is None:
+    range_match = _RANGE.fullmatch(request.fields.get(b"range", b"").replace(b" ", b"").lower())
+    if range_match is None:
         return None
-    first, last, suffix = asked.groups()
+    first, last, suffix = range_match.groups()
     if suffix is not None:
         count = int(suffix)
         return (max(size - count, 0), size - 1) if count and size else (1, 0)

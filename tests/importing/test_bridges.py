@@ -67,7 +67,7 @@ async def left(bank: Bank, account: str, whole: DateRange = QUARTER) -> tuple[li
 # -- what joins
 
 
-@pytest.mark.parametrize("sizes", [SIZES, Sizes(whole=0, chunk=1)])
+@pytest.mark.parametrize("sizes", [SIZES, Sizes(at_once=0, chunk=1)])
 async def test_exports_that_join_bridge_the_days_between(open_bank: OpenBank, sizes: Sizes) -> None:
     async with open_bank(sizes=sizes) as bank:
         account = await bank.account()

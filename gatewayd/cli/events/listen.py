@@ -243,7 +243,7 @@ def document(event: "RecordedEvent", forwarded: "ForwardResult | None") -> bytes
 
 def visible(text: str) -> str:
     """`text` with what a terminal would obey, and not show, written as JSON writes it."""
-    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
 async def _print(stream: TextIO, line: bytes) -> None:
@@ -258,36 +258,36 @@ def _write(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _kinds(given: list[str] | None) -> frozenset[str]:
+def _kinds(names: list[str] | None) -> frozenset[str]:
     from gatewayd.events import EVENT_KINDS, WILDCARDS, expanded
 
-    unknown = [name for name in given or () if name not in EVENT_KINDS and name not in WILDCARDS]
+    unknown = [name for name in names or () if name not in EVENT_KINDS and name not in WILDCARDS]
     if unknown:
         raise CommandError(
             f"--event: {unknown[0]!r} is not known; use one of: {', '.join((*EVENT_KINDS, *WILDCARDS))}", 2
         )
-    return frozenset(expanded(given) if given else EVENT_KINDS)
+    return frozenset(expanded(names) if names else EVENT_KINDS)
 
 
-def _since(given: TimeArgument | None, context: Context) -> Instant | None:
-    if given is None:
+def _since(argument: TimeArgument | None, context: Context) -> Instant | None:
+    if argument is None:
         return None
     now = context.clock.now()
-    since = from_wire(given.wire(now))
+    since = from_wire(argument.wire(now))
     if since > now:
         raise CommandError(f"--since: {to_wire(since)} is yet to come", 2)
     return since
 
 
-def _secret(given: str | None, url: str | None) -> str:
+def _secret(argument: str | None, url: str | None) -> str:
     """The secret to sign with; empty where nothing is signed."""
     from gatewayd.webhooks.signature import SECRET_MARK, new_secret, standard_signature
 
     if url is None:
-        if given is not None:
+        if argument is not None:
             raise CommandError("--secret: nothing is signed without --forward-to", 2)
         return ""
-    secret = new_secret(secrets.token_bytes) if given is None else given
+    secret = new_secret(secrets.token_bytes) if argument is None else argument
     try:
         standard_signature((secret,), "", 0, b"")
     except ValueError:

@@ -88,8 +88,8 @@ def create(tx: WriteTx, wanted: NewFeed) -> tuple[CalendarFeedRow, str]:
 
 def find(tx: ReadTx, token: str) -> OpenFeed | None:
     """What a token opens; None for one that is unknown or revoked, or of an organization that is suspended."""
-    found = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
-    return None if found is None or suspensions.is_suspended(tx, found[0]) else OpenFeed(*found)
+    row = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
+    return None if row is None or suspensions.is_suspended(tx, row[0]) else OpenFeed(*row)
 
 
 def revoke(tx: WriteTx, feed_id: str, actor: str) -> CalendarFeedRow:
@@ -104,8 +104,8 @@ def revoke(tx: WriteTx, feed_id: str, actor: str) -> CalendarFeedRow:
 
 def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
     """The feeds that can be read, by id."""
-    found = tx.rows(_SELECT_OPEN, user_id=sought.user_id, first=sought.first, limit=sought.limit)
-    return [Opening._make((*row, None, None)) for row in found]
+    rows = tx.rows(_SELECT_OPEN, user_id=sought.user_id, first=sought.first, limit=sought.limit)
+    return [Opening._make((*row, None, None)) for row in rows]
 
 
 def hand_over(tx: WriteTx, feed_id: str, user_id: str) -> None:

@@ -80,38 +80,38 @@ def of_entity(tx: ReadTx, legal_entity_id: str, business_id: str | None = None) 
     """All periods of a legal entity, archived ones too; with a business, without those of the others and months."""
     select = _SELECT_OF_ENTITY if business_id is None else _SELECT_BESIDE_BUSINESSES
     rows = tx.rows(select, legal_entity_id=legal_entity_id, business_id=business_id)
-    found = (PERIODS.read(tx, row) for row in rows)
-    return {key_of(row): row for row in found}
+    periods = (PERIODS.read(tx, row) for row in rows)
+    return {key_of(row): row for row in periods}
 
 
 def find(tx: ReadTx, legal_entity_id: str, key: PeriodKey) -> PeriodRow | None:
     """The period of that key, archived or not."""
     values = {"of": key.business_id or "", "type": key.type, "end_date": key.end}
-    found = tx.row(_SELECT_BY_KEY, legal_entity_id=legal_entity_id, **values)
-    return None if found is None else PERIODS.read(tx, found)
+    columns = tx.row(_SELECT_BY_KEY, legal_entity_id=legal_entity_id, **values)
+    return None if columns is None else PERIODS.read(tx, columns)
 
 
 def earlier_open(tx: ReadTx, row: PeriodRow) -> Iterator[PeriodRow]:
     """The periods of the same type and business before this one that are not closed, earliest first."""
-    return (PERIODS.read(tx, found) for found in tx.rows(_SELECT_EARLIER_OPEN, **_siblings(row)))
+    return (PERIODS.read(tx, columns) for columns in tx.rows(_SELECT_EARLIER_OPEN, **_siblings(row)))
 
 
 def begun_and_open(tx: ReadTx, legal_entity_id: str, date: str) -> Iterator[PeriodRow]:
     """The periods that began on an ISO date at the latest and are not closed, by their last day."""
-    found = tx.rows(_SELECT_BEGUN_AND_OPEN, legal_entity_id=legal_entity_id, date=date)
-    return (PERIODS.read(tx, row) for row in found)
+    rows = tx.rows(_SELECT_BEGUN_AND_OPEN, legal_entity_id=legal_entity_id, date=date)
+    return (PERIODS.read(tx, row) for row in rows)
 
 
 def later_closed(tx: ReadTx, row: PeriodRow) -> PeriodRow | None:
     """The first period of the same type and business after this one that is closed."""
-    found = tx.row(_SELECT_LATER_CLOSED, **_siblings(row))
-    return None if found is None else PERIODS.read(tx, found)
+    columns = tx.row(_SELECT_LATER_CLOSED, **_siblings(row))
+    return None if columns is None else PERIODS.read(tx, columns)
 
 
 def alike(tx: ReadTx, row: PeriodRow) -> PeriodRow | None:
     """Another period of the very same days in the same state, whose lock is the same."""
-    found = tx.row(_SELECT_ALIKE, start_date=row.start_date, status=row.status, **_siblings(row))
-    return None if found is None else PERIODS.read(tx, found)
+    columns = tx.row(_SELECT_ALIKE, start_date=row.start_date, status=row.status, **_siblings(row))
+    return None if columns is None else PERIODS.read(tx, columns)
 
 
 def new(tx: WriteTx, legal_entity_id: str, key: PeriodKey, **values: object) -> PeriodRow:

@@ -118,20 +118,20 @@ def settle(tx: WriteTx, hold_id: str, actual: int, subject: Subject | None = Non
     if not hold_id:
         return
     booking.book_due(tx)
-    found = holds.find(tx, hold_id)
-    if found is None or found.status in ("settled", "released"):
+    hold = holds.find(tx, hold_id)
+    if hold is None or hold.status in ("settled", "released"):
         return
-    if entries.is_charged(tx, found.operation_id):
+    if entries.is_charged(tx, hold.operation_id):
         release(tx, hold_id)
         return
     entry = NewEntry(
         type="usage",
-        amount=-min(actual, found.most),
-        operation=found.operation,
-        operation_id=found.operation_id,
+        amount=-min(actual, hold.most),
+        operation=hold.operation,
+        operation_id=hold.operation_id,
         subject=subject,
     )
-    draws = holds.draws_of(tx, hold_id) if found.status == "open" else []
+    draws = holds.draws_of(tx, hold_id) if hold.status == "open" else []
     holds.close(tx, hold_id, "settled")
     _pay(tx, entry, draws)
 
@@ -141,8 +141,8 @@ def release(tx: WriteTx, hold_id: str) -> None:
     if not hold_id:
         return
     booking.book_due(tx)
-    found = holds.find(tx, hold_id)
-    if found is None or found.status != "open":
+    hold = holds.find(tx, hold_id)
+    if hold is None or hold.status != "open":
         return
     booking.let_go(tx, hold_id)
     holds.close(tx, hold_id, "released")

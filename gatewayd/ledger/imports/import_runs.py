@@ -128,8 +128,8 @@ def same_file(tx: ReadTx, account_id: str, sha256: str) -> ImportRunRow | None:
 
 def same_file_anywhere(tx: ReadTx, kind: ImportKind, sha256: str) -> list[ImportRunRow]:
     """The runs that brought the same file into any account, latest first, as `same_file`."""
-    found = tx.rows(_SELECT_SAME_FILE_ANYWHERE, kind=kind, sha256=sha256, count=SAME_FILES_MAX)
-    return [RUNS.read(tx, row) for row in found]
+    rows = tx.rows(_SELECT_SAME_FILE_ANYWHERE, kind=kind, sha256=sha256, count=SAME_FILES_MAX)
+    return [RUNS.read(tx, row) for row in rows]
 
 
 def again(former: ImportRunRow) -> ImportRunRow:
@@ -168,8 +168,8 @@ def latest(tx: ReadTx, account_id: str, except_id: str) -> tuple[str | None, int
 
 def status_of(tx: ReadTx, import_id: str) -> str | None:
     """The status of a run; None where there is none."""
-    found: str | None = tx.value(_SELECT_STATUS, id=import_id)
-    return found
+    status: str | None = tx.value(_SELECT_STATUS, id=import_id)
+    return status
 
 
 def is_only_one(tx: ReadTx, account_id: str) -> bool:
@@ -202,8 +202,8 @@ def learned(tx: ReadTx, kind: ImportKind, headings: Sequence[str]) -> Mapping | 
     """How a file with these headings was read before; None without any, for columns of numbers are of one bank."""
     if not headings:
         return None
-    found = tx.value(_SELECT_MAPPING, headings=_key(kind, headings))
-    return None if found is None else msgspec.json.decode(found, type=Mapping)
+    mapping = tx.value(_SELECT_MAPPING, headings=_key(kind, headings))
+    return None if mapping is None else msgspec.json.decode(mapping, type=Mapping)
 
 
 def learn(tx: WriteTx, kind: ImportKind, headings: Sequence[str], mapping: Mapping) -> None:
@@ -253,8 +253,8 @@ def rows_page(
         return len(items[-1])
 
     after = 0 if key is None else key[0]
-    found = tx.each(sql, import_id=request.import_id, after=after, count=request.limit + 1, **values)
-    taken, more = fill(found, request.limit, size)
+    rows = tx.each(sql, import_id=request.import_id, after=after, count=request.limit + 1, **values)
+    taken, more = fill(rows, request.limit, size)
     cursor = next_cursor(request, (taken[-1][position],)) if more else None
     return Listing.of(items[: len(taken)], cursor)
 

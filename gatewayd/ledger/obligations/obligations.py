@@ -189,16 +189,16 @@ def of_entity(tx: ReadTx, legal_entity_id: str, business_id: str | None = None) 
     """All obligations of a legal entity; with a business, without those of the others."""
     select = _SELECT_OF_ENTITY if business_id is None else _SELECT_BESIDE_BUSINESSES
     rows = tx.rows(select, legal_entity_id=legal_entity_id, business_id=business_id)
-    found = (OBLIGATIONS.read(tx, row) for row in rows)
-    return {key_of(row): row for row in found}
+    obligations = (OBLIGATIONS.read(tx, row) for row in rows)
+    return {key_of(row): row for row in obligations}
 
 
 def find(tx: ReadTx, legal_entity_id: str, key: ObligationKey) -> ObligationRow | None:
     """The obligation of that key, if there is one."""
     kind, business_id, end, slot = key
     values = {"of": business_id or "", "kind": kind, "end": end, "slot": slot}
-    found = tx.row(_SELECT_BY_KEY, legal_entity_id=legal_entity_id, **values)
-    return None if found is None else OBLIGATIONS.read(tx, found)
+    columns = tx.row(_SELECT_BY_KEY, legal_entity_id=legal_entity_id, **values)
+    return None if columns is None else OBLIGATIONS.read(tx, columns)
 
 
 def ids_of_period(tx: ReadTx, period_id: str) -> list[str]:
@@ -208,8 +208,8 @@ def ids_of_period(tx: ReadTx, period_id: str) -> list[str]:
 
 def filed_of_period(tx: ReadTx, period_id: str) -> str | None:
     """An obligation of a period that the authority says is fulfilled."""
-    found: str | None = tx.value(_SELECT_FILED, period_id=period_id)
-    return found
+    obligation_id: str | None = tx.value(_SELECT_FILED, period_id=period_id)
+    return obligation_id
 
 
 def are_payments_on_account(tx: ReadTx, legal_entity_id: str, start: str) -> bool:
@@ -219,14 +219,14 @@ def are_payments_on_account(tx: ReadTx, legal_entity_id: str, start: str) -> boo
 
 def update_made(tx: ReadTx, business_id: str, first: str, last: str) -> str | None:
     """A quarterly update of a business that was made for a quarter that ends within these ISO dates."""
-    found: str | None = tx.value(_SELECT_UPDATE_MADE, business_id=business_id, first=first, last=last)
-    return found
+    obligation_id: str | None = tx.value(_SELECT_UPDATE_MADE, business_id=business_id, first=first, last=last)
+    return obligation_id
 
 
 def open_of_business(tx: ReadTx, business_id: str) -> str | None:
     """The first obligation of a business that is not met. Chosen: of a period that is to come there is none yet."""
-    found: str | None = tx.value(_SELECT_OPEN_OF_BUSINESS, business_id=business_id, today=tx.today)
-    return found
+    obligation_id: str | None = tx.value(_SELECT_OPEN_OF_BUSINESS, business_id=business_id, today=tx.today)
+    return obligation_id
 
 
 def events_of(tx: ReadTx, obligation_id: str) -> list[ObligationEvent]:
@@ -273,8 +273,8 @@ def open_updates_beside(tx: ReadTx, row: ObligationRow) -> list[ObligationRow]:
     if row.kind != "itsa_quarterly_update" or row.business_id is None:
         return []
     first, last = bounds(tax_year_of(row.period_end_date))
-    found = tx.rows(_SELECT_OPEN_UPDATES, business_id=row.business_id, first=first, last=last)
-    return [one for one in (OBLIGATIONS.read(tx, values) for values in found) if one.id != row.id]
+    rows = tx.rows(_SELECT_OPEN_UPDATES, business_id=row.business_id, first=first, last=last)
+    return [other for other in (OBLIGATIONS.read(tx, values) for values in rows) if other.id != row.id]
 
 
 def is_silent(tx: ReadTx, days: int) -> bool:

@@ -80,8 +80,8 @@ class Taxpayer(NamedTuple):
     @property
     def incomes(self) -> dict[int, int]:
         """The qualifying incomes that are known, by tax year."""
-        found = {year: one.qualifying_income for year, one in self.figures.items()}
-        return {year: income for year, income in found.items() if income is not None}
+        incomes = {year: figures.qualifying_income for year, figures in self.figures.items()}
+        return {year: income for year, income in incomes.items() if income is not None}
 
     @property
     def is_person(self) -> bool:
@@ -91,8 +91,8 @@ class Taxpayer(NamedTuple):
     @property
     def may_pay_vat_on_account(self) -> bool:
         """False with monthly returns, and with annual accounting (SI 1993/2001 art 4; VPOA4100)."""
-        found = self.registration
-        return found is None or not (found.annual or found.months == vat.EVERY_MONTH)
+        registration = self.registration
+        return registration is None or not (registration.annual or registration.months == vat.EVERY_MONTH)
 
     @property
     def is_on_register(self) -> bool:
@@ -168,8 +168,8 @@ def _source(row: Row, quarters: QuarterChoices) -> Source:
 def _years_of(latency: str | None, wanted: str) -> frozenset[int]:
     if latency is None:
         return frozenset()
-    found = _latency.decode(latency)
-    said = ((found.tax_year1, found.indicator1), (found.tax_year2, found.indicator2))
+    details = _latency.decode(latency)
+    said = ((details.tax_year1, details.indicator1), (details.tax_year2, details.indicator2))
     return frozenset(int(year[:4]) for year, indicator in said if indicator == wanted and year[:4].isdecimal())
 
 

@@ -88,7 +88,7 @@ class VatStanding(NamedTuple):
 
     def terms_on(self, date: str) -> VatTerms:
         """The terms of an ISO date."""
-        return next((one.terms for one in self.former if date <= one.last_day), self.terms)
+        return next((past.terms for past in self.former if date <= past.last_day), self.terms)
 
     def treatment_on(self, date: str) -> Treatment:
         """The standing on an ISO date."""
@@ -108,8 +108,8 @@ class VatStanding(NamedTuple):
         for date in (seller.vat_effective_date, seller.vat_deregistration_date, *flat_from):
             if date is not None:
                 yield date
-        for one in self.former:
-            yield after(one.last_day)
+        for past in self.former:
+            yield after(past.last_day)
 
     def percent_changes(self) -> Iterator[str]:
         """The days on which the flat-rate percentage may become another, beside those."""
@@ -139,13 +139,15 @@ class VatStanding(NamedTuple):
 
     def _all_terms(self) -> Iterator[VatTerms]:
         yield self.terms
-        for one in self.former:
-            yield one.terms
+        for past in self.former:
+            yield past.terms
 
     def _flat_terms_on(self, date: str) -> VatTerms:
         """The terms of a date; what was sold at the flat rate and is paid after it was left has those it had last."""
         terms = self.terms_on(date)
-        left = (one.terms for one in reversed(self.former) if one.last_day < date and one.terms.scheme == "flat_rate")
+        left = (
+            past.terms for past in reversed(self.former) if past.last_day < date and past.terms.scheme == "flat_rate"
+        )
         return terms if terms.scheme == "flat_rate" else next(left, terms)
 
 

@@ -63,13 +63,13 @@ class RemoteAuthority:
         if turn is None:
             return False
         try:
-            while turn.given is None:
+            while turn.granted is None:
                 with trio.move_on_at(self._limit.next_at(org_id)):
                     await decided.wait()
                 self._limit.advance(org_id, trio.current_time())
         finally:
             self._limit.leave(turn)
-        return turn.given
+        return turn.granted
 
     async def _send(self, request: Request) -> Response:
         with self._watch():

@@ -123,7 +123,7 @@ def authority_target(endpoint: Endpoint, values: Mapping[str, str]) -> Target:
     ]
     if errors:
         raise invalid(*errors)
-    path = _PLACEHOLDER.sub(lambda found: quote(values[found[1]], safe=""), endpoint.path)
+    path = _PLACEHOLDER.sub(lambda match: quote(values[match[1]], safe=""), endpoint.path)
     query = _query((name, values[name]) for name in endpoint.query if name in values)
     return Target(path, query, endpoint.accept, endpoint.fresh)
 

@@ -103,11 +103,11 @@ class BearerTokens:
         stored = await self._store.read(lambda tx: connections.find_for(tx, legal_entity_id), org_id)
         return self._newest(org_id, stored)
 
-    async def renewed(self, org_id: str, found: Connection) -> Connection:
-        """The same, refreshed where its token is about to end and can be. Raises as `refresh` does."""
-        if found.expires_at is None or found.expires_at > self._store.now() + EARLY_SECONDS * SECOND:
-            return found
-        return await self.refresh(org_id, found) or found
+    async def renewed(self, org_id: str, connection: Connection) -> Connection:
+        """The connection, refreshed where its token is about to end and can be refreshed. Raises as `refresh` does."""
+        if connection.expires_at is None or connection.expires_at > self._store.now() + EARLY_SECONDS * SECOND:
+            return connection
+        return await self.refresh(org_id, connection) or connection
 
     async def refresh(self, org_id: str, refused: Connection) -> Connection | None:
         """What follows a connection that was refused; None where it cannot be refreshed, and a person must authorise.
@@ -118,12 +118,12 @@ class BearerTokens:
         key = (org_id, refused.legal_entity_id)
         under_way = self._refreshing.get(key)
         if under_way is None:
-            found = await self._kept(key)
-            if found is None or (found.generation, found.access) != (refused.generation, refused.access):
-                return found  # somebody else has done it
-            if found.refresh is None or not self._endpoint.client_id:
+            connection = await self._kept(key)
+            if connection is None or (connection.generation, connection.access) != (refused.generation, refused.access):
+                return connection  # somebody else has done it
+            if connection.refresh is None or not self._endpoint.client_id:
                 return None
-            under_way = self._refreshing.get(key) or self._begin(key, found, found.refresh)
+            under_way = self._refreshing.get(key) or self._begin(key, connection, connection.refresh)
         with trio.move_on_after(WAIT_SECONDS) as wait:
             await under_way.ended.wait()
         if wait.cancelled_caught:

@@ -108,12 +108,12 @@ class Standing(NamedTuple):
 
 def list_standings(tx: ReadTx) -> list[Standing]:
     """Who connected the transaction's organization and its entities, when, and until when; the organization first."""
-    found = []
+    standings = []
     for legal_entity_id, name, by, since in tx.rows(_STANDINGS):
         granted = rows.tax_standing(tx, legal_entity_id)
         if granted is not None:
-            found.append(Standing(legal_entity_id, name, by, Instant(since), granted))
-    return found
+            standings.append(Standing(legal_entity_id, name, by, Instant(since), granted))
+    return standings
 
 
 def standing(tx: ReadTx, legal_entity_id: str | None = None) -> Standing | None:
