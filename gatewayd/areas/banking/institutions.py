@@ -124,19 +124,30 @@ _BY_CODE: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class Institution(Response, frozen=True, kw_only=True):
-    """A bank. `accountIds` are the organization's open accounts there."""
+    """A bank."""
 
     id: Id
     name: str
+    """What people call the bank."""
     bic: str | None
+    """The BIC of the company that serves customers, of 8 characters. Null: it has none of its own."""
     countries: list[str]
+    """Where it has customers: country codes, so far `GB` alone."""
     logo_url: str | None
+    """Always null so far: no logos are kept."""
     provider: Provider
+    """How its data come in. So far all have `file`: statements are imported."""
     import_formats: list[str]
+    """Which files of it are read: `ofx`, `qif`, `camt053`, `mt940`, `csv`, and `csv:` with the profile of its own that
+    is known."""
     transaction_days: int | None
+    """How many days back transactions can be had. Null: as far as the bank lets a file go back."""
     connected: bool
+    """True where the organization has an account there that is not closed."""
     account_ids: list[Id]
+    """The organization's accounts there that are not closed, at most 1,000 over all banks."""
     status: InstitutionStatus
+    """Whether its data can be had. So far always `available`, for files can be imported at any time."""
 
 
 class ListInstitutions(PageRequest, frozen=True, kw_only=True):
