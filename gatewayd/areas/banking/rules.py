@@ -83,6 +83,7 @@ class DeleteRule(Request, frozen=True, kw_only=True):
     """Which rule to delete."""
 
     rule_id: Id
+    """Which rule."""
     expected_version: Version | None = None
 
 
@@ -91,43 +92,56 @@ class DeletedRule(Response, frozen=True, kw_only=True):
 
     id: Id
     deleted: Literal[True]
+    """Always true."""
 
 
 class ApplyRules(PageRequest, frozen=True, kw_only=True):
-    """To which bank transactions rules are applied: of one account or of all, `limit` of them looked at.
-
-    `ruleId` applies that rule alone, whatever its mode. A dry run tells what would be done.
-    """
+    """To which bank transactions which rules are applied; `limit` is how many of them are looked at."""
 
     account_id: Id | None = None
+    """Only bank transactions of this account; by default of all."""
     rule_id: Id | None = None
+    """Apply this rule alone, whatever its mode; by default all enabled ones of mode `apply`."""
     dry_run: bool = False
+    """True: only tell what would be done."""
 
 
 class AppliedRule(Response, frozen=True, kw_only=True):
-    """A bank transaction that a rule fits: what was allocated, or would be, or why it could not.
-
-    `allocations` are several where a payment of a mortgage is split, and `allocation` is the first of them.
-    """
+    """A bank transaction that a rule fits: what was allocated, or would be, or why it could not."""
 
     bank_transaction_id: Id
+    """The bank transaction that the rule fits."""
     rule_id: Id
+    """The rule that decides of it."""
     date: DateText
+    """The day of the money."""
     amount: Amount
+    """The whole bank transaction, positive for money in and negative for money out."""
     currency: str
+    """That of the bank transaction."""
     reason: str
+    """Which conditions of the rule it meets, for people."""
     allocation: Allocation | None
+    """The first of `allocations`. Null: the rule was refused."""
     allocations: list[Allocation]
+    """What was made of it, or would be in a dry run: several where a payment of a mortgage is split, none where the
+    rule was refused."""
     refusal: str | None
+    """Why the rule could not have it, for people. Null: it could."""
 
 
 class LearnRule(Request, frozen=True, kw_only=True):
     """Whose lines to learn from: those with the counterparty of a bank transaction, or with a `matchKey`."""
 
     bank_transaction_id: Id | None = None
+    """Learn from the lines with the counterparty of this one. Give this or `matchKey`."""
     match_key: Words | None = None
+    """Learn from the lines with this counterparty, written exactly as `matchKey` of proposals. Give this or
+    `bankTransactionId`."""
     direction: Direction | None = None
+    """Which way the money of these lines went; by default as that of the bank transaction, with a `matchKey` out."""
     name: Name | None = None
+    """What people call the rule; by default who the lines are with."""
     mode: Mode = "propose"
     priority: Priority = 100
 
