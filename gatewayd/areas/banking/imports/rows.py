@@ -10,25 +10,37 @@ from gatewayd.store import Columns, ReadTx, Row, StagedRows, WriteTx
 
 
 class ImportRow(Response, frozen=True, kw_only=True):
-    """A row of a file.
-
-    `transactionId` is its id where it is added, `existingTransactionId` of the transaction that it is or replaces.
-    """
+    """A row of a file, and what becomes of it."""
 
     position: int
+    """Its place among the rows of the file that are taken, from 1."""
     line: int
+    """The line of the file where it begins, from 1; of OFX and CAMT, which transaction of the file it is."""
     action: Action
+    """`add`: it is new; `duplicate`: it is there already; `replace`: it takes the place of a pending one; `refuse`: its
+    day is in a closed period."""
     reason: str | None
+    """Why it is not simply added, for people. Null: it is added."""
     transaction_id: Id
+    """The id that its bank transaction has, or will have, where it is added."""
     existing_transaction_id: Id | None
+    """The bank transaction that it is already, or whose place it takes. Null: none."""
     booking_date: DateText | None
+    """The day on which the bank booked it. Null: it is pending."""
     value_date: DateText | None
+    """The day from which the bank counts the money. Null: the file does not say."""
     amount: Amount
+    """Positive for money in, negative for money out."""
     currency: str
+    """That of the account."""
     description: str
+    """What the bank wrote, without superfluous spaces."""
     counterparty_name: str | None
+    """Who it is with. Null: the file does not say."""
     reference: str | None
+    """The remittance information. Null: none."""
     balance_after: Amount | None
+    """The balance of the account behind it. Null: the file does not say."""
 
 
 SHOWN = Columns(ImportRow)

@@ -49,5 +49,6 @@ class UndoStatement(Request, frozen=True, kw_only=True):
     """Which import of a bank's file, and whether what its lines are for goes with them."""
 
     import_id: Id
+    """Which import."""
     remove_allocations: Annotated[bool, Meta(description="Take back what its transactions are allocated to.")] = False
     preview: Annotated[bool, Meta(description="Only tell what would be taken out.")] = False

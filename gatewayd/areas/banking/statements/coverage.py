@@ -61,58 +61,81 @@ ORDER BY from_date DESC, import_id DESC, statement DESC LIMIT :count
 
 
 class CoveredStatement(Response, frozen=True, kw_only=True):
-    """A statement that is applied. `balanced` is null where it does not tell."""
+    """A statement that is applied."""
 
     import_id: Id
+    """The import that brought it."""
     from_date: DateText
+    """Its first day."""
     to_date: DateText | None
+    """Its last day, included. Null: it does not tell."""
     opening_balance: Amount | None
+    """What was held before its first day. Null: it does not tell."""
     closing_balance: Amount | None
+    """What was held at the end of its last day. Null: it does not tell."""
     balanced: bool | None
+    """Whether its lines lead from one balance to the other. Null: it tells too little to say."""
 
 
 class LedgerBalance(Response, frozen=True, kw_only=True):
     """The first statement's opening balance with all booked lines since, beside the last one's closing balance."""
 
     as_of: DateText
+    """The day at whose end both balances are."""
     statement_balance: Amount
+    """The last closing balance that a statement, or a person, tells."""
     ledger_balance: Amount
+    """The first opening balance with all booked lines up to that day."""
     difference: Amount
+    """`ledgerBalance` less `statementBalance`. 0.00: they agree; else lines are missing, or there twice."""
 
 
 class UnsafePeriod(Response, frozen=True, kw_only=True):
-    """A period that is not closed: `missingDays` of it, up to today, are in no statement of the account."""
+    """A period that is not closed, and that days of the account which nothing covers make unsafe to close."""
 
     period_id: Id
+    """Which period."""
     legal_entity_id: Id
+    """Whose period it is."""
     business_id: Id | None
+    """The business whose quarter it is. Null: it is of the whole legal entity."""
     type: PeriodType
+    """What kind of period it is."""
     label: Label
+    """What people call it."""
     from_date: DateText
+    """Its first day."""
     to_date: DateText
+    """Its last day, included."""
     first_missing: DateText
+    """The first of its days that nothing covers."""
     missing_days: int
+    """How many of its days, up to today, nothing covers."""
 
 
 class AccountCoverage(Response, frozen=True, kw_only=True):
-    """The days that statements hold. `ledger` is null where nobody tells balances.
-
-    `bridges` are days that no statement holds, between balances that the lines agree with: they are no gaps. What
-    people stated is in `statedBalances`, each beside what the lines make of it.
-
-    `unsafePeriods` are those not closed of which days are missing; null for who may not read periods.
-    """
+    """The days that statements cover, where days are missing, and whether statements and lines add up."""
 
     account_id: Id
+    """Which bank account."""
     currency: str
+    """That of the amounts."""
     from_date: DateText | None
+    """The first day that is covered. Null: none is."""
     to_date: DateText | None
+    """The last day that is covered. Null: none is."""
     gaps: list[CoverageGap]
+    """Days between these two that nothing covers, oldest first."""
     bridges: list[CoverageGap]
+    """Days that no statement holds, between balances that the lines agree with: they are covered, and no gaps."""
     statements: list[CoveredStatement]
+    """The statements of imports that are applied, latest first, at most 1,000."""
     stated_balances: list[StatedBankBalance]
+    """What people said that the account held at the end of a day, latest first, at most 1,000."""
     ledger: LedgerBalance | None
+    """Whether the lines lead from the first balance to the last. Null: nobody tells enough balances."""
     unsafe_periods: list[UnsafePeriod] | None
+    """Periods that are not closed of which days, up to today, are missing. Null: the caller may not read periods."""
 
 
 class GetCoverage(Request, frozen=True, kw_only=True):

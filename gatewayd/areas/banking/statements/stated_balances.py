@@ -30,22 +30,30 @@ Note = Annotated[str, Meta(min_length=1, max_length=500, description="Where it s
 
 
 class BalanceCheck(Response, frozen=True, kw_only=True):
-    """What the lines make of the day, from the nearest known balance; the stated one differs by `difference`."""
+    """What the lines make of the day of a stated balance."""
 
     counted_balance: Amount
+    """What the account held then by its lines, counted from the nearest other balance that is known."""
     difference: Amount
+    """The balance that was stated less `countedBalance`; 0.00: they agree."""
 
 
 class StatedBankBalance(Response, frozen=True, kw_only=True):
-    """A balance at the end of a day. `check` is null where no other balance is known to count from."""
+    """A balance at the end of a day, as a person states it."""
 
     id: Id
     account_id: Id
+    """Which bank account."""
     date: DateText
+    """The day at whose end it was held."""
     balance: Amount
+    """What the account held, all that was booked on that day included; an overdraft is negative."""
     currency: str
+    """That of the account."""
     note: str | None
+    """Where it stands, for people. Null: nobody said."""
     check: BalanceCheck | None
+    """What the lines make of it. Null: no other balance is known to count from."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
@@ -70,6 +78,7 @@ class RemoveStatedBalance(Request, frozen=True, kw_only=True):
     """Which balance."""
 
     balance_id: Id
+    """Which stated balance."""
     expected_version: Version | None = None
 
 
@@ -78,6 +87,7 @@ class RemovedBalance(Response, frozen=True, kw_only=True):
 
     id: Id
     deleted: bool
+    """Always true."""
 
 
 def _check(tx: ReadTx, row: StatedBankBalanceRow) -> BalanceCheck | None:
