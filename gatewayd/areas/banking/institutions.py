@@ -167,10 +167,10 @@ def list_institutions(tx: ReadTx, caller: Caller, request: ListInstitutions) -> 
     accounts: dict[str, list[str]] = {}
     for institution_id, account_id in tx.rows(_SELECT_CONNECTED, count=MAX_ACCOUNTS):
         accounts.setdefault(institution_id, []).append(account_id)
-    shown = [_shown(bank, accounts.get(bank.id, [])) for bank in _found(request)]
+    shown = [_shown(bank, accounts.get(bank.id, [])) for bank in _banks_matching(request)]
     wanted = request.connected
-    found = [one for one in shown if wanted is None or one.connected is wanted]
-    return listing_of(request, found, lambda one: _place(one.name))
+    institutions = [institution for institution in shown if wanted is None or institution.connected is wanted]
+    return listing_of(request, institutions, lambda institution: _place(institution.name))
 
 
 def _place(name: str) -> str:
@@ -178,7 +178,7 @@ def _place(name: str) -> str:
     return name.casefold().removeprefix("the ")
 
 
-def _found(request: ListInstitutions) -> Iterator[Bank]:
+def _banks_matching(request: ListInstitutions) -> Iterator[Bank]:
     if request.country != "GB":
         return
     text = "" if request.q is None else request.q.casefold()
@@ -208,7 +208,7 @@ def bank_of_sort_code(sort_code: str) -> str | None:
     """The bank of six digits; None where no range holds them."""
     if len(sort_code) != _LENGTH:
         return None
-    return next((one.bank_id for one in RANGES if one.first <= sort_code <= one.last), None)
+    return next((codes.bank_id for codes in RANGES if codes.first <= sort_code <= codes.last), None)
 
 
 def bank_of(*, sort_code: str | None, iban: str | None, bic: str | None) -> str | None:
@@ -230,8 +230,8 @@ def bank_called(name: str | None, profile: str | None) -> str | None:
     """The bank by the name that a file gives it, or by the profile of its CSV; None where several have that."""
     named = [bank.id for bank in BANKS if name is not None and _short(name) == _short(bank.name)]
     of_profile = [bank.id for bank in BANKS if profile is not None and profile in bank.profiles]
-    found = named or of_profile
-    return found[0] if len(found) == 1 else None
+    bank_ids = named or of_profile
+    return bank_ids[0] if len(bank_ids) == 1 else None
 
 
 def _short(name: str) -> str:

@@ -198,14 +198,14 @@ def apply_rules(tx: WriteTx, caller: Caller, request: ApplyRules) -> Listing[App
         errors.append(unknown_reference("ruleId", "rule"))
     if errors:
         raise invalid(*errors)
-    rules = [rule] if rule else [one for one in allocation_rules.in_force(tx) if one.mode == "apply"]
+    rules = [rule] if rule else [enabled for enabled in allocation_rules.in_force(tx) if enabled.mode == "apply"]
     key = cursor_key(request, str, str, str) or (request.account_id or "", "", "")
     after = Position(*map(str, key))
     lines = bank_lines.unallocated(tx, after, request.limit + 1, one_account=request.account_id is not None)
     looked, more = lines[: request.limit], len(lines) > request.limit
     applied = allocation_rules.apply(tx, looked, rules, dry_run=request.dry_run)
     cursor = next_cursor(request, looked[-1].position) if more else None
-    return Listing.of([encode(_shown(one)) for one in applied], cursor)
+    return Listing.of([encode(_shown(fitted)) for fitted in applied], cursor)
 
 
 def learn_rule(tx: WriteTx, caller: Caller, request: LearnRule) -> AllocationRule:

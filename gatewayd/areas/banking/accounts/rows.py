@@ -24,8 +24,8 @@ _SELECT_AT_WORK = "SELECT 1 FROM import_runs WHERE org_id = :org_id AND account_
 
 def has_transactions(tx: ReadTx, account_id: str) -> bool:
     """True where the account has any transaction, or an import is about to bring one."""
-    found = tx.row(_SELECT_ANY_TRANSACTION, account_id=account_id) or tx.row(_SELECT_AT_WORK, account_id=account_id)
-    return found is not None
+    row = tx.row(_SELECT_ANY_TRANSACTION, account_id=account_id) or tx.row(_SELECT_AT_WORK, account_id=account_id)
+    return row is not None
 
 
 def others_open(tx: ReadTx, except_id: str) -> list[BankAccountRow]:

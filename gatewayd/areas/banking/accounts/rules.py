@@ -35,11 +35,11 @@ def with_identifiers(request: R, before: BankAccountRow | None = None) -> R:
 
     Raises `Problem` `validation_failed` where the two say different things.
     """
-    given = request.identifiers
-    if not isinstance(given, GivenIdentifiers):
+    identifiers = request.identifiers
+    if not isinstance(identifiers, GivenIdentifiers):
         return request
     shown_in_part = {} if before is None else {name: masked(getattr(before, name)) for name in _IN_PART}
-    said = {name: getattr(given, name) for name in _CAMEL if getattr(given, name) is not UNSET}
+    said = {name: getattr(identifiers, name) for name in _CAMEL if getattr(identifiers, name) is not UNSET}
     said = {name: value for name, value in said.items() if value is None or value != shown_in_part.get(name)}
     beside = {name: getattr(request, name) for name in said}
     errors = [
@@ -59,7 +59,9 @@ def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> B
     """
     entities = {id_: tx.value(_SELECT_ENTITY_OF_BUSINESS, id=id_) for id_ in row.business_ids}
     if row.legal_entity_id is None and before is None:
-        row = replace(row, legal_entity_id=next((one for one in entities.values() if one is not None), None))
+        row = replace(
+            row, legal_entity_id=next((entity_id for entity_id in entities.values() if entity_id is not None), None)
+        )
     errors = [
         *_identifier_mistakes(row),
         *_institution_mistakes(before, row),
@@ -82,16 +84,18 @@ def with_bank(row: BankAccountRow) -> BankAccountRow:
     """The account at the bank that its numbers tell, where it names none: so that the list of banks has it."""
     if row.institution_id not in (None, institutions.OTHER):
         return row
-    found = institutions.bank_of(sort_code=row.sort_code, iban=row.iban, bic=row.bic)
-    return replace(row, institution_id=found or institutions.OTHER)
+    bank_id = institutions.bank_of(sort_code=row.sort_code, iban=row.iban, bic=row.bic)
+    return replace(row, institution_id=bank_id or institutions.OTHER)
 
 
 def same_account(tx: ReadTx, row: BankAccountRow) -> str | None:
     """The id of another open account with the same sort code and number."""
     if row.sort_code is None or row.account_number is None:
         return None
-    found: str | None = tx.value(_SELECT_SAME, id=row.id, sort_code=row.sort_code, account_number=row.account_number)
-    return found
+    existing_id: str | None = tx.value(
+        _SELECT_SAME, id=row.id, sort_code=row.sort_code, account_number=row.account_number
+    )
+    return existing_id
 
 
 def _identifier_mistakes(row: BankAccountRow) -> Iterator[FieldError]:

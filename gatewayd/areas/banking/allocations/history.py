@@ -80,8 +80,8 @@ def choice_for(tx: ReadTx, match_key: str, direction: Direction) -> Choice | Non
     """What most lines with `match_key`, and money that way, were for; None where nobody chose yet."""
     if not match_key:
         return None
-    found = [ALLOCATIONS.read(tx, row) for row in tx.rows(_SELECT_CHOSEN, match_key=match_key, count=LOOKED_AT)]
-    rows = [row for row in found if row.direction == direction]
+    chosen = [ALLOCATIONS.read(tx, row) for row in tx.rows(_SELECT_CHOSEN, match_key=match_key, count=LOOKED_AT)]
+    rows = [row for row in chosen if row.direction == direction]
     if not rows:
         return None
     rows.sort(key=lambda row: (row.date, row.id), reverse=True)
@@ -228,14 +228,14 @@ def _splits(tx: ReadTx, match_key: str, direction: Direction) -> list[Split]:
         line_id = part.source_id or ""
         lines.setdefault(line_id, []).append(part)
         totals[line_id] = total
-    found = [Split(totals[line_id], tuple(sorted(parts, key=_order))) for line_id, parts in lines.items()]
-    whole = [split for split in found if sum(part.signed for part in split.parts) == split.total and split.is_said]
-    alike = [split for split in whole if (split.total > 0) == (direction == "in") and len(split.parts) <= MOST_PARTS]
+    splits = [Split(totals[line_id], tuple(sorted(parts, key=_order))) for line_id, parts in lines.items()]
+    said = [split for split in splits if sum(part.signed for part in split.parts) == split.total and split.is_said]
+    alike = [split for split in said if (split.total > 0) == (direction == "in") and len(split.parts) <= MOST_PARTS]
     return sorted(alike, key=lambda split: (split.parts[0].date, split.parts[0].source_id or ""), reverse=True)
 
 
 def _order(part: Allocation) -> tuple[object, ...]:
-    return (part.direction, *(one or "" for one in what(part)), part.id)
+    return (part.direction, *(name or "" for name in what(part)), part.id)
 
 
 def _followed(splits: Sequence[Split], rest: int | None) -> int:

@@ -55,7 +55,7 @@ _ORDERINGS: dict[Order, _Ordering] = {
         "(updated_at, id) > (:after_updated_at, :after_id)", "updated_at, id", {"updated_at": int, "id": str}
     ),
 }
-_KEYS = {name: tuple(map(rows.COLUMNS.names.index, one.key)) for name, one in _ORDERINGS.items()}
+_KEYS = {name: tuple(map(rows.COLUMNS.names.index, ordering.key)) for name, ordering in _ORDERINGS.items()}
 
 
 def get_transactions(tx: ReadTx, caller: Caller, request: ListTransactions) -> Rendered[TransactionPage]:
@@ -78,14 +78,14 @@ def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankT
     ordering = _ORDERINGS[order]
     conditions, values = _filters(request, currency, order)
     sql = " AND ".join([rows.SELECT, "account_id = :account_id", *conditions, ordering.after])
-    found = tx.each(
+    rows_behind = tx.each(
         f"{sql} ORDER BY {ordering.by} LIMIT :count",
         account_id=request.account_id,
         count=request.limit + 1,
         **values,
         **_start(request, order),
     )
-    taken, more = fill(_rendered(tx, found), request.limit, lambda pair: len(pair[1]))
+    taken, more = fill(_rendered(tx, rows_behind), request.limit, lambda pair: len(pair[1]))
     cursor = None
     if more:
         last = taken[-1][0]
@@ -93,10 +93,10 @@ def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankT
     return Listing.of([item for _, item in taken], cursor)
 
 
-def _rendered(tx: ReadTx, found: Iterator[Row]) -> Iterator[tuple[Row, bytes]]:
+def _rendered(tx: ReadTx, selected: Iterator[Row]) -> Iterator[tuple[Row, bytes]]:
     """Each row with its JSON, some at once, so that few pages ask for allocations more than once."""
     chunk: list[Row] = []
-    for row in found:
+    for row in selected:
         chunk.append(row)
         if len(chunk) == _ROWS_AT_ONCE:
             yield from zip(chunk, rows.items(tx, chunk), strict=True)
@@ -144,9 +144,9 @@ def _filters(request: ListTransactions, currency: str, order: Order) -> tuple[li
         "amount <= :max_amount": _minor("maxAmount", request.max_amount, currency),
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
-    given = {condition: value for condition, value in named.items() if value is not None}
-    conditions = [*(condition for condition, wanted in literal.items() if wanted), *given]
-    return conditions, {condition.partition(":")[2].partition(" ")[0]: value for condition, value in given.items()}
+    bound = {condition: value for condition, value in named.items() if value is not None}
+    conditions = [*(condition for condition, wanted in literal.items() if wanted), *bound]
+    return conditions, {condition.partition(":")[2].partition(" ")[0]: value for condition, value in bound.items()}
 
 
 def _minor(path: str, text: str | None, currency: str) -> int | None:

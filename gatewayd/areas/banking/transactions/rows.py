@@ -67,12 +67,12 @@ def items(tx: ReadTx, rows: list[Row]) -> list[bytes]:
 
 def allocations_of(tx: ReadTx, ids: list[str]) -> dict[str, list[str]]:
     """The ids of the allocations of each line that has any."""
-    found: dict[str, list[str]] = {}
+    by_line: dict[str, list[str]] = {}
     if ids:
         values = {f"id_{index}": id_ for index, id_ in enumerate(ids)}
         for source_id, id_ in tx.rows(allocations_sql(len(ids)), **values):
-            found.setdefault(source_id, []).append(id_)
-    return found
+            by_line.setdefault(source_id, []).append(id_)
+    return by_line
 
 
 @functools.cache  # at most one statement for each page length
@@ -97,9 +97,9 @@ def _item(row: TransactionRow, allocations: list[str]) -> bytes:
 def first_within(tx: ReadTx, import_id: str, ranges: Iterable[tuple[str, str]]) -> str | None:
     """The date of a line of an import that lies in one of the ranges; None: none does."""
     for first, last in ranges:
-        found: str | None = tx.value(_SELECT_IN_RANGE, import_id=import_id, first=first, last=last)
-        if found is not None:
-            return found
+        date: str | None = tx.value(_SELECT_IN_RANGE, import_id=import_id, first=first, last=last)
+        if date is not None:
+            return date
     return None
 
 
@@ -120,9 +120,9 @@ def move_out(tx: WriteTx, import_id: str, count: int) -> int:
 
     One by one: SQLite looks for a set of ids among all lines of the organization.
     """
-    found = tx.rows(_SELECT_OF_IMPORT, import_id=import_id, count=count)
-    tx.run_each(_DELETE, found)
-    return len(found)
+    rows = tx.rows(_SELECT_OF_IMPORT, import_id=import_id, count=count)
+    tx.run_each(_DELETE, rows)
+    return len(rows)
 
 
 def replace_with(tx: WriteTx, id_: str, import_id: str | None, values: Mapping[str, object]) -> None:
