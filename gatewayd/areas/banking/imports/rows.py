@@ -102,7 +102,7 @@ def stage(tx: WriteTx, import_id: str, staged: Iterable[Staged]) -> None:
     org_id, new_id = tx.org_id, tx.new_id
     tx.run_each(
         _STAGE,
-        [(org_id, import_id, one.position, one.line, one.statement, new_id("btx"), *one.values) for one in staged],
+        [(org_id, import_id, row.position, row.line, row.statement, new_id("btx"), *row.values) for row in staged],
     )
 
 
@@ -118,8 +118,8 @@ def decide(tx: WriteTx, import_id: str, decisions: Sequence[Decision]) -> None:
 def replacing(tx: ReadTx, import_id: str) -> list[Replacing]:
     """The rows that replace transactions."""
     names = FROM_FILE.split(", ")
-    found = tx.rows(_SELECT_REPLACING, import_id=import_id)
-    return [Replacing(row[0], row[1], row[2], dict(zip(names, row[3:], strict=True))) for row in found]
+    rows = tx.rows(_SELECT_REPLACING, import_id=import_id)
+    return [Replacing(row[0], row[1], row[2], dict(zip(names, row[3:], strict=True))) for row in rows]
 
 
 def remember(tx: WriteTx, import_id: str, position: int, before: str) -> None:

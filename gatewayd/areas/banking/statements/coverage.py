@@ -201,14 +201,14 @@ def refresh(tx: WriteTx, account_id: str) -> None:
 def ranges(tx: ReadTx, account_id: str) -> tuple[list[DateRange], list[DateRange]]:
     """The days of the statements that count, by their first days, and those that balances bridge."""
     gone = statement_gaps.of_account(tx, account_id)
-    found = tx.rows(_SELECT_COUNTED, account_id=account_id)
+    statements = tx.rows(_SELECT_COUNTED, account_id=account_id)
     covered = sorted(
         part
-        for import_id, first, last, *_ in found
+        for import_id, first, last, *_ in statements
         for part in statement_gaps.without(DateRange(first, last), gone.get(import_id, ()))
     )
     missing = dict.fromkeys(day for of_import in gone.values() for day in of_import)
-    return covered, bridged(tx, account_id, [CountedStatement(*row[1:]) for row in found], covered, missing)
+    return covered, bridged(tx, account_id, [CountedStatement(*row[1:]) for row in statements], covered, missing)
 
 
 def _balances(tx: ReadTx, account_id: str, currency: str) -> list[AccountBalance]:
@@ -249,11 +249,11 @@ def bridged(
     `covered` are in order. On the days of `gone` lines were taken out, and what holds these proves nothing.
     """
     by_day: dict[str, list[_Anchor]] = {}
-    for one in _anchors(tx, account_id, statements):
-        by_day.setdefault(one.date, []).append(one)
+    for anchor in _anchors(tx, account_id, statements):
+        by_day.setdefault(anchor.date, []).append(anchor)
     dates = sorted(by_day)
     holes = list(_holes(covered, dates))
-    found = []
+    bridges = []
     for start, end in itertools.pairwise(dates):
         between = DateRange(after(start), end)
         if not any(first <= between.last and last >= between.first for first, last in holes):
@@ -261,16 +261,16 @@ def bridged(
         if any(between.first <= day <= between.last for day in gone):
             continue
         if _agree(tx, account_id, between, by_day[start], by_day[end]):
-            found.append(between)
-    return found
+            bridges.append(between)
+    return bridges
 
 
 def _anchors(tx: ReadTx, account_id: str, statements: Sequence[CountedStatement]) -> Iterator[_Anchor]:
-    for one in statements:
-        if one.opening is not None:
-            yield _Anchor(before(one.first), one.opening, is_stated=False)
-        if one.closing is not None:
-            yield _Anchor(one.last, one.closing, is_stated=False)
+    for statement in statements:
+        if statement.opening is not None:
+            yield _Anchor(before(statement.first), statement.opening, is_stated=False)
+        if statement.closing is not None:
+            yield _Anchor(statement.last, statement.closing, is_stated=False)
     for stated in bank_statements.stated(tx, account_id, ALWAYS):
         yield _Anchor(stated.as_of, stated.balance, is_stated=True)
 
@@ -294,10 +294,10 @@ def _agree(tx: ReadTx, account_id: str, between: DateRange, start: Iterable[_Anc
     Chosen: statements alone bridge a month, and not where nothing was held: 0.00 stands at many an end.
     """
     moved = bank_statements.moved(tx, account_id, between)
-    pairs = [(one, other) for one in start for other in end if one.balance + moved == other.balance]
-    if any(one.is_stated or other.is_stated for one, other in pairs):
+    pairs = [(opening, other) for opening in start for other in end if opening.balance + moved == other.balance]
+    if any(opening.is_stated or other.is_stated for opening, other in pairs):
         return True
-    return days(between) <= BRIDGED_DAYS and any(one.balance != 0 or other.balance != 0 for one, other in pairs)
+    return days(between) <= BRIDGED_DAYS and any(opening.balance != 0 or other.balance != 0 for opening, other in pairs)
 
 
 # -- periods that missing days make unsafe to close (Domain F.5)
@@ -305,7 +305,9 @@ def _agree(tx: ReadTx, account_id: str, between: DateRange, start: Iterable[_Anc
 
 def _unsafe_periods(tx: ReadTx, account_id: str) -> list[UnsafePeriod]:
     """Those whose checklist counts days of this account as missing, by entity and last day."""
-    return [one for entity_id in entities_of(tx, account_id) for one in _unsafe_of_entity(tx, entity_id, account_id)]
+    return [
+        period for entity_id in entities_of(tx, account_id) for period in _unsafe_of_entity(tx, entity_id, account_id)
+    ]
 
 
 def _unsafe_of_entity(tx: ReadTx, legal_entity_id: str, account_id: str) -> Iterator[UnsafePeriod]:
@@ -345,7 +347,7 @@ def get_coverage(tx: ReadTx, caller: Caller, request: GetCoverage) -> AccountCov
     `periods:read` as well.
     """
     account = ACCOUNTS.get(tx, request.account_id)
-    found = tx.rows(_SELECT_STATEMENTS, account_id=account.id, count=SHOWN_STATEMENTS)
+    statements = tx.rows(_SELECT_STATEMENTS, account_id=account.id, count=SHOWN_STATEMENTS)
     return AccountCoverage(
         account_id=account.id,
         currency=account.currency,
@@ -353,7 +355,7 @@ def get_coverage(tx: ReadTx, caller: Caller, request: GetCoverage) -> AccountCov
         to_date=account.coverage.to_date,
         gaps=account.coverage.gaps,
         bridges=[CoverageGap(from_date=first, to_date=last) for first, last in ranges(tx, account.id)[1]],
-        statements=[_covered(row, account.currency) for row in found],
+        statements=[_covered(row, account.currency) for row in statements],
         stated_balances=stated_balances.of_account(tx, account.id),
         ledger=_ledger(tx, account.id, account.currency),
         unsafe_periods=_unsafe_periods(tx, account.id) if _PERIODS in caller.scopes else None,
@@ -392,12 +394,12 @@ def _covered(row: tuple[object, ...], currency: str) -> CoveredStatement:
 
 
 def _ledger(tx: ReadTx, account_id: str, currency: str) -> LedgerBalance | None:
-    found = bank_statements.compared(tx, account_id, ALWAYS)
-    if found is None:
+    compared = bank_statements.compared(tx, account_id, ALWAYS)
+    if compared is None:
         return None
-    stated, counted = Money(found.stated, currency), Money(found.counted, currency)
+    stated, counted = Money(compared.stated, currency), Money(compared.counted, currency)
     return LedgerBalance(
-        as_of=found.as_of, statement_balance=stated, ledger_balance=counted, difference=counted - stated
+        as_of=compared.as_of, statement_balance=stated, ledger_balance=counted, difference=counted - stated
     )
 
 

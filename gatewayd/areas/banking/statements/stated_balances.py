@@ -110,11 +110,11 @@ def state(tx: WriteTx, currency: str, request: StateBalance) -> StatedBankBalanc
     date = request.date.isoformat()
     if date > tx.today:
         raise invalid_field("date", "out_of_range", "This day is still to come.")
-    found = tx.row(_SELECT_DAY, account_id=request.account_id, date=date)
-    if found is None:
+    values = tx.row(_SELECT_DAY, account_id=request.account_id, date=date)
+    if values is None:
         row = BALANCES.new(tx, request, currency=currency, opens_on=after(date))
         return _shown(BALANCES.insert(tx, row))
-    return _shown(BALANCES.update(tx, BALANCES.changed(BALANCES.read(tx, found), request)))
+    return _shown(BALANCES.update(tx, BALANCES.changed(BALANCES.read(tx, values), request)))
 
 
 def remove(tx: WriteTx, request: RemoveStatedBalance) -> str:

@@ -83,19 +83,19 @@ def forget(tx: WriteTx, account_id: str, import_id: str) -> None:
 
 def of_account(tx: ReadTx, account_id: str) -> dict[str, list[str]]:
     """The days by import, oldest first."""
-    found: dict[str, list[str]] = {}
+    by_import: dict[str, list[str]] = {}
     for import_id, date in tx.rows(_SELECT, account_id=account_id):
-        found.setdefault(import_id, []).append(date)
-    return found
+        by_import.setdefault(import_id, []).append(date)
+    return by_import
 
 
-def without(whole: DateRange, days: Iterable[str]) -> Iterator[DateRange]:
+def without(span: DateRange, days: Iterable[str]) -> Iterator[DateRange]:
     """What is left of a range without some days, which are in order."""
-    first = whole.first
+    first = span.first
     for day in days:
-        if first <= day <= whole.last:
+        if first <= day <= span.last:
             if first < day:
                 yield DateRange(first, before(day))
             first = after(day)
-    if first <= whole.last:
-        yield DateRange(first, whole.last)
+    if first <= span.last:
+        yield DateRange(first, span.last)
