@@ -90,8 +90,8 @@ def latest(tx: ReadTx) -> list[OpenInvoice]:
 
 def of_balance(tx: ReadTx, balance: Money) -> list[OpenInvoice]:
     """Those on which exactly so much is due, at most `SAME_AMOUNT` of any currency with so many minor units."""
-    found = [_of_row(row) for row in tx.rows(_SELECT_OF_BALANCE, balance_due=balance.minor, count=SAME_AMOUNT)]
-    return [invoice for invoice in found if invoice.currency == balance.currency]
+    open_invoices = [_of_row(row) for row in tx.rows(_SELECT_OF_BALANCE, balance_due=balance.minor, count=SAME_AMOUNT)]
+    return [invoice for invoice in open_invoices if invoice.currency == balance.currency]
 
 
 def match(line: BankLine, invoice: OpenInvoice) -> Match | None:

@@ -107,7 +107,7 @@ class _Signs(NamedTuple):
     """What of a tenancy stands in the text of a line: who is named, by the whole name or the last, and the property."""
 
     tenant: TenantName | None
-    whole: bool
+    by_full_name: bool
     place: bool
 
 
@@ -123,7 +123,7 @@ class _Amount(NamedTuple):
     alone: int
 
     def score(self, signs: _Signs) -> int:
-        if signs.whole:
+        if signs.by_full_name:
             return self.with_name
         return self.with_part if signs.tenant is not None or signs.place else self.alone
 
@@ -147,9 +147,9 @@ class Rents:
         if line.amount < 0:
             return []
         rated = [(rent, signs, self._amount(line, rent)) for rent, signs in self._candidates(line)]
-        found = [(rent, signs, amount) for rent, signs, amount in rated if amount.score(signs)]
-        unnamed = Counter(signs for _, signs, _ in found if signs.tenant is None)
-        matches = [_match(rent, signs, amount, unnamed[signs] > 1) for rent, signs, amount in found]
+        fitting = [(rent, signs, amount) for rent, signs, amount in rated if amount.score(signs)]
+        unnamed = Counter(signs for _, signs, _ in fitting if signs.tenant is None)
+        matches = [_match(rent, signs, amount, unnamed[signs] > 1) for rent, signs, amount in fitting]
         return sorted(matches, key=lambda match: -match.score)
 
     def _candidates(self, line: BankLine) -> list[tuple[ExpectedRent, _Signs]]:
@@ -158,11 +158,11 @@ class Rents:
         by_amount = known.by_amount.get((line.rest.minor, line.currency), ())
         words = frozenset(_words_of(line.text)) | _pairs(line.text)
         named = [rent for word in words for rent in known.by_name.get(word, ())]
-        asked = {rent.tenancy_id: rent for rent in (*by_amount, *named) if _may_pay(line, rent)}
-        found = [(rent, _signs(rent, words, line.text)) for rent in asked.values()]
-        signed = [one for one in found if one[1] != _NO_SIGNS]
-        if len(found) - len(signed) <= _SAME_AMOUNT:
-            signed = found
+        payable = {rent.tenancy_id: rent for rent in (*by_amount, *named) if _may_pay(line, rent)}
+        candidates = [(rent, _signs(rent, words, line.text)) for rent in payable.values()]
+        signed = [candidate for candidate in candidates if candidate[1] != _NO_SIGNS]
+        if len(candidates) - len(signed) <= _SAME_AMOUNT:
+            signed = candidates
         return signed if len(signed) <= MOST_LOOKED_AT else []
 
     def _amount(self, line: BankLine, rent: ExpectedRent) -> _Amount:
@@ -257,8 +257,8 @@ def _words_of(text: str | None) -> list[str]:
 
 def _address(name: str) -> str:
     """What people write of a property's name: the number and the next word, `12 oak` of 12 Oak Street; else none."""
-    found = (f"{number} {word}" for number, word in pairwise(_words_of(name)) if _is_address(number, word))
-    return next(found, _NO_WORD)
+    addresses = (f"{number} {word}" for number, word in pairwise(_words_of(name)) if _is_address(number, word))
+    return next(addresses, _NO_WORD)
 
 
 def _pairs(text: str) -> frozenset[str]:

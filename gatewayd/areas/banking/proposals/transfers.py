@@ -92,9 +92,9 @@ def matches(tx: ReadTx, line: BankLine, accounts: Sequence[Account]) -> list[Mat
     """Lines that may be the other end of one of which nothing is allocated, the likeliest first."""
     if line.allocated:
         return []
-    found = list(_opposites(tx, line, accounts))
-    alone = len(found) == 1
-    rated = [Match(other, _score(line, other, alone), _reason(line, other)) for other in found]
+    opposites = list(_opposites(tx, line, accounts))
+    alone = len(opposites) == 1
+    rated = [Match(other, _score(line, other, alone), _reason(line, other)) for other in opposites]
     return sorted(rated, key=lambda match: -match.score)
 
 
@@ -141,10 +141,10 @@ class Exchanges:
         """Lines that may be the other end of one of which nothing is allocated, the likeliest first."""
         if line.allocated:
             return []
-        found = [match for other in self._opposites(line) for match in self._rated(line, other)]
-        if len(found) > 1:
-            found = [match._replace(score=max(match.score - 25, 1)) for match in found]
-        return sorted(found, key=lambda match: -match.score)
+        rated = [match for other in self._opposites(line) for match in self._rated(line, other)]
+        if len(rated) > 1:
+            rated = [match._replace(score=max(match.score - 25, 1)) for match in rated]
+        return sorted(rated, key=lambda match: -match.score)
 
     def _opposites(self, line: BankLine) -> Iterator[BankLine]:
         day, reach = datetime.date.fromisoformat(line.date), datetime.timedelta(days=DAYS)
@@ -182,7 +182,9 @@ class Exchanges:
         if known is not None:
             near = abs(_rate(line, other) - known) <= known * _NEAR
             return (_KNOWN_RATE, "it is near the rate of the last one") if near else (0, "")
-        says = any(one.type == "transfer" or any(word in one.text.split() for word in _WORDS) for one in (line, other))
+        says = any(
+            either.type == "transfer" or any(word in either.text.split() for word in _WORDS) for either in (line, other)
+        )
         return (_SAID, "one of both says that it is a transfer") if says else (0, "")
 
     def _is_written_on(self, line: BankLine, other: BankLine) -> bool:
@@ -193,10 +195,10 @@ class Exchanges:
         """Of the last transfer between the other's account and this currency, the other's money for one of this."""
         key = (other.account_id, line.currency)
         if key not in self._rates:
-            asked = {"account_id": other.account_id, "currency": line.currency, "lines": _MOST_LINES}
+            values = {"account_id": other.account_id, "currency": line.currency, "lines": _MOST_LINES}
             rates = [
                 _quotient(its, other.currency, ours, line.currency)
-                for its, ours in self._tx.rows(_SELECT_RATE, **asked)
+                for its, ours in self._tx.rows(_SELECT_RATE, **values)
             ]
             self._rates[key] = rates[0] if rates else None
         return self._rates[key]
