@@ -88,10 +88,10 @@ def deadlines(tx: ReadTx, feed: OpenFeed) -> list[Deadline]:
     tx.bind(feed.org_id)
     since = datetime.date.fromisoformat(tx.today) - datetime.timedelta(days=DAYS_BACK)
     values = {"since": since.isoformat(), "legal_entity_id": feed.legal_entity_id, "count": DEADLINES_MAX}
-    found = [_deadline(row) for row in tx.rows(_SELECT, **values)]
+    dated = [_deadline(row) for row in tx.rows(_SELECT, **values)]
     ends = ends_since(tx, since.isoformat(), feed.legal_entity_id, DEADLINES_MAX)
-    found += [_end(end, tx.today) for end in ends]
-    return sorted(found, key=lambda one: (one.day, one.uid))[:DEADLINES_MAX]
+    dated += [_end(end, tx.today) for end in ends]
+    return sorted(dated, key=lambda deadline: (deadline.day, deadline.uid))[:DEADLINES_MAX]
 
 
 def ends_since(tx: ReadTx, day: str, legal_entity_id: str | None, count: int) -> list[TenancyEnd]:

@@ -49,12 +49,12 @@ def matching(filters: Mapping[str, object]) -> list[Condition]:
 
     Dates are compared as the ISO texts that are stored; None is no filter.
     """
-    found = []
+    conditions = []
     for sql, value in filters.items():
         if value is not None:
             text = value.isoformat() if isinstance(value, datetime.date) else value
-            found.append(Condition(sql, {sql.rpartition(":")[2]: text}))
-    return found
+            conditions.append(Condition(sql, {sql.rpartition(":")[2]: text}))
+    return conditions
 
 
 def one_of(column: str, wanted: Sequence[str] | None) -> list[Condition]:
@@ -95,7 +95,7 @@ def _page(
     tx: ReadTx,
     request: SyncRequest,
     kept: DatedTable,
-    asked: tuple[str, Mapping[str, object]],
+    statement: tuple[str, Mapping[str, object]],
     item: Callable[[Any], bytes],
 ) -> Listing[Any]:
     items: list[bytes] = []
@@ -104,9 +104,9 @@ def _page(
         items.append(item(row))
         return len(items[-1])
 
-    sql, values = asked
-    found = tx.each(sql, count=request.limit + 1, **values)
-    rows, more = fill((kept.table.read(tx, row) for row in found), request.limit, size)
+    sql, values = statement
+    selected = tx.each(sql, count=request.limit + 1, **values)
+    rows, more = fill((kept.table.read(tx, row) for row in selected), request.limit, size)
     if not more:
         return Listing.of(items[: len(rows)], None)
     last = rows[-1]
