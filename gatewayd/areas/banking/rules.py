@@ -118,7 +118,7 @@ class AppliedRule(Response, frozen=True, kw_only=True):
     amount: Amount
     """The whole bank transaction, positive for money in and negative for money out."""
     currency: str
-    """That of the bank transaction."""
+    """The currency of the bank transaction."""
     reason: str
     """Which conditions of the rule it meets, for people."""
     allocation: Allocation | None

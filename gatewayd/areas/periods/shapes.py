@@ -118,7 +118,7 @@ class InvoiceTotals(Response, frozen=True, kw_only=True):
     """What was invoiced with a supply date in the period, in one currency."""
 
     currency: str
-    """That of the amounts."""
+    """The currency of the amounts."""
     count: int
     """How many invoices and credit notes there are."""
     net: AmountText
@@ -133,7 +133,7 @@ class VatReturnTotals(Response, frozen=True, kw_only=True):
     """Boxes 1 to 9 of a VAT return, under the tax authority's names."""
 
     currency: str
-    """That of all boxes: the legal entity's base currency."""
+    """The currency of all boxes: the legal entity's base currency."""
     vat_due_sales: Amount
     """Box 1: VAT due on sales, and on purchases under reverse charges."""
     vat_due_acquisitions: Amount
@@ -163,7 +163,7 @@ class ProfitTotals(Response, frozen=True, kw_only=True):
     basis: Basis
     """`cash`: what was paid in the period; `accruals`: what was billed for it."""
     currency: str
-    """That of the amounts: the business's."""
+    """The currency of the amounts: the business's."""
     income: Amount
     """All income together."""
     expenses: Amount

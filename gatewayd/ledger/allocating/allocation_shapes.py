@@ -60,7 +60,7 @@ class Allocation(Response, frozen=True, kw_only=True):
     allowable: bool
     """False where tax allows nothing of `amount`."""
     currency: str
-    """That of the bank account, or as it was entered."""
+    """The currency of the bank account, or as it was entered."""
     fx_rate: CanonicalDecimal | None
     """Units of the business's currency for one of `currency`. Null: it is the same currency, or none was needed."""
     category: Category

@@ -100,7 +100,7 @@ class StoredObligation(Response, frozen=True, kw_only=True):
     amount_due: Amount | None
     """What is to be paid. Null: nothing is, or nobody knows how much."""
     currency: str
-    """That of the amounts; always GBP."""
+    """The currency of the amounts; always GBP."""
     last_checked_at: Timestamp | None
     """When the authority told of it last. Null: it never did."""
     created_at: Timestamp

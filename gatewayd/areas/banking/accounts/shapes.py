@@ -117,7 +117,7 @@ class _Shared(Response, frozen=True, kw_only=True):
     usage: Usage
     """`business`: it counts for the periods of its legal entity; `personal`: only where a business names it."""
     currency: str
-    """That of the balances, the limit and the transactions."""
+    """The currency of the balances, the limit and the transactions."""
     status: AccountStatus
     """`closed`: it keeps its transactions and takes no imports. `expired_consent` is of accounts that are connected,
     which none is so far."""

@@ -98,7 +98,8 @@ class Allocate(Request, frozen=True, kw_only=True):
     date: Date | None = None
     """The day of money that no bank shows, by default today; not with `bankTransactionId`."""
     currency: Currency | None = None
-    """That of money which no bank shows, by default of the first part's business; not with `bankTransactionId`."""
+    """The currency of money that no bank shows, by default that of the first part's business; not with
+    `bankTransactionId`."""
 
 
 class AllocationWarning(Response, frozen=True, kw_only=True):
@@ -120,7 +121,7 @@ class Allocated(Response, frozen=True, kw_only=True):
     bank_transaction_id: str | None
     """The bank transaction. Null: they are entries of money that no bank shows."""
     currency: str
-    """That of the amounts."""
+    """The currency of the amounts."""
     unallocated_amount: Amount | None
     """What is left of the bank transaction, signed as its `amount`. Null: no bank transaction stands behind them."""
     allocations: list[Allocation]
@@ -216,7 +217,7 @@ class AllocationTotal(Response, frozen=True, kw_only=True):
     """What came in and went out in one currency."""
 
     currency: str
-    """That of the sums."""
+    """The currency of the sums."""
     count: int
     """How many allocations there are."""
     money_in: Amount
@@ -285,7 +286,7 @@ class CodedTransaction(Response, frozen=True, kw_only=True):
     bank_transaction_id: Id
     """The bank transaction."""
     currency: str
-    """That of the amount."""
+    """The currency of the amount."""
     unallocated_amount: Amount
     """What is left of it, signed as its `amount`."""
     allocation_ids: list[Id]

@@ -32,7 +32,7 @@ class ImportRow(Response, frozen=True, kw_only=True):
     amount: Amount
     """Positive for money in, negative for money out."""
     currency: str
-    """That of the account."""
+    """The currency of the account."""
     description: str
     """What the bank wrote, without superfluous spaces."""
     counterparty_name: str | None

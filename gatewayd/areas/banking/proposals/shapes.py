@@ -72,7 +72,7 @@ class Proposal(Response, frozen=True, kw_only=True):
     amount: Amount
     """How much of the bank transaction it takes, above zero."""
     currency: str
-    """That of the bank transaction."""
+    """The currency of the bank transaction."""
     rule_id: str | None
     """The rule that proposes it. Null: no rule does."""
     allocation: ProposedAllocation | None
@@ -86,7 +86,7 @@ class Proposal(Response, frozen=True, kw_only=True):
     counterpart_amount: Amount | None
     """What is left of the other end, above zero, where it is in another currency. Null: it is not."""
     counterpart_currency: str | None
-    """That of `counterpartAmount`; null with it."""
+    """The currency of `counterpartAmount`; null with it."""
     implied_rate: CanonicalDecimal | None
     """How much of `counterpartCurrency` one of `currency` would be, to six significant digits: whether that is likely
     is for people to say. Null: both are in one currency."""
@@ -109,6 +109,6 @@ class ProposedFor(Response, frozen=True, kw_only=True):
     unallocated_amount: Amount
     """What is left of it, positive for money in and negative for money out."""
     currency: str
-    """That of the bank account."""
+    """The currency of the bank account."""
     proposals: list[Proposal]
     """What it probably is, the surest first, at most five. Empty: nothing is known."""

@@ -119,7 +119,7 @@ class AccountCoverage(Response, frozen=True, kw_only=True):
     account_id: Id
     """Which bank account."""
     currency: str
-    """That of the amounts."""
+    """The currency of the amounts."""
     from_date: DateText | None
     """The first day that is covered. Null: none is."""
     to_date: DateText | None

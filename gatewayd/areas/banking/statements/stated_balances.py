@@ -49,7 +49,7 @@ class StatedBankBalance(Response, frozen=True, kw_only=True):
     balance: Amount
     """What the account held, all that was booked on that day included; an overdraft is negative."""
     currency: str
-    """That of the account."""
+    """The currency of the account."""
     note: str | None
     """Where it stands, for people. Null: nobody said."""
     check: BalanceCheck | None

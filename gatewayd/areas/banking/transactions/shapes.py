@@ -40,11 +40,11 @@ class StoredTransaction(Response, frozen=True, kw_only=True):
     amount: Amount
     """Positive for money in, negative for money out."""
     currency: str
-    """That of the account."""
+    """The currency of the account."""
     original_amount: OriginalAmount | None
     """What it was in another currency, signed as `amount`. Null: the file tells of none."""
     original_currency: str | None
-    """That of `originalAmount`; null with it."""
+    """The currency of `originalAmount`; null with it."""
     fx_rate: CanonicalDecimal | None
     """The rate of exchange as the file has it; which way round depends on the bank. Null: the file has none."""
     status: TransactionStatus
@@ -136,7 +136,7 @@ class TransactionsAccount(Response, frozen=True, kw_only=True):
     """What the amounts of a list are of."""
 
     currency: str
-    """That of all amounts of the list."""
+    """The currency of all amounts of the list."""
     balance_as_of: DateText | None
     """The day of the last balance that the bank told. Null: it told none."""
 
