@@ -174,7 +174,7 @@ def list_institutions(tx: ReadTx, caller: Caller, request: ListInstitutions) -> 
 
 
 def _place(name: str) -> str:
-    """Where a name stands in the list."""
+    """By what a name is sorted in the list."""
     return name.casefold().removeprefix("the ")
 
 
@@ -214,7 +214,7 @@ def bank_of_sort_code(sort_code: str) -> str | None:
 def bank_of(*, sort_code: str | None, iban: str | None, bic: str | None) -> str | None:
     """The bank of an account by its numbers; None where none of them tells.
 
-    What names the bank by its letters goes before a range, but for a bank that has no BIC of its own.
+    The letters in a BIC or an IBAN go before the range of the sort code, unless that is of a bank without a BIC.
     """
     british = iban if iban is not None and iban.startswith(_GB) and len(iban) >= len("GB00BANKSSSSSS") else None
     sort_code = sort_code or (british[8:14] if british is not None else None)
@@ -227,7 +227,7 @@ def bank_of(*, sort_code: str | None, iban: str | None, bic: str | None) -> str 
 
 
 def bank_called(name: str | None, profile: str | None) -> str | None:
-    """The bank by the name that a file gives it, or by the profile of its CSV; None where several have that."""
+    """The bank by the name that a file gives it, or by the profile of its CSV; None where none or several fit."""
     named = [bank.id for bank in BANKS if name is not None and _short(name) == _short(bank.name)]
     of_profile = [bank.id for bank in BANKS if profile is not None and profile in bank.profiles]
     bank_ids = named or of_profile
@@ -235,7 +235,7 @@ def bank_called(name: str | None, profile: str | None) -> str | None:
 
 
 def _short(name: str) -> str:
-    """`HSBC` of HSBC UK, `Lloyds` of Lloyds Bank."""
+    """A name without its usual endings: `HSBC` of HSBC UK, `Lloyds` of Lloyds Bank. In lower case."""
     return name.strip().casefold().removesuffix(" plc").removesuffix(" uk").removesuffix(" bank")
 
 

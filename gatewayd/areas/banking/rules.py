@@ -149,8 +149,8 @@ class LearnRule(Request, frozen=True, kw_only=True):
 def create_rule(tx: WriteTx, caller: Caller, request: CreateRule) -> AllocationRule:
     """Create a rule that says what bank transactions are for.
 
-    One of mode `propose` speaks in proposals; one of mode `apply` is applied to what is imported, and by
-    `banking.applyRules` to what there is.
+    One of mode `propose` speaks in proposals alone; one of mode `apply` is also applied to what is imported, and by
+    `banking.applyRules` to transactions that are there already.
     """
     errors = _mistakes(tx, request.conditions, request.outcome)
     if errors:
@@ -190,7 +190,7 @@ def apply_rules(tx: WriteTx, caller: Caller, request: ApplyRules) -> Listing[App
     """Apply rules of mode `apply`, or the one that is named, to bank transactions of which nothing is allocated.
 
     `limit` of them are looked at, oldest first; the answer has those that a rule fits, and `nextCursor` leads to the
-    rest. What a rule may not have, such as a day of a closed period, is told in `refusal` and stays.
+    rest. Where a rule may not allocate one, such as of a closed period, it stays as it is, and `refusal` tells why.
     """
     errors = list(references.unknown(tx, [Reference("accountId", "bank_account", request.account_id)]))
     rule = None if request.rule_id is None else RULES.find(tx, request.rule_id)
@@ -231,7 +231,10 @@ def learn_rule(tx: WriteTx, caller: Caller, request: LearnRule) -> AllocationRul
 
 
 def _subject(tx: ReadTx, request: LearnRule) -> tuple[str, Direction, str]:
-    """Whose lines, which way the money went, and the field that says so. Raises `Problem` `validation_failed`."""
+    """Whose lines to learn from: match key, direction, and the field that names them.
+
+    Raises `Problem` `validation_failed`.
+    """
     if (request.bank_transaction_id is None) == (request.match_key is None):
         raise invalid_field("matchKey", "required", "Give either `bankTransactionId` or `matchKey`.")
     if request.match_key is not None:

@@ -29,7 +29,7 @@ def has_transactions(tx: ReadTx, account_id: str) -> bool:
 
 
 def others_open(tx: ReadTx, except_id: str) -> list[BankAccountRow]:
-    """The open accounts of the organization but for one."""
+    """The open accounts of the organization, without the one of this id."""
     return [ACCOUNTS.read(tx, row) for row in tx.rows(_SELECT_OPEN, except_id=except_id)]
 
 
@@ -49,7 +49,7 @@ def has_allocated(tx: ReadTx, account_id: str) -> bool:
 
 
 def shown(row: BankAccountRow, *, full: bool = False) -> BankAccount:
-    """The account as it is answered; `full`: with its whole number."""
+    """The account as it is answered; `full`: with all of its number."""
     bank = institutions.BY_ID.get(row.institution_id or "")
     identifiers = AccountIdentifiers(
         sort_code=row.sort_code,

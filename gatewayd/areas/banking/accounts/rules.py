@@ -31,9 +31,10 @@ _SPACING = str.maketrans("", "", " -")
 
 
 def with_identifiers(request: R, before: BankAccountRow | None = None) -> R:
-    """The request with what `identifiers` says in the fields beside it, but for what comes back as it was shown.
+    """The request, its `identifiers` taken over into the fields of the same names.
 
-    Raises `Problem` `validation_failed` where the two say different things.
+    A number that comes back masked, as it was shown, is left out. Raises `Problem` `validation_failed` where a field
+    and `identifiers` say different things.
     """
     identifiers = request.identifiers
     if not isinstance(identifiers, GivenIdentifiers):
@@ -55,7 +56,9 @@ def with_identifiers(request: R, before: BankAccountRow | None = None) -> R:
 def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> BankAccountRow:
     """The account with identifiers in one form, its bank, and the legal entity of its businesses where it has none.
 
-    What it keeps of `before` is not asked again. Raises `Problem` `validation_failed` naming every field that is wrong.
+    What is as it was `before` is not checked again.
+
+    Raises `Problem` `validation_failed` naming every field that is wrong.
     """
     entities = {id_: tx.value(_SELECT_ENTITY_OF_BUSINESS, id=id_) for id_ in row.business_ids}
     if row.legal_entity_id is None and before is None:
@@ -81,7 +84,7 @@ def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> B
 
 
 def with_bank(row: BankAccountRow) -> BankAccountRow:
-    """The account at the bank that its numbers tell, where it names none: so that the list of banks has it."""
+    """The account with its bank: where it names none, the one that its numbers tell, else `inst_other`."""
     if row.institution_id not in (None, institutions.OTHER):
         return row
     bank_id = institutions.bank_of(sort_code=row.sort_code, iban=row.iban, bic=row.bic)

@@ -128,10 +128,11 @@ def update_allocation(tx: WriteTx, caller: Caller, request: UpdateAllocation) ->
 
 
 def remove_allocation(tx: WriteTx, caller: Caller, request: RemoveAllocation) -> RemovedAllocation:
-    """Take an allocation back, so that the bank transaction waits for another; both halves, where it is a transfer.
+    """Take an allocation back, so that its amount can be allocated anew; of a transfer both halves.
 
-    A payment of an invoice is taken back with `accounting.removePayment`. Parts that fit the bank transaction together
-    alone are replaced together, with `banking.allocate`; a transfer waits until what goes the other way is removed.
+    A payment of an invoice is taken back with `accounting.removePayment`. It is refused where the parts that stay would
+    not fit the bank transaction: replace all of them together, with `banking.allocate`, or, of a transfer, first remove
+    what goes the other way.
     """
     row = ALLOCATIONS.get(tx, request.allocation_id, request.expected_version)
     other = transfers.other_half(tx, row)
@@ -207,7 +208,7 @@ def _refuse_entry_fields(request: Allocate) -> None:
 
 
 def _cleared(tx: WriteTx, line: BankLine) -> BankLine:
-    """The line with nothing allocated. Raises `Problem` where one of its allocations is bound to something else."""
+    """The line, its allocations removed. Raises `Problem` where one is half of a transfer, or pays an invoice."""
     rows = allocations.of_line(tx, line.id)
     for row in rows:
         allocations.refuse_bound(row)
@@ -230,7 +231,7 @@ def _disallowable(tx: ReadTx, before: Allocation, after: Allocation, request: Up
 
 
 def _moves_vat(before: Allocation, after: Allocation) -> bool:
-    """Whether a change leaves another VAT in the amount; what a bill prints stays under all others."""
+    """Whether a change alters how much VAT the code says; else the VAT that a bill prints stays."""
     said = ((row.vat_code, row.amount, row.tax_point) for row in (before, after))
     return len(set(said)) > 1
 
@@ -296,7 +297,7 @@ def allocate_many(tx: WriteTx, caller: Caller, request: AllocateMany) -> Allocat
     """Say of many bank transactions at once what they are for: all of them, or none.
 
     Each is allocated as `banking.allocate` would, a part being its share of what is left, to the penny; what rounding
-    leaves goes to the last part, where the shares are all of it. What one of them may not have is told with its place.
+    leaves goes to the last part, where the shares are all of it. A problem names the bank transaction that it is about.
     """
     lines = _lines_named(tx, request)
     shares = _shares(request.parts)
@@ -308,7 +309,7 @@ def allocate_many(tx: WriteTx, caller: Caller, request: AllocateMany) -> Allocat
         try:
             made = allocate(tx, caller, single)
         except Problem as problem:
-            raise _at(problem, index, line) from None
+            raise _placed(problem, index, line) from None
         assert made.unallocated_amount is not None
         coded.append(
             CodedTransaction(
@@ -373,8 +374,8 @@ def _shares_of(request: AllocateMany, shares: Sequence[Decimal], left: int, curr
             yield AllocationPart(amount=str(from_minor(minor, currency)), **members)
 
 
-def _at(problem: Problem, index: int, line: BankLine) -> Problem:
-    """The problem with the place of the bank transaction that has it."""
+def _placed(problem: Problem, index: int, line: BankLine) -> Problem:
+    """The problem, with which of the bank transactions it is about."""
     errors = tuple(FieldError(f"bankTransactionIds[{index}]", error.code, error.message) for error in problem.errors)
     extra = {**problem.extra, "bankTransactionId": line.id}
     return Problem(problem.code, f"{line.id}: {problem.message}", errors=errors, extra=extra)

@@ -14,9 +14,9 @@ _SELECT_HALF = f"{ALLOCATIONS.select} AND source_id = :source_id AND counterpart
 
 
 class Halves(NamedTuple):
-    """How much of each line is transferred, above zero; None: what is left of it, in one currency the smaller.
+    """How much of each line is transferred, above zero, and the caller's own id for each half.
 
-    And the caller's own id for each half.
+    An amount None: what is left of the line; in one currency the smaller of what is left of both.
     """
 
     amount: Money | None = None
@@ -44,7 +44,7 @@ def match(
 
 
 def other_half(tx: ReadTx, row: Allocation) -> Allocation | None:
-    """The allocation at the other end of a transfer; None where `row` is no half of one."""
+    """The allocation at the other end of a transfer; None where `row` is not half of one."""
     if row.counterpart_id is None:
         return None
     values = tx.row(_SELECT_HALF, source_id=row.counterpart_id, counterpart_id=row.source_id)

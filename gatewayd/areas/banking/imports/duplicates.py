@@ -98,10 +98,10 @@ class Stored(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What the account has that a day's lines may be.
+    """The stored transactions that the lines of one day may be.
 
-    `booked` are those of the day, `by_id` those of any day whose id a line of the file has, `pending` all that are
-    pending, by amount, and `around` booked ones, by amount, that a pending line of the file may have become.
+    `booked` are booked on that day; `by_id` are of any day, by an id that the file has too; `pending` are all that are
+    pending, by amount; `around` are booked within the days around, by amount, for what is pending in the file.
     """
 
     booked: Sequence[Stored]
@@ -111,7 +111,7 @@ class Known(NamedTuple):
 
 
 class Plan:
-    """The decisions on one file, a day at a time, in any order. What it pairs across days it remembers."""
+    """Decides on the lines of one file, a day at a time in any order; it remembers what it paired across days."""
 
     def __init__(
         self, account_id: str, currency: str, file_format: str | None, is_closed: Callable[[str], bool]
@@ -123,10 +123,10 @@ class Plan:
         self._taken: set[str] = set()  # of other days than the line that they are paired with
 
     def day(self, candidates: Sequence[Candidate], known: Known) -> Iterator[Decision]:
-        """What becomes of the lines of one day, where it is not that they are added as they are."""
+        """The decisions on the lines of one day, but for those that are simply added."""
         booked = [row for row in candidates if row.status != "pending"]
         pairs = dict(self._pairs(booked, known))
-        prints = _Prints(self._account_id, self._currency, {stored.fingerprint for stored in known.booked})
+        prints = _Fingerprints(self._account_id, self._currency, {stored.fingerprint for stored in known.booked})
         for row in candidates:
             if row.status == "pending":
                 yield from self._pending(row, known)
@@ -180,7 +180,7 @@ class Plan:
 
     # -- what has no pair
 
-    def _new(self, row: Candidate, known: Known, prints: "_Prints") -> Iterator[Decision]:
+    def _new(self, row: Candidate, known: Known, prints: "_Fingerprints") -> Iterator[Decision]:
         if self._is_closed(row.date):
             reason = (
                 f"The period that holds {row.date} is closed, or being closed: once it is open, import the file again."
@@ -200,7 +200,7 @@ class Plan:
             yield Decision(row.position, "duplicate", "It is there.", stored_id, row.fingerprint)
 
     def _same_payment(self, row: Candidate, stored: Mapping[int, Sequence[Stored]]) -> str | None:
-        """The one of the same amount and counterparty, at most seven days apart, that is not taken yet."""
+        """The id of a line of the same amount and counterparty, at most seven days apart, that is not paired yet."""
         for other in stored.get(row.amount, ()):
             if other.id not in self._taken and _same_party(other, row) and _near(other.date, row.date):
                 self._taken.add(other.id)
@@ -208,15 +208,15 @@ class Plan:
         return None
 
 
-class _Prints:
-    """The fingerprints of a day, each of them for one line."""
+class _Fingerprints:
+    """Gives out the fingerprints of a day, each to one line alone."""
 
     def __init__(self, account_id: str, currency: str, used: set[str]) -> None:
         self._account_id, self._currency, self._used = account_id, currency, used
         self._counts: dict[tuple[int, str], int] = {}
 
     def take(self, row: Candidate) -> str:
-        """The next that no equal line of the day has."""
+        """A fingerprint for a row that no equal line of the day has."""
         key = (row.amount, row.text)
         count = self._counts.get(key, 0)
         while True:
@@ -235,7 +235,10 @@ _Rule = tuple[str, _Key, Callable[[Stored], bool]]
 def _paired(
     waiting: Sequence[Candidate], stored: Sequence[Stored], key: _Key
 ) -> tuple[list[Candidate], list[tuple[int, str]]]:
-    """The lines that found no partner by a key, and position and partner of those that did. A key of None has none."""
+    """The rows without a partner of the same key, and position and partner's id of those that have one.
+
+    A row whose key is None has no partner.
+    """
     partners: dict[object, list[Stored]] = {}
     for partner in reversed(stored):
         partners.setdefault(key(partner), []).append(partner)
@@ -264,7 +267,7 @@ def _by_amount(entry: Candidate | Stored) -> object:
 
 
 def _same_party(stored: Stored, row: Candidate) -> bool:
-    """The same counterparty, also where the bank has written more of its name since."""
+    """Whether both have the same counterparty, also where one of them has only the beginning of its name."""
     if not stored.match_key or not row.match_key:
         return stored.text == row.text
     shorter, longer = sorted((stored.match_key, row.match_key), key=len)
@@ -302,7 +305,7 @@ def pending(tx: ReadTx, account_id: str) -> dict[int, list[Stored]]:
 def known(
     tx: ReadTx, account_id: str, import_id: str, of_days: dict[str, list[Candidate]], waiting: dict[int, list[Stored]]
 ) -> dict[str, Known]:
-    """What the account has that the rows of some days may be, by day. `waiting` is what `pending` answered."""
+    """What the account has that the rows of some days may be, by day. `waiting` are its lines that are pending."""
     first, last = min(of_days), max(of_days)
     before, after = days_after(first, -DAYS_APART), days_after(last, DAYS_APART)
     has_pending = any(row.status == "pending" for rows in of_days.values() for row in rows)

@@ -98,7 +98,7 @@ class Replacing(NamedTuple):
 
 
 def stage(tx: WriteTx, import_id: str, staged: Iterable[Staged]) -> None:
-    """Keep rows, each to be added, until it is decided otherwise."""
+    """Keep rows, marked to be added until another decision is written."""
     org_id, new_id = tx.org_id, tx.new_id
     tx.run_each(
         _STAGE,
@@ -123,7 +123,7 @@ def replacing(tx: ReadTx, import_id: str) -> list[Replacing]:
 
 
 def remember(tx: WriteTx, import_id: str, position: int, before: str) -> None:
-    """Keep what the transaction was that a row replaced."""
+    """Keep what a replaced transaction was before, so that the import can be undone."""
     tx.run(_REMEMBER, import_id=import_id, position=position, before=before)
 
 

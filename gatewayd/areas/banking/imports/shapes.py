@@ -46,7 +46,7 @@ class ImportStatement(Request, frozen=True, kw_only=True):
 
 
 class UndoStatement(Request, frozen=True, kw_only=True):
-    """Which import of a bank's file, and whether what its lines are for goes with them."""
+    """Which import of a bank's file to undo, and how."""
 
     import_id: Id
     """Which import."""

@@ -1,7 +1,7 @@
 """Proposals for bank transactions of which something is unallocated: what they probably are, and the operation.
 
-They follow from rules, past choices, open invoices, rents and the other ends of transfers. What a line costs is
-bounded: of each of them a greatest number is looked at.
+They follow from rules, past choices, open invoices, rents and the other ends of transfers. Of each of them no more than
+a fixed number is looked at, so that a line costs no more in large books.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ _BY_RULE = 95
 
 
 class _Draft(NamedTuple):
-    """A proposal to be; `amount` None is all that is left of the line."""
+    """A proposal before it is shown. `amount` None: all that is left of the line."""
 
     kind: ProposalKind
     score: int
@@ -90,7 +90,7 @@ def _requested_lines(tx: ReadTx, request: ListProposals) -> tuple[list[BankLine]
 
 
 class Proposer:
-    """Says what bank lines probably are. What it looks up it looks up once, for all lines of one answer."""
+    """Says what bank lines probably are. For all lines of one answer it looks everything up once."""
 
     def __init__(self, tx: ReadTx) -> None:
         self._tx = tx
@@ -202,11 +202,11 @@ class Proposer:
             )
 
     def _filled(self, outcome: RuleOutcome) -> RuleOutcome:
-        """The outcome with the property and business that follow from what it names, as choices have them."""
+        """The outcome with the property, unit and business that follow from what it names."""
         return replace(outcome, **lets.place_of(self._tx, outcome).filled(outcome))
 
     def _may(self, line: BankLine, outcome: RuleOutcome) -> bool:
-        """Whether the line could be allocated so: to a business that is there and belongs to the account's owner."""
+        """Whether the line could be allocated so: to a business of the account's owner, and to nothing archived."""
         let = None if outcome.property_id is None else lets.find(self._tx, outcome.property_id)
         if let is not None and let.archived:
             return False
@@ -247,7 +247,7 @@ def _part(line: BankLine, signed: int, outcome: RuleOutcome) -> ProposedPart:
 
 
 def _members(line: BankLine, part: Part) -> dict[str, Any]:
-    """What is proposed of a part, but for how much of the line it is."""
+    """The members of a proposed part, without its amount and direction."""
     business_id = part.business_id
     if business_id is None and part.category != "not_pnl":
         (business_id,) = line.business_ids

@@ -1,8 +1,8 @@
 """Which bank transaction is the other end of a transfer: the same amount on another own account within five days.
 
 Where the other account is in another currency amounts say little, since nobody knows the rate. So a line is proposed
-for one of these alone: the bank wrote the other amount on one of both; the rate is near that of the last transfer that
-people matched; or one of both says what it is.
+only where the bank wrote the other amount on one of the two; where the rate is near that of the last transfer that
+people matched; or where one of the two says that it is a transfer.
 """
 
 import datetime
@@ -63,7 +63,7 @@ ORDER BY own.date DESC, own.id DESC LIMIT 1
 
 
 class Account(NamedTuple):
-    """An own account; None: it names no legal entity."""
+    """An account of one's own. `legal_entity_id` None: it names no legal entity."""
 
     id: str
     legal_entity_id: str | None
@@ -130,7 +130,7 @@ def _days(line: BankLine, other: BankLine) -> int:
 
 
 class Exchanges:
-    """Looks for other ends in other currencies. What it looks up it looks up once, for all lines of one answer."""
+    """Looks for other ends in other currencies. For all lines of one answer it looks everything up once."""
 
     def __init__(self, tx: ReadTx) -> None:
         self._tx = tx
@@ -175,7 +175,7 @@ class Exchanges:
             yield Match(other, score - 3 * days, reason)
 
     def _sign_of(self, line: BankLine, other: BankLine) -> tuple[int, str]:
-        """How sure it is that both are one transfer, before days count, and by what; 0: nothing says so."""
+        """How sure it is that both are one transfer, whatever their days, and why; 0: nothing says so."""
         if self._is_written_on(line, other) or self._is_written_on(other, line):
             return _WRITTEN, "the bank wrote both amounts"
         known = self._known_rate(line, other)
@@ -192,7 +192,7 @@ class Exchanges:
         return row is not None and row[0] is not None and (abs(row[0]), row[1]) == (other.rest.minor, other.currency)
 
     def _known_rate(self, line: BankLine, other: BankLine) -> Decimal | None:
-        """Of the last transfer between the other's account and this currency, the other's money for one of this."""
+        """The rate of the last transfer between the other's account and this currency: its money for one of this."""
         key = (other.account_id, line.currency)
         if key not in self._rates:
             values = {"account_id": other.account_id, "currency": line.currency, "lines": _MOST_LINES}
@@ -214,5 +214,5 @@ def _rate(line: BankLine, other: BankLine) -> Decimal:
 
 
 def _quotient(amount: int, currency: str, other_amount: int, other_currency: str) -> Decimal:
-    """The quotient of two amounts of minor units, in major ones."""
+    """The quotient of two amounts, which are given in minor units, as one of major units."""
     return Decimal(amount).scaleb(-exponent(currency)) / Decimal(other_amount).scaleb(-exponent(other_currency))

@@ -1,7 +1,7 @@
 """Which days of an account its statements hold, and whether they add up (domain model B6, C10 and F 5).
 
 A statement that does not add up leaves a gap. Statements of a run count once it is applied, and until it is undone;
-days whose lines went with another run (`statement_gaps`) do not.
+days whose lines went when another run was undone (`statement_gaps`) do not count.
 
 Days that no statement holds are bridged where nothing can be missing on them: the balances on both sides agree. A
 balance is told at the end of a day: by a statement's foot, by its opening for the day before, or by a person. Between
@@ -78,7 +78,7 @@ class CoveredStatement(Response, frozen=True, kw_only=True):
 
 
 class LedgerBalance(Response, frozen=True, kw_only=True):
-    """The first statement's opening balance with all booked lines since, beside the last one's closing balance."""
+    """Whether all booked lines lead from the first opening balance to the last closing balance."""
 
     as_of: DateText
     """The day at whose end both balances are."""
@@ -162,7 +162,7 @@ class _Anchor(NamedTuple):
 
 
 def merged(ranges: Iterable[DateRange]) -> Coverage:
-    """What ranges, by their first days, cover together."""
+    """What ranges, which come in the order of their first days, cover together."""
     gaps: list[CoverageGap] = []
     first = last = None
     for start, end in ranges:
@@ -176,7 +176,7 @@ def merged(ranges: Iterable[DateRange]) -> Coverage:
 
 
 def mark(tx: WriteTx, account_id: str, import_id: str, *, applied: bool) -> None:
-    """Let the statements of a run count from now on, or no more, and say so on their account."""
+    """Let the statements of a run count from now on, or no longer, and bring their account up to date."""
     kept_statements.mark(tx, import_id, applied=applied)
     if not applied:
         statement_gaps.forget(tx, account_id, import_id)
@@ -187,7 +187,7 @@ def mark(tx: WriteTx, account_id: str, import_id: str, *, applied: bool) -> None
 
 
 def refresh(tx: WriteTx, account_id: str) -> None:
-    """Say on an account anew which days are covered, and what its bank told last."""
+    """Reckon anew which days of an account are covered, and what its bank told last."""
     account = ACCOUNTS.get(tx, account_id)
     covered, bridges = ranges(tx, account_id)
     account = replace(
@@ -225,7 +225,7 @@ def _balances(tx: ReadTx, account_id: str, currency: str) -> list[AccountBalance
 
 
 def balance_now(tx: ReadTx, account_id: str) -> Money:
-    """What an account holds: as its bank told it last, with the booked lines since, else all booked lines together."""
+    """What an account holds: the last balance that is known with the booked lines since, else all booked lines."""
     account = ACCOUNTS.get(tx, account_id)
     told = bank_statements.closing(tx, account.id, ALWAYS)
     if told is None:
@@ -246,7 +246,7 @@ def bridged(
 ) -> list[DateRange]:
     """The days between balances that the lines agree with, where no range of `covered` holds all of them.
 
-    `covered` are in order. On the days of `gone` lines were taken out, and what holds these proves nothing.
+    `covered` are in order. On the days of `gone` lines were taken out: no range with one of them is bridged.
     """
     by_day: dict[str, list[_Anchor]] = {}
     for anchor in _anchors(tx, account_id, statements):
@@ -291,7 +291,7 @@ def _holes(covered: Sequence[DateRange], dates: Sequence[str]) -> Iterator[DateR
 def _agree(tx: ReadTx, account_id: str, between: DateRange, start: Iterable[_Anchor], end: Sequence[_Anchor]) -> bool:
     """Whether the lines of these days lead from a balance at their beginning to one at their end.
 
-    Chosen: statements alone bridge a month, and not where nothing was held: 0.00 stands at many an end.
+    Chosen: statements alone bridge a month at most, and not from 0.00 to 0.00, which many accounts come to.
     """
     moved = bank_statements.moved(tx, account_id, between)
     pairs = [(opening, other) for opening in start for other in end if opening.balance + moved == other.balance]
@@ -304,7 +304,7 @@ def _agree(tx: ReadTx, account_id: str, between: DateRange, start: Iterable[_Anc
 
 
 def _unsafe_periods(tx: ReadTx, account_id: str) -> list[UnsafePeriod]:
-    """Those whose checklist counts days of this account as missing, by entity and last day."""
+    """The periods whose checklist counts days of this account as missing, by entity and last day."""
     return [
         period for entity_id in entities_of(tx, account_id) for period in _unsafe_of_entity(tx, entity_id, account_id)
     ]

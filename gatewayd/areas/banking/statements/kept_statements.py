@@ -59,12 +59,12 @@ def forget(tx: WriteTx, import_id: str) -> None:
 
 
 def mark(tx: WriteTx, import_id: str, *, applied: bool) -> None:
-    """Let the statements of a run count from now on, or no more."""
+    """Let the statements of a run count from now on, or no longer."""
     tx.run(_MARK, import_id=import_id, applied=int(applied))
 
 
 def widen(tx: WriteTx, import_id: str, said: SaidRange, today: str) -> None:
-    """Let the statements of a run cover what a person says. Raises `Problem` as `widened` does."""
+    """Let the statements of a run cover the days that a person says. Raises `Problem` as `widened` does."""
     before = of_import(tx, import_id)
     for statement in widened(before, said, today):
         tx.run(
@@ -86,9 +86,9 @@ def of_import(tx: ReadTx, import_id: str) -> list[Statement]:
 
 
 def widened(statements: Sequence[Statement], said: SaidRange, today: str) -> list[Statement]:
-    """The statements of a file, from the first and to the last day that a person says.
+    """The statements of a file, of which the first begins and the last ends on the days that a person says.
 
-    Raises `Problem` `validation_failed` for a range that does not hold all their days, or is not over yet.
+    Raises `Problem` `validation_failed` for a range that leaves out some of their days, or is not over yet.
     """
     if said == NOTHING_SAID or not statements:
         return list(statements)

@@ -60,7 +60,7 @@ class StatedBankBalance(Response, frozen=True, kw_only=True):
 
 
 class StatedBankBalanceRow(StatedBankBalance, frozen=True, kw_only=True):
-    """One as it is stored. `opens_on` is the day after, which it is the opening balance of."""
+    """One as it is stored. `opens_on` is the day after its own, of which it is the opening balance."""
 
     opens_on: str
 
@@ -106,7 +106,7 @@ _SELECT_LATEST = f"{BALANCES.select} AND account_id = :account_id ORDER BY date 
 
 
 def state(tx: WriteTx, currency: str, request: StateBalance) -> StatedBankBalance:
-    """Keep a balance, in the place of one of the same day. Raises `Problem` `validation_failed`."""
+    """Keep a balance; it replaces one of the same day. Raises `Problem` `validation_failed`."""
     date = request.date.isoformat()
     if date > tx.today:
         raise invalid_field("date", "out_of_range", "This day is still to come.")
@@ -118,14 +118,14 @@ def state(tx: WriteTx, currency: str, request: StateBalance) -> StatedBankBalanc
 
 
 def remove(tx: WriteTx, request: RemoveStatedBalance) -> str:
-    """Delete one; answers its account. Raises `Problem`: `not_found`, `version_conflict`."""
+    """Delete a stated balance; answers the id of its account. Raises `Problem`: `not_found`, `version_conflict`."""
     row = BALANCES.get(tx, request.balance_id, request.expected_version)
     tx.run(_DELETE, id=row.id)
     return row.account_id
 
 
 def of_account(tx: ReadTx, account_id: str) -> list[StatedBankBalance]:
-    """Those of an account, latest first."""
+    """The stated balances of an account, latest first."""
     return [_shown(BALANCES.read(tx, row)) for row in tx.rows(_SELECT_LATEST, account_id=account_id)]
 
 

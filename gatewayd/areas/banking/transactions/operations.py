@@ -7,7 +7,7 @@ index has its order:
     updatedSince           by `updated_at`, oldest first
     anything else          by date, latest first
 
-`q` alone looks at one line after the other: where that takes long, it goes on on a thread.
+`q` alone reads one line after the other; where that takes long, it goes on in a thread.
 """
 
 from collections.abc import Iterator
@@ -94,7 +94,7 @@ def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankT
 
 
 def _rendered(tx: ReadTx, selected: Iterator[Row]) -> Iterator[tuple[Row, bytes]]:
-    """Each row with its JSON, some at once, so that few pages ask for allocations more than once."""
+    """Each row with its JSON. They are rendered some at a time, which asks for allocations once for all of them."""
     chunk: list[Row] = []
     for row in selected:
         chunk.append(row)
@@ -111,7 +111,7 @@ def _order(request: ListTransactions) -> Order:
 
 
 def _start(request: ListTransactions, order: Order) -> dict[str, object]:
-    """Where the page starts."""
+    """The values that say where the page starts."""
     names = _ORDERINGS[order].key
     key = cursor_key(request, *names.values())
     if key is not None:
@@ -125,9 +125,9 @@ def _start(request: ListTransactions, order: Order) -> dict[str, object]:
 
 
 def _filters(request: ListTransactions, currency: str, order: Order) -> tuple[list[str], dict[str, object]]:
-    """The conditions, and the values that they name. Those that an index is partial by are literal.
+    """The conditions, and the values that they name. Those of partial indexes are written out, without parameters.
 
-    By date a page starts at the last day of the range, for an index is entered at one place.
+    In the order of dates `toDate` is no condition: the page starts at that day, where the index is entered.
     """
     literal = {
         "status = 'booked'": request.status == "booked" and request.unallocated is None,

@@ -53,7 +53,7 @@ _DELETE = "DELETE FROM bank_transactions WHERE org_id = :org_id AND id = :id"
 
 
 def get(tx: ReadTx, id_: str) -> TransactionRow | None:
-    """One transaction; None where there is no such one that anybody sees."""
+    """One transaction; None where there is none, or its import is being applied or undone."""
     row = tx.row(_SELECT_ONE, id=id_)
     return None if row is None else COLUMNS.load(row)
 
@@ -77,12 +77,12 @@ def allocations_of(tx: ReadTx, ids: list[str]) -> dict[str, list[str]]:
 
 @functools.cache  # at most one statement for each page length
 def allocations_sql(count: int) -> str:
-    """The statement for so many lines."""
+    """The statement that reads the allocations of so many lines."""
     return _SELECT_ALLOCATIONS.format(ids=", ".join(f":id_{index}" for index in range(count)))
 
 
 def _item(row: TransactionRow, allocations: list[str]) -> bytes:
-    """Its JSON as it is stored, and what follows from it: a third cheaper than a struct of all."""
+    """The JSON of the stored fields with the derived ones appended, a third cheaper than a struct of all."""
     return b'%b,"direction":"%b","unallocatedAmount":"%b","allocations":%b}' % (
         open_wire(row, StoredTransaction),
         b"in" if row.amount.minor >= 0 else b"out",
@@ -118,7 +118,7 @@ def move_in(tx: WriteTx, account_id: str, import_id: str, after: int, upto: int)
 def move_out(tx: WriteTx, import_id: str, count: int) -> int:
     """Delete at most `count` of what an import brought; answers how many that was.
 
-    One by one: SQLite looks for a set of ids among all lines of the organization.
+    They are deleted one by one: for a set of ids SQLite would read all lines of the organization.
     """
     rows = tx.rows(_SELECT_OF_IMPORT, import_id=import_id, count=count)
     tx.run_each(_DELETE, rows)
