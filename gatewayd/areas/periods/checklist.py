@@ -27,7 +27,7 @@ _SELECT_BUSINESS = "SELECT name FROM businesses WHERE org_id = :org_id AND id = 
 
 
 def checklist(tx: ReadTx, row: PeriodRow, evidence_percent: int | None = None) -> list[Check]:
-    """Every point, done or not; that expenses have documents where so much is asked for."""
+    """Every point, done or not. Whether expenses have documents is one where `evidence_percent` is given."""
     points = list(_checks(tx, row))
     return points if evidence_percent is None else [*points, _evidence_check(tx, row, evidence_percent)]
 
@@ -39,7 +39,7 @@ def _checks(tx: ReadTx, row: PeriodRow) -> Iterator[Check]:
     first_period = earlier[0] if earlier else None
     name = None if first_period is None else first_period.label
     yield _check("earlier_periods_closed", len(earlier), None if first_period is None else first_period.id, name)
-    drafts, first = tx.rows(_SELECT_DRAFTS, **_of(row))[0]
+    drafts, first = tx.rows(_SELECT_DRAFTS, **_bound_of(row))[0]
     yield _check("no_draft_invoices", drafts, first, tx.value(_SELECT_CLIENT, id=first))
     span = DateRange(row.start_date, row.end_date)
     left = bank_lines.unallocated_lines(tx, row.legal_entity_id, row.business_id, span)
@@ -61,7 +61,7 @@ def _statement_checks(tx: ReadTx, row: PeriodRow, span: DateRange) -> Iterator[C
 
 
 def _evidence_check(tx: ReadTx, row: PeriodRow, percent: int) -> Check:
-    """What has no document in businesses where less than so much of the expenses has one (Domain F)."""
+    """Counts expenses without a document, of businesses where less than `percent` of them has one (Domain F)."""
     unknown: list[TotalsWarning] = []
     results = [counted.result for counted in totals.results_of(tx, row, unknown)]
     poor = [result for result in results if result.evidence.documented * 100 < result.evidence.expenses * percent]
@@ -76,8 +76,8 @@ def _check(code: CheckCode, count: int, detail: str | None, name: str | None = N
     return Check(code=code, done=count == 0, count=count, detail=detail, name=name)
 
 
-def _of(row: PeriodRow) -> dict[str, object]:
-    """The days and the owner of what a period holds."""
+def _bound_of(row: PeriodRow) -> dict[str, object]:
+    """What a statement is bound to: the owner and the days of a period."""
     return {
         "legal_entity_id": row.legal_entity_id,
         "business_id": row.business_id,

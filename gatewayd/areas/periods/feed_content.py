@@ -84,7 +84,7 @@ class TenancyEnd(NamedTuple):
 
 
 def deadlines(tx: ReadTx, feed: OpenFeed) -> list[Deadline]:
-    """What is due from a year ago on, by day; the transaction acts for the feed's organization from now on."""
+    """What was due in the last year or is to come, by day. Binds the transaction to the feed's organization."""
     tx.bind(feed.org_id)
     since = datetime.date.fromisoformat(tx.today) - datetime.timedelta(days=DAYS_BACK)
     values = {"since": since.isoformat(), "legal_entity_id": feed.legal_entity_id, "count": DEADLINES_MAX}
@@ -95,7 +95,7 @@ def deadlines(tx: ReadTx, feed: OpenFeed) -> list[Deadline]:
 
 
 def ends_since(tx: ReadTx, day: str, legal_entity_id: str | None, count: int) -> list[TenancyEnd]:
-    """The first `count` of them on or after an ISO day, of one legal entity or of all, by day."""
+    """The first `count` ends of tenancies on or after an ISO day, by day; of one legal entity, or with None of all."""
     rows = tx.rows(_SELECT_ENDS, since=day, legal_entity_id=legal_entity_id, count=count)
     return [TenancyEnd(*row) for row in rows]
 

@@ -39,7 +39,7 @@ class Deadline(NamedTuple):
 
 
 def render(name: str, deadlines: Iterable[Deadline], alarm_days: int) -> bytes:
-    """The whole object; `alarm_days` before each day that is not done there is an alarm, and another one on its eve.
+    """The object. Each day that is not done has an alarm `alarm_days` before it, and another one on its eve.
 
     The same arguments give the same bytes.
     """
@@ -85,7 +85,7 @@ def _event(deadline: Deadline, alarm_days: int) -> Iterator[str]:
 
 
 def _alarm(summary: str, days: int) -> Iterator[str]:
-    """One in the morning, some days before a day that begins at midnight; 0 is the day itself."""
+    """An alarm in the morning, so many days before a day that begins at midnight; 0: on the day itself."""
     yield "BEGIN:VALARM"
     yield "ACTION:DISPLAY"
     yield f"DESCRIPTION:{_text_value(summary)}"
@@ -107,7 +107,7 @@ def _text_value(value: str) -> str:
 
 
 def _folded(line: str) -> bytes:
-    """The content line with its line break; a long one goes on behind a space. No character is cut in two."""
+    """The content line with its line break; a long one goes on behind line breaks with a space, between characters."""
     raw = line.encode()
     if len(raw) <= LINE_BYTES:
         return raw + b"\r\n"

@@ -66,7 +66,7 @@ _IN_DOUBT: dict[Doubt, TotalsDoubt] = {
 
 
 class Counted(NamedTuple):
-    """What a business has in a period, and whether it would have one figure for its expenses."""
+    """The result of a business in a period, and whether it wants its expenses as one figure."""
 
     result: Result
     uses_consolidated: bool
@@ -116,9 +116,9 @@ def _vat_return(
 
 
 def _asks_for_payments(tx: ReadTx, row: PeriodRow, boxes: VatReturnTotals) -> bool:
-    """Whether more was owed in the year than what asks for payments on account, and none are there in the next period.
+    """Whether what was owed in the year asks for payments on account from the next period on, and none are there.
 
-    Of the periods before it counts what is known: those that are closed.
+    Of the periods before this one those count that are closed: of others it is not known what was owed.
     """
     taxpayer = taxpayers.find(tx, row.legal_entity_id)
     if taxpayer is None or not taxpayer.may_pay_vat_on_account or boxes.currency != _STERLING:
@@ -136,7 +136,7 @@ def _asks_for_payments(tx: ReadTx, row: PeriodRow, boxes: VatReturnTotals) -> bo
 
 
 def results_of(tx: ReadTx, row: PeriodRow, warnings: list[TotalsWarning]) -> Iterator[Counted]:
-    """What each business has in the period on its own basis, but those that `warnings` then tell of."""
+    """The result of each business in the period, on its own basis. One that has none is told of in `warnings`."""
     whose = {"legal_entity_id": row.legal_entity_id, "business_id": row.business_id}
     vat, span = vat_standing.of_entity(tx, row.legal_entity_id), DateRange(row.start_date, row.end_date)
     for id_, type_, currency, basis, uses_consolidated in tx.rows(_SELECT_BUSINESSES, **whose):
@@ -168,7 +168,7 @@ def _amounts(minor: Mapping[str, int], currency: str) -> dict[str, Money]:
 
 
 def _warning(problem: Problem) -> TotalsWarning:
-    """Raises the problem again where it is another than a missing rate."""
+    """The warning of a missing rate of exchange. Raises the problem again where it is another."""
     if problem.code != "currency_mismatch":
         raise problem
     return TotalsWarning(code="currency_mismatch", message=problem.message)
