@@ -33,7 +33,7 @@ class OpenAccess(Response, frozen=True, kw_only=True):
     is_member: bool
     """False: they belong to the organization no more, or never did."""
     created_by: str
-    """The user who made it, or the credential; `operator`: whoever runs the server."""
+    """The user who made it, else the credential; `operator`: whoever runs the server."""
     created_at: Timestamp
     expires_at: Timestamp | None
     """When it ends by itself. Null: it goes on until somebody ends it."""

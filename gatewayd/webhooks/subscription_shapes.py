@@ -37,7 +37,7 @@ class Subscription(Response, frozen=True, kw_only=True):
     previous_secret_expires_at: Timestamp | None
     """Until when the secret before the last rotation signs too. Null: the present one signs alone."""
     created_by: str
-    """The user who made it, or the credential where there is none."""
+    """The user who made it, else the credential; `operator`: whoever runs the server."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int

@@ -44,7 +44,7 @@ class CalendarFeed(Response, frozen=True, kw_only=True):
     legal_entity_id: Id | None
     """Whose deadlines it has. Null: those of all legal entities of the organization."""
     created_by: str
-    """The user who made it, or the credential where there is none; `operator`: whoever runs the server."""
+    """The user who made it, else the credential; `operator`: whoever runs the server."""
     revoked_at: Timestamp | None
     """Since when its address is not found. Null: it works."""
     created_at: Timestamp

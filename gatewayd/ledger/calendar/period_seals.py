@@ -33,7 +33,7 @@ class PeriodSeal(Response, frozen=True, kw_only=True):
     sealed_at: Timestamp
     """The instant at which the books were read."""
     sealed_by: str
-    """The user who sealed it, or the credential where there is none."""
+    """The user who sealed it, else the credential; `operator`: whoever runs the server."""
     size_bytes: int
     """The length of the bundle, a ZIP archive, in bytes."""
     sha256: str

@@ -46,7 +46,7 @@ class PeriodRow(Response, frozen=True, kw_only=True):
     closed_at: Timestamp | None
     """When it was closed. Null: it is not closed."""
     closed_by: str | None
-    """The user who closed it, or the credential where there is none. Null: it is not closed."""
+    """The user who closed it, else the credential; `operator`: whoever runs the server. Null: it is not closed."""
     forced_reason: str | None
     """Why it was closed while points of the checklist were not done. Null: all were done, or it is not closed."""
     reopened_count: int

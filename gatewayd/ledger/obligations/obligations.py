@@ -139,7 +139,8 @@ class ObligationEvent(Response, frozen=True, kw_only=True):
     at: Timestamp
     """When it happened."""
     by: str | None
-    """The user who did it, or the credential where there is none. Null: the calendar or the tax authority did."""
+    """The user who did it, else the credential; `operator`: whoever runs the server. Null: the calendar or the tax
+    authority did."""
     detail: str | None
     """The dates that it is about, or the reason that was given, for people. Null: there is no more to say."""
 
