@@ -18,24 +18,29 @@ from gatewayd.store import ReadTx, WriteTx
 
 
 class OpenAccess(Response, frozen=True, kw_only=True):
-    """Something that works without whoever made it: a link, a URL, a feed, a receiver, an app or a key.
-
-    `userId` is with whose membership it ends, null where that is nobody's: the operator made it, or it is not known who
-    did. `isMember` false: they belong to the organization no more, or never did. `expiresAt` null: it goes on until it
-    is ended. `canBeHandedOver`: to another member, when they leave.
-    """
+    """Something that works without whoever made it: a link, a URL, a feed, a receiver, an app or a key."""
 
     id: Id
     kind: AccessKind
+    """What it is."""
     name: str
+    """What people know it by: the name of a document, a feed or a key, the URL of a receiver, or the hosts of an
+    app."""
     user_id: Id | None
+    """With whose membership it ends. Null: with nobody's, for the operator made it, or who did is not known."""
     email: str | None
+    """Their address. Null: `userId` is null, or the person is gone."""
     is_member: bool
+    """False: they belong to the organization no more, or never did."""
     created_by: str
+    """The user who made it, else the credential; `operator`: whoever runs the server."""
     created_at: Timestamp
     expires_at: Timestamp | None
+    """When it ends by itself. Null: it goes on until somebody ends it."""
     last_used: DateText | None
+    """The day, UTC, on which it was used last. Null: it never was, or nobody keeps count."""
     can_be_handed_over: bool
+    """True: it can be handed over to another member when they leave; false: it ends."""
 
 
 class ListAccess(PageRequest, frozen=True, kw_only=True):
@@ -56,8 +61,11 @@ class AccessEnded(Response, frozen=True, kw_only=True):
 
     id: Id
     kind: AccessKind
+    """What it is."""
     name: str
+    """What people know it by."""
     ended: Literal[True]
+    """Always true."""
 
 
 def list_access(tx: ReadTx, caller: Caller, request: ListAccess) -> Listing[OpenAccess]:

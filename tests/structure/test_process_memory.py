@@ -89,7 +89,7 @@ DISPENSABLE = {
     "Whose._theirs": "the same",
     "_Reader._orphaned": "the same",
     "Plan._taken": "one comparison of a file with an account that is locked; begun anew it is the same",
-    "_Prints._counts": "the same, of one day",
+    "_Fingerprints._counts": "the same, of one day",
     "Tree._of": "what one transaction looked up",
     "Tree._places": "the same",
     "Uploads.max_bytes": "a setting",

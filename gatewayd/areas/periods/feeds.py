@@ -22,10 +22,12 @@ ENDING: Final = ".ics"
 
 
 class CreateFeed(Request, frozen=True, kw_only=True):
-    """A new feed: what calendar programs will call it, and of which legal entity; by default of all."""
+    """A new feed."""
 
     name: Name = "Tax deadlines"
+    """What calendar programs call it."""
     legal_entity_id: Id | None = None
+    """Whose deadlines it has; by default those of all legal entities of the organization."""
 
 
 class ListFeeds(SyncRequest, frozen=True, kw_only=True):

@@ -146,7 +146,7 @@ def _shown(tx: ReadTx, row: PeriodRow) -> Period:
 
 
 def _days(row: PeriodRow) -> tuple[str, str, str, str | None]:
-    """What its lock is of."""
+    """What its lock is made of: whose days, and which."""
     return row.legal_entity_id, row.start_date, row.end_date, row.business_id
 
 
@@ -159,7 +159,7 @@ def _unlock(tx: WriteTx, row: PeriodRow) -> None:
 
 
 def _undone(row: PeriodRow, undone: list[Check]) -> Problem:
-    """409 with the points that are in the way."""
+    """The problem 409 with the points that are in the way."""
     names = ", ".join(check.code for check in undone)
     extra = {"currentState": row.status, "allowedStates": ["closing"], "checklist": msgspec.to_builtins(undone)}
     return Problem("invalid_state", f"It cannot be closed before this is done: {names}.", extra=extra)

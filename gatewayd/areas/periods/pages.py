@@ -43,20 +43,20 @@ BY_DUE = DatedTable(
 
 
 def matching(filters: Mapping[str, object]) -> list[Condition]:
-    """The conditions of filters: each (`due_date >= :due_from`) with the value of the one parameter it ends with.
+    """The conditions of filters, each such as `due_date >= :due_from`, with the value of the parameter in its end.
 
     Dates are compared as the ISO texts that are stored; None is no filter.
     """
-    found = []
+    conditions = []
     for sql, value in filters.items():
         if value is not None:
             text = value.isoformat() if isinstance(value, datetime.date) else value
-            found.append(Condition(sql, {sql.rpartition(":")[2]: text}))
-    return found
+            conditions.append(Condition(sql, {sql.rpartition(":")[2]: text}))
+    return conditions
 
 
 def one_of(column: str, wanted: Sequence[str] | None) -> list[Condition]:
-    """That a column has one of several values; None and none at all are no filter."""
+    """The condition that a column has one of several values. None, or an empty list, is no filter."""
     if not wanted:
         return []
     names = [f"{column}_{index}" for index in range(len(wanted))]

@@ -36,13 +36,17 @@ WHERE org_id = :org_id AND id = :id AND revoked_at IS NULL
 
 
 class CalendarFeed(Response, frozen=True, kw_only=True):
-    """A feed as lists show it, which is without its address. `legalEntityId` null: of all legal entities."""
+    """A feed as lists show it, which is without its address."""
 
     id: Id
     name: str
+    """What calendar programs call it."""
     legal_entity_id: Id | None
+    """Whose deadlines it has. Null: those of all legal entities of the organization."""
     created_by: str
+    """The user who made it, else the credential; `operator`: whoever runs the server."""
     revoked_at: Timestamp | None
+    """Since when its address is not found. Null: it works."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int

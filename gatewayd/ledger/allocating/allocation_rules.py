@@ -28,54 +28,72 @@ Percent = Annotated[DecimalText, Meta(description="A percentage.", examples=["25
 
 
 class RuleConditions(Part, frozen=True, kw_only=True):
-    """When a rule fits: where all that is given does. `text` is looked for in all that is written on the line.
-
-    `matchKey` is who the line is with, as proposals show it. Amounts are without their sign, and inclusive.
-    """
+    """When a rule fits a line: where all that is given is so. Null asks for nothing."""
 
     account_id: Id | None = None
+    """The line is on this bank account."""
     direction: Direction | None = None
+    """The money went this way."""
     text: Words | None = None
+    """These words stand in the line's description, reference or name of the counterparty, in any letter case."""
     counterparty: Words | None = None
+    """These words stand in the name of the counterparty, in any letter case."""
     reference: Words | None = None
+    """These words stand in the reference, in any letter case."""
     match_key: Words | None = None
+    """Who the line is with, exactly as `matchKey` of proposals has it, in lower case."""
     min_amount: AmountText | None = None
+    """The amount without its sign is at least this, in the currency of the line."""
     max_amount: AmountText | None = None
+    """The amount without its sign is at most this, in the currency of the line."""
     type: LineType | None = None
+    """How the money moved."""
 
 
 class RuleOutcome(Part, frozen=True, kw_only=True):
-    """What a rule makes of a line. Its VAT code gives the VAT of that day, or a percentage what is in the amount.
-
-    `businessId` null is the business that the account names.
-    """
+    """What a rule makes of a line."""
 
     category: Category
+    """A line of the business's profit and loss account, or `not_pnl` with a `purpose`."""
     purpose: Purpose | None = None
+    """What `not_pnl` money is; null for income and expenses. A `loan_payment` of a `mortgageId` is split into interest
+    and capital."""
     business_id: Id | None = None
+    """Whose income or expense it is. Null: the property's business, else the only one that the account names."""
     vat_code: AllocationVatCode | None = None
+    """What VAT is in the amount, at the rate of the line's day. Null: `vatPercent` says it, or there is none."""
     vat_percent: Percent | None = None
+    """The percentage of VAT that is in the amount, instead of a `vatCode`: 20 of 120.00 is 20.00. Null: none."""
     disallowable_percent: Percent | None = None
+    """How much of the amount tax does not allow, in percent. Null: as it is for the category by default."""
     property_id: Id | None = None
+    """The property that it is for; it follows from a unit, a tenancy or a mortgage. Null: none."""
     unit_id: Id | None = None
+    """The unit that it is for; it follows from a tenancy. Null: none."""
     tenancy_id: Id | None = None
+    """The tenancy that it is for, such as the one whose rent it pays. Null: none."""
     mortgage_id: Id | None = None
+    """The mortgage whose payment, interest or capital it is. Null: none."""
 
 
 class AllocationRule(Response, frozen=True, kw_only=True):
-    """A rule. Of those that fit, the one with the lowest `priority` decides, and of equal ones the oldest.
-
-    `learnedFrom` tells the choices that it follows; null: somebody wrote it.
-    """
+    """A rule that says what bank transactions are for."""
 
     id: Id
     name: Name
+    """What people call it; the reasons for its choices quote it."""
     mode: Mode
+    """`propose`: it speaks in proposals; `apply`: it allocates imported lines by itself as well."""
     priority: int
+    """Of the rules that fit a line the lowest decides, and of equal ones the oldest."""
     enabled: bool
+    """False: it is kept, and does nothing until it is enabled."""
     conditions: RuleConditions
+    """When it fits a line: where all that is given is so."""
     outcome: RuleOutcome
+    """What it makes of a line."""
     learned_from: str | None
+    """The choices that it follows, for people. Null: somebody wrote it."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int

@@ -17,30 +17,44 @@ Label = Annotated[str, Meta(examples=["2026-27 Q2"])]
 
 
 class PeriodRow(Response, frozen=True, kw_only=True):
-    """A period as it is stored.
-
-    `filingDueDate` null: nothing is filed for it. `archivedAt` is since when it applies no more, for the entity or the
-    business became another.
-    """
+    """A period as it is stored."""
 
     id: Id
     legal_entity_id: Id
+    """Whose period it is."""
     business_id: Id | None
+    """The business whose quarter it is. Null: it is of the whole legal entity."""
     type: PeriodType
+    """`vat_period`: of a VAT return; `itsa_quarter`: of a quarterly update for Income Tax; `tax_year`: 6 April to 5
+    April; `financial_year`: that of a company or a partnership; `month`: a calendar month, for closing books alone."""
     label: Label
+    """What people call it."""
     tax_year: str | None
+    """The tax year that it is, or is in, such as 2026-27. Null: it is no period of Income Tax."""
     start_date: DateText
+    """Its first day."""
     end_date: DateText
+    """Its last day, included."""
     cumulative: bool
+    """True of quarters from 2025-26 on: what is sent for one is of the year so far."""
     filing_due_date: DateText | None
+    """By when what is filed for it is due; the authority's day, once it has said one. Null: nothing is filed for it."""
     status: PeriodStatus
+    """`closing`: its days are written to with `Period-Override: closing` alone; `closed`: they stay as they are."""
     locked_through_date: DateText | None
+    """Its last day, once it is closed. Null: it is not closed."""
     closed_at: Timestamp | None
+    """When it was closed. Null: it is not closed."""
     closed_by: str | None
+    """The user who closed it, else the credential; `operator`: whoever runs the server. Null: it is not closed."""
     forced_reason: str | None
+    """Why it was closed while points of the checklist were not done. Null: all were done, or it is not closed."""
     reopened_count: int
+    """How often it was opened again once it was closed."""
     reopened_reason: str | None
+    """Why it was opened again, or closing it was left off, the last time. Null: it never was."""
     archived_at: Timestamp | None
+    """Since when it applies no more, because the entity or the business became another. Null: it applies."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int

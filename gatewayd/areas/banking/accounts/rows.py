@@ -23,12 +23,12 @@ _SELECT_AT_WORK = "SELECT 1 FROM import_runs WHERE org_id = :org_id AND account_
 
 def has_transactions(tx: ReadTx, account_id: str) -> bool:
     """True where the account has any transaction, or an import is about to bring one."""
-    found = tx.row(_SELECT_ANY_TRANSACTION, account_id=account_id) or tx.row(_SELECT_AT_WORK, account_id=account_id)
-    return found is not None
+    row = tx.row(_SELECT_ANY_TRANSACTION, account_id=account_id) or tx.row(_SELECT_AT_WORK, account_id=account_id)
+    return row is not None
 
 
 def others_open(tx: ReadTx, except_id: str) -> list[BankAccountRow]:
-    """The open accounts of the organization but for one."""
+    """The open accounts of the organization, without the one of this id."""
     return [ACCOUNTS.read(tx, row) for row in tx.rows(_SELECT_OPEN, except_id=except_id)]
 
 
@@ -48,7 +48,7 @@ def has_allocated(tx: ReadTx, account_id: str) -> bool:
 
 
 def shown(row: BankAccountRow, *, full: bool = False) -> BankAccount:
-    """The account as it is answered; `full`: with its whole number."""
+    """The account as it is answered; `full`: with all of its number."""
     bank = institutions.BY_ID.get(row.institution_id or "")
     identifiers = AccountIdentifiers(
         sort_code=row.sort_code,

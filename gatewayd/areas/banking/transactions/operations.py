@@ -7,7 +7,7 @@ index has its order:
     updatedSince           by `updated_at`, oldest first
     anything else          by date, latest first
 
-`q` alone looks at one line after the other: where that takes long, it goes on on a thread.
+`q` alone reads one line after the other; where that takes long, it goes on in a thread.
 """
 
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ _ORDERINGS: dict[Order, _Ordering] = {
     ),
 }
 _UPDATED_AT, _ID = map(rows.COLUMNS.names.index, ("updated_at", "id"))
-_KEYS = {name: tuple(map(rows.COLUMNS.names.index, one.key)) for name, one in _ORDERINGS.items()}
+_KEYS = {name: tuple(map(rows.COLUMNS.names.index, ordering.key)) for name, ordering in _ORDERINGS.items()}
 
 
 def get_transactions(tx: ReadTx, caller: Caller, request: ListTransactions) -> Rendered[TransactionPage]:
@@ -81,7 +81,7 @@ def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankT
     conditions, values = _filters(request, currency, order)
     sql = " AND ".join([rows.SELECT, "account_id = :account_id", *conditions, ordering.after])
     start = _start(tx, request, order)
-    found = tx.each(
+    rows_behind = tx.each(
         f"{sql} ORDER BY {ordering.by} LIMIT :count",
         account_id=request.account_id,
         count=request.limit + 1,
@@ -89,10 +89,10 @@ def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankT
         **start,
     )
     if order == "changes":
-        changed = (Changed(row[_UPDATED_AT], row[_ID], item) for row, item in _rendered(tx, found))
+        changed = (Changed(row[_UPDATED_AT], row[_ID], item) for row, item in _rendered(tx, rows_behind))
         key = (start["after_updated_at"], start["after_id"])
         return changes_page(tx, request, rows.NAME, key, changed, import_runs.oldest_hidden(tx))
-    taken, more = fill(_rendered(tx, found), request.limit, lambda pair: len(pair[1]))
+    taken, more = fill(_rendered(tx, rows_behind), request.limit, lambda pair: len(pair[1]))
     cursor = None
     if more:
         last = taken[-1][0]
@@ -100,10 +100,10 @@ def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankT
     return Listing.of([item for _, item in taken], cursor)
 
 
-def _rendered(tx: ReadTx, found: Iterator[Row]) -> Iterator[tuple[Row, bytes]]:
-    """Each row with its JSON, some at once, so that few pages ask for allocations more than once."""
+def _rendered(tx: ReadTx, selected: Iterator[Row]) -> Iterator[tuple[Row, bytes]]:
+    """Each row with its JSON. They are rendered some at a time, which asks for allocations once for all of them."""
     chunk: list[Row] = []
-    for row in found:
+    for row in selected:
         chunk.append(row)
         if len(chunk) == _ROWS_AT_ONCE:
             yield from zip(chunk, rows.items(tx, chunk), strict=True)
@@ -118,7 +118,7 @@ def _order(request: ListTransactions) -> Order:
 
 
 def _start(tx: ReadTx, request: ListTransactions, order: Order) -> dict[str, Any]:
-    """Where the page starts."""
+    """The values that say where the page starts."""
     if order == "changes":
         return dict(zip(("after_updated_at", "after_id"), start_of_changes(tx, request, rows.NAME), strict=True))
     names = _ORDERINGS[order].key
@@ -132,9 +132,9 @@ def _start(tx: ReadTx, request: ListTransactions, order: Order) -> dict[str, Any
 
 
 def _filters(request: ListTransactions, currency: str, order: Order) -> tuple[list[str], dict[str, object]]:
-    """The conditions, and the values that they name. Those that an index is partial by are literal.
+    """The conditions, and the values that they name. Those of partial indexes are written out, without parameters.
 
-    By date a page starts at the last day of the range, for an index is entered at one place.
+    In the order of dates `toDate` is no condition: the page starts at that day, where the index is entered.
     """
     literal = {
         "status = 'booked'": request.status == "booked" and request.unallocated is None,
@@ -151,9 +151,9 @@ def _filters(request: ListTransactions, currency: str, order: Order) -> tuple[li
         "amount <= :max_amount": _minor("maxAmount", request.max_amount, currency),
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
-    given = {condition: value for condition, value in named.items() if value is not None}
-    conditions = [*(condition for condition, wanted in literal.items() if wanted), *given]
-    return conditions, {condition.partition(":")[2].partition(" ")[0]: value for condition, value in given.items()}
+    bound = {condition: value for condition, value in named.items() if value is not None}
+    conditions = [*(condition for condition, wanted in literal.items() if wanted), *bound]
+    return conditions, {condition.partition(":")[2].partition(" ")[0]: value for condition, value in bound.items()}
 
 
 def _minor(path: str, text: str | None, currency: str) -> int | None:
