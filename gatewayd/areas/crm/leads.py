@@ -13,9 +13,7 @@ from gatewayd.ledger.lists import table_page
 from gatewayd.store import ReadTx, Table, WriteTx
 
 LeadStatus = Literal["new", "contacted", "qualified", "disqualified", "converted"]  # Chosen: Spec §2 shows none
-Source = Annotated[
-    str, Meta(min_length=1, max_length=64, description="Where the lead came from.", examples=["website"])
-]
+Source = Annotated[str, Meta(min_length=1, max_length=64, examples=["website"])]
 Phone = Annotated[str, Meta(max_length=32)]
 Notes = Annotated[str, Meta(max_length=4000)]
 
@@ -26,12 +24,19 @@ class Lead(Response, frozen=True, kw_only=True):
     id: Id
     external_id: str | None
     source: str
+    """Where the lead came from, in your own words."""
     name: str | None
+    """Who it is. Null: not known yet."""
     email: str | None
+    """Where to write to. Null: not known."""
     phone: str | None
+    """Telephone number, as it was given. Null: not known."""
     company: str | None
+    """The firm that the person is of. Null: none, or not known."""
     notes: str | None
+    """Notes of whoever deals with the lead. Null: none."""
     status: LeadStatus
+    """How far it has come, from `new` by `contacted` and `qualified` to `converted` (a client); or `disqualified`."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int

@@ -41,11 +41,17 @@ class Opportunity(Response, frozen=True, kw_only=True):
     id: Id
     external_id: str | None
     lead_id: str | None
+    """The lead that it came from. Null: none."""
     name: str
+    """What may be won, in a line."""
     pipeline_id: str
+    """The pipeline whose stages it passes, under a name of your own."""
     stage: str
+    """The stage of the pipeline that it is in, under a name of your own; `new` at first."""
     amount: Amount | None
+    """What it would bring, of `currency`; 0 or more. Null: nobody can say yet."""
     currency: str
+    """The currency of `amount`."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int

@@ -4,9 +4,7 @@ Whether quarterly updates and payments on account are asked for follows from it,
 whether the person was resident.
 """
 
-from typing import Annotated
-
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -26,34 +24,18 @@ _AMOUNTS = (
     ("tax_assessed", "taxAssessed"),
     ("tax_deducted", "taxDeducted"),
 )
-QualifyingIncome = Annotated[
-    AmountText, Meta(description="Income from self-employment and property, before expenses, in pounds.")
-]
-TaxAssessed = Annotated[AmountText, Meta(description="Income Tax and class 4 contributions of the year, in pounds.")]
-ResidenceOfYear = Annotated[
-    Residence,
-    Meta(
-        description="In the United Kingdom, by the Statutory Residence Test (FA 2013 Sch. 45). A split year, in which "
-        "the person left or came, has a part here and an overseas part."
-    ),
-]
-TaxDeducted = Annotated[AmountText, Meta(description="What of `taxAssessed` was deducted at source, in pounds.")]
 
 
 class SetTaxYear(Request, frozen=True, kw_only=True):
-    """What is known of a tax year. An absent field stays, null forgets it.
-
-    `isExempt`: HMRC has exempted the person from quarterly updates in this year. `residence` of a year goes before the
-    `taxResidency` of the legal entity, which is the same for all years.
-    """
+    """What is known of a tax year. An absent field stays, null forgets it."""
 
     id: Id
     tax_year: TaxYear
-    qualifying_income: QualifyingIncome | UnsetType | None = UNSET
-    tax_assessed: TaxAssessed | UnsetType | None = UNSET
-    tax_deducted: TaxDeducted | UnsetType | None = UNSET
+    qualifying_income: AmountText | UnsetType | None = UNSET
+    tax_assessed: AmountText | UnsetType | None = UNSET
+    tax_deducted: AmountText | UnsetType | None = UNSET
     is_exempt: bool | UnsetType = UNSET
-    residence: ResidenceOfYear | UnsetType | None = UNSET
+    residence: Residence | UnsetType | None = UNSET
 
 
 class ListTaxYears(PageRequest, frozen=True, kw_only=True):
@@ -64,19 +46,28 @@ class ListTaxYears(PageRequest, frozen=True, kw_only=True):
 
 
 class TaxYearOfEntity(Response, frozen=True, kw_only=True):
-    """What is known of a tax year; null: nobody said.
+    """What is known of a tax year.
 
     The income of two years before decides whether quarterly updates are due, and the tax of the year before whether
     payments on account are; where the person was resident which gains are chargeable.
     """
 
     id: Id
+    """The legal entity."""
     tax_year: TaxYear
-    qualifying_income: QualifyingIncome | None
-    tax_assessed: TaxAssessed | None
-    tax_deducted: TaxDeducted | None
+    """The tax year, from 6 April to 5 April."""
+    qualifying_income: AmountText | None
+    """Income from self-employment and property, before expenses, in pounds. Null: nobody said."""
+    tax_assessed: AmountText | None
+    """Income Tax and class 4 contributions of the year, in pounds. Null: nobody said."""
+    tax_deducted: AmountText | None
+    """What of `taxAssessed` was deducted at source, in pounds. Null: nobody said."""
     is_exempt: bool
-    residence: ResidenceOfYear | None
+    """Whether HMRC has exempted the person from quarterly updates in this year."""
+    residence: Residence | None
+    """Whether the person was resident in the United Kingdom, by the Statutory Residence Test (FA 2013 Sch. 45). A split
+    year, in which the person left or came, has a part here and an overseas part. Null: as `taxResidency` of the legal
+    entity has it, for all years."""
 
 
 def set_tax_year(tx: WriteTx, caller: Caller, request: SetTaxYear) -> TaxYearOfEntity:

@@ -4,9 +4,9 @@ Whether payments on account of VAT are asked for follows from it, and from what 
 """
 
 import datetime
-from typing import Annotated, Literal
+from typing import Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -24,24 +24,6 @@ from gatewayd.money import from_minor, to_minor
 from gatewayd.store import ReadTx, WriteTx
 
 _CURRENCY = "GBP"
-Liability = Annotated[
-    AmountText,
-    Meta(description="VAT payable on the returns of the year, in pounds; a return that was repaid counts 0."),
-]
-ImportVat = Annotated[
-    AmountText,
-    Meta(description="VAT on imports and on goods from excise warehouses that was on no return, in pounds."),
-]
-Payments = Annotated[
-    Method,
-    Meta(
-        description="What HMRC said of the periods that follow: payments on account, the actual VAT of each month"
-        " before instead of them, or none."
-    ),
-]
-Instalment = Annotated[
-    AmountText, Meta(description="Each payment as HMRC set it, in pounds; by default a 24th of `liability`.")
-]
 WarningCode = Literal["limit_passed", "amount_unknown", "no_payments_on_account", "vat_periods_unknown"]
 
 _MESSAGES: dict[WarningCode, str] = {
@@ -61,10 +43,10 @@ class SetVatYear(Request, frozen=True, kw_only=True):
 
     id: Id
     end_date: Date
-    liability: Liability | UnsetType | None = UNSET
-    import_vat: ImportVat | UnsetType | None = UNSET
-    payments_on_account: Payments | UnsetType | None = UNSET
-    instalment: Instalment | UnsetType | None = UNSET
+    liability: AmountText | UnsetType | None = UNSET
+    import_vat: AmountText | UnsetType | None = UNSET
+    payments_on_account: Method | UnsetType | None = UNSET
+    instalment: AmountText | UnsetType | None = UNSET
 
 
 class ListVatYears(PageRequest, frozen=True, kw_only=True):
@@ -78,25 +60,36 @@ class VatYearWarning(Response, frozen=True, kw_only=True):
     """What a person has to look at."""
 
     code: WarningCode
+    """`limit_passed`: payments on account are due, unless HMRC says otherwise. `amount_unknown`: how much they are is
+    not known. `no_payments_on_account`: with such returns there are none. `vat_periods_unknown`: with which months its
+    periods end."""
     message: str
+    """The same in words, with what to do."""
 
 
 class VatYearOfEntity(Response, frozen=True, kw_only=True):
-    """What is known of a year of VAT periods; null: nobody said.
-
-    `source` entered: a person said the liability; books: it is that of closed periods. `isWhole` false: periods of the
-    year are missing, and the liability is that of the others.
-    """
+    """What is known of a year of VAT periods."""
 
     id: Id
+    """The legal entity."""
     end_date: DateText
-    liability: Liability | None
-    import_vat: ImportVat
+    """The last day of the year, with which a VAT period ends."""
+    liability: AmountText | None
+    """VAT payable on the returns of the year, in pounds; a return that was repaid counts 0. Null: nobody said, and no
+    period of it is closed."""
+    import_vat: AmountText
+    """VAT on imports and on goods from excise warehouses that was on no return, in pounds."""
     is_whole: bool
+    """Whether nothing of the year is missing; else `liability` is that of the periods which are known."""
     source: Literal["entered", "books"] | None
-    payments_on_account: Payments | None
-    instalment: Instalment | None
+    """Where `liability` is from: `entered` by a person, or of closed periods (`books`). Null: it is not known."""
+    payments_on_account: Method | None
+    """What HMRC said of the periods that follow: payments on account, the actual VAT of each month before instead of
+    them, or none. Null: nothing."""
+    instalment: AmountText | None
+    """Each payment as HMRC set it, in pounds. Null: it set none, and each is a 24th of `liability`."""
     warnings: list[VatYearWarning]
+    """What a person has to look at."""
 
 
 def set_vat_year(tx: WriteTx, caller: Caller, request: SetVatYear) -> VatYearOfEntity:
