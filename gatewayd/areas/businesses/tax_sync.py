@@ -35,30 +35,42 @@ _NAMES = {
 
 
 class SyncTaxBusiness(Request, frozen=True, kw_only=True):
-    """One business by `id`, or every source of income of a person by `legalEntityId`."""
+    """One business, or every source of income of a person."""
 
     id: Id | None = None
+    """One business. Needed, unless `legalEntityId` is given."""
     legal_entity_id: Id | None = None
+    """A person, all of whose sources of income are compared; those not kept here are added."""
     dry_run: Annotated[bool, Meta(description="Only compare: nothing is changed.")] = False
 
 
 class TaxBusinessChange(Response, frozen=True, kw_only=True):
-    """One field that differs. `businessId` is null for a source that is not kept here."""
+    """One field that differs."""
 
     business_id: str | None
+    """The business that it is of. Null: a source that is not kept here yet."""
     tax_business_id: str | None
+    """HMRC's id of the source of income."""
     field: str
+    """The field of the business that differs, such as `tradingName`."""
     local: str | Address | None
+    """What it was here before. Null: nothing."""
     remote: str | Address | None
+    """What the tax authority says. Null: nothing."""
 
 
 class TaxBusinessSync(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What was compared, as it is now. `business` answers `id`, `businesses` answers `legalEntityId`."""
+    """What was compared, as it is now."""
 
     business: Business | UnsetType = UNSET
+    """The business that `id` named; else absent."""
     businesses: list[Business] | UnsetType = UNSET
+    """All businesses that `legalEntityId` asked about; else absent."""
     changes: list[TaxBusinessChange]
+    """What differed. It was taken over, unless `dryRun` was set, but for a cessation that the tax authority does not
+    know of, and an accounting basis that closed books rest on."""
     synced_at: Timestamp
+    """When it was compared."""
 
 
 def adopt(
