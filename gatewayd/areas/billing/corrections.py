@@ -25,24 +25,31 @@ class RefundEntry(Request, frozen=True, kw_only=True):
     """Which usage, and how much of it."""
 
     id: Id
+    """The entry of usage."""
     amount: Annotated[CreditsText | None, Meta(description="By default all that was not refunded yet.")] = None
     description: Description | None = None
 
 
 class AdjustCredits(Request, frozen=True, kw_only=True):
-    """What to add, or below 0 to take, and why."""
+    """Credits to add or to take, where nothing else fits."""
 
     amount: CreditsText
+    """How many credits are added, or below 0 taken."""
     description: Description
+    """Why; kept with the entries."""
 
 
 class ImportEntry(Part, frozen=True, kw_only=True):
-    """One entry of another ledger. Usage is negative, grants and purchases are positive, adjustments are either."""
+    """One entry of another ledger."""
 
     occurred_at: Since
+    """When it occurred there; not in the future."""
     type: Literal["grant", "purchase", "usage", "adjustment"]
+    """What it was: credits given or bought, used, or put right."""
     amount: CreditsText
+    """How many credits: below 0 for usage, above 0 for grants and purchases, either for adjustments."""
     description: Description | None = None
+    """What was said of it there."""
     external_id: Annotated[
         ExternalId | None, Meta(description="One that was imported before is left out, whatever else it says.")
     ] = None
@@ -52,10 +59,12 @@ class ImportEntry(Part, frozen=True, kw_only=True):
 
 
 class ImportEntries(Request, frozen=True, kw_only=True):
-    """Entries of another ledger, in the order in which they are booked: what is used has to be given before."""
+    """Entries of another ledger."""
 
     entries: Annotated[list[ImportEntry], Meta(min_length=1, max_length=MOST_IMPORTED)]
+    """The entries, in the order in which they are booked: what is used has to be given before."""
     source: Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S", examples=["credits.csv"])]
+    """What they were taken from, such as the name of the file."""
 
 
 class BookedEntries(Response, frozen=True, kw_only=True):
@@ -68,6 +77,7 @@ class ImportedEntries(Response, frozen=True, kw_only=True):
     """What became of an import."""
 
     import_id: str
+    """The import, as its entries name it."""
     added: Annotated[int, Meta(description="Of the entries that were given.")]
     duplicates: Annotated[int, Meta(description="Which were imported before.")]
 

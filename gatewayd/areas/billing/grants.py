@@ -49,6 +49,7 @@ class VoidGrant(Request, frozen=True, kw_only=True):
 
     id: Id
     description: Description | None = None
+    """Why; kept with the entry."""
 
 
 def grant_credits(tx: WriteTx, caller: Caller, request: GrantCredits) -> CreditGrant:

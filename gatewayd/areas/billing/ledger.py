@@ -66,12 +66,15 @@ class GetBalance(Request, frozen=True, kw_only=True):
 
 
 class GetLedger(PageRequest, frozen=True, kw_only=True):
-    """Filters of the list. Dates are inclusive, of the organization's time zone, and of when entries occurred."""
+    """Filters of the list."""
 
     limit: LongLimit = 50
     from_date: Date | None = None
+    """The first day on which entries occurred, in the organization's time zone."""
     to_date: Date | None = None
+    """The last day on which entries occurred, inclusive, in the organization's time zone."""
     type: Annotated[list[EntryType], Meta(min_length=1)] | None = None
+    """The types to list, any of them."""
     operation: OperationName | None = None
     order: Annotated[Literal["asc", "desc"], Meta(description="By when they occurred, then by `sequence`.")] = "desc"
 

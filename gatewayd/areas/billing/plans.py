@@ -54,9 +54,10 @@ class RetirePlan(Request, frozen=True, kw_only=True):
 
 
 class SetPlan(Request, frozen=True, kw_only=True):
-    """Which plan the organization has, by its code. `none`: it has none, and nothing is metered."""
+    """Which plan the organization has."""
 
     code: Code
+    """The code of the plan. `none`: it has no plan, and nothing is metered."""
 
 
 def get_plans(tx: ReadTx, caller: Caller, request: GetPlans) -> Listing[Plan]:

@@ -35,16 +35,16 @@ class Organization(Response, frozen=True, kw_only=True, omit_defaults=True):
 
     id: str
     name: str
-    """What people call it; two may have the same name."""
+    """What it is called; others may be called the same."""
     created_at: Timestamp
     time_zone: str
-    """An IANA name. Credits end at midnight there."""
+    """The IANA name of the time zone at whose midnights days of credits end; days of the books are London's."""
     suspended_at: Timestamp | None = None
     """Since when nobody acts for it. Absent: it is not suspended."""
     suspended_reason: str | None = None
-    """Why it is suspended, for people. Absent: it is not, or nobody said."""
+    """Why it is suspended, as whoever is refused is told. Absent: nobody said, or it is not."""
     deleting_since: Timestamp | None = None
-    """Since when it is being deleted. Absent: it is not."""
+    """Since when it is being deleted, piece by piece. Absent: it is not."""
 
 
 def create(tx: WriteTx, name: str, actor: str, time_zone: str = ZONE_DEFAULT) -> Organization:
