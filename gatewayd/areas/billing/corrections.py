@@ -22,11 +22,12 @@ MOST_IMPORTED: Final = 250  # Chosen: in one transaction, which holds up others 
 
 
 class RefundEntry(Request, frozen=True, kw_only=True):
-    """Which usage, and how much of it."""
+    """Which usage to give back, and how much of it."""
 
     id: Id
     """The entry of usage."""
-    amount: Annotated[CreditsText | None, Meta(description="By default all that was not refunded yet.")] = None
+    amount: CreditsText | None = None
+    """How many credits are given back. By default all that were not refunded yet."""
     description: Description | None = None
 
 
@@ -50,12 +51,10 @@ class ImportEntry(Part, frozen=True, kw_only=True):
     """How many credits: below 0 for usage, above 0 for grants and purchases, either for adjustments."""
     description: Description | None = None
     """What was said of it there."""
-    external_id: Annotated[
-        ExternalId | None, Meta(description="One that was imported before is left out, whatever else it says.")
-    ] = None
-    operation: Annotated[OperationName | None, Meta(description="What was used; by default billing.importEntries.")] = (
-        None
-    )
+    external_id: ExternalId | None = None
+    """The entry's own identifier there; one that was imported before is left out, whatever else it says."""
+    operation: OperationName | None = None
+    """What was used, under its name here. By default `billing.importEntries`; of usage alone."""
 
 
 class ImportEntries(Request, frozen=True, kw_only=True):
@@ -78,8 +77,10 @@ class ImportedEntries(Response, frozen=True, kw_only=True):
 
     import_id: str
     """The import, as its entries name it."""
-    added: Annotated[int, Meta(description="Of the entries that were given.")]
-    duplicates: Annotated[int, Meta(description="Which were imported before.")]
+    added: int
+    """How many of the given entries were added."""
+    duplicates: int
+    """How many were left out, since they were imported before."""
 
 
 def refund_entry(tx: WriteTx, caller: Caller, request: RefundEntry) -> LedgerEntry:

@@ -28,16 +28,19 @@ class GetOperationCosts(PageRequest, frozen=True, kw_only=True):
     """Of which day."""
 
     limit: LongLimit = 500
-    at: Annotated[Date | None, Meta(description="By default today.")] = None
+    at: Date | None = None
+    """The day, in London, whose costs are told. By default today."""
 
 
 class SetOperationCost(Request, frozen=True, kw_only=True):
     """What one unit of work costs from a day on."""
 
     operation: OperationName
-    credits: Annotated[CreditsText, Meta(description="Of one unit; 0: it is free.")]
+    credits: CreditsText
+    """The price of one unit; 0: it is free."""
     unit: Unit = "call"
-    effective_from: Annotated[Date | None, Meta(description="By default today; never before.")] = None
+    effective_from: Date | None = None
+    """The first day, in London, not in the past. By default today."""
     description: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
 
 

@@ -28,15 +28,17 @@ class GrantCredits(Request, frozen=True, kw_only=True):
     """Credits to be given."""
 
     amount: CreditsText
-    type: Annotated[
-        Literal["grant", "purchase"], Meta(description="purchase: they were paid for, and their category is paid.")
-    ] = "grant"
-    category: Annotated[Category | None, Meta(description="By default promotional, and paid of a purchase.")] = None
-    priority: Annotated[int, Meta(ge=0, le=10_000, description="The lower is drawn from first.")] = grants.PRIORITY
+    """How many credits are given; they pay first what is owed."""
+    type: Literal["grant", "purchase"] = "grant"
+    """`purchase`: they were paid for, and their category is `paid`."""
+    category: Category | None = None
+    """Whether they were given or paid for. By default `promotional`, and `paid` of a purchase."""
+    priority: Annotated[int, Meta(ge=0, le=10_000)] = grants.PRIORITY
+    """Grants with a lower number are drawn from first."""
     expires_at: Since | None = None
-    expires_date: Annotated[
-        Date | None, Meta(description="The last day on which they can be used, in the organization's time zone.")
-    ] = None
+    """When what is left expires. By default never; not together with `expiresDate`."""
+    expires_date: Date | None = None
+    """The last day on which they can be used, in the organization's time zone."""
     description: Description | None = None
 
 

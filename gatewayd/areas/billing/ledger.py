@@ -60,9 +60,10 @@ LATEST: Final = Instant(1 << 60)
 
 
 class GetBalance(Request, frozen=True, kw_only=True):
-    """At which instant."""
+    """Which instant is asked about."""
 
-    as_of: Annotated[Since | None, Meta(description="By default now. Later: without what expires until then.")] = None
+    as_of: Since | None = None
+    """The instant that is asked about. By default now; of one to come, without what expires until then."""
 
 
 class GetLedger(PageRequest, frozen=True, kw_only=True):
@@ -76,18 +77,20 @@ class GetLedger(PageRequest, frozen=True, kw_only=True):
     type: Annotated[list[EntryType], Meta(min_length=1)] | None = None
     """The types to list, any of them."""
     operation: OperationName | None = None
-    order: Annotated[Literal["asc", "desc"], Meta(description="By when they occurred, then by `sequence`.")] = "desc"
+    order: Literal["asc", "desc"] = "desc"
+    """By when entries occurred, then by `sequence`."""
 
 
 class GetUsageSummary(Request, frozen=True, kw_only=True):
-    """Which days, both inclusive; at most 366."""
+    """Which days, at most 366."""
 
-    from_date: Annotated[Date | None, Meta(description="By default 29 days before `toDate`.")] = None
-    to_date: Annotated[Date | None, Meta(description="By default today in the time zone.")] = None
+    from_date: Date | None = None
+    """The first day. By default 29 days before `toDate`."""
+    to_date: Date | None = None
+    """The last day, inclusive. By default today in the time zone."""
     timezone: TimeZone | None = None
-    group_by: Annotated[
-        Literal["day", "operation"], Meta(description="operation: `data` is empty, and `totals` has the operations.")
-    ] = "day"
+    group_by: Literal["day", "operation"] = "day"
+    """`operation`: `data` is empty, and `totals` has the operations."""
 
 
 class Place(NamedTuple):

@@ -26,7 +26,8 @@ class GetPlans(PageRequest, frozen=True, kw_only=True):
     """Which plans."""
 
     limit: LongLimit = 500
-    include_retired: Annotated[bool, Meta(description="Those that are offered no more, too.")] = False
+    include_retired: bool = False
+    """Whether plans that are not offered any more are listed too."""
 
 
 class CreatePlan(Request, frozen=True, kw_only=True):
@@ -38,12 +39,11 @@ class CreatePlan(Request, frozen=True, kw_only=True):
     currency: Currency = "GBP"
     price_monthly: AmountText | None = None
     price_yearly: AmountText | None = None
-    included_credits: Annotated[CreditsText, Meta(description="Granted at the start of each month.")] = "0"
+    included_credits: CreditsText = "0"
     rollover: Rollover = "none"
-    soft_limit: Annotated[bool, Meta(description="Nothing is refused for want of credits, only counted.")] = False
-    features: Annotated[list[Feature], Meta(max_length=100, description="Told alone, for what asks.")] = msgspec.field(
-        default_factory=list
-    )
+    soft_limit: bool = False
+    features: Annotated[list[Feature], Meta(max_length=100)] = msgspec.field(default_factory=list)
+    """The features that it has, by names of your own: told to applications that ask, and of no effect here."""
     limits: PlanLimits = PlanLimits()
 
 

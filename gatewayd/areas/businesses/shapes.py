@@ -54,7 +54,9 @@ class ListBusinesses(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
     legal_entity_id: Id | None = None
+    """The legal entity whose businesses are listed."""
     type: BusinessType | None = None
+    """The type to list."""
     status: Status | None = None
     """The state today: once its commencement date has come a business is no longer `pending`."""
     external_id: ExternalId | None = None
@@ -72,6 +74,7 @@ class CreateBusiness(Request, frozen=True, kw_only=True):
     """A new business."""
 
     legal_entity_id: Id
+    """Whose business it is."""
     type: GivenType
     name: BusinessName
     trading_name: TradingName | None = None
@@ -186,7 +189,7 @@ class StoredBusiness(Response, frozen=True, kw_only=True):
     trading_type: str | None
     """What the trade is, in HMRC's 35 characters. Null: not said."""
     commencement_date: DateText | None
-    """The first day of business. Null: not known; it counts as begun."""
+    """The first day of business. Null: not known, and it counts as begun."""
     cessation_date: DateText | None
     """The last day of business. Null: it goes on."""
     accounting_basis: AccountingBasis

@@ -5,10 +5,10 @@ What the authority says is written as it says it. The rules that need the other 
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from gatewayd.areas.businesses import rows
@@ -41,7 +41,8 @@ class SyncTaxBusiness(Request, frozen=True, kw_only=True):
     """One business. Needed, unless `legalEntityId` is given."""
     legal_entity_id: Id | None = None
     """A person, all of whose sources of income are compared; those not kept here are added."""
-    dry_run: Annotated[bool, Meta(description="Only compare: nothing is changed.")] = False
+    dry_run: bool = False
+    """Whether it is only compared, and nothing changed."""
 
 
 class TaxBusinessChange(Response, frozen=True, kw_only=True):

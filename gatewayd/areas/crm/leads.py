@@ -59,7 +59,9 @@ class ListLeads(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
     status: LeadStatus | None = None
+    """The state to list."""
     source: Source | None = None
+    """Where the leads came from."""
     external_id: ExternalId | None = None
 
 

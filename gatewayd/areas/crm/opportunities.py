@@ -47,7 +47,7 @@ class Opportunity(Response, frozen=True, kw_only=True):
     pipeline_id: str
     """The pipeline whose stages it passes, under a name of your own."""
     stage: str
-    """The stage of the pipeline that it is in, under a name of your own; `new` at first."""
+    """The stage of the pipeline that it is in, under a name of your own."""
     amount: Amount | None
     """What it would bring, of `currency`; 0 or more. Null: nobody can say yet."""
     currency: str
@@ -81,8 +81,11 @@ class ListOpportunities(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
     lead_id: Id | None = None
+    """The lead that they came from."""
     pipeline_id: Label | None = None
+    """The pipeline to list."""
     stage: Label | None = None
+    """The stage to list."""
     external_id: ExternalId | None = None
 
 

@@ -94,7 +94,9 @@ class GetLegalEntities(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
     type: EntityType | None = None
+    """The legal form to list."""
     status: Literal["active", "archived"] | None = None
+    """The state to list. By default those in use, and with `includeArchived` all."""
     external_id: ExternalId | None = None
     q: Search | None = None
     """Text to look for in names, company and VAT numbers, in any letter case."""

@@ -37,12 +37,15 @@ class LedgerEntry(Response, frozen=True, kw_only=True):
     """One entry of the ledger. It never changes: what corrects it is another one, with `reversalOf`."""
 
     id: Id
-    sequence: Annotated[int, Meta(description="From 1, without gaps in the organization.")]
+    sequence: int
+    """Number of the entry in the organization's ledger, from 1, without gaps."""
     type: EntryType
     """`grant`, `purchase`: credits were given. `usage`: work was done. `expiry`, `void`: what was left of a grant went.
     `refund`: usage was given back. `adjustment`: somebody put it right."""
-    amount: Annotated[CreditAmount, Meta(description="Signed: what was used, expired or taken back is negative.")]
-    balance_after: Annotated[CreditAmount, Meta(description="Below 0 under a plan with a soft limit alone.")]
+    amount: CreditAmount
+    """How many credits: what was given is positive, what was used, expired or taken back is negative."""
+    balance_after: CreditAmount
+    """The balance once it was booked; below 0 under a plan with a soft limit alone."""
     grant_id: str | None
     """The grant that it made or drew from. Null: none, as where there was nothing left under a soft limit."""
     operation: str | None
@@ -52,7 +55,8 @@ class LedgerEntry(Response, frozen=True, kw_only=True):
     """What the work was about. Null: nothing that is told apart."""
     description: str | None
     """What whoever made the entry said of it. Null: nothing."""
-    occurred_at: Annotated[Timestamp, Meta(description="Of a refund: when what it gives back was used.")]
+    occurred_at: Timestamp
+    """When it occurred. Of a refund: when what it gives back was used."""
     booked_at: Timestamp
     """When it was entered here, by which `sequence` goes."""
     reversal_of: str | None
@@ -60,6 +64,7 @@ class LedgerEntry(Response, frozen=True, kw_only=True):
     import_id: str | None
     """The import from another ledger that brought it. Null: none did."""
     external_id: str | None
+    """The entry's own identifier in the ledger that it was imported from. Null: none."""
 
 
 class EntryRow(LedgerEntry, frozen=True, kw_only=True):
@@ -81,7 +86,8 @@ class GrantRow(Response, frozen=True, kw_only=True):
     category: Category
     """Whether they were given (`promotional`) or `paid` for; at the same priority and expiry promotional ones are drawn
     from first."""
-    priority: Annotated[int, Meta(description="The lower is drawn from first.")]
+    priority: int
+    """Grants with a lower number are drawn from first."""
     amount: CreditAmount
     """How many credits were given; `used`, `expired`, `voided` and `remaining` add up to it."""
     used: CreditAmount
@@ -92,7 +98,8 @@ class GrantRow(Response, frozen=True, kw_only=True):
     """How many were taken back unused."""
     remaining: CreditAmount
     """How many are left."""
-    held: Annotated[CreditAmount, Meta(description="Of what remains, for work that is under way.")]
+    held: CreditAmount
+    """How many of `remaining` are held for work that is under way."""
     description: str | None
     """What whoever gave them said of it. Null: nothing."""
     expires_at: Timestamp | None
@@ -121,22 +128,26 @@ class ExpiringCredits(Response, frozen=True, kw_only=True):
 class CreditBalance(Response, frozen=True, kw_only=True):
     """What an organization may use at an instant."""
 
-    balance: Annotated[CreditAmount, Meta(description="Below 0 it is what is owed, under a plan with a soft limit.")]
+    balance: CreditAmount
+    """How many credits there are; below 0, under a plan with a soft limit, how many are owed."""
     available: CreditAmount
-    """The balance without what is held: what can be used now."""
-    held: Annotated[CreditAmount, Meta(description="For work that is under way.")]
-    expiring_soon: Annotated[list[ExpiringCredits], Meta(description="Within 30 days, the earliest first.")]
+    """`balance` without `held`: what can be used now."""
+    held: CreditAmount
+    """What is held for work that is under way."""
+    expiring_soon: list[ExpiringCredits]
+    """What expires within 30 days, the earliest first; empty where `asOf` is past."""
     lifetime_granted: CreditAmount
     """All that was ever given, with what has expired since."""
-    lifetime_used: Annotated[CreditAmount, Meta(description="Without what was refunded.")]
+    lifetime_used: CreditAmount
+    """All that was ever used, without what was refunded."""
     unit: Literal["credit"]
     """What all its amounts are in."""
     as_of: Timestamp
     """The instant of which it tells."""
-    plan_id: Annotated[str | None, Meta(description="Null: nothing is metered.")]
-    low_balance: Annotated[
-        bool, Meta(description="Whether, under a plan, less is available than a tenth of what it includes each month.")
-    ]
+    plan_id: str | None
+    """The organization's plan today. Null: it has none, and nothing is metered."""
+    low_balance: bool
+    """Whether, under a plan, nothing is available, or less than a tenth of what it includes each month."""
 
 
 class UsedCredits(Response, frozen=True, kw_only=True):
@@ -144,7 +155,8 @@ class UsedCredits(Response, frozen=True, kw_only=True):
 
     credits: CreditAmount
     """How many credits they used."""
-    count: Annotated[int, Meta(description="How many operations.")]
+    count: int
+    """How many times it was charged."""
 
 
 class UsageDay(Response, frozen=True, kw_only=True):
@@ -187,11 +199,14 @@ class UsageSummary(Response, frozen=True, kw_only=True):
 
 
 class PlanLimits(Part, frozen=True, kw_only=True):
-    """What a plan allows at most. Null: any number. What was there before stays, and nothing is added to it."""
+    """What a plan allows at most. What was there before stays, and nothing is added to it."""
 
-    documents: Annotated[int, Meta(ge=0, description="With those in the trash.")] | None = None
-    storage_bytes: Annotated[int, Meta(ge=0, description="Of documents, with those in the trash.")] | None = None
-    connections: Annotated[int, Meta(ge=0, description="Told alone: nothing is refused by it.")] | None = None
+    documents: Annotated[int, Meta(ge=0)] | None = None
+    """How many documents, with those in the trash. Null: any number."""
+    storage_bytes: Annotated[int, Meta(ge=0)] | None = None
+    """How many bytes of documents, with those in the trash. Null: any number."""
+    connections: Annotated[int, Meta(ge=0)] | None = None
+    """How many connections; told alone, and nothing is refused by it. Null: any number."""
 
 
 class PlanRow(Response, frozen=True, kw_only=True):
@@ -210,15 +225,13 @@ class PlanRow(Response, frozen=True, kw_only=True):
     """Its price for a month; it is told alone, as nothing is collected here. Null: it has none."""
     price_yearly: Amount | None
     """Its price for a year; it is told alone, as nothing is collected here. Null: it has none."""
-    included_credits: Annotated[CreditAmount, Meta(description="Granted at the start of each month.")]
-    rollover: Annotated[
-        Rollover,
-        Meta(
-            description="What becomes of included credits at the end of their month. none: they expire; "
-            "capped: they last for one more month; full: they stay."
-        ),
-    ]
-    soft_limit: Annotated[bool, Meta(description="Whether work is done, and counted, where there are no credits left.")]
+    included_credits: CreditAmount
+    """How many credits are granted at the start of each month."""
+    rollover: Rollover
+    """What becomes of included credits at the end of their month. `none`: they expire; `capped`: they last for one more
+    month; `full`: they stay."""
+    soft_limit: bool
+    """Whether work is done, and counted, where there are no credits left; otherwise it is refused."""
     features: dict[str, bool]
     """Which features it has, by names of your own. They are told to applications that ask, and change nothing here."""
     limits: PlanLimits
@@ -235,7 +248,8 @@ class PlanRow(Response, frozen=True, kw_only=True):
 class Plan(PlanRow, frozen=True, kw_only=True):
     """What an organization can subscribe to. Plans are of the instance."""
 
-    current: Annotated[bool, Meta(description="Whether the organization has it.")]
+    current: bool
+    """Whether the organization has it."""
 
 
 class CostRow(Response, frozen=True, kw_only=True):
@@ -249,7 +263,8 @@ class CostRow(Response, frozen=True, kw_only=True):
     """The price of one unit. 0: free from this day on."""
     effective_from: DateText
     """The first day, in London."""
-    effective_to: Annotated[DateText | None, Meta(description="The last day; null: until further notice.")]
+    effective_to: DateText | None
+    """The last day, in London. Null: until further notice."""
     description: str | None
     """What whoever set it said of it. Null: nothing."""
 
@@ -257,10 +272,8 @@ class CostRow(Response, frozen=True, kw_only=True):
 class OperationCost(CostRow, frozen=True, kw_only=True):
     """What one unit of work costs in some days. Costs are of the instance; what has none is free."""
 
-    known: Annotated[
-        bool,
-        Meta(description="Whether anything is charged under this name by this unit; a cost of 0 takes out what isn't."),
-    ]
+    known: bool
+    """Whether this version charges anything under this name by this unit; where it does not, a cost of 0 takes it out."""
 
 
 ZERO = Credits(0)

@@ -122,6 +122,7 @@ class ListClients(SyncRequest, frozen=True, kw_only=True):
     q: Search | None = None
     """Text to look for in names, the email address, and the VAT and company numbers, in any letter case."""
     status: ClientStatus | None = None
+    """The state to list. By default those in use, and with `includeArchived` all."""
     external_id: ExternalId | None = None
     include_archived: bool = False
     """Whether archived clients are listed too, where no `status` is given."""

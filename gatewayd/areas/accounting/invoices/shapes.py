@@ -203,7 +203,9 @@ class ListInvoices(SyncRequest, frozen=True, kw_only=True):
     status: Annotated[list[StatusFilter], Meta(min_length=1)] | None = None
     """The states to list, any of them. `overdue`: money is still due after its due date, in whichever state."""
     client_id: Id | None = None
+    """Whom the invoices are made out to."""
     business_id: Id | None = None
+    """The business that the invoices name."""
     issue_date_from: Date | None = None
     """The earliest issue date."""
     issue_date_to: Date | None = None
@@ -213,6 +215,7 @@ class ListInvoices(SyncRequest, frozen=True, kw_only=True):
     due_date_to: Date | None = None
     """The latest due date, inclusive."""
     currency: Currency | None = None
+    """The currency of the invoices."""
     external_id: ExternalId | None = None
     q: Search | None = None
     """Text to look for in the number and the reference, in any letter case."""
