@@ -273,7 +273,7 @@ class OperationCost(CostRow, frozen=True, kw_only=True):
     """What one unit of work costs in some days. Costs are of the instance; what has none is free."""
 
     known: bool
-    """Whether this version charges anything under this name by this unit; where it does not, a cost of 0 takes it out."""
+    """Whether this version charges anything under this name by this unit; else a cost of 0 takes it out."""
 
 
 ZERO = Credits(0)
