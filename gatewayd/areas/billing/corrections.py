@@ -114,26 +114,26 @@ def import_entries(tx: WriteTx, caller: Caller, request: ImportEntries, *, price
     if errors:
         raise invalid(*errors)
     import_id = tx.new_id("imp")
-    added = sum(entering.enter(tx, import_id, _imported(place, one)) for place, one in enumerate(request.entries))
+    added = sum(entering.enter(tx, import_id, _imported(place, entry)) for place, entry in enumerate(request.entries))
     record(tx, caller, "credits.imported", import_id)
     return ImportedEntries(import_id=import_id, added=added, duplicates=len(request.entries) - added)
 
 
 def _mistakes(tx: WriteTx, place: int, entry: ImportEntry, priced: PricedWork) -> list[FieldError]:
-    found = []
+    errors = []
     if from_moment(entry.occurred_at) > tx.now:
-        found.append(FieldError(f"entries[{place}].occurredAt", "out_of_range", "It is still to come."))
+        errors.append(FieldError(f"entries[{place}].occurredAt", "out_of_range", "It is still to come."))
     is_negative = entry.amount.startswith("-")
     if entry.type != "adjustment" and is_negative != (entry.type == "usage"):
         sign = "below" if entry.type == "usage" else "above"
-        found.append(FieldError(f"entries[{place}].amount", "out_of_range", f"Expected {sign} 0 for {entry.type}."))
+        errors.append(FieldError(f"entries[{place}].amount", "out_of_range", f"Expected {sign} 0 for {entry.type}."))
     if entry.operation is not None and entry.type != "usage":
         message = f"Expected none for {entry.type}."
-        found.append(FieldError(f"entries[{place}].operation", "conflict", message))
+        errors.append(FieldError(f"entries[{place}].operation", "conflict", message))
     elif entry.operation not in (None, IMPORTED):
         fault = name_fault(f"entries[{place}].operation", entry.operation, priced)
-        found += [] if fault is None else [fault]
-    return found
+        errors += [] if fault is None else [fault]
+    return errors
 
 
 def _imported(place: int, entry: ImportEntry) -> ImportedEntry:

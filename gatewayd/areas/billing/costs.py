@@ -49,8 +49,8 @@ def get_operation_costs(
 ) -> Listing[OperationCost]:
     """List what work costs on a day. What is not listed is free."""
     date = tx.today if request.at is None else request.at.isoformat()
-    found = [_shown(row, priced) for row in costs.on(tx, date)]
-    return listing_of(request, found, lambda cost: f"{cost.operation} {cost.unit}")
+    rows = [_shown(row, priced) for row in costs.on(tx, date)]
+    return listing_of(request, rows, lambda cost: f"{cost.operation} {cost.unit}")
 
 
 def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost, *, priced: PricedWork) -> OperationCost:
@@ -107,7 +107,7 @@ def _nearest(name: str, priced: PricedWork) -> list[str]:
     folded = {known.lower(): known for known in priced}
     alike = get_close_matches(name.lower(), folded, _MOST_NAMED, cutoff=0.7)
     last = name.rpartition(".")[2].lower()
-    return [folded[one] for one in alike] or sorted(
+    return [folded[key] for key in alike] or sorted(
         known for known in priced if known.lower().rpartition(".")[2] == last
     )[:_MOST_NAMED]
 

@@ -100,8 +100,8 @@ def list_grants(tx: ReadTx, caller: Caller, request: ListGrants) -> Listing[Cred
         items.append(encode(_shown(tx, row)))
         return len(items[-1])
 
-    found = grants.newest(tx, MAX_KEY if key is None else str(key[0]), request.limit + 1)
-    taken, more = fill(found, request.limit, size)
+    rows = grants.newest(tx, MAX_KEY if key is None else str(key[0]), request.limit + 1)
+    taken, more = fill(rows, request.limit, size)
     return Listing.of(items[: len(taken)], next_cursor(request, (taken[-1].id,)) if more else None)
 
 

@@ -181,8 +181,8 @@ def page(tx: ReadTx, wanted: EntryFilter, place: Place | None, count: int) -> It
     if place is None:
         place = Place(wanted.first, 0) if wanted.ascending else Place(wanted.behind, 0)
     kinds: Sequence[EntryType | None] = [None] if wanted.types is None else sorted(set(wanted.types))
-    found = [_of_type(tx, wanted, kind, (place, count)) for kind in kinds]
-    merged = heapq.merge(*found, key=_key, reverse=not wanted.ascending)
+    by_kind = [_of_type(tx, wanted, kind, (place, count)) for kind in kinds]
+    merged = heapq.merge(*by_kind, key=_key, reverse=not wanted.ascending)
     return itertools.islice(merged, count)
 
 

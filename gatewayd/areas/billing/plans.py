@@ -66,10 +66,10 @@ def get_plans(tx: ReadTx, caller: Caller, request: GetPlans) -> Listing[Plan]:
     That one is listed even where it is retired.
     """
     current = _current(tx)
-    found = [
+    listed = [
         plan for plan in plans.every(tx) if request.include_retired or plan.status == "active" or plan.id == current
     ]
-    return listing_of(request, [_shown(plan, current) for plan in found], lambda plan: plan.id)
+    return listing_of(request, [_shown(plan, current) for plan in listed], lambda plan: plan.id)
 
 
 def create_plan(tx: WriteTx, caller: Caller, request: CreatePlan) -> Plan:

@@ -236,25 +236,25 @@ def _refuse_unallocated(tx: ReadTx, row: BusinessRow, current: Status) -> None:
 
 def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str | None:
     """The cessation date after a move that is allowed. Raises `Problem`: `validation_failed`, `invalid_state`."""
-    given = None if request.effective_date is None else request.effective_date.isoformat()
+    last_day = None if request.effective_date is None else request.effective_date.isoformat()
     if request.status != "ceased":
-        if given is not None:
+        if last_day is not None:
             raise invalid_field("effectiveDate", "conflict", "It is for a business that ceases.")
         return None if before.status == "ceased" else before.cessation_date
     if before.status == "ceased":  # out of the archive, as it was
-        if given not in (None, before.cessation_date):
+        if last_day not in (None, before.cessation_date):
             raise invalid_field("effectiveDate", "conflict", f"The business ceased on {before.cessation_date}.")
         return before.cessation_date
-    if given is None:
+    if last_day is None:
         raise invalid_field("effectiveDate", "required", "The business ceases: when?")
-    if rules.ends_before_it_begins(before.commencement_date, given):
+    if rules.ends_before_it_begins(before.commencement_date, last_day):
         raise invalid_field("effectiveDate", "date_order", f"The business began on {before.commencement_date}.")
-    last = _entry_after(tx, before, given)
+    last = _entry_after(tx, before, last_day)
     if last is not None:
         raise invalid_state(last, rules.shown_status(before, tx.today), ())
-    if given > tx.today:  # Chosen: the state would say today what is so later
+    if last_day > tx.today:  # Chosen: the state would say today what is so later
         raise invalid_field("effectiveDate", "out_of_range", "The day is still to come.")
-    return given
+    return last_day
 
 
 def _entry_after(tx: ReadTx, row: BusinessRow, cessation_date: str) -> str | None:

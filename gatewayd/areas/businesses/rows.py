@@ -99,8 +99,8 @@ def new(tx: WriteTx, owner: Owner, request: CreateBusiness | None, **values: obj
         "tax_sync": NEVER_SYNCED,
     }
     missing = {name: value for name, value in defaults.items() if getattr(request, name, None) is None}
-    given = {name: value for name, value in values.items() if value is not None}
-    return BUSINESSES.new(tx, request, **{**missing, **given, "legal_entity_id": owner.id})
+    known = {name: value for name, value in values.items() if value is not None}
+    return BUSINESSES.new(tx, request, **{**missing, **known, "legal_entity_id": owner.id})
 
 
 def add(tx: WriteTx, row: BusinessRow, owner: Owner) -> BusinessRow:

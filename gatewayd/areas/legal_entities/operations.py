@@ -110,7 +110,7 @@ def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntit
     before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
     if before.archived_at is not None:
         raise archived_already(LEGAL_ENTITIES.kind)
-    live = next((one for one in businesses.of_entity(tx, before.id) if one.is_live), None)
+    live = next((business for business in businesses.of_entity(tx, before.id) if business.is_live), None)
     if live is not None and not request.force:  # Chosen: as open obligations refuse to archive a business
         raise invalid_state(f"It has a business that is neither ceased nor archived: {live.id}.", "active", ())
     portfolio_id = rows.live_portfolio(tx, before.id)

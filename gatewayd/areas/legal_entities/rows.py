@@ -160,11 +160,11 @@ def change_tax_standing(tx: WriteTx, standing: TaxStanding | None, legal_entity_
         return
     after: str | None = ""
     while after is not None:  # Chosen: all of them, though a firm of accountants may have thousands
-        found = [LEGAL_ENTITIES.read(tx, row) for row in tx.rows(_SELECT_AFTER, after=after, limit=RENDERED_AT_ONCE)]
-        for row in found:
+        entities = [LEGAL_ENTITIES.read(tx, row) for row in tx.rows(_SELECT_AFTER, after=after, limit=RENDERED_AT_ONCE)]
+        for row in entities:
             if tax_standing(tx, row.id) is None:
                 LEGAL_ENTITIES.update(tx, row)
-        after = found[-1].id if len(found) == RENDERED_AT_ONCE else None
+        after = entities[-1].id if len(entities) == RENDERED_AT_ONCE else None
 
 
 def keep_itsa_status(tx: WriteTx, entity_id: str, status: ItsaStatus) -> None:
@@ -201,14 +201,14 @@ def _nino_context(entity_id: str) -> str:
 
 def live_portfolio(tx: ReadTx, legal_entity_id: str) -> str | None:
     """The id of a portfolio that is not archived; None where there is none."""
-    found: str | None = tx.value(_SELECT_LIVE, legal_entity_id=legal_entity_id)
-    return found
+    portfolio_id: str | None = tx.value(_SELECT_LIVE, legal_entity_id=legal_entity_id)
+    return portfolio_id
 
 
 def pooled_portfolio(tx: ReadTx, legal_entity_id: str) -> str | None:
     """The id of a portfolio that is not archived and whose cost is that of section 104 holdings."""
-    found: str | None = tx.value(_SELECT_POOLED, legal_entity_id=legal_entity_id)
-    return found
+    portfolio_id: str | None = tx.value(_SELECT_POOLED, legal_entity_id=legal_entity_id)
+    return portfolio_id
 
 
 def ever_held(tx: ReadTx, legal_entity_id: str) -> bool:

@@ -98,8 +98,8 @@ def list_tax_years(tx: ReadTx, caller: Caller, request: ListTaxYears) -> Listing
     """List what is known of a person's tax years, the earliest first."""
     if owners.find(tx, request.id) is None:
         raise not_found("legal_entity")
-    found = [_shown(request.id, one) for one in tax_year_figures.of_entity(tx, request.id).values()]
-    return listing_of(request, found, lambda one: one.tax_year)
+    years = [_shown(request.id, figures) for figures in tax_year_figures.of_entity(tx, request.id).values()]
+    return listing_of(request, years, lambda year: year.tax_year)
 
 
 def _amount(request: SetTaxYear, before: TaxYearFigures, field: str, path: str, errors: list[FieldError]) -> int | None:

@@ -122,9 +122,9 @@ def list_vat_years(tx: ReadTx, caller: Caller, request: ListVatYears) -> Listing
     taxpayer = taxpayers.find(tx, request.id)
     if taxpayer is None:
         raise not_found("legal_entity")
-    entered = {end for end, one in vat_years.said_of(tx, request.id).items() if one.liability is not None}
-    found = [_shown(taxpayer, year, is_entered=end.isoformat() in entered) for end, year in taxpayer.vat_years.items()]
-    return listing_of(request, found, lambda one: one.end_date)
+    entered = {end for end, said in vat_years.said_of(tx, request.id).items() if said.liability is not None}
+    years = [_shown(taxpayer, year, is_entered=end.isoformat() in entered) for end, year in taxpayer.vat_years.items()]
+    return listing_of(request, years, lambda shown: shown.end_date)
 
 
 def _mistakes(tx: ReadTx, taxpayer: Taxpayer, end: datetime.date) -> list[FieldError]:
@@ -175,11 +175,11 @@ def _warnings(taxpayer: Taxpayer, year: VatYear) -> list[WarningCode]:
         return []
     if not taxpayer.may_pay_vat_on_account:
         return ["no_payments_on_account"]
-    found: list[WarningCode] = ["limit_passed"] if year.method is None else []
+    codes: list[WarningCode] = ["limit_passed"] if year.method is None else []
     is_known = year.instalment is not None or (year.is_whole and year.liability is not None)
     if year.method != "actual" and not is_known:
-        found.append("amount_unknown")
-    return found
+        codes.append("amount_unknown")
+    return codes
 
 
 OPERATIONS = (

@@ -70,7 +70,7 @@ def list_organizations(tx: ReadTx, caller: Caller, request: ListOrganizations) -
     """List every organization of the instance, the newest first. An administrator of the instance does."""
     require_administrator(tx, caller)
     newest_first = reversed(organizations.list_all(tx))
-    return listing_of(request, newest_first, lambda found: found.id, descending=True)
+    return listing_of(request, newest_first, lambda organization: organization.id, descending=True)
 
 
 def rename_organization(tx: WriteTx, caller: Caller, request: RenameOrganization) -> Organization:

@@ -44,12 +44,12 @@ def create_client(tx: WriteTx, caller: Caller, request: CreateClient) -> Rendere
     VAT numbers of the United Kingdom and the European Union are checked by their check digits; British ones are kept
     without GB. `externalId` may be used once.
     """
-    return Rendered(rows.whole(tx, rows.add(tx, request, "")))
+    return Rendered(rows.wire_of(tx, rows.add(tx, request, "")))
 
 
 def get_client(tx: ReadTx, caller: Caller, request: GetClient) -> Rendered[Client]:
     """Get one billing client, archived or not, with what is outstanding and overdue on its invoices."""
-    return Rendered(rows.whole(tx, CLIENTS.get(tx, request.client_id)))
+    return Rendered(rows.wire_of(tx, CLIENTS.get(tx, request.client_id)))
 
 
 def update_client(tx: WriteTx, caller: Caller, request: UpdateClient) -> Rendered[Client]:
@@ -59,7 +59,7 @@ def update_client(tx: WriteTx, caller: Caller, request: UpdateClient) -> Rendere
     number changes.
     """
     before = CLIENTS.get(tx, request.client_id, request.expected_version)
-    return Rendered(rows.whole(tx, rows.change(tx, before, request)))
+    return Rendered(rows.wire_of(tx, rows.change(tx, before, request)))
 
 
 def archive_client(tx: WriteTx, caller: Caller, request: ArchiveClient) -> Rendered[Client]:
@@ -70,7 +70,7 @@ def archive_client(tx: WriteTx, caller: Caller, request: ArchiveClient) -> Rende
     before = CLIENTS.get(tx, request.client_id, request.expected_version)
     if before.archived_at is not None:
         raise archived_already(CLIENTS.kind)
-    return Rendered(rows.whole(tx, CLIENTS.update(tx, replace(before, archived_at=tx.now))))
+    return Rendered(rows.wire_of(tx, CLIENTS.update(tx, replace(before, archived_at=tx.now))))
 
 
 OPERATIONS = (

@@ -155,7 +155,7 @@ def touch(tx: WriteTx, client_id: str) -> None:
     tx.run(_TOUCH, id=client_id, updated_at=tx.updated_at)
 
 
-def whole(tx: ReadTx, client: StoredClient) -> bytes:
+def wire_of(tx: ReadTx, client: StoredClient) -> bytes:
     """The JSON of a client with its balances of today."""
     balances = tx.row(_SELECT_BALANCES, id=client.id, today=tx.today)
     assert balances is not None, "stored"
