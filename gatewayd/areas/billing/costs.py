@@ -49,7 +49,7 @@ def get_operation_costs(
 ) -> Listing[OperationCost]:
     """List what work costs on a day. What is not listed is free."""
     date = tx.today if request.at is None else request.at.isoformat()
-    rows = [_shown(row, priced) for row in costs.on(tx, date)]
+    rows = [_shown_cost(row, priced) for row in costs.on(tx, date)]
     return listing_of(request, rows, lambda cost: f"{cost.operation} {cost.unit}")
 
 
@@ -78,10 +78,10 @@ def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost, *
     else:
         raise invalid(*(fault for fault in faults if fault is not None))
     record_for_all(tx, caller, "cost.set", name)
-    return _shown(cost, priced)
+    return _shown_cost(cost, priced)
 
 
-def _shown(row: CostRow, priced: PricedWork) -> OperationCost:
+def _shown_cost(row: CostRow, priced: PricedWork) -> OperationCost:
     return project(row, OperationCost, known=row.unit in priced.get(row.operation, ()))
 
 

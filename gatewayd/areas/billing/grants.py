@@ -72,7 +72,7 @@ def grant_credits(tx: WriteTx, caller: Caller, request: GrantCredits) -> CreditG
     entry = NewEntry(type=request.type, amount=grant.amount, description=request.description)
     made = booking.give(tx, grant, entry).grant
     record(tx, caller, "credits.granted", made.id)
-    return _shown(tx, made)
+    return _shown_grant(tx, made)
 
 
 def _end_of(tx: ReadTx, request: GrantCredits) -> Instant | None:
@@ -97,7 +97,7 @@ def list_grants(tx: ReadTx, caller: Caller, request: ListGrants) -> Listing[Cred
     items: list[bytes] = []
 
     def size(row: GrantRow) -> int:
-        items.append(encode(_shown(tx, row)))
+        items.append(encode(_shown_grant(tx, row)))
         return len(items[-1])
 
     rows = grants.newest(tx, MAX_KEY if key is None else str(key[0]), request.limit + 1)
@@ -113,10 +113,10 @@ def void_grant(tx: WriteTx, caller: Caller, request: VoidGrant) -> CreditGrant:
     require_administrator(tx, caller)
     grant = entering.void(tx, request.id, request.description)
     record(tx, caller, "credits.voided", grant.id)
-    return _shown(tx, grant)
+    return _shown_grant(tx, grant)
 
 
-def _shown(tx: ReadTx, grant: GrantRow) -> CreditGrant:
+def _shown_grant(tx: ReadTx, grant: GrantRow) -> CreditGrant:
     return project(grant, CreditGrant, status=entering.status_of(tx, grant))
 
 

@@ -182,7 +182,7 @@ def page(tx: ReadTx, wanted: EntryFilter, place: Place | None, count: int) -> It
         place = Place(wanted.first, 0) if wanted.ascending else Place(wanted.behind, 0)
     kinds: Sequence[EntryType | None] = [None] if wanted.types is None else sorted(set(wanted.types))
     by_kind = [_of_type(tx, wanted, kind, (place, count)) for kind in kinds]
-    merged = heapq.merge(*by_kind, key=_key, reverse=not wanted.ascending)
+    merged = heapq.merge(*by_kind, key=_entry_key, reverse=not wanted.ascending)
     return itertools.islice(merged, count)
 
 
@@ -202,7 +202,7 @@ def _of_type(tx: ReadTx, wanted: EntryFilter, kind: EntryType | None, part: tupl
     return (ENTRIES.load(values) for values in rows)
 
 
-def _key(row: EntryRow) -> tuple[int, int]:
+def _entry_key(row: EntryRow) -> tuple[int, int]:
     return row.occurred_at, row.sequence
 
 

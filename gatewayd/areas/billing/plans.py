@@ -69,7 +69,7 @@ def get_plans(tx: ReadTx, caller: Caller, request: GetPlans) -> Listing[Plan]:
     listed = [
         plan for plan in plans.every(tx) if request.include_retired or plan.status == "active" or plan.id == current
     ]
-    return listing_of(request, [_shown(plan, current) for plan in listed], lambda plan: plan.id)
+    return listing_of(request, [_shown_plan(plan, current) for plan in listed], lambda plan: plan.id)
 
 
 def create_plan(tx: WriteTx, caller: Caller, request: CreatePlan) -> Plan:
@@ -98,7 +98,7 @@ def create_plan(tx: WriteTx, caller: Caller, request: CreatePlan) -> Plan:
     )
     plans.create(tx, row)
     record_for_all(tx, caller, "plan.created", row.id)
-    return _shown(row, None)
+    return _shown_plan(row, None)
 
 
 def retire_plan(tx: WriteTx, caller: Caller, request: RetirePlan) -> Plan:
@@ -109,7 +109,7 @@ def retire_plan(tx: WriteTx, caller: Caller, request: RetirePlan) -> Plan:
         raise not_found("plan")
     retired = plans.retire(tx, plan)
     record_for_all(tx, caller, "plan.retired", plan.id)
-    return _shown(retired, _current(tx))
+    return _shown_plan(retired, _current(tx))
 
 
 def set_plan(tx: WriteTx, caller: Caller, request: SetPlan) -> Listing[Plan]:
@@ -138,7 +138,7 @@ def _current(tx: ReadTx) -> str | None:
     return None if subscription is None else subscription.plan_id
 
 
-def _shown(plan: PlanRow, current: str | None) -> Plan:
+def _shown_plan(plan: PlanRow, current: str | None) -> Plan:
     return project(plan, Plan, current=plan.id == current)
 
 

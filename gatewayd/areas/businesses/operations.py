@@ -68,7 +68,7 @@ def get_business(tx: ReadTx, caller: Caller, request: GetBusiness) -> Rendered[B
     row = tx.row(_SELECT_ONE, id=request.id)
     if row is None:
         raise not_found(BUSINESSES.kind)
-    return Rendered(_item(row, tx.today))
+    return Rendered(_business_item(row, tx.today))
 
 
 def create_business(tx: WriteTx, caller: Caller, request: CreateBusiness) -> Business:
@@ -161,7 +161,7 @@ def set_status(tx: WriteTx, caller: Caller, request: SetStatus) -> Business:
     return rows.shown(rows.change(tx, before, after), tx.today)
 
 
-def _item(row: Row, today: str) -> bytes:
+def _business_item(row: Row, today: str) -> bytes:
     _, _, wire, stored, commencement_date, archived_at = row
     status = "archived" if archived_at is not None else rules.unarchived(stored, commencement_date, today)
     return rows.served(wire, status)

@@ -82,7 +82,7 @@ def set_tax_year(tx: WriteTx, caller: Caller, request: SetTaxYear) -> TaxYearOfE
         errors.append(FieldError("taxYear", "invalid_format", "Expected a tax year such as 2026-27."))
     year = int(request.tax_year[:4])
     before = tax_year_figures.of_entity(tx, request.id).get(year) or TaxYearFigures(year)
-    income, assessed, deducted = (_amount(request, before, field, path, errors) for field, path in _AMOUNTS)
+    income, assessed, deducted = (_amount_in_pence(request, before, field, path, errors) for field, path in _AMOUNTS)
     if (deducted or 0) > (assessed or 0):
         errors.append(FieldError("taxDeducted", "out_of_range", "It is a part of `taxAssessed`."))
     if errors:
@@ -98,11 +98,13 @@ def list_tax_years(tx: ReadTx, caller: Caller, request: ListTaxYears) -> Listing
     """List what is known of a person's tax years, the earliest first."""
     if owners.find(tx, request.id) is None:
         raise not_found("legal_entity")
-    years = [_shown(request.id, figures) for figures in tax_year_figures.of_entity(tx, request.id).values()]
+    years = [_shown_year(request.id, figures) for figures in tax_year_figures.of_entity(tx, request.id).values()]
     return listing_of(request, years, lambda year: year.tax_year)
 
 
-def _amount(request: SetTaxYear, before: TaxYearFigures, field: str, path: str, errors: list[FieldError]) -> int | None:
+def _amount_in_pence(
+    request: SetTaxYear, before: TaxYearFigures, field: str, path: str, errors: list[FieldError]
+) -> int | None:
     """What an amount is to be, in pence; what is wrong with it goes to `errors`."""
     text = getattr(request, field)
     if text is UNSET:
@@ -118,7 +120,7 @@ def _amount(request: SetTaxYear, before: TaxYearFigures, field: str, path: str, 
     return amount
 
 
-def _shown(id_: str, figures: TaxYearFigures) -> TaxYearOfEntity:
+def _shown_year(id_: str, figures: TaxYearFigures) -> TaxYearOfEntity:
     amounts = {field: getattr(figures, field) for field, _ in _AMOUNTS}
     return TaxYearOfEntity(
         id=id_,

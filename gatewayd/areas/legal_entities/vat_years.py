@@ -104,9 +104,9 @@ def set_vat_year(tx: WriteTx, caller: Caller, request: SetVatYear) -> VatYearOfE
     end = request.end_date.isoformat()
     before = vat_years.said_of(tx, request.id).get(end) or SaidYear(end)
     errors = _mistakes(tx, taxpayer, request.end_date)
-    liability = _amount(request.liability, before.liability, "liability", errors)
-    import_vat = _amount(request.import_vat, before.import_vat, "importVat", errors) or 0
-    instalment = _amount(request.instalment, before.instalment, "instalment", errors)
+    liability = _amount_in_pence(request.liability, before.liability, "liability", errors)
+    import_vat = _amount_in_pence(request.import_vat, before.import_vat, "importVat", errors) or 0
+    instalment = _amount_in_pence(request.instalment, before.instalment, "instalment", errors)
     method = before.method if request.payments_on_account is UNSET else request.payments_on_account
     if instalment is not None and method != "instalments":
         errors.append(FieldError("instalment", "conflict", "It is of `paymentsOnAccount` instalments alone."))
@@ -114,7 +114,7 @@ def set_vat_year(tx: WriteTx, caller: Caller, request: SetVatYear) -> VatYearOfE
         raise invalid(*errors)
     vat_years.put(tx, request.id, SaidYear(end, liability, import_vat, method, instalment))
     year = vat_years.of_entity(tx, request.id)[request.end_date]
-    return _shown(taxpayer, year, is_entered=liability is not None)
+    return _shown_year(taxpayer, year, is_entered=liability is not None)
 
 
 def list_vat_years(tx: ReadTx, caller: Caller, request: ListVatYears) -> Listing[VatYearOfEntity]:
@@ -123,7 +123,9 @@ def list_vat_years(tx: ReadTx, caller: Caller, request: ListVatYears) -> Listing
     if taxpayer is None:
         raise not_found("legal_entity")
     entered = {end for end, said in vat_years.said_of(tx, request.id).items() if said.liability is not None}
-    years = [_shown(taxpayer, year, is_entered=end.isoformat() in entered) for end, year in taxpayer.vat_years.items()]
+    years = [
+        _shown_year(taxpayer, year, is_entered=end.isoformat() in entered) for end, year in taxpayer.vat_years.items()
+    ]
     return listing_of(request, years, lambda shown: shown.end_date)
 
 
@@ -137,7 +139,9 @@ def _mistakes(tx: ReadTx, taxpayer: Taxpayer, end: datetime.date) -> list[FieldE
     return []
 
 
-def _amount(text: str | UnsetType | None, before: int | None, path: str, errors: list[FieldError]) -> int | None:
+def _amount_in_pence(
+    text: str | UnsetType | None, before: int | None, path: str, errors: list[FieldError]
+) -> int | None:
     """What an amount is to be, in pence; what is wrong with it goes to `errors`."""
     if text is UNSET:
         return before
@@ -151,7 +155,7 @@ def _amount(text: str | UnsetType | None, before: int | None, path: str, errors:
     return amount
 
 
-def _shown(taxpayer: Taxpayer, year: VatYear, *, is_entered: bool) -> VatYearOfEntity:
+def _shown_year(taxpayer: Taxpayer, year: VatYear, *, is_entered: bool) -> VatYearOfEntity:
     source: Literal["entered", "books"] | None = "entered" if is_entered else "books"
     return VatYearOfEntity(
         id=taxpayer.id,

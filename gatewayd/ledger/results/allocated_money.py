@@ -279,10 +279,10 @@ def page(
     # money moves before and after its bill, so that on accruals any day may be the next
     values["start"] = max(date_range.first, after.date) if account.basis == "cash" else after.date
     rows = tx.rows(PAGES[account.scope, account.basis], **account.whose, **values)
-    return [_row(account, row) for row in rows]
+    return [_allocated_row(account, row) for row in rows]
 
 
-def _row(account: Account, row: Row) -> AllocatedRow:
+def _allocated_row(account: Account, row: Row) -> AllocatedRow:
     figures, details, document_ids = row[:FIGURE_COUNT], row[FIGURE_COUNT:-1], row[-1]
     date, source_id, import_id, description, matched_by, rule_id, reason, property_id = details
     return AllocatedRow(

@@ -109,7 +109,7 @@ def find(tx: ReadTx, legal_entity_id: str) -> Taxpayer | None:
     return Taxpayer(
         id=id_,
         type=type_,
-        incorporated=_date(incorporated),
+        incorporated=_date_of_text(incorporated),
         year_end=YearEnd(end_month, end_day),
         registration=_registration(tuple(of_vat)),
         is_contractor=bool(contractor),
@@ -142,7 +142,7 @@ def _registration(row: Row) -> vat.Registration | None:
         months = vat.STAGGERS.get(stagger)
     if months is None:
         return None
-    return vat.Registration(_date(first), _date(deregistered), months, annual)
+    return vat.Registration(_date_of_text(first), _date_of_text(deregistered), months, annual)
 
 
 def _sources(tx: ReadTx, legal_entity_id: str) -> tuple[Source, ...]:
@@ -156,8 +156,8 @@ def _source(row: Row, quarters: QuarterChoices) -> Source:
     return Source(
         id=id_,
         type=type_,
-        commenced=_date(commenced),
-        ceased=_date(ceased),
+        commenced=_date_of_text(commenced),
+        ceased=_date_of_text(ceased),
         quarters=quarters,
         annual=_years_of(latency, "A"),
         quarterly=_years_of(latency, "Q"),
@@ -177,5 +177,5 @@ def _london(instant: int) -> datetime.date:
     return datetime.date.fromisoformat(london_date(Instant(instant)))
 
 
-def _date(text: str | None) -> datetime.date | None:
+def _date_of_text(text: str | None) -> datetime.date | None:
     return None if text is None else datetime.date.fromisoformat(text)

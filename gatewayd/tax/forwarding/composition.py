@@ -114,14 +114,14 @@ class Composition:
         """
         parts: list[Part] = []
         for question in questions:
-            part = await self._part(*question, len(questions) - len(parts) - 1)
+            part = await self._answered_part(*question, len(questions) - len(parts) - 1)
             if until_refused and part.refusal is not None and part.refusal.status != TOO_MANY:
                 raise RefusedError(part.refusal)
             parts.append(part)
         refuse(parts)
         return parts
 
-    async def _part(self, name: str, more: Mapping[str, str], behind: int) -> Part:
+    async def _answered_part(self, name: str, more: Mapping[str, str], behind: int) -> Part:
         target = authority_target(PARTS[name], {"nino": self.values["nino"], **more})
         try:
             response = await self.ask(target, self.scenario if self.scenario in SCENARIOS[name] else "", behind)

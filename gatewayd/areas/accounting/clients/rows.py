@@ -77,14 +77,14 @@ def add(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
 
     Raises `Problem`: `validation_failed`, `already_exists`, `possible_duplicate`.
     """
-    client = _new(tx, request, prefix)
+    client = _new_client(tx, request, prefix)
     CLIENTS.refuse_taken(tx, client.external_id)
     if not request.allow_duplicate:
         refuse_lookalike(tx, client)
     return CLIENTS.insert(tx, client)
 
 
-def _new(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
+def _new_client(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
     address = request.billing_address
     country = request.country_code or (DEFAULT_COUNTRY if address is None else address.country_code)
     client = CLIENTS.new(

@@ -99,7 +99,8 @@ def owner_share(result: Result, form: Form) -> OwnerShare | None:
     share = share_of(result, form)
     if share is None:
         return None
-    percents = {canonical(one.on(result.whole.last)) for one in (form.shares, *(one.shares for one in form.joint))}
+    shares = (form.shares, *(part.shares for part in form.joint))
+    percents = {canonical(each.on(result.whole.last)) for each in shares}
     percent = percents.pop() if len(percents) == 1 else None
     return OwnerShare(percent=percent, **members(share, result.account.currency))
 
