@@ -57,8 +57,8 @@ def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost, *
     """Let work cost so much from a day on, until the next cost that is known. An administrator of the instance does.
 
     It is for all organizations of the instance that have a plan. What was charged stays as it was. Operations are
-    charged by the call; what is priced apart has its own units, as `vault.parse` by page and by mb. Under a name that
-    nothing is charged under any more, as another version did, 0 takes the cost out.
+    charged by the call; what is priced apart has its own units, as `vault.parse` by page and by mb. A cost of 0
+    removes a name of another version, under which this one charges nothing.
     """
     require_administrator(tx, caller)
     cost = CostRow(

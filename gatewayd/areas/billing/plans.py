@@ -116,9 +116,10 @@ def set_plan(tx: WriteTx, caller: Caller, request: SetPlan) -> Listing[Plan]:
     """Give the organization a plan, from now on, or none. An administrator of the instance does.
 
     The first month begins today, with its included credits. What the plan before has granted stays until it expires. A
-    month is granted once: another plan grants what it includes more in a month that was granted already, and all of it
-    from the next one on.
-    The answer is the list of plans. To set the plan that it has already changes nothing.
+    month is granted once: in one that was granted already another plan adds what it includes more, and from the next
+    one on it grants all that it includes. To set the plan that it has already changes nothing.
+
+    The answer is the list of plans.
     """
     require_administrator(tx, caller)
     plan = plans.with_code(tx, request.code)

@@ -121,8 +121,8 @@ def update_business(tx: WriteTx, caller: Caller, request: UpdateBusiness) -> Bus
 def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> Business:
     """Archive a business: lists hide it, and it can still be read. setStatus brings it back as it was.
 
-    An open obligation of a period that has begun refuses it unless `force` is true; those that it has are then not
-    required any more.
+    With an open obligation of a period that has begun it is refused, unless `force` is true: its obligations are not
+    required any more then.
     """
     before = BUSINESSES.get(tx, request.id, request.expected_version)
     if before.archived_at is not None:
@@ -138,9 +138,9 @@ def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> B
 def set_status(tx: WriteTx, caller: Caller, request: SetStatus) -> Business:
     """Move a business to another state.
 
-    Active and dormant ones change into each other, and cease on `effectiveDate`, which has come and is not before the
-    last entry; income of the tax year that is not allocated yet refuses dormancy. One that ceased becomes active again
-    within the same tax year; an archived one becomes what it was before. A pending one becomes active by itself on its
+    An active one may become dormant, once all income of the tax year is allocated, and a dormant one active. Both may
+    cease on `effectiveDate`, which has come and is not before the last entry. One that ceased may become active again
+    within the same tax year, and an archived one what it was before. A pending one becomes active by itself on its
     commencement date.
     """
     before = BUSINESSES.get(tx, request.id, request.expected_version)
@@ -189,7 +189,7 @@ def _bank_account_mistakes(tx: ReadTx, ids: list[str]) -> Iterator[FieldError]:
 
 
 def _with_choice(after: BusinessRow, before: BusinessRow, request: UpdateBusiness, today: str) -> BusinessRow:
-    """Another type without a year is a choice of the present one."""
+    """The business with the year of its choice: another type without one is chosen in the present year."""
     if request.quarterly_period_tax_year is UNSET and after.quarterly_period_type != before.quarterly_period_type:
         return replace(after, quarterly_period_tax_year=tax_year_of(today))
     return after

@@ -3,9 +3,9 @@
     wire         the JSON of the business without `status` and the closing brace
     archived_on  the civil date in London of `archived_at`
 
-Served is `wire` and the status, which depends on today. Some rules need the other rows, and hold for callers and the
-tax authority alike: one externalId, one taxBusinessId in a legal entity, one live UK property business of a person,
-and an accounting basis that closed books keep. Its end depends on the day of its last entry.
+Served is `wire` and the status, which depends on today. Some rules compare a business with other rows, whether a caller
+or the tax authority changes it: an externalId is used once, a taxBusinessId once in a legal entity, a person has one
+live UK property business, closed books keep their accounting basis, and no business ends before its last entry.
 """
 
 from gatewayd.areas.businesses.rules import shown_status
@@ -87,7 +87,7 @@ def of_entity(tx: ReadTx, legal_entity_id: str) -> list[BusinessRow]:
 
 
 def new(tx: WriteTx, owner: Owner, request: CreateBusiness | None, **values: object) -> BusinessRow:
-    """A business of `owner` that is not stored yet, with the defaults of what is neither in the request nor given."""
+    """A business of `owner` that is not stored yet, with defaults for what neither `request` nor `values` has."""
     defaults: dict[str, object] = {
         "status": "active",
         "accounting_basis": "accruals" if owner.is_incorporated else "cash",
@@ -166,7 +166,7 @@ def _refuse_same_tax_id(tx: ReadTx, row: BusinessRow) -> None:
 
 
 def _refuse_unlike_owner(tx: ReadTx, before: BusinessRow, after: BusinessRow) -> None:
-    """A business that comes back, to an owner who may be something else by now."""
+    """Raises `Problem` where a business that comes back does not fit its owner, which may have another type by now."""
     owner = owners.find(tx, after.legal_entity_id)
     assert owner is not None  # a foreign key
     _refuse_second_property(tx, after, owner)

@@ -1,7 +1,7 @@
 """Businesses compared with the tax authority's (Domain A2, B2): shapes and the row, whose handler is `tax`'s.
 
-What the authority says is written as it says it. The rules that need the other rows hold for it as for callers: see
-`rows`.
+What the authority says is written as it says it. Rules that compare a business with other rows hold for it as for
+callers: see `rows`.
 """
 
 from collections.abc import Mapping

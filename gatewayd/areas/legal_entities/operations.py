@@ -131,7 +131,7 @@ def _refuse_fixed(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
 
 
 def _refuse_other_vat(tx: ReadTx, after: EntityRow, standing: VatStanding) -> None:
-    """Raises `Problem` `invalid_state` where figures of a closed period would be net of VAT and were not, or were."""
+    """Raises `Problem` `invalid_state` where figures of a closed period would become net of VAT, or gross."""
     ranges = period_locks.all_closed(tx, after.id)
     day = vat_standing.first_changed(standing, vat_standing.of_entity(tx, after.id), ranges)
     if day is not None:

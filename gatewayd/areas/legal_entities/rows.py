@@ -3,8 +3,8 @@
     wire    the JSON of the entity without the tax identifiers and the closing brace
 
 The Unique Taxpayer Reference and the National Insurance number are encrypted at rest. Lists show the ends of them, a
-single read shows them whole. What the tax authority grants stands beside an entity, and without one for all that have
-no grant of their own. On portfolios of an entity its archive and its type depend.
+single read shows them whole. What the tax authority grants is a row of the entity, or one without an entity for all
+that have no grant of their own. Whether an entity can be archived, or change its type, depends on its portfolios.
 """
 
 from typing import NamedTuple
@@ -148,7 +148,7 @@ def refuse_clash(tx: ReadTx, row: EntityRow) -> None:
 
 
 def change_tax_standing(tx: WriteTx, standing: TaxStanding | None, legal_entity_id: str | None = None) -> None:
-    """Say in an entity what the tax authority grants it, or with None in all that have no grant of their own.
+    """Keep what the tax authority grants an entity; `legal_entity_id` None: all that have no grant of their own.
 
     `standing` None: nothing any more. Each entity that shows it has a new version, and lists by `updatedSince` show it.
     """

@@ -95,8 +95,8 @@ class VatYearOfEntity(Response, frozen=True, kw_only=True):
 def set_vat_year(tx: WriteTx, caller: Caller, request: SetVatYear) -> VatYearOfEntity:
     """Say what was owed of VAT in a year, and what HMRC's letter says of payments on account.
 
-    Payments that follow from it are made or put away: two in each quarter after a year of more than 2,300,000 pounds,
-    each a 24th of it, and no seven extra days for what is left. Closed VAT periods say it by themselves.
+    Payments on account follow from it: after a year of more than 2,300,000 pounds there are two in each quarter, each a
+    24th of it, and what is left is due without the seven extra days. What closed VAT periods came to is known.
     """
     taxpayer = taxpayers.find(tx, request.id)
     if taxpayer is None:
@@ -130,7 +130,7 @@ def list_vat_years(tx: ReadTx, caller: Caller, request: ListVatYears) -> Listing
 
 
 def _mistakes(tx: ReadTx, taxpayer: Taxpayer, end: datetime.date) -> list[FieldError]:
-    """What is wrong with the year, which ends with a VAT period; any month may be one's where nobody said which are."""
+    """What is wrong with the last day of a year, on which a VAT period ends. Any month does where nobody said which."""
     if periods.find(tx, taxpayer.id, PeriodKey("vat_period", None, end.isoformat())) is not None:
         return []
     registration = taxpayer.registration
@@ -171,7 +171,7 @@ def _shown_year(taxpayer: Taxpayer, year: VatYear, *, is_entered: bool) -> VatYe
 
 
 def _warnings(taxpayer: Taxpayer, year: VatYear) -> list[WarningCode]:
-    """What nobody said, though payments are asked for, or are not."""
+    """What is not known of the year, where it decides about payments on account."""
     if taxpayer.registration is None:
         return ["vat_periods_unknown"]
     asks = year.passes if year.method is None else year.method != "none"

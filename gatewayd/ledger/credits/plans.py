@@ -211,14 +211,14 @@ def subscribe(tx: WriteTx, plan: PlanRow, within: Allotment | None) -> Subscript
 
 
 def allotted(tx: ReadTx) -> Allotment | None:
-    """What the month of now has been granted; None: it is no month of any plan that was granted."""
+    """What the present month has been granted, by whichever plans; None: nothing."""
     values = tx.row(_SELECT_ALLOTTED)
     allotment = None if values is None else Allotment(*values)
     return allotment if allotment is not None and tx.now < _end_of(tx, allotment) else None
 
 
 def _end_of(tx: ReadTx, allotment: Allotment) -> Instant:
-    """When a month that was granted is over: as the plan of it has it, which an organization that moved keeps."""
+    """When a month that was granted is over: by the zone that the subscription has kept, else by the organization's."""
     subscription = current(tx)
     if subscription is not None and subscription.anchor_date == allotment.anchor_date:
         return subscription.start_of(allotment.month + 1)

@@ -108,7 +108,7 @@ def between(tx: ReadTx, bounds: list[Instant]) -> list[Sums]:
 
 
 def added(many: Iterable[Sums]) -> Sums:
-    """The sums of several, of what is not nothing."""
+    """The sums of several, without operations that come to nothing."""
     total: Sums = {}
     for sums in many:
         for operation, used in sums.items():

@@ -44,7 +44,7 @@ class Share(NamedTuple):
 
 
 class OwnerShares(NamedTuple):
-    """The share that holds now, and those that closed days keep, oldest first; what has none has that of `of`."""
+    """The share that holds now, and those that closed days keep, oldest first; `percent` None: that of `of`."""
 
     percent: str | None
     former: Sequence[Share] = ()

@@ -1,8 +1,7 @@
 """What accounts say beside their figures (Domain F.1): the rows behind them, what `warnings` tell, how it is served.
 
-Of rows a page holds allocations by date, then invoices and rents.
-
-Money that paid a rent which had been due counts for nothing on accruals: its row says 0.
+A page of rows holds allocations by date, then invoices and rents. On accruals, money that paid a rent which had been
+due counts for nothing: its row says 0.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """The result of a business over a range of days: its books, from allocations and invoices (Domain C1). Reads only.
 
-The range is cut into spans in which the standing towards VAT is one, and which no bucket and no tax year divides. Every
+The range is cut into spans: in each the standing towards VAT is one, and no bucket or tax year begins within. Every
 entry counts on one day alone, so that spans add up to the range, however it is cut.
 """
 
@@ -87,7 +87,7 @@ def compute_parts(
     buckets: Sequence[DateRange] = (),
     beside: Beside | None = None,
 ) -> Iterator[Result]:
-    """The result of each property of a business, and for None of what names no property: together they are its result.
+    """The result of each property of a business, and for None of what names no property. They add up to its result.
 
     `beside` is that of the whole business, as in `compute`. Raises `Problem` as `compute` does.
     """

@@ -140,7 +140,8 @@ def capital_goods_in_doubt(tx: ReadTx, legal_entity_id: str, date_range: DateRan
 def _basis(tx: ReadTx, legal_entity_id: str, vat: VatStanding, date_range: DateRange) -> Basis:
     """Whether money counts when it moves, or when it is owed, in all of a return.
 
-    Under the flat rate by what the businesses keep that are carried on in it: a later one changes no return of before.
+    Under the flat rate by the basis of the businesses that are carried on in it, so that a later one changes no
+    earlier return.
     """
     scheme = vat.terms_on(date_range.first).scheme
     if scheme == "flat_rate":

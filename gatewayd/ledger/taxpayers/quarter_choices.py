@@ -59,7 +59,7 @@ def of_entity(tx: ReadTx, legal_entity_id: str) -> Mapping[str, QuarterChoices]:
 
 
 def note(tx: WriteTx, business_id: str, choice: Choice) -> None:
-    """Note the choice that is the last one now. The same type again puts the year of the last one right."""
+    """Note the latest choice. The same type again corrects the year of the one before."""
     last = of_business(tx, business_id).choices[-1:]
     corrected = [earlier.first_year for earlier in last if earlier.type == choice.type]
     tx.run(_DELETE_FROM, business_id=business_id, first_year=min([choice.first_year, *corrected]))

@@ -124,7 +124,7 @@ def forget_open(tx: WriteTx, legal_entity_id: str) -> None:
 def years_of(periods: Iterable[KeptPeriod]) -> dict[datetime.date, VatYear]:
     """The year that ends with each period, of periods that follow each other. `periods` are in their order.
 
-    One that is not whole has what is known of it: the law speaks of a year or less.
+    A year of which periods are missing has the liability of the others: the law speaks of a year or less.
     """
     years, run = {}, list[KeptPeriod]()
     for period in periods:

@@ -5,12 +5,9 @@ unregistered  amounts are gross: VAT paid is a cost
 registered    amounts are net: VAT is the tax authority's
 flat_rate     income is gross less flat-rate VAT; VAT paid stays inside expenses
 
-Registration and flat rate begin on days of their own. That another scheme is taken, or another percentage, has none: it
-counts from the day after the last closed one, and what was closed keeps the terms of then.
-
-The terms of a scheme have no day from which they hold, but for the start of the flat rate. Other ones hold from the day
-after the last closed one; a row says which ones hold up to its day. Chosen: where a period is opened again, its days
-keep their terms until others are said.
+Registration and flat rate begin on days of their own. Another scheme or percentage has no such day: it holds from the
+day after the last closed one, and closed days keep the terms that they were closed with. A row of the table has the
+terms that hold up to its day. Chosen: where a period is opened again, its days keep their terms until others are said.
 
 The percentages of the flat rate scheme are a dated table by HMRC's `frsCategory`. The codes and their percentages are
 those of HMRC's registration service (Domain C1); a business that spends little on goods has 16.5 % whatever its

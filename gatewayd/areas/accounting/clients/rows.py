@@ -104,7 +104,7 @@ def _new_client(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient
 
 
 def change(tx: WriteTx, before: StoredClient, request: UpdateClient) -> StoredClient:
-    """Store what a request changes of a client. A name or number that it keeps is nobody else's affair.
+    """Store what a request changes of a client. Only a name or number that changes may be another client's.
 
     Raises `Problem`: `validation_failed`, `already_exists`, `possible_duplicate`.
     """
