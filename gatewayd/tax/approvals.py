@@ -244,7 +244,7 @@ def standing(tx: ReadTx, subject: Subject) -> Standing:
 
 
 def _approval_of(tx: ReadTx, subject: Subject) -> Standing:
-    """The approval of what has access. A key that followed another has the approval and not its story."""
+    """The approval of a key or client that has access. One that replaced another has no request."""
     last = _last(tx, subject)
     if last is None:
         return Standing("approved")
@@ -252,7 +252,7 @@ def _approval_of(tx: ReadTx, subject: Subject) -> Standing:
 
 
 def _ask(tx: WriteTx, subject: Subject, holder: Holder, attestation: str | None, actor: str) -> _Row:
-    """Write down a request; a decision that nobody asked for is written to one of its own."""
+    """Store a request; a decision that nobody asked for has one too."""
     values = {**subject._asdict(), "subject": subject.id, "id": tx.new_id("txr")}
     tx.run(_INSERT_ANY_ORG, of_org=holder.org_id, attestation=attestation, actor=actor, **values)
     made = _pending(tx, subject)

@@ -23,7 +23,7 @@ LATER: Final = b"1"  # seconds, the same in Retry-After
 class Authority(Protocol):
     """Answers requests for one organization. Raises `Problem`; a deadline is the caller's.
 
-    `fresh`: an answer that was kept will not do.
+    With `fresh`, an answer that was kept is not served.
     """
 
     async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response: ...

@@ -33,7 +33,7 @@ class _Entry(NamedTuple):
 
 
 class KeptResponse(Response):
-    """A response that was asked for so many seconds before."""
+    """A response, and how many seconds ago it was asked for."""
 
     __slots__ = ("age",)
 

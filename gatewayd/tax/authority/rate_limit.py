@@ -64,7 +64,7 @@ class _Line:
             del self.waiting[turn.org_id]
 
     def make_room(self, org_id: str) -> bool:
-        """Refuse the latest turn of who has most of them, where `org_id` has fewer even with one more."""
+        """Refuse the latest turn of the organization with most, where `org_id` would have fewer with one more."""
         longest = max(self.waiting.values(), key=len, default=deque())
         if len(longest) <= len(self.waiting.get(org_id, ())) + 1:
             return False

@@ -2,16 +2,15 @@
 
 A refresh token works once: what the authority answers to it is kept, whatever becomes of the call that needed it.
 
-    no other process does the same -> something can be written -> the refresh token is spent -> what came for it is
-    stored, or else remembered, and until then no other process may
+    the connection is locked against other processes -> something can be written -> the refresh token is spent ->
+    what came for it is stored, or remembered until it can be -> the lock is released
 
-The exchange is a task of the engine's. It is cut off neither by a call's deadline, nor by a caller who goes: those who
-wait are bounded, and the exchange only by what no authority takes. What cannot be stored is served from memory, and
-stored as soon as that can be.
+The exchange is a task of the engine's: neither the deadline of a call nor a caller who goes cuts it off. Callers wait
+for `WAIT_SECONDS`, and the exchange has `EXCHANGE_SECONDS`, longer than any authority takes. What cannot be stored is
+served from memory, and stored as soon as it can be.
 
-One process at a time refreshes a connection: a command does beside a daemon. The lock of a connection is held until
-what was granted is stored, also where that takes long: whoever has it then finds tokens in the store that nobody has
-spent.
+One process at a time refreshes a connection, for commands run beside a daemon. Its lock is held until what was granted
+is stored, however long that takes, so that the next process finds tokens in the store that nobody has spent.
 """
 
 import hashlib

@@ -77,7 +77,7 @@ class Tokens(NamedTuple):
 
 
 class Connection(NamedTuple):
-    """Tokens as they are kept. `generation` is another for whatever replaces them.
+    """Tokens as they are kept. Whatever replaces them has another `generation`.
 
     `legal_entity_id` None: the organization's, for every entity that has none of its own.
     """
@@ -117,7 +117,7 @@ def list_standings(tx: ReadTx) -> list[Standing]:
 
 
 def standing(tx: ReadTx, legal_entity_id: str | None = None) -> Standing | None:
-    """The one of an entity alone, or with None of the organization; None: it is not connected."""
+    """The connection of an entity alone, or with None of the organization; None: it is not connected."""
     return next((each for each in list_standings(tx) if each.legal_entity_id == legal_entity_id), None)
 
 

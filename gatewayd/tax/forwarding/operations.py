@@ -239,7 +239,7 @@ def was_forwarded(response: Response) -> bool:
     return value_of(response.headers, AGE) is None
 
 
-def _tax_operation(
+def _row(
     operation_id: str,
     handler: Callable[..., Any],
     request: type[Request],
@@ -269,38 +269,36 @@ _NINO: Final = {"nino": "AA123456A"}
 _PERIOD: Final = {"from": "2018-01-02", "to": "2018-02-02"}  # of the sandbox's scenarios for 2018-19
 _TAX_YEAR: Final = {"taxYear": "2026-27"}
 
-OBLIGATIONS: Final = _tax_operation(
+OBLIGATIONS: Final = _row(
     "vat.getObligations", get_obligations, GetVatObligations, shapes.VatObligations, {**_VRN, **_PERIOD}
 )
-LIABILITIES: Final = _tax_operation(
+LIABILITIES: Final = _row(
     "vat.getLiabilities", get_liabilities, GetVatPeriod, shapes.VatLiabilities, {**_VRN, **_PERIOD}
 )
-PAYMENTS: Final = _tax_operation("vat.getPayments", get_payments, GetVatPeriod, shapes.VatPayments, {**_VRN, **_PERIOD})
-VAT_RETURN: Final = _tax_operation(
+PAYMENTS: Final = _row("vat.getPayments", get_payments, GetVatPeriod, shapes.VatPayments, {**_VRN, **_PERIOD})
+VAT_RETURN: Final = _row(
     "vat.getVatReturn", get_vat_return, GetVatReturn, shapes.VatReturn, {**_VRN, "periodKey": "18A1"}
 )
-ITSA_STATUS: Final = _tax_operation(
-    "itsaStatus.get", get_itsa_status, GetItsaStatus, shapes.ItsaStatuses, {**_NINO, **_TAX_YEAR}
-)
-ITSA_OBLIGATIONS: Final = _tax_operation(
+ITSA_STATUS: Final = _row("itsaStatus.get", get_itsa_status, GetItsaStatus, shapes.ItsaStatuses, {**_NINO, **_TAX_YEAR})
+ITSA_OBLIGATIONS: Final = _row(
     "itsaObligations.list", list_itsa_obligations, ListItsaObligations, shapes.ItsaObligations, _NINO
 )
-ITSA_CALCULATIONS: Final = _tax_operation(
+ITSA_CALCULATIONS: Final = _row(
     "itsaCalculations.list",
     list_itsa_calculations,
     ListItsaCalculations,
     shapes.ItsaCalculations,
     {**_NINO, **_TAX_YEAR},
 )
-ITSA_CALCULATION: Final = _tax_operation(
+ITSA_CALCULATION: Final = _row(
     "itsaCalculations.get",
     get_itsa_calculation,
     GetItsaCalculation,
     shapes.ItsaCalculation,
     {**_NINO, **_TAX_YEAR, "calculationId": "f2fb30e5-4ab6-4a29-b3c1-c7264259ff1c"},
 )
-TAX_YEARS: Final = _tax_operation("selfAssessment.listTaxYears", list_tax_years, ListTaxYears, shapes.TaxYears, _NINO)
-SUMMARY: Final = _tax_operation(
+TAX_YEARS: Final = _row("selfAssessment.listTaxYears", list_tax_years, ListTaxYears, shapes.TaxYears, _NINO)
+SUMMARY: Final = _row(
     "selfAssessment.getFilingSummary",
     get_filing_summary,
     GetFilingSummary,

@@ -95,7 +95,7 @@ class AuthoritySession:
 
     @property
     def age(self) -> int | None:
-        """Of answers that were all kept here, how many seconds the oldest was; None: the authority was asked."""
+        """How many seconds old the oldest answer is, where all were kept here; None: the authority was asked."""
         return None if self._was_asked else int(self._oldest)
 
     async def relay(self, target: Target) -> Response:
@@ -113,7 +113,7 @@ class AuthoritySession:
         return await self._send_in_time(target, fields, behind)
 
     def problem_of(self, response: Response, message: str) -> Problem:
-        """The problem that an answer is which cannot be worked with."""
+        """The problem for an answer that cannot be used."""
         upstream = {"status": response.status, "code": code_of(response)}
         return Problem("tax_upstream_error", message, extra={"upstream": upstream})
 

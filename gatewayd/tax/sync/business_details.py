@@ -205,7 +205,7 @@ def _latency(told: _LatencyDetails) -> Latency:
 
 
 def _address(details: _Details) -> Address | None:
-    """Four lines are ours as two of the street, town and county; without the first there is no address."""
+    """The authority's four lines become two lines, town and county; without the first there is no address."""
     if not details.business_address_line_one:
         return None
     return Address(
@@ -274,7 +274,7 @@ def _local(row: BusinessRow, field: str) -> Value:
 
 
 def _unique(items: Iterable[Item], key_of: Callable[[Item], Hashable | None]) -> dict[Hashable, Item]:
-    """Those that have their key for themselves; None is no key."""
+    """The items whose key no other item has, by that key. An item with None is left out."""
     groups: dict[Hashable, list[Item]] = {}
     for item in items:
         key = key_of(item)

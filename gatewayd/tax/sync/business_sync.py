@@ -154,7 +154,7 @@ async def _fetch_one(inquiry: Inquiry, subject: _Subject) -> _Remote:
 
 
 async def _note_failure(store: Store, org_id: str, subject: _Subject, problem: Problem) -> None:
-    """Say on the businesses that were asked about what came of it."""
+    """Record the failure on the businesses that were asked about."""
     if problem.code != "not_found" and problem.code not in _FAILED:
         return
     upstream = problem.extra.get("upstream")
@@ -169,7 +169,7 @@ async def _note_failure(store: Store, org_id: str, subject: _Subject, problem: P
 
 
 def _failure(tx: WriteTx, row: BusinessRow, problem_code: str, upstream_code: str | None) -> TaxSync:
-    """What is known of a business of which nothing new was said, and why."""
+    """The record of a comparison that failed, and why."""
     if problem_code == "not_found":
         return _missing(tx, row, upstream_code)
     return replace(row.tax_sync, status="failed", error=upstream_code or problem_code)

@@ -44,7 +44,7 @@ class Deps(Protocol):
 
 
 class _Matched(NamedTuple):
-    """What was told, with our businesses in it."""
+    """What the authority told, under the ids of our businesses."""
 
     said: list[Confirmed]
     unknown: list[UnknownSource]
