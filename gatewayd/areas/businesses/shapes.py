@@ -81,8 +81,8 @@ class CreateBusiness(Request, frozen=True, kw_only=True):
     trading_type: TradingType | None = None
     commencement_date: Date | None = None
     accounting_basis: AccountingBasis | None = None
-    """When money counts, as in the answer. A new business of a company has `accruals` unless it is given, any other
-    `cash`."""
+    """When money counts: on `cash` basis when it comes or goes, on `accruals` when it is earned or owed. A new business
+    of a company has `accruals` by default, any other `cash`."""
     quarterly_period_type: QuarterlyPeriodType | None = None
     quarterly_period_tax_year: ChoiceYear | None = None
     uses_consolidated_expenses: bool = False

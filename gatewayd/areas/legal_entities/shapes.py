@@ -38,7 +38,7 @@ CompanyNumber = Annotated[str, Meta(max_length=12, examples=["01234567"])]
 Utr = Annotated[str, Meta(max_length=16, examples=["2234567890"])]
 Nino = Annotated[str, Meta(max_length=16, examples=["AA123456A"])]
 Month = Annotated[int, Meta(ge=1, le=12)]
-FlatRateCategory = Annotated[str, Meta(pattern=r"^(0[0-4]\d|05[0-5]|999)$", description="HMRC's frsCategory.")]
+FlatRateCategory = Annotated[str, Meta(pattern=r"^(0[0-4]\d|05[0-5]|999)$", examples=["035"])]
 Phone = Annotated[str, Meta(max_length=32)]
 Website = Annotated[str, Meta(max_length=254)]
 
@@ -50,7 +50,7 @@ class Vat(Part, frozen=True, kw_only=True):
     """`registered` goes with a VAT number, `deregistered` with the day of it. While it is `pending`, no VAT is
     charged."""
     effective_date: Date | None = None
-    """The first day of the registration. Null: not known, and every day before counts as registered."""
+    """The first day of the registration. Null: not known, and it counts as registered ever since."""
     deregistration_date: Date | None = None
     """The day from which on no VAT is charged any more. Null: the registration goes on."""
     scheme: VatScheme | None = None
@@ -63,6 +63,7 @@ class Vat(Part, frozen=True, kw_only=True):
     period_end_month: Month | None = None
     """The month with which the year of annual returns ends, from 1. Null: nobody said, and none are expected."""
     flat_rate_category: FlatRateCategory | None = None
+    """HMRC's category of trade in the flat rate scheme (`frsCategory`), whose percentage holds. Null: nobody said."""
     flat_rate_percent: DecimalText | None = None
     """Percent of flat-rate turnover, before the discount of the first year. It goes before `flatRateCategory`. Null:
     that of the category."""

@@ -18,7 +18,7 @@ from gatewayd.ledger.results.report_shapes import (
     ReportRequest,
 )
 
-FlatRateCategory = Annotated[str, Meta(pattern=r"^(0[0-4]\d|05[0-5])$", description="HMRC's frsCategory.")]
+FlatRateCategory = Annotated[str, Meta(pattern=r"^(0[0-4]\d|05[0-5])$", examples=["035"])]
 
 
 class GetBusinessPnl(ReportRequest, frozen=True, kw_only=True):
