@@ -60,7 +60,7 @@ def list_businesses(tx: ReadTx, caller: Caller, request: ListBusinesses) -> List
         "commencement_date > :begins_after": today if status == "pending" else None,
         "(commencement_date IS NULL OR commencement_date <= :begun_by)": today if status == "active" else None,
     }
-    return sync_page(tx, request, Source(BUSINESSES, [_SELECT_PAGE]), filters, lambda row: _item(row, today))
+    return sync_page(tx, request, Source(BUSINESSES, [_SELECT_PAGE]), filters, lambda row: _business_item(row, today))
 
 
 def get_business(tx: ReadTx, caller: Caller, request: GetBusiness) -> Rendered[Business]:

@@ -91,7 +91,7 @@ def set_tax_year(tx: WriteTx, caller: Caller, request: SetTaxYear) -> TaxYearOfE
     residence = before.residence if request.residence is UNSET else request.residence
     figures = TaxYearFigures(year, income, assessed, deducted, is_exempt, residence)
     tax_year_figures.put(tx, request.id, figures)
-    return _shown(request.id, figures)
+    return _shown_year(request.id, figures)
 
 
 def list_tax_years(tx: ReadTx, caller: Caller, request: ListTaxYears) -> Listing[TaxYearOfEntity]:
