@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
     Amount,
     AmountText,
@@ -113,30 +114,15 @@ class CreateCertificate(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+@updates(CreateCertificate, of=StoredCertificate, without=("property_id",))
 class UpdateCertificate(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears: without `expiryDate` it has no end."""
 
     id: Id
     expected_version: Version | None = None
-    unit_id: Id | UnsetType | None = UNSET
-    tenancy_id: Id | UnsetType | None = UNSET
-    type: CertificateType | UnsetType = UNSET
-    title: Title | UnsetType | None = UNSET
-    reference: CertificateNumber | UnsetType | None = UNSET
-    issued_date: Date | UnsetType = UNSET
-    expiry_date: Date | UnsetType | None = UNSET
     issuer_name: Name | UnsetType | None = UNSET
     issuer: Name | UnsetType | None = UNSET
-    issuer_registration: Registration | UnsetType | None = UNSET
     result: CertificateResult | UnsetType | None = UNSET
-    rating: EpcRating | UnsetType | None = UNSET
-    score: Score | UnsetType | None = UNSET
-    remedial_due_date: Date | UnsetType | None = UNSET
-    remedial_done_date: Date | UnsetType | None = UNSET
-    served_date: Date | UnsetType | None = UNSET
-    document_id: Id | UnsetType | None = UNSET
-    cost: AmountText | UnsetType | None = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET
 
 
 class DeleteCertificate(Request, frozen=True, kw_only=True):
