@@ -11,6 +11,7 @@ from gatewayd.areas.banking.allocations import history
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, PageRequest, SyncPage, SyncRequest, cursor_key, next_cursor
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import Amount, DateText, Id, Name, Request, Response, Version, encode
 from gatewayd.errors import FieldError, invalid, invalid_field
 from gatewayd.ledger import references
@@ -66,15 +67,12 @@ class ListRules(SyncRequest, frozen=True, kw_only=True):
     enabled: bool | None = None
 
 
+@updates(CreateRule, of=AllocationRule)
 class UpdateRule(Request, frozen=True, kw_only=True):
     """The fields to change. Conditions and outcome are each given whole."""
 
     rule_id: Id
     expected_version: Version | None = None
-    name: Name | UnsetType = UNSET
-    mode: Mode | UnsetType = UNSET
-    priority: Priority | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
     conditions: RuleConditions | UnsetType = UNSET
     outcome: RuleOutcome | UnsetType = UNSET
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
     Address,
     AddressRequest,
@@ -92,31 +93,6 @@ class CreateBusiness(Request, frozen=True, kw_only=True):
     bank_account_ids: BankAccountIds | None = None
     owner_share_percent: DecimalText = "100"
     external_id: ExternalId | None = None
-
-
-class UpdateBusiness(Request, frozen=True, kw_only=True):
-    """The fields to change. An absent field stays, null clears, an object replaces the one before.
-
-    `cessationDate` corrects that of a business that has ceased.
-    """
-
-    id: Id
-    expected_version: Version | None = None
-    type: GivenType | UnsetType = UNSET
-    name: BusinessName | UnsetType = UNSET
-    trading_name: TradingName | UnsetType | None = UNSET
-    trading_type: TradingType | UnsetType | None = UNSET
-    commencement_date: Date | UnsetType | None = UNSET
-    cessation_date: Date | UnsetType | None = UNSET
-    accounting_basis: AccountingBasis | UnsetType = UNSET
-    quarterly_period_type: QuarterlyPeriodType | UnsetType = UNSET
-    quarterly_period_tax_year: ChoiceYear | UnsetType = UNSET
-    uses_consolidated_expenses: bool | UnsetType = UNSET
-    address: AddressRequest | UnsetType | None = UNSET
-    currency: Currency | UnsetType = UNSET
-    bank_account_ids: BankAccountIds | UnsetType = UNSET
-    owner_share_percent: DecimalText | UnsetType = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET
 
 
 class ArchiveBusiness(Request, frozen=True, kw_only=True):
@@ -222,6 +198,21 @@ class StoredBusiness(Response, frozen=True, kw_only=True):
     created_at: Timestamp
     updated_at: Timestamp
     version: int
+
+
+@updates(CreateBusiness, of=StoredBusiness, without=("legal_entity_id",))
+class UpdateBusiness(Request, frozen=True, kw_only=True):
+    """The fields to change. An absent field stays, null clears, an object replaces the one before.
+
+    `cessationDate` corrects that of a business that has ceased.
+    """
+
+    id: Id
+    expected_version: Version | None = None
+    cessation_date: Date | UnsetType | None = UNSET
+    quarterly_period_tax_year: ChoiceYear | UnsetType = UNSET
+    bank_account_ids: BankAccountIds | UnsetType = UNSET
+    owner_share_percent: DecimalText | UnsetType = UNSET
 
 
 class Business(StoredBusiness, frozen=True, kw_only=True):

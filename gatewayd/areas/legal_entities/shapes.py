@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
     Address,
     AddressRequest,
@@ -137,36 +138,6 @@ class CreateLegalEntity(Request, frozen=True, kw_only=True):
     cis: Cis | None = None
 
 
-class UpdateLegalEntity(Request, frozen=True, kw_only=True):
-    """The fields to change. An absent field stays, null clears, an object replaces the one before.
-
-    `status` brings back an entity that was archived.
-    """
-
-    id: Id
-    expected_version: Version | None = None
-    status: Literal["active"] | UnsetType = UNSET
-    name: Name | UnsetType = UNSET
-    type: EntityType | UnsetType = UNSET
-    legal_name: Name | UnsetType | None = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET
-    company_number: CompanyNumber | UnsetType | None = UNSET
-    incorporation_date: Date | UnsetType | None = UNSET
-    utr: Utr | UnsetType | None = UNSET
-    nino: Nino | UnsetType | None = UNSET
-    vat_number: VatNumber | UnsetType | None = UNSET
-    vat: Vat | UnsetType = UNSET
-    accounting_year_end: YearEnd | UnsetType = UNSET
-    base_currency: Currency | UnsetType = UNSET
-    country_code: CountryCode | UnsetType = UNSET
-    tax_residency: TaxResidency | UnsetType | None = UNSET
-    address: AddressRequest | UnsetType | None = UNSET
-    email: Email | UnsetType | None = UNSET
-    phone: Phone | UnsetType | None = UNSET
-    website: Website | UnsetType | None = UNSET
-    cis: Cis | UnsetType = UNSET
-
-
 class ArchiveLegalEntity(Request, frozen=True, kw_only=True):
     """Which entity to hide from lists."""
 
@@ -262,6 +233,18 @@ class LegalEntity(StoredEntity, frozen=True, kw_only=True):
     """Unique Taxpayer Reference, ten digits; in lists the last three alone. Null: not known."""
     nino: str | None
     """National Insurance number of a person; in lists the last three characters alone. Null: not known."""
+
+
+@updates(CreateLegalEntity, of=LegalEntity)
+class UpdateLegalEntity(Request, frozen=True, kw_only=True):
+    """The fields to change. An absent field stays, null clears, an object replaces the one before.
+
+    `status` brings back an entity that was archived.
+    """
+
+    id: Id
+    expected_version: Version | None = None
+    status: Literal["active"] | UnsetType = UNSET
 
 
 class EntityRow(LegalEntity, frozen=True, kw_only=True):

@@ -49,24 +49,12 @@ class DocumentLinkAccess(Response, frozen=True, kw_only=True):
     version: int
 
 
-class LinkRow(Response, frozen=True, kw_only=True):
+class LinkRow(DocumentLinkAccess, frozen=True, kw_only=True):
     """A link as it is stored. `user_id` None: it ends with nobody's membership."""
 
-    id: Id
-    document_id: Id
     token_hash: bytes
-    variant: Variant
-    expires_at: Timestamp | None
     password_hash: str | None
-    max_downloads: int | None
-    downloads: int
-    last_accessed_at: Timestamp | None
-    revoked_at: Timestamp | None
     user_id: str | None
-    created_by: str
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int
 
 
 class ListLinks(PageRequest, frozen=True, kw_only=True):
@@ -102,7 +90,16 @@ class TemporalLink(Response, frozen=True, kw_only=True):
     permanent: bool
 
 
-LINKS = Table("vault_links", LinkRow, kind="link", prefix="lnk")
+LINKS = Table(
+    "vault_links",
+    LinkRow,
+    kind="link",
+    prefix="lnk",
+    derived={
+        "permanent": lambda _, row: row.expires_at is None,
+        "has_password": lambda _, row: row.password_hash is not None,
+    },
+)
 _SELECT_ANY_ORG = "SELECT org_id, id FROM vault_links WHERE token_hash = :hash"
 # Chosen: that a link was used is no change of it.
 _COUNT_DOWNLOAD = """
@@ -242,9 +239,7 @@ def forget(tx: WriteTx, document_id: str) -> None:
 
 def shown(row: LinkRow) -> DocumentLinkAccess:
     """The link as lists show it."""
-    return project(
-        row, DocumentLinkAccess, permanent=row.expires_at is None, has_password=row.password_hash is not None
-    )
+    return project(row, DocumentLinkAccess)
 
 
 # -- operations

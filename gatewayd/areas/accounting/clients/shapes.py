@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
     Address,
     AddressRequest,
@@ -74,38 +75,6 @@ class GetClient(Request, frozen=True, kw_only=True):
 
     client_id: Id
     """The `id` of the client."""
-
-
-class UpdateClient(Request, frozen=True, kw_only=True):
-    """The fields to change. An absent field stays, null clears, an object or a list replaces the one before.
-
-    `cisRegistered` is another name of `cisContractor`. A name or number that another client has is refused unless
-    `allowDuplicate`. `status` brings back a client that was archived.
-    """
-
-    client_id: Id
-    expected_version: Version | None = None
-    status: Literal["active"] | UnsetType = UNSET
-    name: ClientName | UnsetType = UNSET
-    kind: ClientKind | UnsetType = UNSET
-    contact_name: ContactName | UnsetType | None = UNSET
-    email: Email | UnsetType | None = UNSET
-    cc_emails: CcEmails | UnsetType = UNSET
-    phone: Phone | UnsetType | None = UNSET
-    billing_address: AddressRequest | UnsetType | None = UNSET
-    company_number: CompanyNumber | UnsetType | None = UNSET
-    vat_number: VatNumber | UnsetType | None = UNSET
-    country_code: CountryCode | UnsetType = UNSET
-    currency: Currency | UnsetType = UNSET
-    payment_terms_days: TermsDays | UnsetType = UNSET
-    default_vat_treatment: VatCode | UnsetType | None = UNSET
-    cis_contractor: bool | UnsetType = UNSET
-    cis_registered: bool | UnsetType = UNSET
-    end_user: bool | UnsetType = UNSET
-    language: Language | UnsetType = UNSET
-    notes: Notes | UnsetType | None = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET
-    allow_duplicate: bool = False
 
 
 class ArchiveClient(Request, frozen=True, kw_only=True):
@@ -202,6 +171,23 @@ class StoredClient(Response, frozen=True, kw_only=True):
     created_at: Timestamp
     updated_at: Timestamp
     version: int
+
+
+@updates(CreateClient, of=StoredClient)
+class UpdateClient(Request, frozen=True, kw_only=True):
+    """The fields to change. An absent field stays, null clears, an object or a list replaces the one before.
+
+    `cisRegistered` is another name of `cisContractor`. A name or number that another client has is refused unless
+    `allowDuplicate`. `status` brings back a client that was archived.
+    """
+
+    client_id: Id
+    expected_version: Version | None = None
+    status: Literal["active"] | UnsetType = UNSET
+    vat_number: VatNumber | UnsetType | None = UNSET
+    cis_contractor: bool | UnsetType = UNSET
+    cis_registered: bool | UnsetType = UNSET
+    allow_duplicate: bool = False
 
 
 class Client(StoredClient, frozen=True, kw_only=True):

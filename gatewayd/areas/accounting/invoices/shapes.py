@@ -10,6 +10,7 @@ from gatewayd.areas.accounting.invoices.numbers import InvoiceKind
 from gatewayd.areas.accounting.invoices.states import Status
 from gatewayd.areas.accounting.invoices.totals import AmountsAre, VatRounding
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
     Address,
     Amount,
@@ -94,6 +95,9 @@ class CreateInvoice(Request, frozen=True, kw_only=True):
     """The number of an imported invoice, which needs one. Any other is numbered when it is issued."""
 
 
+@updates(
+    CreateInvoice, of=CreateInvoice, without=("client", "kind", "credits_invoice_id", "status", "origin", "number")
+)
 class UpdateInvoice(Request, frozen=True, kw_only=True):
     """The fields of a draft to change. An absent field stays; null is what leaving it out is for a new draft.
 
@@ -103,25 +107,6 @@ class UpdateInvoice(Request, frozen=True, kw_only=True):
     invoice_id: Id
     expected_version: Version | None = None
     client_id: Id | UnsetType = UNSET
-    legal_entity_id: Id | UnsetType | None = UNSET
-    business_id: Id | UnsetType | None = UNSET
-    lines: Lines | UnsetType | None = UNSET
-    issue_date: Date | UnsetType | None = UNSET
-    due_date: Date | UnsetType | None = UNSET
-    payment_terms_days: TermsDays | UnsetType | None = UNSET
-    supply_date: Date | UnsetType | None = UNSET
-    currency: Currency | UnsetType | None = UNSET
-    fx_rate: DecimalText | UnsetType | None = UNSET
-    amounts_are: AmountsAre | UnsetType | None = UNSET
-    vat_rounding: VatRounding | UnsetType | None = UNSET
-    discount_amount: AmountText | UnsetType | None = UNSET
-    reference: Reference | UnsetType | None = UNSET
-    po_number: Reference | UnsetType | None = UNSET
-    notes: LongText | UnsetType | None = UNSET
-    terms: LongText | UnsetType | None = UNSET
-    bank_account_id: Id | UnsetType | None = UNSET
-    property_id: Id | UnsetType | None = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET
 
 
 class GetInvoice(Request, frozen=True, kw_only=True):

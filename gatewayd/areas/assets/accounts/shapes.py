@@ -13,6 +13,7 @@ from gatewayd.areas.assets.books.accounts import (
 )
 from gatewayd.areas.assets.positions.shapes import CashBalance, ValueTotals
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import Amount, Currency, Date, DateText, ExternalId, Id, Request, Version
 
 AccountName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
@@ -78,6 +79,7 @@ class CreateAssetAccount(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+@updates(CreateAssetAccount, of=AssetAccount, without=("portfolio_id",))
 class UpdateAssetAccount(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears.
 
@@ -86,16 +88,6 @@ class UpdateAssetAccount(Request, frozen=True, kw_only=True):
 
     id: Id
     expected_version: Version | None = None
-    name: AccountName | UnsetType = UNSET
-    type: AssetAccountType | UnsetType = UNSET
-    currency: Currency | UnsetType = UNSET
-    tax_wrapper: TaxWrapper | UnsetType = UNSET
-    institution_name: InstitutionName | UnsetType | None = UNSET
     account_number: AssetAccountNumber | UnsetType | None = UNSET
-    tracking_mode: TrackingMode | UnsetType = UNSET
-    allow_short: bool | UnsetType = UNSET
     status: AssetAccountStatus | UnsetType = UNSET
-    opened_date: Date | UnsetType | None = UNSET
     closed_date: Date | UnsetType | None = UNSET
-    bank_account_id: Id | UnsetType | None = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET

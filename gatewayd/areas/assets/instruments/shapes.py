@@ -6,6 +6,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.areas.assets.books.instruments import AssetClass, AssetSubClass, Instrument
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import CountryCode, Currency, Id, Request, Response, Version
 
 InstrumentName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
@@ -106,22 +107,11 @@ class SearchInstruments(Request, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=25)] = 10
 
 
+@updates(InlineInstrument, of=Instrument, without=("currency",))
 class UpdateInstrument(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears."""
 
     id: Id
     expected_version: Version | None = None
-    name: InstrumentName | UnsetType = UNSET
-    symbol: Symbol | UnsetType | None = UNSET
-    exchange_mic: Mic | UnsetType | None = UNSET
-    isin: Isin | UnsetType | None = UNSET
-    sedol: Sedol | UnsetType | None = UNSET
-    figi: Figi | UnsetType | None = UNSET
-    cusip: Cusip | UnsetType | None = UNSET
-    asset_class: AssetClass | UnsetType = UNSET
-    asset_sub_class: AssetSubClass | UnsetType | None = UNSET
     domicile_country: CountryCode | UnsetType | None = UNSET
-    reporting_fund: bool | UnsetType | None = UNSET
-    cgt_exempt: bool | UnsetType = UNSET
-    listed: bool | UnsetType | None = UNSET
     is_active: bool | UnsetType = UNSET

@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 from gatewayd.areas.assets.books.portfolios import CostBasisMethod, Portfolio, PortfolioStatus
 from gatewayd.areas.assets.positions.shapes import PortfolioTotals
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import Currency, Date, ExternalId, Id, Request, Version
 
 PortfolioName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
@@ -54,18 +55,13 @@ class CreatePortfolio(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+@updates(CreatePortfolio, of=Portfolio, without=("legal_entity_id",))
 class UpdatePortfolio(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears. The currency is fixed once there are transactions."""
 
     id: Id
     expected_version: Version | None = None
-    name: PortfolioName | UnsetType = UNSET
-    base_currency: Currency | UnsetType = UNSET
-    cost_basis_method: CostBasisMethod | UnsetType = UNSET
     status: PortfolioStatus | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
-    is_default: bool | UnsetType = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET
 
 
 class ArchivePortfolio(Request, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
     Amount,
     AmountText,
@@ -214,6 +215,7 @@ class CreateAccount(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+@updates(CreateAccount, of=BankAccount)
 class UpdateAccount(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears.
 
@@ -222,20 +224,9 @@ class UpdateAccount(Request, frozen=True, kw_only=True):
 
     account_id: Id
     expected_version: Version | None = None
-    name: Name | UnsetType = UNSET
-    type: AccountType | UnsetType = UNSET
-    usage: Usage | UnsetType = UNSET
-    currency: Currency | UnsetType = UNSET
     status: GivenStatus | UnsetType = UNSET
-    legal_entity_id: Id | UnsetType | None = UNSET
-    business_ids: BusinessIds | UnsetType = UNSET
-    institution_id: Id | UnsetType | None = UNSET
-    nickname: Name | UnsetType | None = UNSET
-    holder_name: Name | UnsetType | None = UNSET
     sort_code: SortCode | UnsetType | None = UNSET
     account_number: AccountNumber | UnsetType | None = UNSET
     iban: Iban | UnsetType | None = UNSET
     bic: Bic | UnsetType | None = UNSET
     identifiers: GivenIdentifiers | UnsetType = UNSET
-    overdraft_limit: AmountText | UnsetType | None = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET

@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import SyncPage, SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
     Amount,
     AmountText,
@@ -137,6 +138,7 @@ class GetAllocation(Request, frozen=True, kw_only=True):
     """Which allocation."""
 
 
+@updates(AllocationPart, of=Allocation)
 class UpdateAllocation(Request, frozen=True, kw_only=True):
     """The fields to change. `date` is for what no bank transaction stands behind.
 
@@ -145,26 +147,11 @@ class UpdateAllocation(Request, frozen=True, kw_only=True):
 
     allocation_id: Id
     expected_version: Version | None = None
-    external_id: ExternalId | UnsetType | None = UNSET
-    category: Category | UnsetType = UNSET
     purpose: Purpose | UnsetType | None = UNSET
-    business_id: Id | UnsetType | None = UNSET
-    direction: Direction | UnsetType = UNSET
-    amount: AmountText | UnsetType = UNSET
-    vat_code: AllocationVatCode | UnsetType | None = UNSET
     vat_amount: VatAmount | UnsetType = UNSET
-    capital_goods: bool | UnsetType = UNSET
     disallowable_amount: Disallowable | UnsetType = UNSET
     allowable: bool | UnsetType = UNSET
-    property_id: Id | UnsetType | None = UNSET
-    unit_id: Id | UnsetType | None = UNSET
-    tenancy_id: Id | UnsetType | None = UNSET
-    mortgage_id: Id | UnsetType | None = UNSET
     date: Date | UnsetType = UNSET
-    document_date: Date | UnsetType | None = UNSET
-    fx_rate: FxRate | UnsetType | None = UNSET
-    description: Description | UnsetType = UNSET
-    document_ids: DocumentIds | UnsetType = UNSET
 
 
 class RemoveAllocation(Request, frozen=True, kw_only=True):

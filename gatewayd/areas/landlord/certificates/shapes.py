@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
-    Amount,
     AmountText,
     Date,
     DateText,
@@ -18,7 +18,13 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
-from gatewayd.ledger.certificate_shapes import CertificateResult, CertificateStatus, CertificateType, EpcRating
+from gatewayd.ledger.certificate_shapes import (
+    CertificateFacts,
+    CertificateResult,
+    CertificateStatus,
+    CertificateType,
+    EpcRating,
+)
 
 Title = Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S")]
 CertificateNumber = Annotated[str, Meta(min_length=1, max_length=80, pattern=r"\S", examples=["CP12-48211"])]
@@ -30,31 +36,11 @@ WindowDays = Annotated[int, Meta(ge=0, le=730, description="How many days ahead 
 WINDOW_DAYS = 60
 
 
-class StoredCertificate(Response, frozen=True, kw_only=True):
-    """What of a certificate stands in its row. `superseded_date` is the day on which its successor was issued."""
+class StoredCertificate(CertificateFacts, frozen=True, kw_only=True):
+    """A certificate as it is stored: none that is missing. `superseded_date` is the day its successor was issued."""
 
     id: Id
-    external_id: str | None
-    property_id: Id
-    unit_id: str | None
-    tenancy_id: str | None
-    type: CertificateType
-    title: str | None
-    reference: str | None
     issued_date: DateText
-    expiry_date: DateText | None
-    issuer_name: str | None
-    issuer_registration: str | None
-    result: CertificateResult | None
-    rating: EpcRating | None
-    score: int | None
-    remedial_due_date: DateText | None
-    remedial_done_date: DateText | None
-    served_date: DateText | None
-    document_id: str | None
-    cost: Amount | None
-    currency: str
-    superseded_by_id: str | None
     superseded_date: DateText | None
     created_at: Timestamp
     updated_at: Timestamp
@@ -113,30 +99,15 @@ class CreateCertificate(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+@updates(CreateCertificate, of=StoredCertificate, without=("property_id",))
 class UpdateCertificate(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears: without `expiryDate` it has no end."""
 
     id: Id
     expected_version: Version | None = None
-    unit_id: Id | UnsetType | None = UNSET
-    tenancy_id: Id | UnsetType | None = UNSET
-    type: CertificateType | UnsetType = UNSET
-    title: Title | UnsetType | None = UNSET
-    reference: CertificateNumber | UnsetType | None = UNSET
-    issued_date: Date | UnsetType = UNSET
-    expiry_date: Date | UnsetType | None = UNSET
     issuer_name: Name | UnsetType | None = UNSET
     issuer: Name | UnsetType | None = UNSET
-    issuer_registration: Registration | UnsetType | None = UNSET
     result: CertificateResult | UnsetType | None = UNSET
-    rating: EpcRating | UnsetType | None = UNSET
-    score: Score | UnsetType | None = UNSET
-    remedial_due_date: Date | UnsetType | None = UNSET
-    remedial_done_date: Date | UnsetType | None = UNSET
-    served_date: Date | UnsetType | None = UNSET
-    document_id: Id | UnsetType | None = UNSET
-    cost: AmountText | UnsetType | None = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET
 
 
 class DeleteCertificate(Request, frozen=True, kw_only=True):

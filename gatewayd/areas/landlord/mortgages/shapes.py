@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
     Amount,
     AmountText,
@@ -136,6 +137,7 @@ class CreateMortgage(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+@updates(CreateMortgage, of=Mortgage, without=("property_id", "currency"))
 class UpdateMortgage(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears.
 
@@ -146,22 +148,10 @@ class UpdateMortgage(Request, frozen=True, kw_only=True):
 
     id: Id
     expected_version: Version | None = None
-    lender: Name | UnsetType = UNSET
     account_number_masked: MortgageNumber | UnsetType | None = UNSET
-    type: MortgageType | UnsetType = UNSET
-    rate_type: RateType | UnsetType | None = UNSET
     interest_rate: InterestRate | UnsetType = UNSET
     rate_from_date: Date | UnsetType = UNSET
     rate_end_date: Date | UnsetType | None = UNSET
     reversion_rate: InterestRate | UnsetType | None = UNSET
-    original_amount: AmountText | UnsetType = UNSET
-    start_date: Date | UnsetType = UNSET
-    term_months: TermMonths | UnsetType | None = UNSET
-    monthly_payment: AmountText | UnsetType | None = UNSET
     current_balance: AmountText | UnsetType | None = UNSET
     balance_date: Date | UnsetType = UNSET
-    erc_until_date: Date | UnsetType | None = UNSET
-    erc_percent: SharePercent | UnsetType | None = UNSET
-    business_purpose_percent: SharePercent | UnsetType = UNSET
-    redeemed_date: Date | UnsetType | None = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET

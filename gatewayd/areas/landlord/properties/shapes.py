@@ -21,6 +21,7 @@ from gatewayd.areas.landlord.tenancies.shapes import Tenancy
 from gatewayd.areas.landlord.units.shapes import Bedrooms, PropertyUnit
 from gatewayd.areas.landlord.valuations import PropertyValuation
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
     AddressRequest,
     Amount,
@@ -130,6 +131,7 @@ class CreateProperty(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+@updates(CreateProperty, of=Property, without=("business_id", "currency"))
 class UpdateProperty(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears.
 
@@ -138,32 +140,11 @@ class UpdateProperty(Request, frozen=True, kw_only=True):
 
     id: Id
     expected_version: Version | None = None
-    name: PropertyName | UnsetType = UNSET
-    address: PropertyAddressRequest | UnsetType | None = UNSET
-    jurisdiction: Jurisdiction | UnsetType = UNSET
-    type: PropertyType | UnsetType = UNSET
-    use: Use | UnsetType = UNSET
-    tenure: Tenure | UnsetType | None = UNSET
-    lease_expiry_date: Date | UnsetType | None = UNSET
-    ground_rent_annual: AmountText | UnsetType | None = UNSET
-    service_charge_annual: AmountText | UnsetType | None = UNSET
-    furnished: Furnished | UnsetType | None = UNSET
-    bedrooms: Bedrooms | UnsetType | None = UNSET
-    area_sqm: DecimalText | UnsetType | None = UNSET
     owners: Owners | UnsetType = UNSET
     ownership: Owners | UnsetType = UNSET
-    acquisition_date: Date | UnsetType | None = UNSET
-    purchase_price: AmountText | UnsetType | None = UNSET
-    acquisition_costs: AmountText | UnsetType | None = UNSET
-    improvement_costs: AmountText | UnsetType | None = UNSET
     disposal_date: Date | UnsetType | None = UNSET
     disposal_proceeds: AmountText | UnsetType | None = UNSET
     disposal_costs: AmountText | UnsetType | None = UNSET
-    local_authority: ShortText | UnsetType | None = UNSET
-    council_tax_band: Band | UnsetType | None = UNSET
-    licensing: Licensing | UnsetType = UNSET
-    gas_supply: bool | UnsetType | None = UNSET
     foreign_property_id: ForeignId | UnsetType | None = UNSET
     status: PropertyStatus | UnsetType = UNSET
     keep_tenancies: bool = False
-    external_id: ExternalId | UnsetType | None = UNSET

@@ -12,7 +12,7 @@ from gatewayd.areas.landlord.register.tenancy_shapes import (
     NoticeKind,
     RentFrequency,
     RentNotice,
-    RentStep,
+    StoredTenancy,
     TenancyStatus,
     TenancyType,
     TenantSpan,
@@ -28,7 +28,6 @@ from gatewayd.contract.wire import (
     Part,
     Request,
     Response,
-    Timestamp,
     Version,
 )
 from gatewayd.ledger.rents.schedule import QuarterDays
@@ -152,7 +151,7 @@ class TenancyWarning(Response, frozen=True, kw_only=True):
     message: str
 
 
-class Tenancy(Response, frozen=True, kw_only=True):
+class Tenancy(StoredTenancy, frozen=True, kw_only=True):
     """Who lives in a property, or a unit of it, and for what rent.
 
     `unitId` null: the whole property. `tenantIds` are the tenants of now, `tenants` all that ever were. `rentAmount` is
@@ -167,41 +166,36 @@ class Tenancy(Response, frozen=True, kw_only=True):
     the notice, the deposit, the rent in force, the next one, and of what the call asked for that they answer.
     """
 
-    id: Id
-    external_id: str | None
-    property_id: Id
-    unit_id: str | None
-    tenant_ids: list[Id]
     tenants: list[TenantSpan]
-    type: TenancyType
+    """Everybody who ever was a tenant of it, those of now first."""
     converted_from: TenancyType | None
+    """What it was before the law made it something else. Null: nothing changed it."""
     status: TenancyStatus
-    start_date: DateText
-    end_date: DateText | None
-    term_end_date: DateText | None
+    """`upcoming` before `startDate`; `active`; `notice` from `noticeServedDate` on; `ended` after `endDate`;
+    `cancelled`: called off before it began."""
     ended_date: DateText | None
+    """The last day as somebody said it, come or to come. Null: nobody did."""
     rent_amount: Amount
-    rent_frequency: RentFrequency
+    """The rent for each `rentFrequency` today, in `currency`, VAT included where it is charged; of a tenancy to come
+    that of its start."""
     rent_due_day: int | None
-    rent_quarter_days: QuarterDays | None
+    """The day on which rent is due: of the month, 31 being its last; with weekly to four-weekly rent of the week, 1
+    Monday to 7 Sunday. Null: on `rentQuarterDays`."""
     agreed_rent: AgreedRent | None
+    """The rent that was agreed by the quarter or year, where the law has it by the month today. Null: the rent is as it
+    was agreed."""
     monthly_since_date: DateText | None
-    bills_included: bool
-    currency: str
-    rent_history: list[RentStep]
+    """The day, come or to come, from which on the law has rent by the month in the place of a longer period. Null: it
+    is due as it was agreed."""
     deposit: Deposit | None
-    notice_served_date: DateText | None
-    notice_by: NoticeBy | None
-    notice_kind: NoticeKind | None
-    notice_grounds: list[NoticeGround]
-    notice_expiry_date: DateText | None
+    """The deposit that was taken. Null: there is none."""
     arrears: Amount
+    """Rent due up to today less what was received and written off, in `currency`; 0.00 where nothing is owed."""
     credit: Amount
-    notes: str | None
+    """Rent that was received beyond what is due up to today, in `currency`; 0.00 where nothing was paid ahead."""
     warnings: list[TenancyWarning]
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int
+    """What is not as the law asks, and was taken all the same: of the term, the notice, the deposit, the rents and the
+    EPC."""
 
 
 class ListTenancies(SyncRequest, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
     Address,
     AddressRequest,
@@ -124,6 +125,7 @@ class CreateTenant(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+@updates(CreateTenant, of=Tenant)
 class UpdateTenant(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears, an object replaces the one before.
 
@@ -132,19 +134,11 @@ class UpdateTenant(Request, frozen=True, kw_only=True):
 
     id: Id
     expected_version: Version | None = None
-    kind: TenantKind | UnsetType = UNSET
     name: WholeName | UnsetType = UNSET
     first_name: NamePart | UnsetType | None = UNSET
     last_name: NamePart | UnsetType | None = UNSET
     company_name: NamePart | UnsetType | None = UNSET
-    company_number: CompanyNumber | UnsetType | None = UNSET
-    email: Email | UnsetType | None = UNSET
-    phone: Phone | UnsetType | None = UNSET
-    correspondence_address: AddressRequest | UnsetType | None = UNSET
     right_to_rent: RightToRent | UnsetType | None = UNSET
-    guarantor: Guarantor | UnsetType | None = UNSET
-    notes: TenantNotes | UnsetType | None = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET
 
 
 class EraseTenant(Request, frozen=True, kw_only=True):

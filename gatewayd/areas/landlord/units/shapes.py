@@ -6,6 +6,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
     Amount,
     AmountText,
@@ -82,17 +83,11 @@ class CreatePropertyUnit(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+@updates(CreatePropertyUnit, of=PropertyUnit, without=("property_id",))
 class UpdatePropertyUnit(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears. `archived` moves it into the archive or out of it."""
 
     id: Id
     expected_version: Version | None = None
-    name: UnitName | UnsetType = UNSET
-    type: UnitType | UnsetType = UNSET
-    floor: Floor | UnsetType | None = UNSET
-    bedrooms: Bedrooms | UnsetType | None = UNSET
-    area_sqm: DecimalText | UnsetType | None = UNSET
-    market_rent: AmountText | UnsetType | None = UNSET
     rent_frequency: RentFrequency | UnsetType | None = UNSET
     archived: bool | UnsetType = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET
