@@ -24,42 +24,56 @@ Categories = Annotated[list[Category], Meta(min_length=1, max_length=40)]
 
 
 class ListLinkedTransactions(SyncRequest, frozen=True, kw_only=True):
-    """Filters of the list. Dates are those of the money, and inclusive; `taxYear` is short for both.
-
-    Without `propertyId`, `unitId`, `tenancyId` or `businessId` it is the money of all properties.
-    """
+    """Filters of the list. Without `propertyId`, `unitId`, `tenancyId` or `businessId` it is the money of all
+    properties."""
 
     property_id: Id | None = None
+    """Only what names this property."""
     unit_id: Id | None = None
+    """Only what names this unit."""
     tenancy_id: Id | None = None
+    """Only what names this tenancy."""
     business_id: Id | None = None
+    """Only what is of this business, also what names no property."""
     category: Categories | None = None
+    """Only what is of one of these categories."""
     direction: Direction | None = None
+    """Only money that came `in`, or only money that went `out`."""
     from_date: Date | None = None
+    """The first day of the money, inclusive."""
     to_date: Date | None = None
+    """The last day of the money, inclusive."""
     tax_year: TaxYear | None = None
+    """The days of this tax year, in the place of `fromDate` and `toDate`."""
 
 
 class CurrencySums(Response, frozen=True, kw_only=True):
     """What came in and went out in one currency, and the difference."""
 
     currency: str
+    """The currency of these sums."""
     count: int
+    """How many transactions there are in it; rent that was written off is counted, and is no money."""
     money_in: Amount = field(name="in")
+    """What came in, VAT included."""
     money_out: Amount = field(name="out")
+    """What went out, VAT included; above zero."""
     net: Amount
+    """`in` less `out`."""
 
 
 class LinkedTotals(CurrencySums, frozen=True, kw_only=True):
-    """The same in the currency of what is asked for, of all pages; `otherCurrencies` are those that are there too."""
+    """The same in the currency of the property or business that is asked for, else in GBP, of all pages."""
 
     other_currencies: list[CurrencySums]
+    """The same in each other currency that there is."""
 
 
 class LinkedPage(Page[Allocation], frozen=True, kw_only=True):
-    """A page of linked transactions. `totals` are of all pages: null after the first, and with `updatedSince`."""
+    """A page of linked transactions."""
 
     totals: LinkedTotals | None
+    """The sums of all pages. Null: it is not the first page, or `updatedSince` was given."""
 
 
 def list_linked_transactions(tx: ReadTx, caller: Caller, request: ListLinkedTransactions) -> Listing[Allocation]:

@@ -96,44 +96,57 @@ _NOTHING: Final = FromBooks(0, 0, [])
 
 
 class GetPropertyTaxReturn(Request, frozen=True, kw_only=True):
-    """Whose return, and for which tax year. Amounts are in pounds: those that no books say, of the year alone.
-
-    `claimPropertyIncomeAllowance` takes the allowance of 1,000 in the place of all expenses.
-    """
+    """Whose return, and for which tax year. Amounts are in pounds: what no books say, of the year, none below zero."""
 
     legal_entity_id: Id
+    """The person whose return it is: others have returns of their own."""
     tax_year: TaxYear
+    """The tax year, 2020-21 or later."""
     claim_property_income_allowance: bool = False
+    """Whether the property income allowance of 1,000 takes the place of all expenses."""
     private_use_adjustment: AmountText = "0"
+    """Box 30: the private part of expenses that are deducted whole, which is added back."""
     balancing_charges: AmountText = "0"
+    """Box 31: capital allowances to give back, on things that were sold or are used no more."""
     annual_investment_allowance: AmountText = "0"
+    """Box 32: what was spent on equipment and the like, as far as the annual investment allowance covers it."""
     other_capital_allowances: AmountText = "0"
+    """Box 35: all other capital allowances."""
     rent_a_room_exemption: RentARoomExemption = "0"
     losses_brought_forward: AmountText = "0"
+    """Losses of property of earlier years that were not used; they fill boxes 39 and 43."""
     finance_costs_brought_forward: AmountText = "0"
+    """Box 45: residential finance costs of earlier years that were not relieved."""
 
 
 class PropertyReturnBox(Response, frozen=True, kw_only=True):
-    """One box of the form, by its number."""
+    """One box of the form."""
 
     box: str
+    """The number of the box on the form, such as `20` or `20.1`."""
     name: str
+    """What the form calls it."""
     amount: Amount
+    """What goes into it, with pence; 0.00 where it has nothing to say."""
 
 
 class PropertyTaxReturn(Response, frozen=True, kw_only=True):
-    """The boxes of SA105, property in the United Kingdom, with pence; the form takes whole pounds.
-
-    `traditionalAccounting` is box 20.2: accruals. Boxes that have nothing to say are 0.00.
-    """
+    """The boxes of SA105, property in the United Kingdom."""
 
     legal_entity_id: Id
+    """The person whose return it is."""
     tax_year: str
+    """The tax year, from 6 April to 5 April."""
     form: Literal["SA105"]
+    """SA105, the pages of a Self Assessment return for property in the United Kingdom."""
     currency: str
+    """Always GBP."""
     traditional_accounting: bool
+    """Box 20.2: whether a business with such property is on accruals, and not on cash basis."""
     boxes: list[PropertyReturnBox]
+    """All boxes in the order of the form, with pence; the form takes whole pounds."""
     warnings: list[PnlWarning]
+    """What the figures leave out, and what of the allowance would be better or is excluded."""
 
 
 class OfYear(NamedTuple):
