@@ -70,7 +70,9 @@ TenancyWarningCode = Literal[
     "rent_raised_too_often",
 ]
 
-TenantIds = Annotated[list[Id], Meta(min_length=1, max_length=10, description="The lead tenant first.")]
+TenantIds = Annotated[
+    list[Id], Meta(min_length=1, max_length=10, description="Who the tenants are, the lead tenant first.")
+]
 TenantsFromDate = Annotated[
     Date,
     Meta(
@@ -122,149 +124,208 @@ NoticeGrounds = Annotated[
 
 
 class AgreedRent(Response, frozen=True, kw_only=True):
-    """The rent that was agreed for longer than the law has it: of how long, and on which day it was due.
-
-    `dueDay` null: on the days that `quarterDays` names.
-    """
+    """The rent that was agreed for longer than the law has it."""
 
     amount: Amount
+    """The rent for each `frequency` that was agreed last, in the tenancy's currency."""
     frequency: RentFrequency
+    """How often it was due: by the quarter or the year."""
     due_day: int | None
+    """The day of the month on which it was due, 31 being the last. Null: on `quarterDays`."""
     quarter_days: QuarterDays | None
+    """The quarter days on which it was due. Null: on `dueDay`."""
 
 
 class Deposit(Response, frozen=True, kw_only=True):
     """What the landlord holds, where it is protected, and what was given back."""
 
     amount: Amount
+    """What was taken as a deposit, in the tenancy's currency."""
     scheme: DepositScheme | None
+    """The scheme that protects it; `none`: it is in none. Null: nobody said."""
     reference: str | None
+    """The number that the scheme gave it. Null: not entered."""
     received_date: DateText | None
+    """The day on which it came. Null: not entered, and it counts as received on the first day of the tenancy."""
     protected_date: DateText | None
+    """The day from which the scheme protects it. Null: none is known."""
     returned_amount: Amount | None
+    """What was given back of it. Null: nothing so far."""
     returned_date: DateText | None
+    """The day on which it was given back: from then on nothing of it is held. Null: it is held."""
 
 
 class TenancyWarning(Response, frozen=True, kw_only=True):
     """What is not as the law asks for, and was taken all the same."""
 
     code: TenancyWarningCode
+    """What is not as the law asks, for programs."""
     message: str
+    """What is not as the law asks and by which law, for people."""
 
 
 class Tenancy(Response, frozen=True, kw_only=True):
-    """Who lives in a property, or a unit of it, and for what rent.
-
-    `unitId` null: the whole property. `tenantIds` are the tenants of now, `tenants` all that ever were. `rentAmount` is
-    that of today, or of the start of a tenancy to come. `type` is what the law makes of the agreement today, and
-    `convertedFrom` what it was before, null where nothing changed it. `endDate` is its last day: `endedDate`, when
-    somebody said that it ended or will, else the expiry of a notice that ends it, else the end of the term where the
-    law lets it end the tenancy; null: it goes on. `termEndDate` is the end of the term that was agreed; past it a home,
-    or business premises, stay let until somebody leaves. `rentDueDay` is null where rent is due on `rentQuarterDays`.
-    From `monthlySinceDate` on, which may be to come, the law has rent by the month in the place of the longer period
-    that was agreed: then `rentAmount`, `rentFrequency` and `rentDueDay` are those of the law, and `agreedRent` what
-    they were. `arrears` is rent due until today less rent received; `credit` is what was paid ahead. `warnings` are of
-    the notice, the deposit, the rent in force, the next one, and of what the call asked for that they answer.
-    """
+    """Who lives in a property, or a unit of it, and for what rent."""
 
     id: Id
     external_id: str | None
     property_id: Id
+    """The property that is let."""
     unit_id: str | None
+    """The unit that is let. Null: the whole property."""
     tenant_ids: list[Id]
+    """The tenants of now, the lead tenant first."""
     tenants: list[TenantSpan]
+    """Everybody who ever was a tenant of it, those of now first."""
     type: TenancyType
+    """What the law makes of the agreement today; `occupation_contract` is of Wales, `private_residential_tenancy` of
+    Scotland, `private_tenancy_ni` of Northern Ireland, `company_let` to companies alone."""
     converted_from: TenancyType | None
+    """What it was before the law made it something else. Null: nothing changed it."""
     status: TenancyStatus
+    """`upcoming` before `startDate`; `active`; `notice` from `noticeServedDate` on; `ended` after `endDate`;
+    `cancelled`: called off before it began."""
     start_date: DateText
+    """The first day of the tenancy."""
     end_date: DateText | None
+    """The last day, come or to come: `endedDate`, else the expiry of a notice that ends it, else the end of a term that
+    no law continues. Null: it goes on."""
     term_end_date: DateText | None
+    """The last day of the term that was agreed; past it a home, or business premises, stay let until somebody leaves.
+    Null: no term was agreed, or the law has none."""
     ended_date: DateText | None
+    """The last day as somebody said it, come or to come. Null: nobody did."""
     rent_amount: Amount
+    """The rent for each `rentFrequency` today, in `currency`, VAT included where it is charged; of a tenancy to come
+    that of its start."""
     rent_frequency: RentFrequency
+    """How often `rentAmount` is due, in advance; `four_weekly`: every 28 days."""
     rent_due_day: int | None
+    """The day on which rent is due: of the month, 31 being its last; with weekly to four-weekly rent of the week, 1
+    Monday to 7 Sunday. Null: on `rentQuarterDays`."""
     rent_quarter_days: QuarterDays | None
+    """The quarter days on which quarterly rent is due. Null: on `rentDueDay`."""
     agreed_rent: AgreedRent | None
+    """The rent that was agreed by the quarter or year, where the law has it by the month today. Null: the rent is as it
+    was agreed."""
     monthly_since_date: DateText | None
+    """The day, come or to come, from which on the law has rent by the month in the place of a longer period. Null: it
+    is due as it was agreed."""
     bills_included: bool
+    """Whether the rent pays for gas, water, electricity and the like too."""
     currency: str
+    """The property's currency."""
     rent_history: list[RentStep]
+    """All rents since the start and those to come, the oldest first."""
     deposit: Deposit | None
+    """The deposit that was taken. Null: there is none."""
     notice_served_date: DateText | None
+    """The day on which notice was served to end the tenancy. Null: none was."""
     notice_by: NoticeBy | None
+    """Who gave the notice. Null: nobody said, and it counts as the landlord's; or there is none."""
     notice_kind: NoticeKind | None
+    """Under which law notice was given. Null: nobody said, or there is none."""
     notice_grounds: list[NoticeGround]
+    """The grounds that a landlord's notice names, by their numbers in the Act, or by words for Wales. Empty: none."""
     notice_expiry_date: DateText | None
+    """The day on which the notice expires. That ends the tenancy where the tenant gave it, or a contract alone protects
+    the let; a landlord's notice on a home ends nothing. Null: there is none."""
     arrears: Amount
+    """Rent due up to today less what was received and written off, in `currency`; 0.00 where nothing is owed."""
     credit: Amount
+    """Rent that was received beyond what is due up to today, in `currency`; 0.00 where nothing was paid ahead."""
     notes: str | None
+    """Whatever people want to remember of it. Null: nothing."""
     warnings: list[TenancyWarning]
+    """What is not as the law asks, and was taken all the same: of the term, the notice, the deposit, the rents and the
+    EPC."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
 
 
 class ListTenancies(SyncRequest, frozen=True, kw_only=True):
-    """Filters of the list. `activeOn`: those that had begun by that day and had not ended before it."""
+    """Filters of the list."""
 
     property_id: Id | None = None
     unit_id: Id | None = None
     tenant_id: Id | None = None
+    """Only those of which this tenant is one, or ever was."""
     status: TenancyStatus | None = None
+    """Only those in this state today."""
     active_on: Date | None = None
+    """Only those that had begun by this day, had not ended before it, and were not called off."""
     external_id: ExternalId | None = None
 
 
 class DepositPart(Part, frozen=True, kw_only=True):
-    """A deposit, whole: what it does not say is not so. `receivedDate` null: it came when the tenancy began."""
+    """A deposit, whole: what it does not say is not so."""
 
     amount: AmountText
+    """What was taken as a deposit, in the tenancy's currency."""
     scheme: DepositScheme | None = None
+    """The scheme that protects it; `none`: it is in none. Left out: nobody said; with `protectedDate` it is
+    required."""
     reference: Reference | None = None
+    """The number that the scheme gave it."""
     received_date: Date | None = None
+    """The day on which it came, not one to come. Left out: the first day of the tenancy counts."""
     protected_date: Date | None = None
+    """The day from which the scheme protects it, not one to come. Left out: none is known."""
     returned_amount: AmountText | None = None
+    """What was given back of it, at most `amount`, with `returnedDate`. Left out: nothing so far."""
     returned_date: Date | None = None
+    """The day on which it was given back, not one to come, with `returnedAmount`. Left out: it is held."""
 
 
 class CreateTenancy(Request, frozen=True, kw_only=True):
-    """A new tenancy. Its type follows from where and what the property is, and from when it begins.
-
-    `rentDueDay` is by default that of `startDate`; rent on `rentQuarterDays` has none. The deposit is either `deposit`
-    or its parts by name.
-    """
+    """A new tenancy."""
 
     property_id: Id
     unit_id: Id | None = None
+    """The unit that is let. Left out: the whole property, with all its units."""
     tenant_ids: TenantIds
     type: TenancyType | None = None
+    """What the agreement is in law. Left out: it follows from where the property lies and what it is used for, from
+    whether all tenants are companies, and from `startDate`."""
     start_date: Date
     end_date: TermEnd | None = None
     ended_date: LastDay | None = None
     rent_amount: AmountText
+    """The rent for each `rentFrequency` from `startDate` on, in the property's currency, VAT included where it is
+    charged."""
     rent_frequency: RentFrequency
     rent_due_day: RentDueDay | None = None
+    """The day on which rent is due: of the month, 31 being its last; with weekly to four-weekly rent of the week, 1
+    Monday to 7 Sunday. Left out: that of `startDate`, unless `rentQuarterDays` are given."""
     rent_quarter_days: RentQuarterDays | None = None
     bills_included: bool = False
     deposit: DepositPart | None = None
+    """The deposit that was taken. Left out: there is none, or its parts are given by name."""
     deposit_amount: AmountText | None = None
+    """`amount` of the deposit by name, in the place of `deposit`."""
     deposit_scheme: DepositScheme | None = None
+    """`scheme` of the deposit by name, beside `depositAmount`."""
     deposit_reference: Reference | None = None
+    """`reference` of the deposit by name, beside `depositAmount`."""
     deposit_received_date: Date | None = None
+    """`receivedDate` of the deposit by name, beside `depositAmount`."""
     deposit_protected_date: Date | None = None
+    """`protectedDate` of the deposit by name, beside `depositAmount`."""
     notes: Notes | None = None
     external_id: ExternalId | None = None
 
 
 class RentChange(Part, frozen=True, kw_only=True):
-    """A new rent, from a day on: of a month where the tenancy is monthly by law from that day or before.
-
-    `amount` null takes out the rent that was entered for that day, and the one before it goes on.
-    """
+    """A new rent, from a day on."""
 
     from_date: Date
+    """The first day of the rent. Within a period it counts from the next due day on."""
     amount: AmountText | None
+    """The rent for each period; for a month where the tenancy is monthly by law from that day or before. Null: the rent
+    that was entered for that day is taken out, and the one before it goes on."""
     notice: RentNotice | None = None
+    """The notice that raises the rent. Left out: none was served, or none is known."""
 
 
 class UpdateTenancy(Request, frozen=True, kw_only=True):
