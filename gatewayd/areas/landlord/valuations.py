@@ -40,40 +40,55 @@ ValuationNotes = Annotated[str, Meta(max_length=2000)]
 
 
 class PropertyValuation(Response, frozen=True, kw_only=True):
-    """What a property was worth on a day: all of it, whatever part is one's own."""
+    """What a property was worth on a day."""
 
     id: Id
     external_id: str | None
     property_id: Id
+    """The property that was valued."""
     valuation_date: DateText
+    """The day on which it was worth that."""
     amount: Amount
+    """What all of the property was worth, whatever part is one's own."""
     currency: str
+    """The property's currency."""
     method: Method
+    """How the value was found; `house_price_index`: an earlier value by how prices have moved; `tribunal`: it was
+    decided."""
     source: str | None
+    """Who valued it, or where the figure comes from. Null: not entered."""
     confidence: Confidence | None
+    """How sure the figure is. Null: nobody said."""
     document_id: str | None
+    """The document in the vault that shows it. Null: there is none."""
     notes: str | None
+    """Whatever people want to remember of it. Null: nothing."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
 
 
 class ListPropertyValuations(PageRequest, frozen=True, kw_only=True):
-    """The valuations of a property, latest day first. Dates are inclusive."""
+    """The valuations of a property."""
 
     property_id: Id
     from_date: Date | None = None
+    """The first day of valuations, inclusive."""
     to_date: Date | None = None
+    """The last day of valuations, inclusive."""
     external_id: ExternalId | None = None
 
 
 class CreatePropertyValuation(Request, frozen=True, kw_only=True):
-    """A new valuation, in the currency of the property."""
+    """A new valuation."""
 
     property_id: Id
     valuation_date: Date
+    """The day on which it was worth that, not one to come."""
     amount: AmountText
+    """What all of the property was worth, above 0, whatever part is one's own."""
     currency: Currency | None = None
+    """The property's currency, by default; another one is refused."""
     method: Method
     source: Source | None = None
     confidence: Confidence | None = None
