@@ -18,21 +18,30 @@ _BEHIND_ALL = (1 << 63) - 1
 
 
 class ParseAttempt(Response, frozen=True, kw_only=True):
-    """One attempt at reading a document. `interrupted`: the daemon was ended while it was under way."""
+    """One attempt at reading a document."""
 
     n: int
+    """The number of the attempt at this document, from 1."""
     status: AttemptStatus
+    """What became of it; `skipped`: there is nothing to read; `interrupted`: the server was ended while it was under
+    way."""
     engine: str | None
+    """What read it, such as `pdfium+tesseract`. Null: it did not succeed."""
     started_at: Timestamp
+    """When it began."""
     finished_at: Timestamp | None
+    """When it ended. Null: it is under way."""
     error_code: str | None
+    """Why it gave no text, for programs: `damaged`, `encrypted` and others. Null: it succeeded, or is under way."""
     error_message: str | None
+    """Why it gave no text, for people. Null: it succeeded, or is under way."""
 
 
 class DocumentCount(Response, frozen=True, kw_only=True):
     """How many documents."""
 
     count: int
+    """How many uploaded documents could not be read at the latest attempt."""
 
 
 class CountFailedDocuments(Request, frozen=True, kw_only=True):
@@ -43,12 +52,14 @@ class ReparseDocument(Request, frozen=True, kw_only=True):
     """Which document is to be read anew."""
 
     document_id: Id
+    """The document to read anew."""
 
 
 class ListParseAttempts(PageRequest, frozen=True, kw_only=True):
     """The attempts at which document."""
 
     document_id: Id
+    """The document whose attempts are listed."""
 
 
 def count_failed_documents(tx: ReadTx, caller: Caller, request: CountFailedDocuments) -> DocumentCount:
