@@ -31,19 +31,29 @@ LinkPassword = Annotated[str, Meta(min_length=4, max_length=1024, description="A
 
 
 class DocumentLinkAccess(Response, frozen=True, kw_only=True):
-    """A link to a document, without its address. `expiresAt` null: it is permanent."""
+    """A link to a document, without its address."""
 
     id: Id
     document_id: Id
+    """The document that it leads to."""
     variant: Variant
+    """What it gives: the `original`, or the file of that kind that is made of it."""
     expires_at: Timestamp | None
+    """When it ends. Null: it is permanent."""
     permanent: bool
+    """Whether it has no end of its own."""
     has_password: bool
+    """Whether whoever opens it is asked for a password."""
     max_downloads: int | None
+    """After how many downloads it ends. Null: after none."""
     downloads: int
+    """How many downloads it has given."""
     last_accessed_at: Timestamp | None
+    """When it was downloaded last. Null: it never was."""
     revoked_at: Timestamp | None
+    """When it was ended. Null: nobody has ended it."""
     created_by: str
+    """The user who created it, or the credential where there is no user."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
@@ -79,27 +89,38 @@ class RevokeLink(Request, frozen=True, kw_only=True):
     """Which link to end."""
 
     id: Id
+    """The link to end."""
 
 
 class GenerateTemporalLink(Request, frozen=True, kw_only=True):
-    """To which document, and until when: `permanent`, or for `expiresInSeconds`."""
+    """To which document, and until when."""
 
     document_id: Id
+    """The document, whose bytes have to be there."""
     expires_in_seconds: Annotated[int, Meta(ge=60, le=31_536_000)] | None = None
+    """After how many seconds it ends: give this, or `permanent`."""
     permanent: bool = False
+    """Whether it has no end of its own: give this, or `expiresInSeconds`."""
     password: LinkPassword | None = None
     max_downloads: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    """After how many downloads it ends. Left out: after none."""
     variant: Variant = "original"
+    """`original`: the bytes that were uploaded; `searchable_pdf`: a scan with its text behind the picture; `text`: what
+    was read in it, UTF-8; `thumbnail`: a picture of the first page."""
 
 
 class TemporalLink(Response, frozen=True, kw_only=True):
-    """A link for anybody. Its address and its token, which is the end of it, are shown this once."""
+    """A link for anybody, whose address and token are shown this once."""
 
     id: Id
     url: str
+    """The address, which anybody can open who has it."""
     token: str
+    """The end of the address, by which the link is known."""
     expires_at: Timestamp | None
+    """When it ends. Null: it is permanent."""
     permanent: bool
+    """Whether it has no end of its own."""
 
 
 LINKS = Table("vault_links", LinkRow, kind="link", prefix="lnk")
