@@ -21,13 +21,16 @@ class AcceptProposal(Request, frozen=True, kw_only=True):
     """Which of the bank transactions that are proposed for a document it belongs to."""
 
     document_id: Id
+    """The document that proposes it."""
     bank_transaction_id: Id
+    """The bank transaction that it belongs to, one of those that are proposed for it."""
 
 
 class DismissProposal(Request, frozen=True, kw_only=True):
     """The document of which nothing is to be proposed any more."""
 
     document_id: Id
+    """The document of which nothing is to be proposed any more."""
 
 
 def accept_proposal(tx: WriteTx, caller: Caller, request: AcceptProposal) -> Document:
