@@ -100,8 +100,8 @@ class CreateCertificate(Request, frozen=True, kw_only=True):
     issued_date: Date
     """The day on which it was issued, or the check made; not one to come."""
     expiry_date: Date | None = None
-    """The last day on which it holds. Left out or null: it follows from its type, as ten years do for an EPC; a gas
-    safety check in the last 2 months of the former one keeps the day of that."""
+    """The last day on which it holds. By default a new one holds as long as its type says, such as ten years for an
+    EPC; a gas safety check in the last 2 months of the former one keeps the day of that."""
     issuer_name: Name | None = None
     issuer: Name | None = None
     """Another name of `issuerName`: give one of the two."""

@@ -144,8 +144,8 @@ class CreateMortgage(Request, frozen=True, kw_only=True):
     type: MortgageType
     rate_type: RateType | None = None
     interest_rate: InterestRate
-    """The rate from `startDate` on, percent a year: 0 or more, less than 100. One that came later is entered with
-    `landlord.updateMortgage`."""
+    """The rate, percent a year: 0 or more, less than 100. Of a new mortgage it holds from `startDate` on; one that came
+    later is entered with `landlord.updateMortgage`."""
     rate_end_date: Date | None = None
     reversion_rate: InterestRate | None = None
     original_amount: AmountText
@@ -153,9 +153,9 @@ class CreateMortgage(Request, frozen=True, kw_only=True):
     term_months: TermMonths | None = None
     monthly_payment: AmountText | None = None
     current_balance: AmountText | None = None
-    """What the lender says is owed at the end of `balanceDate`: give both or neither."""
+    """What the lender says is owed at the end of `balanceDate`, which it needs."""
     balance_date: Date | None = None
-    """The day of `currentBalance`, not one to come: give both or neither."""
+    """The day at whose end `currentBalance` is owed, not one to come."""
     erc_until_date: Date | None = None
     erc_percent: SharePercent | None = None
     business_purpose_percent: SharePercent = "100"

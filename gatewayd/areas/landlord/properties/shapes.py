@@ -110,11 +110,11 @@ class CreateProperty(Request, frozen=True, kw_only=True):
     """The business whose property it is, which is neither ceased nor archived: a property business, or a company's
     trade."""
     name: PropertyName | None = None
-    """What people call it. Left out: the first line of `address`; give one of the two."""
+    """What people call it; a new property has by default the first line of its `address`, and needs one of the two."""
     address: PropertyAddressRequest | None = None
     jurisdiction: Jurisdiction | None = None
-    """Whose law its tenancies and certificates are under. Left out: England, or `other` for a foreign property business
-    or an address abroad."""
+    """Whose law its tenancies and certificates are under; of a new property by default England's, and `other` for a
+    foreign property business or an address abroad."""
     type: PropertyType
     use: Use = "residential_let"
     tenure: Tenure | None = None

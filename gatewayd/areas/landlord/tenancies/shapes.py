@@ -264,18 +264,17 @@ class DepositPart(Part, frozen=True, kw_only=True):
     amount: AmountText
     """What was taken as a deposit, in the tenancy's currency."""
     scheme: DepositScheme | None = None
-    """The scheme that protects it; `none`: it is in none. Left out: nobody said; with `protectedDate` it is
-    required."""
+    """The scheme that protects it; `none`: it is in none. Null: nobody said; with `protectedDate` it is required."""
     reference: Reference | None = None
-    """The number that the scheme gave it."""
+    """The number that the scheme gave it. Null: none is known."""
     received_date: Date | None = None
-    """The day on which it came, not one to come. Left out: the first day of the tenancy counts."""
+    """The day on which it came, not one to come. Null: the first day of the tenancy counts."""
     protected_date: Date | None = None
-    """The day from which the scheme protects it, not one to come. Left out: none is known."""
+    """The day from which the scheme protects it, not one to come. Null: none is known."""
     returned_amount: AmountText | None = None
-    """What was given back of it, at most `amount`, with `returnedDate`. Left out: nothing so far."""
+    """What was given back of it, at most `amount`, with `returnedDate`. Null: nothing so far."""
     returned_date: Date | None = None
-    """The day on which it was given back, not one to come, with `returnedAmount`. Left out: it is held."""
+    """The day on which it was given back, not one to come, with `returnedAmount`. Null: it is held."""
 
 
 class CreateTenancy(Request, frozen=True, kw_only=True):
@@ -286,8 +285,8 @@ class CreateTenancy(Request, frozen=True, kw_only=True):
     """The unit that is let. Left out: the whole property, with all its units."""
     tenant_ids: TenantIds
     type: TenancyType | None = None
-    """What the agreement is in law. Left out: it follows from where the property lies and what it is used for, from
-    whether all tenants are companies, and from `startDate`."""
+    """What the agreement is in law. That of a new tenancy follows by default from where the property lies and what it
+    is used for, from whether all tenants are companies, and from `startDate`."""
     start_date: Date
     end_date: TermEnd | None = None
     ended_date: LastDay | None = None
@@ -297,11 +296,11 @@ class CreateTenancy(Request, frozen=True, kw_only=True):
     rent_frequency: RentFrequency
     rent_due_day: RentDueDay | None = None
     """The day on which rent is due: of the month, 31 being its last; with weekly to four-weekly rent of the week, 1
-    Monday to 7 Sunday. Left out: that of `startDate`, unless `rentQuarterDays` are given."""
+    Monday to 7 Sunday. Of a new tenancy it is by default that of `startDate`; rent on `rentQuarterDays` has none."""
     rent_quarter_days: RentQuarterDays | None = None
     bills_included: bool = False
     deposit: DepositPart | None = None
-    """The deposit that was taken. Left out: there is none, or its parts are given by name."""
+    """The deposit that was taken, whole; that of a new tenancy can be given by its parts instead."""
     deposit_amount: AmountText | None = None
     """`amount` of the deposit by name, in the place of `deposit`."""
     deposit_scheme: DepositScheme | None = None

@@ -137,7 +137,7 @@ class CreateTenant(Request, frozen=True, kw_only=True):
     phone: Phone | None = None
     correspondence_address: AddressRequest | None = None
     right_to_rent: RightToRent | None = None
-    """The check that they may rent a home. Left out: `not_checked`."""
+    """The check that they may rent a home; by default `not_checked`."""
     guarantor: Guarantor | None = None
     notes: TenantNotes | None = None
     external_id: ExternalId | None = None

@@ -88,7 +88,7 @@ class CreatePropertyUnit(Request, frozen=True, kw_only=True):
     area_sqm: DecimalText | None = None
     market_rent: AmountText | None = None
     rent_frequency: RentFrequency | None = None
-    """How often `marketRent` would be due. Left out: `monthly`; without a `marketRent` it is refused."""
+    """How often `marketRent` would be due, `monthly` by default; without a `marketRent` it is refused."""
     external_id: ExternalId | None = None
 
 

@@ -198,7 +198,7 @@ class CreateDocumentRecord(Request, frozen=True, kw_only=True):
     name: VaultName
     """What people call it, without slashes and control characters; several documents of a folder may have one name."""
     folder_id: Id | None = None
-    """The folder that it is to lie in. Left out: at the top."""
+    """The folder that it is to lie in. Null: at the top, where a new document lies by default."""
     mime_type: MimeType | None = None
     """The media type. Left out: the one that the ending of its name says."""
     size_bytes: SizeBytes | None = None
@@ -207,7 +207,7 @@ class CreateDocumentRecord(Request, frozen=True, kw_only=True):
     """SHA-256 of the bytes to come, in lower-case hexadecimal: other bytes are refused. Left out: it is not
     compared."""
     document_date: Date | None = None
-    """The document's own date. Left out: the one that is read in it, if any."""
+    """The document's own date; of a new document by default the one that is read in it, if any."""
     contract_id: ContractId | None = None
     """The id of a contract in a system of yours, which is never checked."""
     links: DocumentLinks | None = None
