@@ -80,15 +80,7 @@ TenantsFromDate = Annotated[
         "entered wrongly."
     ),
 ]
-RentDueDay = Annotated[
-    int,
-    Meta(
-        ge=1,
-        le=31,
-        description="Day of the month, 31 being its last; with weekly to four-weekly rent the day of the week, "
-        "1 Monday to 7 Sunday.",
-    ),
-]
+RentDueDay = Annotated[int, Meta(ge=1, le=31)]
 TermEnd = Annotated[
     datetime.date,
     Meta(
