@@ -83,11 +83,11 @@ def list_linked_transactions(tx: ReadTx, caller: Caller, request: ListLinkedTran
     business, also what names no property of it. The first page has the `totals` of all pages, but not of changes.
     """
     filters = _filters(request)
-    found = allocation_pages.page(tx, request, filters)
+    page = allocation_pages.page(tx, request, filters)
     # Chosen: the sums of many take longer than a page, and are the same on the next; changes have none of their own
     is_first = request.cursor is None and request.updated_since is None
     totals = _totals(tx, request, filters) if is_first else None
-    return Listing.of(found.items, found.next_cursor, b',"totals":%b' % encode(totals))
+    return Listing.of(page.items, page.next_cursor, b',"totals":%b' % encode(totals))
 
 
 def _filters(request: ListLinkedTransactions) -> dict[str, object]:
@@ -98,7 +98,7 @@ def _filters(request: ListLinkedTransactions) -> dict[str, object]:
         "tenancy_id": request.tenancy_id,
         "business_id": request.business_id,
     }
-    given = allocation_pages.filters_of(
+    filters = allocation_pages.filters_of(
         **named,
         of_lets=True if all(id_ is None for id_ in named.values()) else None,
         direction=request.direction,
@@ -108,14 +108,14 @@ def _filters(request: ListLinkedTransactions) -> dict[str, object]:
     if request.tax_year is not None:
         if first is not None or last is not None:
             raise invalid_field("taxYear", "conflict", "Give taxYear, or fromDate and toDate.")
-        given["from_date"], given["to_date"] = report_ranges.of_tax_year(request.tax_year)
+        filters["from_date"], filters["to_date"] = report_ranges.of_tax_year(request.tax_year)
     elif first is not None and last is not None and last < first:
         raise invalid_field("toDate", "date_order", "It is before fromDate.")
-    return given | allocation_pages.of_categories(list(dict.fromkeys(request.category or ())))
+    return filters | allocation_pages.of_categories(list(dict.fromkeys(request.category or ())))
 
 
 def _totals(tx: ReadTx, request: ListLinkedTransactions, filters: Filters) -> LinkedTotals:
-    by_currency = {one.currency: one for one in allocation_pages.totals(tx, filters)}
+    by_currency = {total.currency: total for total in allocation_pages.totals(tx, filters)}
     currency = _currency(tx, request)
     own = _sums(by_currency.pop(currency, CurrencyTotal(currency, 0, 0, 0)))
     return LinkedTotals(
@@ -124,7 +124,7 @@ def _totals(tx: ReadTx, request: ListLinkedTransactions, filters: Filters) -> Li
         money_in=own.money_in,
         money_out=own.money_out,
         net=own.net,
-        other_currencies=[_sums(one) for one in by_currency.values()],
+        other_currencies=[_sums(total) for total in by_currency.values()],
     )
 
 
@@ -138,13 +138,13 @@ def _currency(tx: ReadTx, request: ListLinkedTransactions) -> str:
     return "GBP" if business is None else business.currency
 
 
-def _sums(one: CurrencyTotal) -> CurrencySums:
+def _sums(total: CurrencyTotal) -> CurrencySums:
     return CurrencySums(
-        currency=one.currency,
-        count=one.number,
-        money_in=Money(one.money_in, one.currency),
-        money_out=Money(one.money_out, one.currency),
-        net=Money(one.money_in - one.money_out, one.currency),
+        currency=total.currency,
+        count=total.number,
+        money_in=Money(total.money_in, total.currency),
+        money_out=Money(total.money_out, total.currency),
+        net=Money(total.money_in - total.money_out, total.currency),
     )
 
 
