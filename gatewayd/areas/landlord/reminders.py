@@ -50,21 +50,21 @@ _SELECT_NOT_KEPT_ANY_ORG = "SELECT org_id, id FROM mortgages WHERE length(owed_b
 
 def is_silent(tx: ReadTx) -> bool:
     """Whether there is nothing to tell, no rent to look at, and no loan to compute."""
-    return not any(tx.rows(sql, **_asked(tx, 1)) for sql in _SELECTS)
+    return not any(tx.rows(sql, **_values(tx, 1)) for sql in _SELECTS)
 
 
 def tell_some(tx: WriteTx) -> None:
     """Tell of some of what there is to tell of, in all organizations."""
-    asked = _asked(tx, TOLD_AT_ONCE)
-    for org_id, id_, property_id, unit_id, type_, expiry in tx.rows(_SELECT_EXPIRING_ANY_ORG, **asked):
+    values = _values(tx, TOLD_AT_ONCE)
+    for org_id, id_, property_id, unit_id, type_, expiry in tx.rows(_SELECT_EXPIRING_ANY_ORG, **values):
         tx.bind(org_id)
         _tell_expiring(tx, PROPERTIES.get(tx, property_id), id_, unit_id, type_, expiry)
         certificates.mark_told(tx, id_)
-    for org_id, id_, end in tx.rows(_SELECT_ENDING_ANY_ORG, **asked):
+    for org_id, id_, end in tx.rows(_SELECT_ENDING_ANY_ORG, **values):
         tx.bind(org_id)
         _tell_ending(tx, TENANCIES.get(tx, id_), end)
         tenancies.mark_ending_told(tx, id_)
-    for org_id, id_, told_for in tx.rows(_SELECT_RENTED_ANY_ORG, **asked):
+    for org_id, id_, told_for in tx.rows(_SELECT_RENTED_ANY_ORG, **values):
         tx.bind(org_id)
         told_for = _tell_overdue(tx, TENANCIES.get(tx, id_), told_for)
         tenancies.mark_rent_looked_at(tx, id_, told_for)
@@ -82,7 +82,7 @@ _SELECTS: Final = (
 )
 
 
-def _asked(tx: ReadTx, count: int) -> dict[str, object]:
+def _values(tx: ReadTx, count: int) -> dict[str, object]:
     today = tx.today
     window = {"until": days_after(today, WINDOW_DAYS), "since": days_after(today, -LOOKED_AT_DAYS)}
     return {"today": today, "count": count, **window}

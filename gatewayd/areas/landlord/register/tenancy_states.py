@@ -71,8 +71,8 @@ def expected_end(row: TenancyRow) -> str | None:
 
     That is the last day, else the expiry of a notice, else the end of a term, after which the tenancy goes on.
     """
-    found = last_day(row) or row.notice_expiry_date
-    return row.term_end_date if found is None and not _term_falls_away(row) else found
+    end = last_day(row) or row.notice_expiry_date
+    return row.term_end_date if end is None and not _term_falls_away(row) else end
 
 
 def is_past_term(row: TenancyRow, day: str) -> bool:

@@ -92,7 +92,7 @@ def of_all(tx: ReadTx, day: str) -> list[Owing]:
     ended = [Owing._make(row) for row in tx.each(_SELECT_ENDED, day=day) if row[0] not in since]
     running = [row for row in tx.each(_SELECT_RUNNING, day=day) if row[0] not in since]
     worked_out = (_owing(row, day) for row in (*running, *changed))
-    return [*ended, *(one for one in worked_out if one is not None)]
+    return [*ended, *(owing for owing in worked_out if owing is not None)]
 
 
 def _owing(row: Row, day: str) -> Owing | None:

@@ -146,8 +146,8 @@ def _holidays(nation: _Nation) -> str:
 
 def _working_days_after(day: str, count: int) -> str:
     """The ISO date of the `count`th day after another that is no Saturday and no Sunday."""
-    found = datetime.date.fromisoformat(day)
+    date = datetime.date.fromisoformat(day)
     while count:
-        found += datetime.timedelta(days=1)
-        count -= found.isoweekday() <= _OF_WEEK
-    return found.isoformat()
+        date += datetime.timedelta(days=1)
+        count -= date.isoweekday() <= _OF_WEEK
+    return date.isoformat()

@@ -225,8 +225,8 @@ def _of_wales(row: TenancyRow, kind: NoticeKind, served: str) -> Shortest | None
         if converted:
             return Shortest(Span(months=2), f"{_RHWA} Sch 12 para 25D")
         return Shortest(Span(months=6), f"{_RHWA} s195")
-    found = [(WALES[ground], _OF_WALES[ground]) for ground in row.notice_grounds if ground in WALES]
-    return Shortest(*max(found, key=lambda one: one[0].after(served))) if found else None
+    by_ground = [(WALES[ground], _OF_WALES[ground]) for ground in row.notice_grounds if ground in WALES]
+    return Shortest(*max(by_ground, key=lambda pair: pair[0].after(served))) if by_ground else None
 
 
 def _notice_to_leave(row: TenancyRow, served: str) -> Shortest | None:
@@ -251,7 +251,7 @@ def _common_law(row: TenancyRow, served: str) -> Shortest:
     if row.type in ("lodger", "other"):  # Chosen: excluded from the Act (s3A), or nobody knows
         return period
     least = Shortest(_FOUR_WEEKS, "Protection from Eviction Act 1977 s5(1)(b)")
-    return max(least, period, key=lambda one: one.span.after(served))
+    return max(least, period, key=lambda shortest: shortest.span.after(served))
 
 
 # -- what of a notice that was served is not as the law asks for

@@ -47,7 +47,9 @@ def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listin
     def item(row: Row) -> bytes:
         return encode(rows.shown(tx, TENANCIES.read(tx, row)))
 
-    return sync_page(tx, request, [TENANCIES.select + one for one in states], filters, item, {"today": tx.today})
+    return sync_page(
+        tx, request, [TENANCIES.select + condition for condition in states], filters, item, {"today": tx.today}
+    )
 
 
 def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenancy:
@@ -70,9 +72,9 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
         raise invalid(*errors)
     row = _new(tx, request, let)
     ends = {"endDate": row.term_end_date, "endedDate": row.end_date}
-    found = [*rules.type_mistakes(row, let.jurisdiction), *rules.mistakes(row, tx.today, ends)]
-    found += rules.due_day_mistakes(row, given=request.rent_due_day is not None)
-    _refuse([*found, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
+    wrong = [*rules.type_mistakes(row, let.jurisdiction), *rules.mistakes(row, tx.today, ends)]
+    wrong += rules.due_day_mistakes(row, is_requested=request.rent_due_day is not None)
+    _refuse([*wrong, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
     warnings = [compliance.no_term(row)] if rules.takes_no_term(row) else []
     row = rows.add(tx, rules.without_term(row))
     return rows.shown(tx, row, [*warnings, *compliance.of_last_quarter(None, row)])
@@ -96,7 +98,7 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     after = changing.with_notice(after, before, request)
     after = changing.with_end(after, request, tx.today)
     after, told = spans.with_tenants(changing.with_deposit(after, request), before, request, tx.today)
-    errors = [*rules.due_day_mistakes(after, given=request.rent_due_day is not UNSET)]
+    errors = [*rules.due_day_mistakes(after, is_requested=request.rent_due_day is not UNSET)]
     if request.tenant_ids is not UNSET and after.tenant_ids != before.tenant_ids:
         errors += _tenant_mistakes(tx, after.tenant_ids)
     if (after.type, after.start_date) != (before.type, before.start_date):
@@ -173,12 +175,12 @@ def _unit_mistakes(tx: ReadTx, unit_id: str | None, property_id: str) -> Iterato
     """What is wrong with the unit of a new tenancy; None: it is of the whole property."""
     if unit_id is None:
         return
-    found = tx.row(_SELECT_UNIT, id=unit_id)
-    if found is None:
+    unit = tx.row(_SELECT_UNIT, id=unit_id)
+    if unit is None:
         yield unknown_reference("unitId", "unit")
-    elif found[0] != property_id:
+    elif unit[0] != property_id:
         yield FieldError("unitId", "conflict", "The unit is one of another property.")
-    elif found[1]:
+    elif unit[1]:
         yield FieldError("unitId", "conflict", "The unit is archived.")
 
 
@@ -196,8 +198,8 @@ def _tenant_mistakes(tx: ReadTx, ids: Sequence[str]) -> Iterator[FieldError]:
 
 def _are_companies(tx: ReadTx, ids: Sequence[str]) -> bool:
     """Whether all of these tenants are companies."""
-    found = [tenants.standing(tx, id_) for id_ in ids]
-    return all(standing is not None and standing.kind == "company" for standing in found)
+    standings = [tenants.standing(tx, id_) for id_ in ids]
+    return all(standing is not None and standing.kind == "company" for standing in standings)
 
 
 OPERATIONS = (

@@ -75,8 +75,8 @@ id IN (SELECT tenancy_id FROM tenancy_tenants WHERE org_id = :org_id AND tenant_
 
 def of_property(tx: ReadTx, property_id: str) -> list[Tenancy]:
     """The tenancies of a property, the latest to begin first: at most `MAX_OF_PROPERTY`."""
-    found = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=MAX_OF_PROPERTY)
-    return [shown(tx, TENANCIES.read(tx, values)) for values in found]
+    rows = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=MAX_OF_PROPERTY)
+    return [shown(tx, TENANCIES.read(tx, values)) for values in rows]
 
 
 def add(tx: WriteTx, row: TenancyRow) -> TenancyRow:
@@ -137,7 +137,7 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         deposit=deposits.shown(row),
         arrears=Money(owed.arrears, row.currency),
         credit=Money(owed.credit, row.currency),
-        warnings=[*warnings, *(found for found in standing if found not in warnings)],
+        warnings=[*warnings, *(warning for warning in standing if warning not in warnings)],
     )
 
 

@@ -100,9 +100,9 @@ def mistakes(row: TenancyRow, today: str, ends: Mapping[str, str | None]) -> Ite
     yield from _notice_mistakes(row)
 
 
-def due_day_mistakes(row: TenancyRow, *, given: bool) -> Iterator[FieldError]:
-    """What is wrong with a day on which the rent of a tenancy is said to be due. `given`: the request says one."""
-    if given and row.rent_quarter_days is not None:
+def due_day_mistakes(row: TenancyRow, *, is_requested: bool) -> Iterator[FieldError]:
+    """What is wrong with the day on which rent is due. `is_requested`: the request gives one."""
+    if is_requested and row.rent_quarter_days is not None:
         message = "Its rent is due on `rentQuarterDays`: give either."
         yield FieldError("rentDueDay", "conflict", message)
 
@@ -124,7 +124,7 @@ def _rent_mistakes(row: TenancyRow) -> Iterator[FieldError]:
 def _notice_mistakes(row: TenancyRow) -> Iterator[FieldError]:
     served, expiry = row.notice_served_date, row.notice_expiry_date
     said = expiry, row.notice_by, row.notice_kind, row.notice_grounds or None
-    if served is None and any(one is not None for one in said):
+    if served is None and any(value is not None for value in said):
         yield FieldError("noticeServedDate", "required", "When was the notice served?")
     elif served is not None and expiry is None:
         yield FieldError("noticeExpiryDate", "required", "When does the notice expire?")

@@ -39,11 +39,11 @@ def of_row(row: TenancyRow) -> list[TenantSpan]:
 
 def last_days(row: TenancyRow) -> dict[str, str | None]:
     """By tenant, the last day as one; None: the tenancy's own last day."""
-    found: dict[str, str | None] = {}
+    last: dict[str, str | None] = {}
     for span in of_row(row):
-        known = found.get(span.tenant_id, "")
-        found[span.tenant_id] = None if None in (known, span.to_date) else max(known or "", span.to_date or "")
-    return found
+        known = last.get(span.tenant_id, "")
+        last[span.tenant_id] = None if None in (known, span.to_date) else max(known or "", span.to_date or "")
+    return last
 
 
 def with_tenants(row: TenancyRow, before: TenancyRow, request: UpdateTenancy, today: str) -> Changed:
@@ -69,7 +69,7 @@ def with_tenants(row: TenancyRow, before: TenancyRow, request: UpdateTenancy, to
 
 def from_start(row: TenancyRow, start: str) -> list[TenantSpan]:
     """The same, where the tenancy began on another day: who was there from the start on still was."""
-    return [replace(one, from_date=start) if one.from_date == row.start_date else one for one in row.tenant_spans]
+    return [replace(span, from_date=start) if span.from_date == row.start_date else span for span in row.tenant_spans]
 
 
 def mistakes(row: TenancyRow) -> Iterator[FieldError]:
@@ -99,7 +99,7 @@ def _from(row: TenancyRow, before: TenancyRow, day: str) -> TenancyRow:
         if span.from_date < day
     ]
     for id_ in row.tenant_ids:
-        place = next((i for i, one in enumerate(kept) if (one.tenant_id, one.to_date) == (id_, eve)), None)
+        place = next((i for i, span in enumerate(kept) if (span.tenant_id, span.to_date) == (id_, eve)), None)
         if place is None:
             kept.append(TenantSpan(tenant_id=id_, from_date=day, to_date=None))
         else:
