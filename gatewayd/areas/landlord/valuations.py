@@ -113,7 +113,7 @@ class Place(NamedTuple):
 
 def of_property(tx: ReadTx, property_id: str, count: int = MOST_INCLUDED) -> list[PropertyValuation]:
     """The valuations of a property, latest first."""
-    return list(_read(tx, _SELECT_OF_PROPERTY, Place(), {"property_id": property_id, "count": count}))
+    return list(_read_valuations(tx, _SELECT_OF_PROPERTY, Place(), {"property_id": property_id, "count": count}))
 
 
 def latest(tx: ReadTx, property_id: str) -> PropertyValuation | None:
@@ -127,17 +127,17 @@ def latest_first(tx: ReadTx, request: ListPropertyValuations, place: Place | Non
         "valuation_date >= :from_date": request.from_date and request.from_date.isoformat(),
         "external_id = :external_id": request.external_id,
     }
-    given = {condition: value for condition, value in named.items() if value is not None}
-    values = {condition.rpartition(":")[2]: value for condition, value in given.items()}
+    in_force = {condition: value for condition, value in named.items() if value is not None}
+    values = {condition.rpartition(":")[2]: value for condition, value in in_force.items()}
     if place is None:
         place = Place() if request.to_date is None else Place(date=request.to_date.isoformat())
-    sql = " AND ".join([_SELECT_OF_PROPERTY, *given])
-    return _read(tx, sql, place, {**values, "property_id": request.property_id, "count": request.limit + 1})
+    sql = " AND ".join([_SELECT_OF_PROPERTY, *in_force])
+    return _read_valuations(tx, sql, place, {**values, "property_id": request.property_id, "count": request.limit + 1})
 
 
-def _read(tx: ReadTx, sql: str, place: Place, values: dict[str, object]) -> Iterator[PropertyValuation]:
-    found = tx.each(sql + _BEHIND, before_date=place.date, before_id=place.id, **values)
-    return (VALUATIONS.read(tx, row) for row in found)
+def _read_valuations(tx: ReadTx, sql: str, place: Place, values: dict[str, object]) -> Iterator[PropertyValuation]:
+    rows = tx.each(sql + _BEHIND, before_date=place.date, before_id=place.id, **values)
+    return (VALUATIONS.read(tx, row) for row in rows)
 
 
 def list_property_valuations(tx: ReadTx, caller: Caller, request: ListPropertyValuations) -> Listing[PropertyValuation]:
@@ -154,8 +154,8 @@ def list_property_valuations(tx: ReadTx, caller: Caller, request: ListPropertyVa
         return len(items[-1])
 
     key = cursor_key(request, str, str)
-    found = latest_first(tx, request, None if key is None else Place(str(key[0]), str(key[1])))
-    taken, more = fill(found, request.limit, size)
+    valuations = latest_first(tx, request, None if key is None else Place(str(key[0]), str(key[1])))
+    taken, more = fill(valuations, request.limit, size)
     cursor = next_cursor(request, (taken[-1].valuation_date, taken[-1].id)) if more else None
     return Listing.of(items[: len(taken)], cursor)
 

@@ -44,17 +44,17 @@ def list_mortgages(tx: ReadTx, caller: Caller, request: ListMortgages) -> Listin
     if request.rate_ends_before is None or request.updated_since is not None:
         return table_page(tx, request, MORTGAGES, filters)
     after_date, after_id = cursor_key(request, str, str) or ("", "")
-    given = {condition: value for condition, value in filters.items() if value is not None}
-    values = {condition.rpartition(":")[2].rstrip(")"): value for condition, value in given.items()}
-    sql = " AND ".join([MORTGAGES.select, *given]) + _BY_END
-    found = tx.each(sql, after_date=after_date, after_id=after_id, count=request.limit + 1, **values)
+    in_force = {condition: value for condition, value in filters.items() if value is not None}
+    values = {condition.rpartition(":")[2].rstrip(")"): value for condition, value in in_force.items()}
+    sql = " AND ".join([MORTGAGES.select, *in_force]) + _BY_END
+    rows = tx.each(sql, after_date=after_date, after_id=after_id, count=request.limit + 1, **values)
     items: list[bytes] = []
 
     def size(row: Mortgage) -> int:
         items.append(encode(row))
         return len(items[-1])
 
-    taken, more = fill((MORTGAGES.read(tx, row) for row in found), request.limit, size)
+    taken, more = fill((MORTGAGES.read(tx, row) for row in rows), request.limit, size)
     cursor = next_cursor(request, (taken[-1].rate_end_date or "", taken[-1].id)) if more else None
     return Listing.of(items[: len(taken)], cursor)
 
@@ -104,20 +104,20 @@ def update_mortgage(tx: WriteTx, caller: Caller, request: UpdateMortgage) -> Mor
     owed on days of a closed period stays too: a first balance leaves them alone, and what would move them is refused.
     """
     before = MORTGAGES.get(tx, request.id, request.expected_version)
-    given = MORTGAGES.changed(before, request)
+    requested = MORTGAGES.changed(before, request)
     if request.account_number_masked is not UNSET:
-        given = replace(given, account_number_masked=rules.masked(request.account_number_masked))
+        requested = replace(requested, account_number_masked=rules.masked(request.account_number_masked))
     after = replace(
-        given,
+        requested,
         interest_rate=before.interest_rate,
         current_balance=before.current_balance,
         balance_date=before.balance_date,
     )
-    after = _with_balance(_with_rate(tx, rules.started(after), before, request, given), request, given)
+    after = _with_balance(_with_rate(tx, rules.started(after), before, request, requested), request, requested)
     return MORTGAGES.update(tx, _kept(tx, before, _checked(tx, after)))
 
 
-def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMortgage, given: Mortgage) -> Mortgage:
+def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMortgage, requested: Mortgage) -> Mortgage:
     """The mortgage with the rate that is asked for. Raises `Problem` `validation_failed` for a day it cannot have."""
     if request.interest_rate is UNSET:
         if request.rate_from_date is not UNSET:
@@ -130,20 +130,20 @@ def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMort
     if from_date > latest:  # Chosen: of a rate to come rateEndDate and reversionRate tell
         raise invalid_field("rateFromDate", "out_of_range", "The day is still to come.")
     agreed = replace(row, rate_end_date=before.rate_end_date, reversion_rate=before.reversion_rate)
-    row = rules.with_rate(agreed, given.interest_rate, from_date)
+    row = rules.with_rate(agreed, requested.interest_rate, from_date)
     if request.rate_end_date is not UNSET:
-        row = replace(row, rate_end_date=given.rate_end_date)
+        row = replace(row, rate_end_date=requested.rate_end_date)
     if request.reversion_rate is not UNSET:
-        row = replace(row, reversion_rate=given.reversion_rate)
+        row = replace(row, reversion_rate=requested.reversion_rate)
     return row
 
 
-def _with_balance(row: Mortgage, request: UpdateMortgage, given: Mortgage) -> Mortgage:
+def _with_balance(row: Mortgage, request: UpdateMortgage, requested: Mortgage) -> Mortgage:
     """The mortgage with the balance that is asked for, or without it. Raises `Problem` `validation_failed`."""
     day = None if request.balance_date is UNSET else request.balance_date.isoformat()
     if request.current_balance is None:
         return rules.without_balance(row, day)
-    amount = None if request.current_balance is UNSET else given.current_balance
+    amount = None if request.current_balance is UNSET else requested.current_balance
     errors = [*rules.balance_mistakes(amount, day)]
     if errors:
         raise invalid(*errors)

@@ -61,16 +61,16 @@ def list_properties(tx: ReadTx, caller: Caller, request: ListProperties) -> List
 
 def get_property(tx: ReadTx, caller: Caller, request: GetProperty) -> PropertyDetail:
     """Get one property, archived or not, with what belongs to it where `include` asks for that."""
-    found = rows.get_shown(tx, request.id)
-    asked = request.include or ()
+    property_ = rows.get_shown(tx, request.id)
+    included = request.include or ()
     return project(
-        found,
+        property_,
         PropertyDetail,
-        units=units.of_property(tx, found.id) if "units" in asked else UNSET,
-        tenancies=tenancy_rows.of_property(tx, found.id) if "tenancies" in asked else UNSET,
-        mortgages=mortgages.of_property(tx, found.id) if "mortgages" in asked else UNSET,
-        valuations=valuations.of_property(tx, found.id) if "valuations" in asked else UNSET,
-        certificates=certificates.of_property(tx, found.id) if "certificates" in asked else UNSET,
+        units=units.of_property(tx, property_.id) if "units" in included else UNSET,
+        tenancies=tenancy_rows.of_property(tx, property_.id) if "tenancies" in included else UNSET,
+        mortgages=mortgages.of_property(tx, property_.id) if "mortgages" in included else UNSET,
+        valuations=valuations.of_property(tx, property_.id) if "valuations" in included else UNSET,
+        certificates=certificates.of_property(tx, property_.id) if "certificates" in included else UNSET,
     )
 
 

@@ -120,11 +120,11 @@ def _sum(owners: Sequence[PropertyOwner]) -> Decimal:
     return sum((Decimal(owner.share_percent) for owner in owners), Decimal(0))
 
 
-def merged_owners(before: Sequence[PropertyOwner], given: Sequence[PropertyOwner]) -> list[PropertyOwner]:
+def merged_owners(before: Sequence[PropertyOwner], after: Sequence[PropertyOwner]) -> list[PropertyOwner]:
     """The owners after a change: where all that are given have a day, those of earlier days stay."""
-    first = min((_first_day(one) for one in given), default="")
-    kept = [one for one in before if _first_day(one) < first]
-    owners = [replace(one, share_percent=canonical(one.share_percent)) for one in given]
+    first = min((_first_day(owner) for owner in after), default="")
+    kept = [owner for owner in before if _first_day(owner) < first]
+    owners = [replace(owner, share_percent=canonical(owner.share_percent)) for owner in after]
     return sorted([*kept, *owners], key=_first_day)
 
 
@@ -139,7 +139,7 @@ def ownership_mistakes(
     """What is wrong with the owners of each day together, and with the days."""
     for _, those in _sets(owners):
         yield from share_mistakes(those, legal_entity_id, path)
-    for day in sorted({_first_day(one) for one in owners} - {""}):
+    for day in sorted({_first_day(owner) for owner in owners} - {""}):
         if not _EARLIEST <= day <= today:
             message = f"Give a day from {_EARLIEST} to {today}: who will own it is entered when they do."
             yield FieldError(path, "out_of_range", message)
@@ -147,7 +147,7 @@ def ownership_mistakes(
 
 def _sets(owners: Sequence[PropertyOwner]) -> list[tuple[str, list[PropertyOwner]]]:
     days = sorted({"", *map(_first_day, owners)})
-    return [(day, [one for one in owners if _first_day(one) == day]) for day in days]
+    return [(day, [owner for owner in owners if _first_day(owner) == day]) for day in days]
 
 
 def _first_day(owner: PropertyOwner) -> str:

@@ -38,7 +38,7 @@ def list_property_units(tx: ReadTx, caller: Caller, request: ListPropertyUnits) 
         "property_id = :property_id": request.property_id,
         "external_id = :external_id": request.external_id,
     }
-    selects = [rows.SELECT_SHOWN + one for one in rows.OF_STATUS.get(request.status or "archived", ("",))]
+    selects = [rows.SELECT_SHOWN + condition for condition in rows.OF_STATUS.get(request.status or "archived", ("",))]
     return sync_page(tx, request, selects, filters, lambda row: encode(rows.shown(row)), rows.days(tx))
 
 
