@@ -179,10 +179,10 @@ def find(tx: ReadTx, token: str) -> OpenLink | None:
     None: there is no such one, it is revoked or over, its document is not there any more, or its organization is
     suspended.
     """
-    found = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
-    if found is None:
+    values = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
+    if values is None:
         return None
-    org_id, id_ = found
+    org_id, id_ = values
     if suspensions.is_suspended(tx, org_id):
         return None
     tx.bind(org_id)
@@ -202,8 +202,8 @@ def find_open(tx: ReadTx, link_id: str) -> OpenLink | None:
 
 def count_download(tx: WriteTx, link_id: str) -> bool:
     """Count a download before its first byte is sent; False where the link is used up, or over, meanwhile."""
-    found = find_open(tx, link_id)
-    if found is None or found.is_used_up:
+    opened = find_open(tx, link_id)
+    if opened is None or opened.is_used_up:
         return False
     tx.run(_COUNT_DOWNLOAD, id=link_id)
     return True
@@ -215,16 +215,16 @@ def begin_try(tx: WriteTx, token: str) -> Try | None:
     None as in `find`, or the link is used up. Each failure after the first `TRIES` locks it for a minute, then two, up
     to an hour.
     """
-    found = find(tx, token)
-    if found is None or found.is_used_up:
+    opened = find(tx, token)
+    if opened is None or opened.is_used_up:
         return None
-    wrong, locked_until = tx.row(_SELECT_WRONG, id=found.link.id) or (0, None)
+    wrong, locked_until = tx.row(_SELECT_WRONG, id=opened.link.id) or (0, None)
     if locked_until is not None and locked_until > tx.now:
-        return Try(found, Instant(locked_until))
+        return Try(opened, Instant(locked_until))
     over = wrong + 1 - TRIES
     lock = None if over < 0 else tx.now + min(MINUTE << min(over, 6), HOUR)
-    tx.run(_NOTE_WRONG, id=found.link.id, locked_until=lock)
-    return Try(found, None)
+    tx.run(_NOTE_WRONG, id=opened.link.id, locked_until=lock)
+    return Try(opened, None)
 
 
 def take_right(tx: WriteTx, token: str) -> bool:
@@ -232,10 +232,10 @@ def take_right(tx: WriteTx, token: str) -> bool:
 
     What it opens is counted as it is read.
     """
-    found = find(tx, token)
-    if found is None or found.is_used_up:
+    opened = find(tx, token)
+    if opened is None or opened.is_used_up:
         return False
-    tx.run(_NOTE_RIGHT, id=found.link.id)
+    tx.run(_NOTE_RIGHT, id=opened.link.id)
     return True
 
 
@@ -247,8 +247,8 @@ def revoke(tx: WriteTx, link_id: str) -> LinkRow:
 
 def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
     """The links that lead anywhere, by id; also to documents in the trash, which may come back."""
-    found = tx.rows(_SELECT_OPEN, **sought._asdict())
-    return [Opening._make((*row[:-1], None if row[-1] is None else to_wire(Instant(row[-1]))[:10])) for row in found]
+    rows = tx.rows(_SELECT_OPEN, **sought._asdict())
+    return [Opening._make((*row[:-1], None if row[-1] is None else to_wire(Instant(row[-1]))[:10])) for row in rows]
 
 
 def hand_over(tx: WriteTx, link_id: str, user_id: str) -> None:
@@ -275,15 +275,15 @@ def list_links(tx: ReadTx, caller: Caller, request: ListLinks) -> Listing[Docume
     """List the links to a document, newest first, ended ones too; their addresses are never in it."""
     documents.get(tx, request.document_id)
     key = cursor_key(request, str)
-    asked = {"document_id": request.document_id, "after": MAX_KEY if key is None else key[0]}
+    values = {"document_id": request.document_id, "after": MAX_KEY if key is None else key[0]}
     items: list[bytes] = []
 
     def size(row: Row) -> int:
         items.append(encode(shown(LINKS.read(tx, row))))
         return len(items[-1])
 
-    found, more = fill(tx.each(_SELECT_OF_DOCUMENT, count=request.limit + 1, **asked), request.limit, size)
-    return Listing.of(items[: len(found)], next_cursor(request, (found[-1][0],)) if more else None)
+    taken, more = fill(tx.each(_SELECT_OF_DOCUMENT, count=request.limit + 1, **values), request.limit, size)
+    return Listing.of(items[: len(taken)], next_cursor(request, (taken[-1][0],)) if more else None)
 
 
 def revoke_link(tx: WriteTx, caller: Caller, request: RevokeLink) -> DocumentLinkAccess:

@@ -117,7 +117,7 @@ OPERATIONS: Final = (
         handler=AT_CATALOGUE,
         work="vault.search.vector",
         does_work=lambda request: request.mode != "text",
-        did_work=lambda found: found.mode_used != "text",
+        did_work=lambda answer: answer.mode_used != "text",
         example={"query": "boiler repair", "filters": {"mimeTypes": ["application/pdf"]}},
     ),
 )

@@ -60,12 +60,12 @@ def purge_some(tx: WriteTx, before: Instant) -> int:
 
     Answers how many were looked at. What has to be kept stays.
     """
-    found = _old_in_trash(tx, before)
-    for org_id, document_id in found:
+    old = _old_in_trash(tx, before)
+    for org_id, document_id in old:
         tx.bind(org_id)
         if not _is_to_be_kept(tx, document_id):  # it is where an entity was added since
             forget(tx, document_id)
-    return len(found)
+    return len(old)
 
 
 def _old_in_trash(tx: ReadTx, before: Instant) -> list[tuple[str, str]]:

@@ -63,7 +63,7 @@ def get_starred_documents(tx: ReadTx, caller: Caller, request: GetStarredDocumen
 
 def get_recent_documents(tx: ReadTx, caller: Caller, request: GetRecentDocuments) -> Listing[RecentDocument]:
     """List the documents that the caller's user read last, the latest first: what a key read counts as its owner's."""
-    return Listing.of([encode(one) for one in rows.recent(tx, caller.reference, request.limit)], None)
+    return Listing.of([encode(document) for document in rows.recent(tx, caller.reference, request.limit)], None)
 
 
 def create_document_record(
@@ -88,7 +88,7 @@ def create_document_record(
     row = DOCUMENTS.new(
         tx,
         None,
-        **_given(request),
+        **_record_fields(request),
         links=links,
         original_name=request.name,
         mime_type=request.mime_type or rules.type_of(request.name),
@@ -159,23 +159,23 @@ def delete_document(tx: WriteTx, caller: Caller, request: GetDocument) -> Delete
 def bulk_move_documents(tx: WriteTx, caller: Caller, request: BulkMoveDocuments) -> BulkMoved:
     """Move several documents into a folder, or to the top: all of them or none, unless `partial` says otherwise."""
     rules.refuse_unknown_folder(tx, request.folder_id)
-    found, missing = [], []
+    documents, missing = [], []
     for id_ in dict.fromkeys(request.document_ids):
         row = DOCUMENTS.find(tx, id_)
         if row is None or row.status == "deleted":
             missing.append(id_)
         else:
-            found.append(row)
+            documents.append(row)
     if missing and not request.partial:
         errors = tuple(
             FieldError(f"documentIds[{request.document_ids.index(id_)}]", "unknown_reference", f"There is no {id_}.")
             for id_ in missing
         )
         raise Problem("not_found", not_found("document").message, errors=errors, extra={"missingIds": missing})
-    for row in found:
+    for row in documents:
         rows.store(tx, row, replace(row, folder_id=request.folder_id))
     code: Literal["not_found"] = "not_found"
-    return BulkMoved(moved=[row.id for row in found], failed=[FailedMove(id=id_, code=code) for id_ in missing])
+    return BulkMoved(moved=[row.id for row in documents], failed=[FailedMove(id=id_, code=code) for id_ in missing])
 
 
 # -- one thing of a document
@@ -207,7 +207,7 @@ def set_document_thumbnail_url(tx: WriteTx, caller: Caller, request: SetDocument
     return rows.store(tx, before, replace(before, thumbnail_url=request.thumbnail_url))
 
 
-def _given(request: CreateDocumentRecord) -> dict[str, object]:
+def _record_fields(request: CreateDocumentRecord) -> dict[str, object]:
     return {
         "name": request.name,
         "folder_id": request.folder_id,

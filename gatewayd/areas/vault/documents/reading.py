@@ -90,8 +90,8 @@ def list_parse_attempts(tx: ReadTx, caller: Caller, request: ListParseAttempts) 
         return len(items[-1])
 
     each = parses.attempts(tx, request.document_id, before, request.limit + 1)
-    found, more = fill(each, request.limit, size)
-    return Listing.of(items[: len(found)], next_cursor(request, (found[-1][0],)) if more else None)
+    taken, more = fill(each, request.limit, size)
+    return Listing.of(items[: len(taken)], next_cursor(request, (taken[-1][0],)) if more else None)
 
 
 def _attempt(row: Row) -> ParseAttempt:

@@ -119,7 +119,7 @@ def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
 
 def link(tx: WriteTx, row: DocumentRow, links: Sequence[DocumentLink]) -> Document:
     """Let a document belong to more than before. Raises `Problem` `limit_reached`."""
-    after = [*row.links, *(one for one in links if one not in row.links)]
+    after = [*row.links, *(added for added in links if added not in row.links)]
     if len(after) > MOST_LINKS:
         message = f"A document has at most {MOST_LINKS} links: take one away first."
         raise Problem("limit_reached", message, extra={"limit": MOST_LINKS})
@@ -188,15 +188,15 @@ def note_access(tx: WriteTx, document_id: str, reader: str) -> None:
 
 def same_content(tx: ReadTx, sha256: str, but: str) -> str | None:
     """Another document of the organization with these bytes."""
-    found: str | None = tx.value(_SELECT_SAME_CONTENT, sha256=sha256, id=but)
-    return found
+    document_id: str | None = tx.value(_SELECT_SAME_CONTENT, sha256=sha256, id=but)
+    return document_id
 
 
 def named(tx: ReadTx, row: DocumentRow) -> str | None:
     """Another document beside it that has its name, in any letter case."""
     sought = {"of": row.folder_id or "", "name_key": name_key(row.name), "id": row.id}
-    found: str | None = tx.value(_SELECT_NAMED, **sought)
-    return found
+    document_id: str | None = tx.value(_SELECT_NAMED, **sought)
+    return document_id
 
 
 def ids_in(tx: ReadTx, folder_ids: Sequence[str]) -> list[str]:

@@ -85,10 +85,10 @@ def standing(tx: ReadTx, token: str) -> Expected | None:
 
     None: there is no such token, it has expired, or its organization is suspended.
     """
-    found = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
-    if found is None or suspensions.is_suspended(tx, found[0]):
+    values = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
+    if values is None or suspensions.is_suspended(tx, values[0]):
         return None
-    org_id, id_ = found
+    org_id, id_ = values
     tx.bind(org_id)
     row = DOCUMENTS.get(tx, id_)
     return None if row.upload_expires_at <= tx.now else Expected(org_id, row)

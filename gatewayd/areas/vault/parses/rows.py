@@ -230,19 +230,21 @@ def due(tx: ReadTx, count: int) -> list[str]:
 
 def begin(tx: WriteTx, document_id: str) -> tuple[int, int]:
     """Put an attempt at a document that is due on record; answers its number, and which of the retries it is."""
-    found = tx.row(_BEGIN, document_id=document_id)
-    assert found is not None, "due"
-    attempt, retries = found
+    values = tx.row(_BEGIN, document_id=document_id)
+    assert values is not None, "due"
+    attempt, retries = values
     tx.run(_ADD_ATTEMPT, document_id=document_id, attempt=attempt)
     return attempt, retries
 
 
-def succeed(tx: WriteTx, document_id: str, attempt: int, text_chars: int, found: tuple[str, str | None, Facts]) -> bool:
-    """Record that an attempt succeeded; `found` are engine, language and facts.
+def succeed(
+    tx: WriteTx, document_id: str, attempt: int, text_chars: int, reading: tuple[str, str | None, Facts]
+) -> bool:
+    """Record that an attempt succeeded; `reading` is engine, language and facts.
 
     False: the document is gone for good, or the attempt is not its own any more.
     """
-    engine, language, facts = found
+    engine, language, facts = reading
     extracted = msgspec.json.encode(facts).decode()
     values = {"text_chars": text_chars, "engine": engine, "language": language, "extracted": extracted}
     if not tx.run(_SUCCEED, document_id=document_id, attempt=attempt, **values):

@@ -73,10 +73,10 @@ class BankLines:
         bill = None if any(link.type == "bank_transaction" for link in document.links) else _bill(document)
         if bill is None or self._is_ours(bill.sender):
             return []
-        found = sorted(self._rated(bill), key=lambda match: -match.score)[:_MOST]
-        if len(found) > 1 and found[0].score == found[1].score:
-            found = [match._replace(score=max(match.score - _AMBIGUOUS, 1)) for match in found]
-        return found
+        matches = sorted(self._rated(bill), key=lambda match: -match.score)[:_MOST]
+        if len(matches) > 1 and matches[0].score == matches[1].score:
+            matches = [match._replace(score=max(match.score - _AMBIGUOUS, 1)) for match in matches]
+        return matches
 
     def _rated(self, bill: _Bill) -> Iterator[Match]:
         for account_id in self._accounts_in(bill.currency):
