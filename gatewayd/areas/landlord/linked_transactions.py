@@ -117,14 +117,14 @@ def _filters(request: ListLinkedTransactions) -> dict[str, object]:
 def _totals(tx: ReadTx, request: ListLinkedTransactions, filters: Filters) -> LinkedTotals:
     by_currency = {total.currency: total for total in allocation_pages.totals(tx, filters)}
     currency = _currency(tx, request)
-    own = _sums(by_currency.pop(currency, CurrencyTotal(currency, 0, 0, 0)))
+    own = _currency_sums(by_currency.pop(currency, CurrencyTotal(currency, 0, 0, 0)))
     return LinkedTotals(
         currency=currency,
         count=own.count,
         money_in=own.money_in,
         money_out=own.money_out,
         net=own.net,
-        other_currencies=[_sums(total) for total in by_currency.values()],
+        other_currencies=[_currency_sums(total) for total in by_currency.values()],
     )
 
 
@@ -138,7 +138,7 @@ def _currency(tx: ReadTx, request: ListLinkedTransactions) -> str:
     return "GBP" if business is None else business.currency
 
 
-def _sums(total: CurrencyTotal) -> CurrencySums:
+def _currency_sums(total: CurrencyTotal) -> CurrencySums:
     return CurrencySums(
         currency=total.currency,
         count=total.number,

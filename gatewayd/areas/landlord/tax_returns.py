@@ -218,7 +218,7 @@ def get_property_tax_return(tx: ReadTx, caller: Caller, request: GetPropertyTaxR
         boxes=[
             PropertyReturnBox(box=box, name=name, amount=Money(boxes[box], CURRENCY)) for box, name in NAMES.items()
         ],
-        warnings=[*own.warnings, *_told(by_type, year, claimed=claimed)],
+        warnings=[*own.warnings, *_return_warnings(by_type, year, claimed=claimed)],
     )
 
 
@@ -239,7 +239,7 @@ def _of_year(request: GetPropertyTaxReturn) -> OfYear:
     return OfYear(amounts, amounts.pop(""))
 
 
-def _told(by_type: dict[str, FromBooks], year: OfYear, *, claimed: bool) -> Iterator[PnlWarning]:
+def _return_warnings(by_type: dict[str, FromBooks], year: OfYear, *, claimed: bool) -> Iterator[PnlWarning]:
     own = by_type.get("uk_property", _NOTHING)
     if len(by_type) > 1:
         message = "Property abroad is on pages of its own, SA106, and the property income allowance is one for both."

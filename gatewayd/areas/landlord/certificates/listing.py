@@ -67,10 +67,10 @@ _BY_CHANGE: Final = _Order(
 
 def page(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
     """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
-    return _missing(tx, request) if request.status == "missing" else _stored(tx, request)
+    return _missing_page(tx, request) if request.status == "missing" else _stored_page(tx, request)
 
 
-def _missing(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
+def _missing_page(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
     paths = [path for path, name in _NOT_OF_MISSING.items() if getattr(request, name) is not None]
     if paths:
         raise invalid(*(FieldError(path, "conflict", "What is missing has none.") for path in paths))
@@ -82,7 +82,7 @@ def _missing(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
     return _listing(request, all_lacking, missing.shown, lambda lacking: lacking[:3])
 
 
-def _stored(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
+def _stored_page(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
     today, order = tx.today, _order(request)
     conditions, values = _filters(request, today, _property_of(tx, request))
     sql = " AND ".join([CERTIFICATES.select, *conditions])

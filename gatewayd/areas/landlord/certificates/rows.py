@@ -92,13 +92,13 @@ def insert(tx: WriteTx, row: StoredCertificate) -> StoredCertificate:
 
 def update(tx: WriteTx, before: StoredCertificate, after: StoredCertificate) -> StoredCertificate:
     """Store what a certificate has become, which may have another place in its chain, or be in another one."""
-    row = _moved(tx, before, after)
+    row = _update_in_chain(tx, before, after)
     for property_id in {before.property_id, after.property_id}:
         missing.note(tx, property_id)
     return row
 
 
-def _moved(tx: WriteTx, before: StoredCertificate, after: StoredCertificate) -> StoredCertificate:
+def _update_in_chain(tx: WriteTx, before: StoredCertificate, after: StoredCertificate) -> StoredCertificate:
     if _place(before) == _place(after):
         row = CERTIFICATES.update(tx, after)
         _settle(tx, row)

@@ -63,11 +63,11 @@ class _Parts(NamedTuple):
         """What counts of the business in some days, of the properties apart those of `ids`."""
 
         def rest(span: DateRange) -> Part:
-            others = figures.together(_full(result, span) for _, result in self.apart.values())
-            return figures.less(_full(self.result, span), others)
+            others = figures.together(_full_part(result, span) for _, result in self.apart.values())
+            return figures.less(_full_part(self.result, span), others)
 
         each: list[tuple[OwnerShares, Callable[[DateRange], Part]]] = [(self.shares, rest)]
-        each += [(its, partial(_full, result)) for id_, (its, result) in self.apart.items() if id_ in ids]
+        each += [(its, partial(_full_part, result)) for id_, (its, result) in self.apart.items() if id_ in ids]
         if counting_.by_share:
             return figures.together(counting.own_part(its, days, full) for its, full in each).statement
         return figures.together(full(days) for _, full in each).statement
@@ -83,7 +83,7 @@ def up_to(tx: ReadTx, scope: Scope, currency: str, what: Counting) -> Earned:
     all_days = DateRange(min(year.first, twelve.first), scope.day)
     parts = cut(all_days, [year.first, twelve.first])
     income = expenses = operating = left_out = 0
-    for id_, entity_id, type_, of, basis, percent, has_property in tx.rows(_SELECT_BUSINESSES, **_whose(scope)):
+    for id_, entity_id, type_, of, basis, percent, has_property in tx.rows(_SELECT_BUSINESSES, **_scope_values(scope)):
         if of != currency or not (has_property or type_ in PROPERTY_TYPES):
             continue
         account = Account(id_, type_, of, basis, vat_standing.of_entity(tx, entity_id))
@@ -116,9 +116,9 @@ def _parts_of(tx: ReadTx, account: Account, percent: str, parts: Sequence[DateRa
     return _Parts(result, shares, {id_: (its[id_], part_result) for id_, part_result in zip(its, each, strict=True)})
 
 
-def _full(result: Result, days: DateRange) -> Part:
+def _full_part(result: Result, days: DateRange) -> Part:
     return Part(result.statement(days), 0)
 
 
-def _whose(scope: Scope) -> dict[str, object]:
+def _scope_values(scope: Scope) -> dict[str, object]:
     return {"business_id": scope.business_id, "legal_entity_id": scope.legal_entity_id}

@@ -68,7 +68,7 @@ def _of_source(tx: ReadTx, source: Source, year: DateRange) -> FromBooks:
     spans = [span for each_share in shares.values() for span in each_share.spans(year)]
     parts = results.compute_parts(tx, source.account, year, shares, spans)
     for share, result in zip(shares.values(), parts, strict=True):
-        each.append(counting.own_part(share, year, partial(_full, result)))
+        each.append(counting.own_part(share, year, partial(_full_part, result)))
         warnings = warnings or [
             *reports.of_choices(result, business.accounting_basis),
             *reports.of_invoices(tx, result),
@@ -84,5 +84,5 @@ def _of_source(tx: ReadTx, source: Source, year: DateRange) -> FromBooks:
     )
 
 
-def _full(result: Result, days: DateRange) -> Part:
+def _full_part(result: Result, days: DateRange) -> Part:
     return Part(result.statement(days), 0)

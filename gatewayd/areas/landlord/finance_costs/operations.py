@@ -37,7 +37,7 @@ def get_finance_cost_relief(tx: ReadTx, caller: Caller, request: GetFinanceCostR
     property, as far as they are the person's own, unless they are given. Property abroad is looked at by itself, and
     what is brought forward is then that of property in the United Kingdom.
     """
-    year = _year(request.tax_year)
+    year = _tax_year_days(request.tax_year)
     _refuse_others(tx, request.legal_entity_id)
     income, costs_before, losses_before, costs, profits = _amounts(request)
     by_type: dict[str, FromBooks] = {}
@@ -66,11 +66,11 @@ def get_finance_cost_relief(tx: ReadTx, caller: Caller, request: GetFinanceCostR
         relief=Money(got.relief, CURRENCY),
         finance_costs_carried_forward=Money(got.costs_carried_forward, CURRENCY),
         losses_carried_forward=Money(got.losses_carried_forward, CURRENCY),
-        warnings=[*_told(by_type), *_of_several(each), *_of_income(income)],
+        warnings=[*_book_warnings(by_type), *_of_several(each), *_of_income(income)],
     )
 
 
-def _year(tax_year: str) -> DateRange:
+def _tax_year_days(tax_year: str) -> DateRange:
     year = report_ranges.of_tax_year(tax_year)
     if tax_year < FIRST_YEAR:
         message = f"Before {FIRST_YEAR} a part of the finance costs was deducted: look the years up one by one."
@@ -112,7 +112,7 @@ def _amounts(request: GetFinanceCostRelief) -> list[int | None]:
     return amounts
 
 
-def _told(by_type: Mapping[str, FromBooks]) -> Iterator[PnlWarning]:
+def _book_warnings(by_type: Mapping[str, FromBooks]) -> Iterator[PnlWarning]:
     for of_type in by_type.values():
         yield from of_type.warnings
 

@@ -114,7 +114,7 @@ def update_mortgage(tx: WriteTx, caller: Caller, request: UpdateMortgage) -> Mor
         balance_date=before.balance_date,
     )
     after = _with_balance(_with_rate(tx, rules.started(after), before, request, requested), request, requested)
-    return MORTGAGES.update(tx, _kept(tx, before, _checked(tx, after)))
+    return MORTGAGES.update(tx, _with_closed_days_kept(tx, before, _checked(tx, after)))
 
 
 def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMortgage, requested: Mortgage) -> Mortgage:
@@ -157,41 +157,41 @@ def _checked(tx: WriteTx, row: Mortgage) -> Mortgage:
     return row
 
 
-def _kept(tx: ReadTx, before: Mortgage, after: Mortgage) -> Mortgage:
+def _with_closed_days_kept(tx: ReadTx, before: Mortgage, after: Mortgage) -> Mortgage:
     """The mortgage as it may become another. Raises `Problem` `period_closed` where a closed day would show other debt.
 
     Chosen: the lender's first word always comes late, and does not reach back into a closed period: the months before
     it stay those that follow from what was lent.
     """
-    locked = _moved(tx, before, after)
+    locked = _moved_locked_days(tx, before, after)
     if locked and after.balance_history:
         after = rules.not_reaching_back(after)
-        locked = _moved(tx, before, after)
+        locked = _moved_locked_days(tx, before, after)
     for day, lock in locked:
         period_locks.refuse_lock(tx, day, lock)
     return after
 
 
-def _moved(tx: ReadTx, before: Mortgage, after: Mortgage) -> list[tuple[str, LockState]]:
+def _moved_locked_days(tx: ReadTx, before: Mortgage, after: Mortgage) -> list[tuple[str, LockState]]:
     """Locked days on which what is owed would be another, and how each is locked."""
     was, becomes = loan_of(before), loan_of(after)
     if was == becomes:
         return []
     return [
         (day, lock)
-        for first, last, lock in _ranges(tx, before)
-        for day in _days((was, becomes), first, last)
+        for first, last, lock in _locked_ranges(tx, before)
+        for day in _days_to_compare((was, becomes), first, last)
         if balance_on(was, day) != balance_on(becomes, day)
     ]
 
 
-def _ranges(tx: ReadTx, row: Mortgage) -> list[tuple[str, str, LockState]]:
+def _locked_ranges(tx: ReadTx, row: Mortgage) -> list[tuple[str, str, LockState]]:
     business = businesses.find(tx, PROPERTIES.get(tx, row.property_id).business_id)
     assert business is not None  # a foreign key
     return period_locks.ranges_of(tx, business.legal_entity_id, business.id)
 
 
-def _days(loans: tuple[Loan, Loan], first: str, last: str) -> Iterator[str]:
+def _days_to_compare(loans: tuple[Loan, Loan], first: str, last: str) -> Iterator[str]:
     """Days of a range that show whether two loans differ in it: its ends, and those on which something was said."""
     told = {balance.date for loan in loans for balance in loan.balances}
     told |= {day for loan in loans for day in (loan.start, loan.redeemed) if day is not None}

@@ -90,7 +90,7 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
     row = PROPERTIES.new(
         tx,
         request,
-        name=_name(request),
+        name=_name_or_first_line(request),
         jurisdiction=request.jurisdiction or rules.default_jurisdiction(business, request.address),
         owners=owners,
         owner_share_percent=rules.share_steps(owners, business.legal_entity_id)[-1].percent,
@@ -138,7 +138,7 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
         after = replace(after, owners=owners, owner_share_percent=share)
         if owners != before.owners:
             _keep_shares(tx, before, after, business)
-    after = _moved(tx, before, after, business)
+    after = _archived_or_back(tx, before, after, business)
     if not request.keep_tenancies:
         _refuse_tenancies(tx, before, after)
     after = PROPERTIES.update(tx, after)
@@ -156,7 +156,7 @@ def _naming_mistakes(request: CreateProperty) -> Iterator[FieldError]:
         yield _NAMED_TWICE
 
 
-def _name(request: CreateProperty) -> str:
+def _name_or_first_line(request: CreateProperty) -> str:
     if request.name is not None:
         return request.name
     assert request.address is not None
@@ -198,7 +198,7 @@ def _jurisdiction_mistakes(tx: ReadTx, before: StoredProperty, after: StoredProp
             yield FieldError("jurisdiction", "conflict", message)
 
 
-def _moved(tx: WriteTx, before: StoredProperty, after: StoredProperty, business: Business) -> StoredProperty:
+def _archived_or_back(tx: WriteTx, before: StoredProperty, after: StoredProperty, business: Business) -> StoredProperty:
     """The property in or out of the archive. Raises `Problem` `invalid_state` where its business is still there."""
     if after.status == "archived":
         return replace(after, archived_at=before.archived_at or tx.now)

@@ -67,7 +67,7 @@ def owner_mistakes(owners: Sequence[PropertyOwner], path: str) -> Iterator[Field
 
 def share_mistakes(owners: Sequence[PropertyOwner], legal_entity_id: str, path: str) -> Iterator[FieldError]:
     """What is wrong with their shares together, where the property is of a business of that legal entity."""
-    total = _sum(owners)
+    total = _total_share(owners)
     if total > _WHOLE:
         yield FieldError(path, "share_total", f"The shares come to {canonical(f'{total:f}')} %: more than all of it.")
     elif total == _WHOLE and all(owner.legal_entity_id != legal_entity_id for owner in owners):
@@ -84,7 +84,7 @@ def own_share(owners: Sequence[PropertyOwner], legal_entity_id: str) -> str | No
     if not owners:
         return None
     own = [owner for owner in owners if owner.legal_entity_id == legal_entity_id]
-    share = _sum(own) if own else _WHOLE - _sum(owners)
+    share = _total_share(own) if own else _WHOLE - _total_share(owners)
     return canonical(f"{share:f}")
 
 
@@ -116,7 +116,7 @@ def foreign_id_mistakes(row: StoredProperty, business: Business) -> Iterator[Fie
         yield FieldError("foreignPropertyId", "conflict", "It is for the properties of a foreign_property business.")
 
 
-def _sum(owners: Sequence[PropertyOwner]) -> Decimal:
+def _total_share(owners: Sequence[PropertyOwner]) -> Decimal:
     return sum((Decimal(owner.share_percent) for owner in owners), Decimal(0))
 
 
@@ -130,14 +130,14 @@ def merged_owners(before: Sequence[PropertyOwner], after: Sequence[PropertyOwner
 
 def share_steps(owners: Sequence[PropertyOwner], legal_entity_id: str) -> list[Step]:
     """The share of the legal entity of the business from each day on, oldest first; None: as the business says."""
-    return [Step(day, own_share(those, legal_entity_id)) for day, those in _sets(owners)]
+    return [Step(day, own_share(those, legal_entity_id)) for day, those in _owners_by_day(owners)]
 
 
 def ownership_mistakes(
     owners: Sequence[PropertyOwner], legal_entity_id: str, path: str, today: str
 ) -> Iterator[FieldError]:
     """What is wrong with the owners of each day together, and with the days."""
-    for _, those in _sets(owners):
+    for _, those in _owners_by_day(owners):
         yield from share_mistakes(those, legal_entity_id, path)
     for day in sorted({_first_day(owner) for owner in owners} - {""}):
         if not _EARLIEST <= day <= today:
@@ -145,7 +145,7 @@ def ownership_mistakes(
             yield FieldError(path, "out_of_range", message)
 
 
-def _sets(owners: Sequence[PropertyOwner]) -> list[tuple[str, list[PropertyOwner]]]:
+def _owners_by_day(owners: Sequence[PropertyOwner]) -> list[tuple[str, list[PropertyOwner]]]:
     days = sorted({"", *map(_first_day, owners)})
     return [(day, [owner for owner in owners if _first_day(owner) == day]) for day in days]
 

@@ -67,7 +67,7 @@ class Owing(NamedTuple):
 
     def days_oldest(self, day: str) -> int:
         """The age of the oldest rent that is not paid at the end of an ISO date."""
-        return _days(self.oldest_due, day)
+        return _days_between(self.oldest_due, day)
 
 
 def of_tenancy(tx: ReadTx, row: TenancyRow, day: str) -> Owed:
@@ -105,5 +105,5 @@ def _owing(row: Row, day: str) -> Owing | None:
     return None if unpaid is None else Owing(tenancy_id, property_id, stored[0], *unpaid)
 
 
-def _days(first: str, last: str) -> int:
+def _days_between(first: str, last: str) -> int:
     return (datetime.date.fromisoformat(last) - datetime.date.fromisoformat(first)).days

@@ -74,7 +74,7 @@ class _Let(NamedTuple):
 def page(tx: ReadTx, request: ListRentsDue) -> Listing[RentDue]:
     """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
     filter_ = _filter_of(tx, request)
-    after = _after(request)
+    after = _page_start(request)
     items: list[bytes] = []
     place, room, looked = after, PAGE_BYTES, 0
     for let in _lets(tx, filter_, after):
@@ -125,7 +125,7 @@ def _filter_of(tx: ReadTx, request: ListRentsDue) -> _Filter:
     return _Filter(sql, id_, first, last, tx.today, bool(request.status) and _OWED.issuperset(request.status or ()))
 
 
-def _after(request: ListRentsDue) -> _Place:
+def _page_start(request: ListRentsDue) -> _Place:
     """Where the page starts. Raises `Problem` `invalid_cursor`."""
     key = cursor_key(request, str, str, str, str)
     if key is None:
@@ -165,10 +165,10 @@ def _rents(tx: ReadTx, let: _Let, filter_: _Filter, after: _Place) -> Iterator[R
     if filter_.owed_alone and sum(paid.amount for paid in payments) >= schedule.due_until(let.terms, filter_.today):
         return
     for rung in ladder.settle(schedule.dues(let.terms, first, filter_.last), payments, before):
-        yield _shown(let, rung, filter_.today)
+        yield _rent_due(let, rung, filter_.today)
 
 
-def _shown(let: _Let, rung: Rung, today: str) -> RentDue:
+def _rent_due(let: _Let, rung: Rung, today: str) -> RentDue:
     due = rung.due
     late = datetime.date.fromisoformat(today) - datetime.date.fromisoformat(due.first)
     return RentDue(

@@ -91,16 +91,16 @@ class Counted(NamedTuple):
         """
         all_days = self.result.whole
         if share == "full":
-            return self._full(days)
-        until = self._own(DateRange(all_days.first, days.last))
+            return self._full_part(days)
+        until = self._own_part(DateRange(all_days.first, days.last))
         if days.first == all_days.first:
             return until
-        return figures.less(until, self._own(DateRange(all_days.first, date_ranges.before(days.first))))
+        return figures.less(until, self._own_part(DateRange(all_days.first, date_ranges.before(days.first))))
 
-    def _own(self, days: DateRange) -> Part:
-        return own_part(self.shares, days, self._full)
+    def _own_part(self, days: DateRange) -> Part:
+        return own_part(self.shares, days, self._full_part)
 
-    def _full(self, days: DateRange) -> Part:
+    def _full_part(self, days: DateRange) -> Part:
         return Part(self.result.statement(days), self.financing.capital(days))
 
 
@@ -109,12 +109,12 @@ def count(tx: ReadTx, subjects: Subjects, all_days: DateRange, buckets: Sequence
     by_property = {
         property_.let.id: property_
         for source in subjects.sources.values()
-        for property_ in _of(tx, subjects, source, all_days, buckets)
+        for property_ in _count_source(tx, subjects, source, all_days, buckets)
     }
     return [by_property[let.id] for let in subjects.properties]
 
 
-def _of(
+def _count_source(
     tx: ReadTx, subjects: Subjects, source: Source, all_days: DateRange, buckets: Sequence[DateRange]
 ) -> Iterator[Counted]:
     properties = subjects.of(source)

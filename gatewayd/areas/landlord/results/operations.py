@@ -60,22 +60,22 @@ def get_property_pnl(tx: ReadTx, caller: Caller, request: GetPropertyPnl) -> Pro
         basis=account.basis,
         currency=account.currency,
         share=share,
-        **_members(together, account.currency),
+        **_account_members(together, account.currency),
         mortgage_interest=_mortgage_interest(counted),
         rent_debtors=_rent_debtors(tx, selection, all_days),
-        properties=[_account(property_, share) for property_ in counted if several],
+        properties=[_property_account(property_, share) for property_ in counted if several],
         not_of_any_property=[
-            _rest(source.business.id, counting.rest_of(tx, source, all_days, share), account.currency)
+            _rest_account(source.business.id, counting.rest_of(tx, source, all_days, share), account.currency)
             for source in selection.sources.values()
             if several
         ],
         evidence=reports.evidence(_evidence(counted), account.currency),
         buckets=[_statement(counted, share, part, account.currency) for part in buckets if request.group_by != "total"],
-        previous=_previous(tx, request, selection, all_days),
+        previous=_previous_statement(tx, request, selection, all_days),
         explanation=reports.explain(tx, request, *(property_.result for property_ in counted))
         if request.explain
         else None,
-        warnings=[*_told(tx, selection, counted, rest=several)],
+        warnings=[*_account_warnings(tx, selection, counted, rest=several)],
     )
 
 
@@ -90,7 +90,7 @@ def _rent_debtors(tx: ReadTx, selection: Subjects, all_days: DateRange) -> RentD
     return reports.rent_debtors(together, selection.first.currency)
 
 
-def _previous(
+def _previous_statement(
     tx: ReadTx, request: GetPropertyPnl, selection: Subjects, all_days: DateRange
 ) -> PropertyStatement | None:
     """The account of the days before, on the same basis."""
@@ -100,7 +100,7 @@ def _previous(
     return _statement(counting.count(tx, selection, before), request.share, before, selection.first.currency)
 
 
-def _members(part: Part, currency: str) -> dict[str, Any]:
+def _account_members(part: Part, currency: str) -> dict[str, Any]:
     """Lines and totals of an account, by the names that responses have for them."""
     sums = figures.of_part(part)._asdict()
     return {
@@ -114,24 +114,24 @@ def _members(part: Part, currency: str) -> dict[str, Any]:
 def _statement(counted: Iterable[Counted], share: Share, days: DateRange, currency: str) -> PropertyStatement:
     """The account of some days of all properties."""
     part = figures.together(property_.part(share, days) for property_ in counted)
-    return PropertyStatement(from_date=days.first, to_date=days.last, **_members(part, currency))
+    return PropertyStatement(from_date=days.first, to_date=days.last, **_account_members(part, currency))
 
 
-def _account(property_: Counted, share: Share) -> PropertyAccount:
+def _property_account(property_: Counted, share: Share) -> PropertyAccount:
     """The account of one of several properties."""
     currency = property_.result.account.currency
     return PropertyAccount(
         property_id=property_.let.id,
         business_id=property_.let.business_id,
         owner_share_percent=canonical(property_.shares.on(property_.result.whole.last)),
-        **_members(property_.part(share, property_.result.whole), currency),
+        **_account_members(property_.part(share, property_.result.whole), currency),
         mortgage_interest=_mortgage_interest([property_]),
     )
 
 
-def _rest(business_id: str, part: Part, currency: str) -> RestOfBusiness:
+def _rest_account(business_id: str, part: Part, currency: str) -> RestOfBusiness:
     """What a business has that names no property of it."""
-    return RestOfBusiness(business_id=business_id, **_members(part, currency))
+    return RestOfBusiness(business_id=business_id, **_account_members(part, currency))
 
 
 def _mortgage_interest(counted: Iterable[Counted]) -> list[MortgageInterest]:
@@ -154,7 +154,9 @@ def _evidence(counted: Iterable[Counted]) -> Evidence:
     return together
 
 
-def _told(tx: ReadTx, subjects: Subjects, counted: Sequence[Counted], *, rest: bool) -> Iterator[PnlWarning]:
+def _account_warnings(
+    tx: ReadTx, subjects: Subjects, counted: Sequence[Counted], *, rest: bool
+) -> Iterator[PnlWarning]:
     """The warnings about each business, and about each property. `rest`: what names no property is told too."""
     for source in subjects.sources.values():
         result = next(property_.result for property_ in counted if property_.source is source)

@@ -70,11 +70,11 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
     ]
     if errors or let is None:
         raise invalid(*errors)
-    row = _new(tx, request, let)
+    row = _new_row(tx, request, let)
     ends = {"endDate": row.term_end_date, "endedDate": row.end_date}
     wrong = [*rules.type_mistakes(row, let.jurisdiction), *rules.mistakes(row, tx.today, ends)]
     wrong += rules.due_day_mistakes(row, is_requested=request.rent_due_day is not None)
-    _refuse([*wrong, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
+    _refuse_mistakes([*wrong, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
     warnings = [compliance.no_term(row)] if rules.takes_no_term(row) else []
     row = rows.add(tx, rules.without_term(row))
     return rows.shown(tx, row, [*warnings, *compliance.of_last_quarter(None, row)])
@@ -105,7 +105,7 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
         errors += rules.type_mistakes(after, _jurisdiction(tx, before))
     ends = changing.ends_of(after, request)
     errors += [*rules.mistakes(after, tx.today, ends), *spans.mistakes(after), *deposits.mistakes(after, tx.today)]
-    _refuse(errors)
+    _refuse_mistakes(errors)
     if request.rent is not UNSET:
         after = changing.with_rent(after, request.rent, tx.today)
     if request.cancelled:
@@ -119,7 +119,7 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     return rows.shown(tx, after, warnings)
 
 
-def _new(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow:
+def _new_row(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow:
     """A tenancy that is not stored yet, and not looked at. Raises `Problem` `validation_failed`."""
     start = request.start_date.isoformat()
     rent = amount_of("rentAmount", request.rent_amount, let.currency)
@@ -139,7 +139,7 @@ def _new(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow
     )
 
 
-def _refuse(errors: list[FieldError]) -> None:
+def _refuse_mistakes(errors: list[FieldError]) -> None:
     """Raises `Problem` `validation_failed` where there are any."""
     if errors:
         raise invalid(*errors)

@@ -59,12 +59,12 @@ def with_tenants(row: TenancyRow, before: TenancyRow, request: UpdateTenancy, to
     if named is not UNSET:
         day = named.isoformat()
         _refuse_day(row, day, today)
-        return Changed(_from(row, before, day))
+        return Changed(_with_tenants_from(row, before, day))
     if tenancy_states.status_of(before, today) == "ended":
         message = f"Since when? Of all days, give the first one, {row.start_date}."
         raise invalid_field("tenantsFromDate", "required", message)
     day = max(row.start_date, today)
-    return Changed(_from(row, before, day), [_supposed(day)] if day > row.start_date else [])
+    return Changed(_with_tenants_from(row, before, day), [_day_supposed_warning(day)] if day > row.start_date else [])
 
 
 def from_start(row: TenancyRow, start: str) -> list[TenantSpan]:
@@ -88,7 +88,7 @@ def _refuse_day(row: TenancyRow, day: str, today: str) -> None:
         raise invalid_field("tenantsFromDate", "out_of_range", message)
 
 
-def _from(row: TenancyRow, before: TenancyRow, day: str) -> TenancyRow:
+def _with_tenants_from(row: TenancyRow, before: TenancyRow, day: str) -> TenancyRow:
     """The tenancy with its tenants from a day on. `before` says who they were."""
     if day == row.start_date:
         return replace(row, tenant_spans=[])
@@ -107,6 +107,6 @@ def _from(row: TenancyRow, before: TenancyRow, day: str) -> TenancyRow:
     return replace(row, tenant_spans=kept)
 
 
-def _supposed(day: str) -> TenancyWarning:
+def _day_supposed_warning(day: str) -> TenancyWarning:
     message = f"Nobody said since when: these are the tenants from {day} on. `tenantsFromDate` says another day."
     return TenancyWarning(code="tenants_day_supposed", message=message)

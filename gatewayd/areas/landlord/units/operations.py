@@ -61,7 +61,7 @@ def update_property_unit(tx: WriteTx, caller: Caller, request: UpdatePropertyUni
     properties.refuse_archived(PROPERTIES.get(tx, before.property_id))
     after = UNITS.changed(before, request)
     if request.archived is not UNSET:
-        after = _moved(tx, after, archived=request.archived)
+        after = _archived_or_back(tx, after, archived=request.archived)
     after = UNITS.update(tx, _checked(tx, after, request.rent_frequency or None))
     missing.note(tx, after.property_id)
     return rows.get_shown(tx, after.id)
@@ -80,7 +80,7 @@ def _checked(tx: ReadTx, row: StoredUnit, frequency: RentFrequency | None) -> St
     return _with_frequency(row)
 
 
-def _moved(tx: WriteTx, row: StoredUnit, *, archived: bool) -> StoredUnit:
+def _archived_or_back(tx: WriteTx, row: StoredUnit, *, archived: bool) -> StoredUnit:
     """The unit in or out of the archive.
 
     Raises `Problem` `invalid_state` for one that is let, or will be. Chosen: a tenancy of the whole property needs no

@@ -137,7 +137,7 @@ def update_document(tx: WriteTx, caller: Caller, request: UpdateDocument) -> Doc
     bank transactions needs `accounting:write` as well.
     """
     before = rows.get(tx, request.document_id, request.expected_version)
-    if all(value is UNSET for value in _fields(request)):
+    if all(value is UNSET for value in _requested_values(request)):
         raise invalid_field("name", "required", "Nothing is to be changed.")
     after = DOCUMENTS.changed(before, request)
     rules.refuse_lines_of_others(caller, before.links, after.links)
@@ -217,7 +217,7 @@ def _record_fields(request: CreateDocumentRecord) -> dict[str, object]:
     }
 
 
-def _fields(request: UpdateDocument) -> list[object]:
+def _requested_values(request: UpdateDocument) -> list[object]:
     return [
         request.name,
         request.folder_id,

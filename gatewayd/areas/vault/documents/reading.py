@@ -86,7 +86,7 @@ def list_parse_attempts(tx: ReadTx, caller: Caller, request: ListParseAttempts) 
     items: list[bytes] = []
 
     def size(row: Row) -> int:
-        items.append(encode(_attempt(row)))
+        items.append(encode(_parse_attempt(row)))
         return len(items[-1])
 
     each = parses.attempts(tx, request.document_id, before, request.limit + 1)
@@ -94,7 +94,7 @@ def list_parse_attempts(tx: ReadTx, caller: Caller, request: ListParseAttempts) 
     return Listing.of(items[: len(taken)], next_cursor(request, (taken[-1][0],)) if more else None)
 
 
-def _attempt(row: Row) -> ParseAttempt:
+def _parse_attempt(row: Row) -> ParseAttempt:
     n, status, engine, started, finished, code, message = row
     return ParseAttempt(
         n=n,

@@ -168,17 +168,17 @@ def shown(tx: ReadTx, row: DocumentRow) -> Document:
     """The document as it is answered."""
     beside = tx.row(_SELECT_BESIDE, document_id=row.id)
     assert beside is not None, "stored"
-    return _shown(tx, row, beside)
+    return _shown_document(tx, row, beside)
 
 
 def read(tx: ReadTx, values: Row) -> Document:
     """The document of a row that was selected with `SELECT`, as it is answered."""
-    return _shown(tx, DOCUMENTS.read(tx, values[:_WIDTH]), values[_WIDTH:])
+    return _shown_document(tx, DOCUMENTS.read(tx, values[:_WIDTH]), values[_WIDTH:])
 
 
 def recent(tx: ReadTx, reader: str, count: int) -> list[RecentDocument]:
     """What somebody read last, the latest first."""
-    return [_recent(tx, row) for row in tx.rows(_SELECT_RECENT, reader=reader, count=count)]
+    return [_recent_document(tx, row) for row in tx.rows(_SELECT_RECENT, reader=reader, count=count)]
 
 
 def note_access(tx: WriteTx, document_id: str, reader: str) -> None:
@@ -228,11 +228,11 @@ def leave_folders(tx: WriteTx, folder_ids: Sequence[str]) -> None:
         tx.run(_LEAVE_FOLDER, folder_id=id_)
 
 
-def _recent(tx: ReadTx, values: Row) -> RecentDocument:
+def _recent_document(tx: ReadTx, values: Row) -> RecentDocument:
     return project(read(tx, values[1:]), RecentDocument, read_at=Instant(values[0]))
 
 
-def _shown(tx: ReadTx, row: DocumentRow, beside: Row) -> Document:
+def _shown_document(tx: ReadTx, row: DocumentRow, beside: Row) -> Document:
     last, *columns = beside
     parse, extracted = parses.shown(tuple(columns))
     hidden = {} if row.status != "pending_upload" else {"size_bytes": None, "sha256": None}

@@ -130,7 +130,7 @@ def declare(tx: WriteTx, token: str, size: int, organization_bytes: int) -> Expe
 def end(tx: WriteTx, token: str) -> DocumentRow | None:
     """End an upload: its URL takes nothing any more, and the record is that of one that expired. None as in `find`."""
     expected = find(tx, token)
-    return None if expected is None else _end(tx, expected.row)
+    return None if expected is None else _end_upload(tx, expected.row)
 
 
 def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
@@ -140,10 +140,10 @@ def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
 
 def end_of(tx: WriteTx, document_id: str) -> DocumentRow:
     """End the upload of a document. Raises `Problem` `not_found`."""
-    return _end(tx, DOCUMENTS.get(tx, document_id))
+    return _end_upload(tx, DOCUMENTS.get(tx, document_id))
 
 
-def _end(tx: WriteTx, row: DocumentRow) -> DocumentRow:
+def _end_upload(tx: WriteTx, row: DocumentRow) -> DocumentRow:
     return DOCUMENTS.update(tx, replace(row, upload_hash=None, upload_expires_at=Instant(tx.now)))
 
 

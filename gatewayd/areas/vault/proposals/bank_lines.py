@@ -127,12 +127,12 @@ def _match(bill: _Bill, line: BankLine) -> Match | None:
         return None
     score = _NEAR - abs(days) if is_near else _LATER - (days - _NEAR_DAYS) // 5
     score = min(score + _NAMED * is_named + _NUMBERED * is_numbered, _BEST)
-    said = [f"{Money(bill.total, bill.currency)} {bill.currency} went out {_when(days)}"]
+    said = [f"{Money(bill.total, bill.currency)} {bill.currency} went out {_days_apart_text(days)}"]
     said += ["the sender is named"] * is_named + ["its number is in the text"] * is_numbered
     return Match(line, score, f"{', '.join(said)}.")
 
 
-def _when(days: int) -> str:
+def _days_apart_text(days: int) -> str:
     if days == 0:
         return "on its date"
     number = "a day" if abs(days) == 1 else f"{abs(days)} days"
