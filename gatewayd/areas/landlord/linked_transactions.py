@@ -79,8 +79,9 @@ class LinkedPage(Page[Allocation], frozen=True, kw_only=True):
 def list_linked_transactions(tx: ReadTx, caller: Caller, request: ListLinkedTransactions) -> Listing[Allocation]:
     """List what money of properties was for, latest first, or in the order of change with `updatedSince`.
 
-    They are allocations of bank transactions, and entries of what no bank shows. With `businessId` they are all of a
-    business, also what names no property of it. The first page has the `totals` of all pages, but not of changes.
+    They are allocations of bank transactions, and entries of money that no bank shows. With `businessId` they are all
+    of a business, those among them that name no property. The first page has the `totals` of all pages, unless
+    `updatedSince` is given.
     """
     filters = _filters(request)
     page = allocation_pages.page(tx, request, filters)
@@ -129,7 +130,10 @@ def _totals(tx: ReadTx, request: ListLinkedTransactions, filters: Filters) -> Li
 
 
 def _currency(tx: ReadTx, request: ListLinkedTransactions) -> str:
-    """That of the property, else of the business. Chosen: of several, and of what there is not, pounds."""
+    """The currency of the property, else of the business.
+
+    Chosen: pounds where several are asked for, or one that does not exist.
+    """
     named = Names(property_id=request.property_id, unit_id=request.unit_id, tenancy_id=request.tenancy_id)
     let = lets.place_of(tx, named).property
     if let is not None:

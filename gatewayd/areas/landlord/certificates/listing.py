@@ -121,14 +121,20 @@ def _order(request: ListCertificates) -> _Order:
 
 
 def _is_of_current(request: ListCertificates) -> bool:
-    """Whether superseded ones are left out. Chosen: whoever follows changes has to learn that one was superseded."""
+    """Whether superseded certificates are left out.
+
+    Chosen: whoever follows changes has to learn that a certificate was superseded.
+    """
     if request.status is not None:
         return request.status != "superseded"
     return not request.include_superseded and request.updated_since is None
 
 
 def _property_of(tx: ReadTx, request: ListCertificates) -> str | None:
-    """The property that is asked for, or that of the unit, by which an index finds what is of either; None: neither."""
+    """The property that the request names, or that of its unit; None: it names neither.
+
+    An index finds the certificates of a property, and so those of a unit.
+    """
     if request.unit_id is None or request.property_id is not None:
         return request.property_id
     return tx.value(_SELECT_PROPERTY_OF, unit_id=request.unit_id) or ""

@@ -87,7 +87,7 @@ def delete_certificate(tx: WriteTx, caller: Caller, request: DeleteCertificate) 
 
 
 def _reference_mistakes(tx: ReadTx, before: StoredCertificate | None, after: StoredCertificate) -> Iterator[FieldError]:
-    """What is wrong with what it names. What it keeps is not asked again."""
+    """What is wrong with the unit, tenancy and document that it names. Those that stay are not looked at again."""
     if before is None or before.unit_id != after.unit_id:
         yield from _unit_mistakes(tx, after)
     if before is None or (before.tenancy_id, before.unit_id) != (after.tenancy_id, after.unit_id):

@@ -53,14 +53,14 @@ class Earned(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """The result of a business, and beside it those of properties that count otherwise than the rest of it."""
+    """The result of a business, and the results of those properties that do not count by the business's own share."""
 
     result: Result
     shares: OwnerShares
     apart: dict[str | None, tuple[OwnerShares, Result]]
 
     def statement(self, days: DateRange, counting_: Counting, ids: Collection[str | None]) -> Statement:
-        """What counts of the business in some days, of the properties apart those of `ids`."""
+        """What counts of the business in some days; of the properties that count otherwise, those of `ids` alone."""
 
         def rest(span: DateRange) -> Part:
             others = figures.together(_full_part(result, span) for _, result in self.apart.values())
@@ -74,9 +74,10 @@ class _Parts(NamedTuple):
 
 
 def up_to(tx: ReadTx, scope: Scope, currency: str, what: Counting) -> Earned:
-    """What counts of what the businesses of a scope earned that let and count in a currency, each on its own basis.
+    """What counts of what the businesses of a scope earned, each on its own basis.
 
-    Chosen: a company's trade that has a property lets, and counts with all it does, as its own profit and loss does.
+    These are the businesses that let and count in the currency. Chosen: a company's trade that has a property lets, and
+    counts with all it does, as its own profit and loss does.
     """
     year = DateRange(tax_calendar.bounds(tax_calendar.tax_year_of(scope.day))[0], scope.day)
     twelve = DateRange(after(later(scope.day, -12)), scope.day)

@@ -38,7 +38,10 @@ class Scope(NamedTuple):
 
 
 class HeldProperty(NamedTuple):
-    """A property that is held on a day, and what of it counts: minor units of `currency`; None: nobody said."""
+    """A property that is held on a day, and the owner's share of it.
+
+    Amounts are minor units of `currency`; None: nobody said.
+    """
 
     id: str
     business_id: str

@@ -67,7 +67,7 @@ class Occupancy(NamedTuple):
 
 
 class Deposits(NamedTuple):
-    """What is held, minor units, and how many deposits are in no scheme and would have to be."""
+    """What is held, minor units, and how many deposits are in no scheme although the law asks for one."""
 
     held: int
     unprotected: int
@@ -87,7 +87,10 @@ def read(tx: ReadTx, day: str, property_ids: Collection[str]) -> list[LiveTenanc
 
 
 def occupancy(tx: ReadTx, live: Iterable[LiveTenancy], property_ids: Collection[str]) -> Occupancy:
-    """What of properties is let. One without units is one; what lets it whole lets all its units."""
+    """How many units properties have, and how many are let.
+
+    A property without units counts as one unit; a tenancy of the whole property lets all its units.
+    """
     units: dict[str, list[str]] = defaultdict(list)
     for unit_id, property_id in tx.rows(_SELECT_UNITS):
         units[property_id].append(unit_id)
@@ -121,9 +124,9 @@ def monthly_rent(live: Iterable[LiveTenancy], percents: Mapping[str, str]) -> Fr
 
 
 def deposits(tx: ReadTx, day: str, currency: str, percents: Mapping[str, str]) -> Deposits:
-    """What is held for tenancies of properties that have begun by a day, also where they have ended since.
+    """What is held for tenancies that have begun by a day, ended ones too.
 
-    `percents` says what counts of each property; a deposit without a scheme is one, whoever has a part in it.
+    `percents` says what counts of the amounts of each property; how many deposits there are does not depend on it.
     Chosen: from the day on which a deposit is given back, nothing of it is held: what was kept is income (Domain C2).
     """
     held = unprotected = 0

@@ -37,9 +37,9 @@ class FromBooks(NamedTuple):
 
 
 def of_person(tx: ReadTx, legal_entity_id: str, year: DateRange) -> dict[str, FromBooks]:
-    """Over all businesses with property, each on its own basis; those of a type are one in law.
+    """What the books say, by type of property business, each business on its own basis.
 
-    Raises `Problem` `currency_mismatch`.
+    All of a person's businesses of a type are one in law. Raises `Problem` `currency_mismatch`.
     """
     by_type: dict[str, FromBooks] = {}
     for business in businesses.of_entity(tx, legal_entity_id):

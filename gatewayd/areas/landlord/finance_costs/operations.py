@@ -32,10 +32,10 @@ def get_finance_cost_relief(tx: ReadTx, caller: Caller, request: GetFinanceCostR
     """Get the relief for what it cost a person to finance dwellings, which is taken off their Income Tax.
 
     It is a percentage of the least of three: finance costs of the year and brought forward; profits of property, after
-    losses brought forward; and adjusted total income above the personal allowance. It is rounded half up to the penny.
-    What is not used is carried forward. Finance costs and profits are those of all the person's businesses with
-    property, as far as they are the person's own, unless they are given. Property abroad is looked at by itself, and
-    what is brought forward is then that of property in the United Kingdom.
+    losses brought forward; and adjusted total income above the personal allowance. It is rounded half up to the penny,
+    and what is not used is carried forward. Finance costs and profits are the person's own part of all their businesses
+    with property, unless the request has them. Property in the United Kingdom and property abroad are relieved each by
+    itself; what is brought forward is then taken for that of the United Kingdom.
     """
     year = _tax_year_days(request.tax_year)
     _refuse_others(tx, request.legal_entity_id)

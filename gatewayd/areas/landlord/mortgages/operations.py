@@ -38,7 +38,7 @@ _BY_END = " AND (rate_end_date, id) > (:after_date, :after_id) ORDER BY rate_end
 def list_mortgages(tx: ReadTx, caller: Caller, request: ListMortgages) -> Listing[Mortgage]:
     """List mortgages, newest first, or in the order of change with `updatedSince`.
 
-    With `rateEndsBefore` the rates that end soonest come first, and those that have ended before them all.
+    With `rateEndsBefore` they come by the day on which their rate ends, rates that have ended already first.
     """
     filters = _filters(request, tx.today)
     if request.rate_ends_before is None or request.updated_since is not None:
@@ -76,8 +76,8 @@ def _filters(request: ListMortgages, today: str) -> dict[str, object]:
 def create_mortgage(tx: WriteTx, caller: Caller, request: CreateMortgage) -> Mortgage:
     """Create a mortgage of a property, in the property's currency.
 
-    A loan over several properties is one for each. Without `monthlyPayment` a repayment mortgage is estimated by its
-    `termMonths`; with neither, as if nothing were repaid.
+    A loan over several properties is entered as a mortgage of each. Without `monthlyPayment` the balance of a repayment
+    mortgage is estimated by its `termMonths`; with neither, as if nothing were repaid.
     """
     owner = properties.in_use(tx, request.property_id)
     if request.currency not in (None, owner.currency):
@@ -101,7 +101,8 @@ def update_mortgage(tx: WriteTx, caller: Caller, request: UpdateMortgage) -> Mor
     """Change the given fields of a mortgage: a new rate, a new balance, its redemption, or a mistake.
 
     Former rates and balances stay in the histories, so that the interest of former years stays what it was. What was
-    owed on days of a closed period stays too: a first balance leaves them alone, and what would move them is refused.
+    owed on days of a closed period stays too: a first balance leaves the months of that period as they were, and a
+    change that would move them is refused.
     """
     before = MORTGAGES.get(tx, request.id, request.expected_version)
     requested = MORTGAGES.changed(before, request)
@@ -158,10 +159,10 @@ def _checked(tx: WriteTx, row: Mortgage) -> Mortgage:
 
 
 def _with_closed_days_kept(tx: ReadTx, before: Mortgage, after: Mortgage) -> Mortgage:
-    """The mortgage as it may become another. Raises `Problem` `period_closed` where a closed day would show other debt.
+    """The changed mortgage, with what was owed on closed days as it was.
 
-    Chosen: the lender's first word always comes late, and does not reach back into a closed period: the months before
-    it stay those that follow from what was lent.
+    Raises `Problem` `period_closed` where that cannot be. Chosen: the first balance that a lender tells does not reach
+    back into a closed period: the months before it stay those that follow from what was lent.
     """
     locked = _moved_locked_days(tx, before, after)
     if locked and after.balance_history:

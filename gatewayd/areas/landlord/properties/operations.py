@@ -77,8 +77,8 @@ def get_property(tx: ReadTx, caller: Caller, request: GetProperty) -> PropertyDe
 def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Property:
     """Create a property of a business that lets, or of a company's trade.
 
-    Its currency is that of the business by default. The shares of its owners come to 100 at most on each day; who names
-    none owns what the business says.
+    Its currency is that of the business by default. The shares of its owners come to 100 at most on each day; without
+    owners the share of the business counts.
     """
     business = businesses.find(tx, request.business_id)
     path = "owners" if request.ownership is None else "ownership"
@@ -110,10 +110,11 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
 def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Property:
     """Change the given fields of a property; `status` sells it, archives it or brings it back.
 
-    What is sold has a `disposalDate` that has come. A tenancy that goes on refuses both sale and archive, unless
-    `keepTenancies` is true. A property that is no longer `sold` keeps what was said of its disposal until that is
-    cleared. Owners that all have a `fromDate` follow those of the days before, who stay; without one they are the
-    owners of all days but closed ones. Its `jurisdiction` agrees with the types of the tenancies that have not ended.
+    What is sold has a `disposalDate` that has come. While a tenancy goes on it is neither sold nor archived, unless
+    `keepTenancies` is true. A property that is no longer `sold` keeps its `disposalDate`, `disposalProceeds` and
+    `disposalCosts` until they are cleared. Owners that all have a `fromDate` follow those of the days before, who stay;
+    owners without one are those of all days but closed ones. Its `jurisdiction` agrees with the types of the tenancies
+    that have not ended.
     """
     before = PROPERTIES.get(tx, request.id, request.expected_version)
     business = businesses.find(tx, before.business_id)
@@ -186,7 +187,10 @@ def _keep_shares(tx: WriteTx, before: StoredProperty, after: StoredProperty, bus
 
 
 def _jurisdiction_mistakes(tx: ReadTx, before: StoredProperty, after: StoredProperty) -> Iterator[FieldError]:
-    """Whose law a property is under is that of its tenancies. Chosen: those that have ended are looked at no more."""
+    """What is wrong with a new jurisdiction, by the types of its tenancies.
+
+    Chosen: tenancies that have ended are not looked at.
+    """
     if after.jurisdiction == before.jurisdiction:
         return
     for tenancy_id, type_ in tenancies.lasting_types(tx, after.id, tx.today):

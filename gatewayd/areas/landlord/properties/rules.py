@@ -48,7 +48,7 @@ def business_mistakes(business: Business | None) -> Iterator[FieldError]:
 
 
 def default_jurisdiction(business: Business | None, address: PropertyAddressRequest | None) -> Jurisdiction:
-    """Where a property lies of which nobody says so: abroad as its business or its address is, else in England."""
+    """Where a property lies by default: abroad where its business or its address is, else in England."""
     abroad = business is not None and business.type == "foreign_property"
     return "other" if abroad or (address is not None and address.country_code != "GB") else "england"
 
@@ -78,8 +78,8 @@ def share_mistakes(owners: Sequence[PropertyOwner], legal_entity_id: str, path: 
 def own_share(owners: Sequence[PropertyOwner], legal_entity_id: str) -> str | None:
     """The percentage of the legal entity, a canonical decimal; None: nobody named owners.
 
-    Chosen: who names others alone leaves the rest to the entity; who names it too has said what is its own, and whose
-    the rest is then is not known.
+    Chosen: where others alone are named the rest is the entity's; where it is named too, its own entries are all that
+    it has.
     """
     if not owners:
         return None
@@ -121,7 +121,7 @@ def _total_share(owners: Sequence[PropertyOwner]) -> Decimal:
 
 
 def merged_owners(before: Sequence[PropertyOwner], after: Sequence[PropertyOwner]) -> list[PropertyOwner]:
-    """The owners after a change: where all that are given have a day, those of earlier days stay."""
+    """The owners after a change: where all new ones have a first day, those of earlier days stay."""
     first = min((_first_day(owner) for owner in after), default="")
     kept = [owner for owner in before if _first_day(owner) < first]
     owners = [replace(owner, share_percent=canonical(owner.share_percent)) for owner in after]

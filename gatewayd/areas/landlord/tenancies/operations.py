@@ -59,8 +59,8 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
     from the property and the day of its start: in England assured_periodic from 2026-05-01 on, assured_shorthold
     before, which became assured_periodic on that day. These have no fixed term from that day on, and Scottish private
     residential tenancies never had one: an `endDate` is taken with the warning `fixed_term_not_allowed`, and does not
-    end them. Nor does it end what the law continues past its term, which is told with `term_over`: a let of the past
-    has its `endedDate`.
+    end them. Nor does it end a tenancy that the law continues past its term, which the warning `term_over` tells: a
+    tenancy that is over has its `endedDate`.
     """
     let = PROPERTIES.find(tx, request.property_id)
     errors = [
@@ -81,14 +81,14 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
 
 
 def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenancy:
-    """Change how a tenancy ends, its tenants, its rent, its deposit or what was entered wrongly of it.
+    """Change how a tenancy ends, its tenants, its rent, its deposit, or what was entered wrongly of it.
 
-    A tenant's notice ends the tenancy on the day it expires, unless `endedDate` says another one; a landlord's does
-    where there is a contract alone, and past one on a home the tenancy goes on until `endedDate` says that somebody
-    left. What of a notice is not as the law asks for is taken with `warnings`. An end holds whatever the law made of
-    the agreement, and what the law continues past its term goes on until there is one. A rise of rent that section 13
-    of the Housing Act 1988 would not let stand is taken with `warnings`. `cancelled` calls off a tenancy before its
-    first day; of one that was called off the terms stay.
+    A tenant's notice ends the tenancy on the day it expires, unless `endedDate` says another one. A landlord's notice
+    does so only where a contract alone protects the let; on a home the tenancy goes on past it until `endedDate` says
+    that somebody left. A notice, and a rise of rent, that is not as the law asks for (section 13 of the Housing Act
+    1988 for rises) is taken with `warnings`. An end that is said holds whatever the law made of the agreement; the end
+    of a term that the law continues ends nothing. `cancelled` calls off a tenancy before its first day, and from then
+    on its terms stay as they are.
     """
     before = TENANCIES.get(tx, request.id, request.expected_version)
     if before.cancelled_at is not None and changing.changes_terms(request):

@@ -153,9 +153,9 @@ def _link(tx: WriteTx, row: TenancyRow) -> None:
 
 
 def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
-    """Raises `Problem` `overlapping_tenancy` where another one has the same unit on one of its days.
+    """Raises `Problem` `overlapping_tenancy` where another tenancy has the same unit on one of its days.
 
-    One of the whole property has every unit of it. An end that the law undoes is none (Domain 0.1, B4).
+    One of the whole property has every unit of it. The end of a term that the law undoes is no end (Domain 0.1, B4).
     """
     existing = tx.row(
         _SELECT_OVERLAPPING,
@@ -199,7 +199,10 @@ def _dues(row: TenancyRow | None, first: str, last: str) -> set[Due]:
 
 
 def _agreed_rent(row: TenancyRow, monthly_since: str | None) -> AgreedRent:
-    """The last rent that was agreed before the law had it by the month; None: of which nothing was."""
+    """The last rent that was agreed before the law had it by the month.
+
+    `monthly_since` None: the last of all.
+    """
     agreed = [step for step in row.rent_history if monthly_since is None or step.from_date < monthly_since]
     amount = Money.of(agreed[-1].amount, row.currency)
     due_day = row.rent_due_day if row.rent_quarter_days is None else None

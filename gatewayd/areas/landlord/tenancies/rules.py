@@ -35,7 +35,7 @@ _MOST_DIGITS: Final = 9  # Chosen: whole ones, so that what a century of weeks c
 
 
 def default_type(let: StoredProperty, start_date: str, *, companies: bool) -> TenancyType:
-    """The type of a tenancy of which nobody said it. `companies`: that is what all of its tenants are."""
+    """The type of a tenancy by default. `companies`: all of its tenants are companies."""
     if let.use == "commercial_let":
         return "commercial_lease"
     if companies:
@@ -58,8 +58,8 @@ def default_due_day(start_date: str, frequency: RentFrequency) -> int:
 def takes_no_term(row: TenancyRow) -> bool:
     """Whether the law undoes the term of a tenancy (Domain 0.1, B4).
 
-    It does that of an assured one in England which reaches 2026-05-01, and any of a private residential tenancy. Of an
-    assured_shorthold it counts up to that day, and is kept.
+    It undoes the term of an assured tenancy in England that reaches 2026-05-01, and any term of a private residential
+    tenancy. The term of an assured_shorthold counts up to that day, and is kept.
     """
     if row.term_end_date is None:
         return False
@@ -69,7 +69,7 @@ def takes_no_term(row: TenancyRow) -> bool:
 
 
 def without_term(row: TenancyRow) -> TenancyRow:
-    """The tenancy, without a term that one of its type does not have."""
+    """The tenancy without its term, where the law undoes that and nothing depends on it any more."""
     kept = row.type == "assured_shorthold" or not takes_no_term(row)
     return row if kept else replace(row, term_end_date=None)
 

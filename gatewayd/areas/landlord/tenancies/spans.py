@@ -47,9 +47,9 @@ def last_days(row: TenancyRow) -> dict[str, str | None]:
 
 
 def with_tenants(row: TenancyRow, before: TenancyRow, request: UpdateTenancy, today: str) -> Changed:
-    """The tenancy with the tenants that the request names, from its day on; on the days before it stays what was.
+    """The tenancy with the tenants that the request names, from its day on; on the days before they stay.
 
-    Raises `Problem` `validation_failed`: nobody can know since when a tenancy that has ended had others.
+    Raises `Problem` `validation_failed` where a tenancy that has ended has others since a day that nobody said.
     """
     named = request.tenants_from_date
     if request.tenant_ids is UNSET or (set(row.tenant_ids) == set(before.tenant_ids) and named is UNSET):
@@ -68,7 +68,7 @@ def with_tenants(row: TenancyRow, before: TenancyRow, request: UpdateTenancy, to
 
 
 def from_start(row: TenancyRow, start: str) -> list[TenantSpan]:
-    """The same, where the tenancy began on another day: who was there from the start on still was."""
+    """The tenants by their days, where the tenancy began on another day: who was there from the start on still was."""
     return [replace(span, from_date=start) if span.from_date == row.start_date else span for span in row.tenant_spans]
 
 

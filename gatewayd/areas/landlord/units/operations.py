@@ -97,7 +97,10 @@ def _archived_or_back(tx: WriteTx, row: StoredUnit, *, archived: bool) -> Stored
 
 
 def _with_frequency(row: StoredUnit) -> StoredUnit:
-    """The unit whose market rent says how often. Chosen: monthly by default; without a rent there is none."""
+    """The unit with a frequency of its market rent.
+
+    Chosen: monthly by default; without a market rent there is none.
+    """
     if row.market_rent is None:
         return replace(row, rent_frequency=None)
     return replace(row, rent_frequency=row.rent_frequency or "monthly")

@@ -62,7 +62,10 @@ def get_starred_documents(tx: ReadTx, caller: Caller, request: GetStarredDocumen
 
 
 def get_recent_documents(tx: ReadTx, caller: Caller, request: GetRecentDocuments) -> Listing[RecentDocument]:
-    """List the documents that the caller's user read last, the latest first: what a key read counts as its owner's."""
+    """List the documents that the caller's user read last, the latest first.
+
+    What a key read counts as read by its owner.
+    """
     return Listing.of([encode(document) for document in rows.recent(tx, caller.reference, request.limit)], None)
 
 
@@ -72,9 +75,9 @@ def create_document_record(
     """Create the record of a document, and a URL to send its bytes to.
 
     Send them with PUT within 24 hours, or in parts by the tus protocol 1.0, then call confirm-upload. The URL takes
-    them once and needs no other credential. With `onDuplicate` reject there is no record where a document with these
-    bytes exists. A link to a bank transaction needs `accounting:write` as well, for what is allocated of it has the
-    document.
+    them once and needs no other credential. With `onDuplicate` reject no record is made where a document with these
+    bytes exists. A link to a bank transaction needs `accounting:write` as well: the document becomes evidence for what
+    is allocated of it.
     """
     if request.size_bytes is not None and request.size_bytes > settings.max_bytes:
         raise Problem("payload_too_large", f"A document may have at most {settings.max_bytes} bytes.")
@@ -110,7 +113,7 @@ def create_document_record(
 
 
 def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Document:
-    """Confirm that the bytes of a document have landed: from now on it can be read, and its text is, soon.
+    """Confirm that the bytes of a document have landed: it can be downloaded from now on, and its text is read soon.
 
     `sizeBytes` and `sha256` are compared with what was received. To confirm again changes nothing.
     """
@@ -133,8 +136,8 @@ def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Docum
 def update_document(tx: WriteTx, caller: Caller, request: UpdateDocument) -> Document:
     """Change the given fields of a document, at least one.
 
-    Names may be taken more than once in a folder, unless `unique` asks for one that is not. To make or take links to
-    bank transactions needs `accounting:write` as well.
+    Several documents of a folder may have one name, unless `unique` refuses that. To make or take links to bank
+    transactions needs `accounting:write` as well.
     """
     before = rows.get(tx, request.document_id, request.expected_version)
     if all(value is UNSET for value in _requested_values(request)):

@@ -45,7 +45,7 @@ class DocumentCount(Response, frozen=True, kw_only=True):
 
 
 class CountFailedDocuments(Request, frozen=True, kw_only=True):
-    """Nothing is asked for beside the number."""
+    """It has no parameters."""
 
 
 class ReparseDocument(Request, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ class ListParseAttempts(PageRequest, frozen=True, kw_only=True):
 
 
 def count_failed_documents(tx: ReadTx, caller: Caller, request: CountFailedDocuments) -> DocumentCount:
-    """Count the uploaded documents whose latest attempt at reading failed, also where there will be another."""
+    """Count the uploaded documents whose latest attempt at reading failed, also where another attempt is to come."""
     return DocumentCount(count=parses.count_failed(tx))
 
 

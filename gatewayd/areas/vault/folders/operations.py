@@ -29,9 +29,9 @@ TOP = "root"
 
 
 def get_folders(tx: ReadTx, caller: Caller, request: GetFolders) -> Listing[Folder]:
-    """List folders by path.
+    """List folders by path: those in a folder, at the top, or all.
 
-    Of a folder, of the top, or all of them. With `includeCounts` each tells what it holds.
+    With `includeCounts` each tells how many documents and folders it holds.
     """
     tree = Tree(tx)
     counts = rows.document_counts(tx) if request.include_counts else None

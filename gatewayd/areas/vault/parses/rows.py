@@ -195,7 +195,7 @@ def count_waiting(tx: ReadTx, most: int) -> int:
 
 
 def queue(tx: WriteTx, document_id: str) -> None:
-    """Let a document be read that can be now: it was confirmed, or came out of the trash before it was read."""
+    """Queue a document for reading: it was confirmed, or came out of the trash before it was read."""
     tx.run(_QUEUE, document_id=document_id, retries_max=len(WAITS))
     tx.announce(TOPIC)
 
@@ -218,7 +218,10 @@ def next_head(tx: ReadTx, after: str) -> Head | None:
 
 
 def is_due(tx: ReadTx, due_at: Instant) -> bool:
-    """Whether it is time. What is due later than the longest wait was written by a clock that was ahead: it is."""
+    """Whether it is time for an attempt.
+
+    What is due later than after the longest wait was written by a clock that was ahead, and is due now.
+    """
     return not tx.now < due_at <= tx.now + WAITS[-1]
 
 

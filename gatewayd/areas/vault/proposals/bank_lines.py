@@ -101,7 +101,7 @@ class BankLines:
 
 
 def _bill(document: Document) -> _Bill | None:
-    """What a document is compared by; None: without date or total, or with one that is no amount, by nothing."""
+    """What a document is compared by; None: it has no date, no total, or a total that is no amount."""
     facts = document.extracted
     date = document.document_date or (None if facts is None else facts.date)
     if facts is None or facts.total is None or date is None:
