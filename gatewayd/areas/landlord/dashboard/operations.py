@@ -53,10 +53,9 @@ ORDER BY due_date, id LIMIT :count"""
 def get_dashboard_summary(tx: ReadTx, caller: Caller, request: GetDashboardSummary) -> LandlordDashboard:
     """Get what is let on a day, what it brings and owes, and what has to be done.
 
-    The figures are of the properties of a business, of a legal entity, or of the whole organization, and count the
-    owner's share of each or all of it. Amounts are in the currency of that business or legal entity, and in GBP for the
-    organization; money in other currencies is left out, and `warnings` say so. The result of the tax year includes what
-    names no property.
+    The figures are of the properties of a business, of a legal entity, or of the whole organization. Amounts are in the
+    currency of that business or legal entity, and in GBP for the organization; money in other currencies is left out,
+    and `warnings` say so. The result of the tax year includes what names no property.
     """
     scope, currency = _scope_of(tx, request)
     day, until, by_share = scope.day, days_after(scope.day, request.window_days), request.basis == "share"
