@@ -88,8 +88,7 @@ class CertificateFacts(Response, frozen=True, kw_only=True):
 class Certificate(CertificateFacts, frozen=True, kw_only=True):
     """A certificate, licence, check or policy of a property, or one that is missing.
 
-    One that is `missing` has null in `id`, and where else nothing can be known. `unitId` null: of the whole property.
-    `expiryDate` is the last day on which it holds; null: it has no end. `supersededById` is the one that came after it.
+    One that is `missing` is stored nowhere, and has null in whatever nobody can know of it.
     """
 
     status: CertificateStatus

@@ -70,8 +70,8 @@ def touch(tx: WriteTx, tenancy_id: str) -> None:
 
 def lasting(tx: ReadTx, property_id: str, day: str) -> str | None:
     """The id of a tenancy that has not ended before an ISO date, begun or not; None: there is none."""
-    found: str | None = tx.value(_SELECT_LASTING, property_id=property_id, day=day)
-    return found
+    tenancy_id: str | None = tx.value(_SELECT_LASTING, property_id=property_id, day=day)
+    return tenancy_id
 
 
 def lasting_types(tx: ReadTx, property_id: str, day: str) -> list[tuple[str, str]]:
@@ -81,5 +81,5 @@ def lasting_types(tx: ReadTx, property_id: str, day: str) -> list[tuple[str, str
 
 def lasting_of_unit(tx: ReadTx, property_id: str, unit_id: str, day: str) -> str | None:
     """The same, of tenancies of a unit alone."""
-    found: str | None = tx.value(_SELECT_LASTING_OF_UNIT, property_id=property_id, unit_id=unit_id, day=day)
-    return found
+    tenancy_id: str | None = tx.value(_SELECT_LASTING_OF_UNIT, property_id=property_id, unit_id=unit_id, day=day)
+    return tenancy_id

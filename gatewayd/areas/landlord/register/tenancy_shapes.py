@@ -48,25 +48,35 @@ class RentNotice(Part, frozen=True, kw_only=True):
     """The notice that raised a rent."""
 
     form: NoticeForm | None = None
+    """The form that the notice is on, such as Form 4A. Null: not entered."""
     served_date: Date | None = None
+    """The day on which it was served. Null: not entered."""
     effective_date: Date | None = None
+    """The day from which the notice has the new rent. Null: not entered."""
 
 
 class RentStep(Response, frozen=True, kw_only=True):
-    """A rent, from a day on. `amount` is in the tenancy's currency, for a period of `frequency`."""
+    """A rent, from a day on."""
 
     from_date: DateText
+    """The first day of the rent."""
     amount: AmountText
+    """The rent for each `frequency`, in the tenancy's currency, VAT included where it is charged."""
     notice: RentNotice | None
+    """The notice that raised it. Null: none was entered."""
     frequency: RentFrequency | None = None  # stored where it is not that of the tenancy, served always
+    """How often `amount` is due. Never null in answers."""
 
 
 class TenantSpan(Response, frozen=True, kw_only=True):
-    """A tenant of the tenancy, from a day to a day, both inclusive. `toDate` null: as long as the tenancy goes on."""
+    """A tenant of the tenancy, from a day to a day."""
 
     tenant_id: Id
+    """The tenant."""
     from_date: DateText
+    """The first day as a tenant of it."""
     to_date: DateText | None
+    """The last day as a tenant of it. Null: as long as the tenancy goes on."""
 
 
 class StoredTenancy(Response, frozen=True, kw_only=True):

@@ -73,8 +73,8 @@ id IN (SELECT tenancy_id FROM tenancy_tenants WHERE org_id = :org_id AND tenant_
 
 def of_property(tx: ReadTx, property_id: str) -> list[Tenancy]:
     """The tenancies of a property, the latest to begin first: at most `MAX_OF_PROPERTY`."""
-    found = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=MAX_OF_PROPERTY)
-    return [shown(tx, TENANCIES.read(tx, values)) for values in found]
+    rows = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=MAX_OF_PROPERTY)
+    return [shown(tx, TENANCIES.read(tx, values)) for values in rows]
 
 
 def add(tx: WriteTx, row: TenancyRow) -> TenancyRow:
@@ -126,7 +126,7 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         deposit=deposits.shown(row),
         arrears=Money(owed.arrears, row.currency),
         credit=Money(owed.credit, row.currency),
-        warnings=[*warnings, *(found for found in standing if found not in warnings)],
+        warnings=[*warnings, *(warning for warning in standing if warning not in warnings)],
     )
 
 
@@ -139,9 +139,9 @@ def link(tx: WriteTx, were: Mapping[str, str | None], row: TenancyRow) -> None:
 
 
 def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
-    """Raises `Problem` `overlapping_tenancy` where another one has the same unit on one of its days.
+    """Raises `Problem` `overlapping_tenancy` where another tenancy has the same unit on one of its days.
 
-    One of the whole property has every unit of it. An end that the law undoes is none (Domain 0.1, B4).
+    One of the whole property has every unit of it. The end of a term that the law undoes is no end (Domain 0.1, B4).
     """
     existing = tx.row(
         _SELECT_OVERLAPPING,
@@ -185,7 +185,10 @@ def _dues(row: TenancyRow | None, first: str, last: str) -> set[Due]:
 
 
 def _agreed_rent(row: TenancyRow, monthly_since: str | None) -> AgreedRent:
-    """The last rent that was agreed before the law had it by the month; None: of which nothing was."""
+    """The last rent that was agreed before the law had it by the month.
+
+    `monthly_since` None: the last of all.
+    """
     agreed = [step for step in row.rent_history if monthly_since is None or step.from_date < monthly_since]
     amount = Money.of(agreed[-1].amount, row.currency)
     due_day = row.rent_due_day if row.rent_quarter_days is None else None

@@ -16,8 +16,8 @@ from gatewayd.store import ReadTx, WriteTx
 def list_tenants(tx: ReadTx, caller: Caller, request: ListTenants) -> Listing[Tenant]:
     """List tenants, newest first, or in the order of change with `updatedSince`.
 
-    `propertyId` and `tenancyId` answer those of any tenancy, whatever became of it, and who was replaced too unless
-    `includeFormer` is false.
+    With `propertyId` or `tenancyId` it is everybody who is or was a tenant there, whatever became of the tenancy.
+    `includeFormer` false leaves out who was replaced.
     """
     former = request.include_former
     filters: dict[str, object] = {

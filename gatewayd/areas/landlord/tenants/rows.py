@@ -38,7 +38,7 @@ def _some(condition: str) -> str:
 
 
 def _some_with(day: str) -> str:
-    """Those of tenancies that a day to come is known of: few."""
+    """A condition of tenants of tenancies with such a day, which are few."""
     return f"""id IN (
     SELECT tenant_id FROM tenancies CROSS JOIN tenancy_tenants
     WHERE tenancies.org_id = :org_id AND {day} AND cancelled_at IS NULL
@@ -110,7 +110,7 @@ TENANTS = Table(
 
 
 class Ends(NamedTuple):
-    """How many tenancies somebody is a tenant of that have not ended, and the last day as one; None: none has one."""
+    """How many tenancies of somebody have not ended, and their last day as a tenant of any; None: no day is known."""
 
     last_day: str | None
     going_on: int

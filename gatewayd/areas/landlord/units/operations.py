@@ -38,7 +38,7 @@ def list_property_units(tx: ReadTx, caller: Caller, request: ListPropertyUnits) 
         "property_id = :property_id": request.property_id,
         "external_id = :external_id": request.external_id,
     }
-    selects = [rows.SELECT_SHOWN + one for one in rows.OF_STATUS.get(request.status or "archived", ("",))]
+    selects = [rows.SELECT_SHOWN + condition for condition in rows.OF_STATUS.get(request.status or "archived", ("",))]
     return sync_page(tx, request, Source(UNITS, selects), filters, lambda row: encode(rows.shown(row)), rows.days(tx))
 
 
@@ -59,7 +59,7 @@ def update_property_unit(tx: WriteTx, caller: Caller, request: UpdatePropertyUni
     properties.refuse_archived(PROPERTIES.get(tx, before.property_id))
     after = UNITS.changed(before, request)
     if request.archived is not UNSET:
-        after = _moved(tx, after, archived=request.archived)
+        after = _archived_or_back(tx, after, archived=request.archived)
     after = UNITS.update(tx, _checked(tx, after, request.rent_frequency or None))
     return rows.get_shown(tx, after.id)
 
@@ -77,7 +77,7 @@ def _checked(tx: ReadTx, row: StoredUnit, frequency: RentFrequency | None) -> St
     return _with_frequency(row)
 
 
-def _moved(tx: WriteTx, row: StoredUnit, *, archived: bool) -> StoredUnit:
+def _archived_or_back(tx: WriteTx, row: StoredUnit, *, archived: bool) -> StoredUnit:
     """The unit in or out of the archive.
 
     Raises `Problem` `invalid_state` for one that is let, or will be. Chosen: a tenancy of the whole property needs no
@@ -94,7 +94,10 @@ def _moved(tx: WriteTx, row: StoredUnit, *, archived: bool) -> StoredUnit:
 
 
 def _with_frequency(row: StoredUnit) -> StoredUnit:
-    """The unit whose market rent says how often. Chosen: monthly by default; without a rent there is none."""
+    """The unit with a frequency of its market rent.
+
+    Chosen: monthly by default; without a market rent there is none.
+    """
     if row.market_rent is None:
         return replace(row, rent_frequency=None)
     return replace(row, rent_frequency=row.rent_frequency or "monthly")

@@ -101,8 +101,8 @@ def shown(values: Row) -> PropertyUnit:
 
 def of_property(tx: ReadTx, property_id: str) -> list[PropertyUnit]:
     """The units of a property that are not archived, oldest first: at most `MOST_INCLUDED`."""
-    found = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=MOST_INCLUDED, **days(tx))
-    return [shown(row) for row in found]
+    rows = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=MOST_INCLUDED, **days(tx))
+    return [shown(row) for row in rows]
 
 
 def get_shown(tx: ReadTx, unit_id: str) -> PropertyUnit:

@@ -112,7 +112,7 @@ def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
 
 def link(tx: WriteTx, row: DocumentRow, links: Sequence[DocumentLink]) -> Document:
     """Let a document belong to more than before. Raises `Problem` `limit_reached`."""
-    after = [*row.links, *(one for one in links if one not in row.links)]
+    after = [*row.links, *(added for added in links if added not in row.links)]
     if len(after) > MOST_LINKS:
         message = f"A document has at most {MOST_LINKS} links: take one away first."
         raise Problem("limit_reached", message, extra={"limit": MOST_LINKS})
@@ -160,17 +160,17 @@ def shown(tx: ReadTx, row: DocumentRow) -> Document:
     """The document as it is answered."""
     beside = tx.row(_SELECT_BESIDE, document_id=row.id)
     assert beside is not None, "stored"
-    return _shown(tx, row, beside)
+    return _shown_document(tx, row, beside)
 
 
 def read(tx: ReadTx, values: Row) -> Document:
     """The document of a row that was selected with `SELECT`, as it is answered."""
-    return _shown(tx, DOCUMENTS.read(tx, values[:_WIDTH]), values[_WIDTH:])
+    return _shown_document(tx, DOCUMENTS.read(tx, values[:_WIDTH]), values[_WIDTH:])
 
 
 def recent(tx: ReadTx, reader: str, count: int) -> list[RecentDocument]:
     """What somebody read last, the latest first."""
-    return [_recent(tx, row) for row in tx.rows(_SELECT_RECENT, reader=reader, count=count)]
+    return [_recent_document(tx, row) for row in tx.rows(_SELECT_RECENT, reader=reader, count=count)]
 
 
 def note_access(tx: WriteTx, document_id: str, reader: str) -> None:
@@ -180,15 +180,15 @@ def note_access(tx: WriteTx, document_id: str, reader: str) -> None:
 
 def same_content(tx: ReadTx, sha256: str, but: str) -> str | None:
     """Another document of the organization with these bytes."""
-    found: str | None = tx.value(_SELECT_SAME_CONTENT, sha256=sha256, id=but)
-    return found
+    document_id: str | None = tx.value(_SELECT_SAME_CONTENT, sha256=sha256, id=but)
+    return document_id
 
 
 def named(tx: ReadTx, row: DocumentRow) -> str | None:
     """Another document beside it that has its name, in any letter case."""
     sought = {"of": row.folder_id or "", "name_key": name_key(row.name), "id": row.id}
-    found: str | None = tx.value(_SELECT_NAMED, **sought)
-    return found
+    document_id: str | None = tx.value(_SELECT_NAMED, **sought)
+    return document_id
 
 
 def ids_in(tx: ReadTx, folder_ids: Sequence[str]) -> list[str]:
@@ -219,11 +219,11 @@ def leave_folders(tx: WriteTx, folder_ids: Sequence[str]) -> None:
         tx.run(_LEAVE_FOLDER, folder_id=id_)
 
 
-def _recent(tx: ReadTx, values: Row) -> RecentDocument:
+def _recent_document(tx: ReadTx, values: Row) -> RecentDocument:
     return project(read(tx, values[1:]), RecentDocument, read_at=Instant(values[0]))
 
 
-def _shown(tx: ReadTx, row: DocumentRow, beside: Row) -> Document:
+def _shown_document(tx: ReadTx, row: DocumentRow, beside: Row) -> Document:
     last, *columns = beside
     parse, extracted = parses.shown(tuple(columns))
     hidden = {} if row.status != "pending_upload" else {"size_bytes": None, "sha256": None}

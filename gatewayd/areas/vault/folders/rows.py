@@ -55,12 +55,12 @@ class Tree:
 
     def place(self, folder_id: str) -> Place:
         """Where a folder of the tree is."""
-        found = self._places.get(folder_id)
-        if found is None:
+        place = self._places.get(folder_id)
+        if place is None:
             parent_id, name = self._of[folder_id]
             above = Place("", 0) if parent_id is None else self.place(parent_id)
-            found = self._places[folder_id] = Place(f"{above.path}/{name}", above.depth + 1)
-        return found
+            place = self._places[folder_id] = Place(f"{above.path}/{name}", above.depth + 1)
+        return place
 
     def inside(self, folder_id: str | None) -> list[str]:
         """The folders in a folder; None: at the top."""
@@ -68,10 +68,10 @@ class Tree:
 
     def below(self, folder_id: str) -> list[str]:
         """A folder and all below it, each before what lies in it."""
-        found = [folder_id]
-        for id_ in found:
-            found += self._in[id_]
-        return found
+        ids = [folder_id]
+        for id_ in ids:
+            ids += self._in[id_]
+        return ids
 
     def height(self, folder_id: str) -> int:
         """How many levels a folder and what is below it have."""
@@ -105,8 +105,8 @@ def shown(tree: Tree, row: FolderRow, counts: dict[str, int] | None = None) -> F
 
 def named(tx: ReadTx, parent_id: str | None, name: str, but: str = "") -> str | None:
     """The folder of that name, in any letter case, in another or at the top; `but` is one that is not meant."""
-    found: str | None = tx.value(_SELECT_NAMED, of=parent_id or "", name_key=name_key(name), id=but)
-    return found
+    folder_id: str | None = tx.value(_SELECT_NAMED, of=parent_id or "", name_key=name_key(name), id=but)
+    return folder_id
 
 
 def refuse_taken(tx: ReadTx, row: FolderRow) -> None:
