@@ -35,8 +35,11 @@ class EventBody(msgspec.Struct, Generic[D], frozen=True, kw_only=True, rename="c
 
     id: str
     event: str
+    """The kind of the event."""
     data: D
+    """What it says, of the shape that its kind has."""
     sent_at: Timestamp
+    """When it happened, also where it is sent again later."""
 
 
 class NewDelivery(NamedTuple):
