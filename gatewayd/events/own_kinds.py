@@ -135,6 +135,26 @@ class CreditsLow(EventData, frozen=True, kw_only=True):
     """The credits that the plan includes each month."""
 
 
+class DocumentParsed(EventData, frozen=True, kw_only=True):
+    """The text of a document was read."""
+
+    document_id: str
+    """The document."""
+    engine: str
+    """What read it."""
+    page_count: int
+    """How many pages were read."""
+
+
+class DocumentParseFailed(EventData, frozen=True, kw_only=True):
+    """An attempt to read a document gave no text."""
+
+    document_id: str
+    """The document."""
+    code: str
+    """Why, as `parse.errorCode` of the document has it."""
+
+
 class FormSubmitted(EventData, frozen=True, kw_only=True):
     """Reserved for forms (Spec §6): may be subscribed to, and is not sent yet."""
 
@@ -250,6 +270,20 @@ OWN_KINDS: Final = (
         meaning="Less than a tenth of what the plan includes each month is left, or nothing. Once each time.",
         data=CreditsLow,
         sample=CreditsLow(plan_id="plan_01kaqg4b00a1b2c3d4e5f6g7h8", balance="18.5", included_credits="200"),
+        extension=True,
+    ),
+    EventKind(
+        name="document.parsed",
+        meaning="The text of a document was read, and it can be searched.",
+        data=DocumentParsed,
+        sample=DocumentParsed(document_id="doc_01kaqj2n00e1f2g3h4j5k6m7n8", engine="pdf", page_count=2),
+        extension=True,
+    ),
+    EventKind(
+        name="document.parse_failed",
+        meaning="An attempt to read a document failed, or there is nothing in it to be read.",
+        data=DocumentParseFailed,
+        sample=DocumentParseFailed(document_id="doc_01kaqj2n00e1f2g3h4j5k6m7n8", code="encrypted"),
         extension=True,
     ),
 )
