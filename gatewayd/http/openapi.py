@@ -10,100 +10,23 @@ from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.scopes import EXTENSION_SCOPES
 from gatewayd.contract.signatures import function_of
-from gatewayd.contract.wire import encode, schema_of
+from gatewayd.contract.wire import encode
 from gatewayd.errors import COMMON_ERRORS, ERRORS, FIELD_CODES
 from gatewayd.events import EVENT_KINDS
+from gatewayd.http.openapi_schemas import (
+    Json,
+    component_of,
+    components_used,
+    described,
+    with_told_defaults,
+    without_members,
+    without_null,
+)
 from gatewayd.http.security_schemes import ProviderUrls, required, schemes
 
-_REFERENCE = "#/components/schemas/{name}"
-_TYPES: tuple[tuple[type, str], ...] = ((bool, "boolean"), (int, "integer"), (str, "string"))  # a bool is an int too
 OPENAPI_VERSION = "3.1.1"  # Spec §9
 INTERFACE_VERSION = "1.0.0"  # Spec §9
 MOUNT = "/api/rpc"
-
-Json = dict[str, Any]
-
-
-def described(types: Iterable[Any]) -> tuple[list[Json], dict[str, Json]]:
-    """The schema of each type, and the components that they refer to, by name."""
-    schemas, structs = msgspec.json.schema_components(types, schema_hook=schema_of, ref_template=_REFERENCE)
-    named: dict[str, Json] = {}
-    plain = [_plain(schema, named) for schema in schemas]
-    components = {name: _plain(schema, named) for name, schema in structs.items()}
-    return plain, {**components, **named}
-
-
-def component_of(reference: Json) -> str:
-    """The name of the component that a schema refers to."""
-    return str(reference["$ref"]).rpartition("/")[2]
-
-
-def without_members(schema: Json, members: Iterable[str]) -> Json:
-    """The schema of an object without some of its members."""
-    left = dict(schema)
-    left["properties"] = {name: member for name, member in schema["properties"].items() if name not in members}
-    left["required"] = [name for name in schema.get("required", []) if name not in members]
-    return left
-
-
-def components_used(components: Mapping[str, Json], document: object) -> dict[str, Json]:
-    """The components that a document refers to, those that they refer to, and so on."""
-    found: dict[str, Json] = {}
-    waiting = [document]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, list):
-            waiting += part
-        elif isinstance(part, dict):
-            waiting += part.values()
-            name = component_of(part) if isinstance(part.get("$ref"), str) else ""
-            if name in components and name not in found:
-                found[name] = components[name]
-                waiting.append(components[name])
-    return dict(sorted(found.items()))
-
-
-def _plain(schema: Any, named: dict[str, Json]) -> Any:
-    """The schema and all in it; types with a title of their own go to `named`, and are referred to."""
-    if isinstance(schema, list):
-        return [_plain(item, named) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    plain = {name: _keyword(name, value, named) for name, value in schema.items()}
-    if isinstance(plain.get("enum"), list):
-        return _constant(plain)
-    return _reference(plain, named) if "title" in plain and plain.get("type") != "object" else plain
-
-
-def _keyword(name: str, value: Any, named: dict[str, Json]) -> Any:
-    """What stands behind a keyword of a schema. The names of properties are no keywords: one may be called `title`."""
-    if name in ("examples", "enum"):
-        return value
-    if name == "properties":
-        return {member: _left_out(_plain(schema, named)) for member, schema in value.items()}
-    return _plain(value, named)
-
-
-def _reference(schema: Json, named: dict[str, Json]) -> Json:
-    name = schema.pop("title")
-    beside = {"default": schema.pop("default")} if "default" in schema else {}
-    named[name] = schema
-    return {"$ref": _REFERENCE.format(name=name), **beside}
-
-
-def _left_out(member: Json) -> Json:
-    """A member without the default that says that it may be left out."""
-    return {name: value for name, value in member.items() if name != "default" or value is not None}
-
-
-def _constant(schema: Json) -> Json:
-    """An enumeration with its type, or the one value that there is."""
-    values = schema["enum"]
-    kind = next(name for of, name in _TYPES if isinstance(values[0], of))
-    if values == [True]:
-        del schema["enum"]
-        return {"type": kind, "const": True, **schema}
-    return {"type": kind, **schema}
 
 
 def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], provider: ProviderUrls) -> Json:
@@ -112,8 +35,8 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
     operations = [operation for area in areas for operation in area.operations]
     types = [o.request for o in operations] + [o.response for o in operations if not o.gives_file]
     types += [body for body, _ in events.values()]
-    found, components = described(types)
-    names = dict(zip(map(_key, types), found, strict=True))
+    schemas, components = described(types, _answers(operations))
+    names = dict(zip(map(_key, types), schemas, strict=True))
     paths: Json = {}
     for area in areas:
         for operation in area.operations:
@@ -121,6 +44,7 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
             item[operation.method.lower()] = _operation(operation, area.title, names, components)
     hooks = {kind: _webhook(kind, names[_key(body)], sample) for kind, (body, sample) in events.items()}
     components |= _bodies(operations, names, components)
+    components = {name: with_told_defaults(component) for name, component in components.items()}
     return {
         "openapi": OPENAPI_VERSION,
         "info": {
@@ -142,6 +66,14 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
             "securitySchemes": schemes(provider),
         },
     }
+
+
+def _answers(operations: Iterable[Operation]) -> dict[Any, list[Any]]:
+    """What each request is answered with."""
+    answers: dict[Any, list[Any]] = {}
+    for operation in operations:
+        answers.setdefault(operation.request, []).append(operation.response)
+    return answers
 
 
 def explanation(operation: Operation) -> str:
@@ -179,7 +111,7 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
     }
     schema = components[component_of(names[_key(operation.request)])]
     in_path = set(operation.parameters)
-    described["parameters"] = _parameters(operation, schema, in_path)
+    described["parameters"] = _parameters(operation, schema, in_path, components)
     if operation.has_body:
         described["requestBody"] = _body(operation, names, schema, in_path)
     if operation.takes_file:
@@ -200,21 +132,22 @@ def _answer(operation: Operation, names: Mapping[str, Json]) -> Json:
     return {"application/json": {"schema": names[_key(operation.response)]}}
 
 
-def _parameters(operation: Operation, schema: Json, in_path: set[str]) -> list[Json]:
+def _parameters(operation: Operation, schema: Json, in_path: set[str], components: Mapping[str, Json]) -> list[Json]:
     required = schema.get("required", [])
     parameters = []
     for name, member in schema.get("properties", {}).items():
         if name not in in_path and operation.has_body:
             continue
-        member = dict(member)
+        member = without_null(member)
         parameter: Json = {
             "name": name,
             "in": "path" if name in in_path else "query",
             "required": name in in_path or name in required,
             "schema": member,
         }
-        if "description" in member:
-            parameter["description"] = member.pop("description")
+        told = components[component_of(member)].get("description") if "$ref" in member else None
+        if text := member.pop("description", told):
+            parameter["description"] = text
         if name in operation.example:
             parameter["example"] = operation.example[name]
         parameters.append(parameter)
