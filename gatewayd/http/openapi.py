@@ -211,6 +211,8 @@ def _webhook(kind: str, schema: Json, sample: object) -> Json:
     return {
         "post": {
             **({"x-extension": True} if EVENT_KINDS[kind].extension else {}),
+            # Nothing that a client calls: openapi-generator would make Python of it that does not parse.
+            "x-internal": True,
             "operationId": f"on.{kind}",
             "summary": f"{kind} is delivered to a subscription",
             "description": EVENT_KINDS[kind].meaning,

@@ -17,8 +17,16 @@ Json = dict[str, Any]
 _REFERENCE: Final = "#/components/schemas/{name}"
 _TYPES: tuple[tuple[type, str], ...] = ((bool, "boolean"), (int, "integer"), (str, "string"))  # a bool is an int too
 _NULL: Final[Json] = {"type": "null"}
-_OTHERWISE_CALLED: Final[Mapping[str, str]] = {"Client": "BillingClient"}
-"""Structs whose names the clients that are generated have for something of their own."""
+_VALUES: Final = ("examples", "enum", "default")
+_OF_MAPS: Final = ("additionalProperties", "propertyNames")
+"""Closed sets in maps have no names: what openapi-generator makes of a map of components is refused by mypy."""
+_OTHERWISE_CALLED: Final[Mapping[str, str]] = {
+    "Client": "BillingClient",
+    "ItsaStatuses": "ItsaStatusList",
+    "TaxYears": "TaxYearList",
+    "WhatIf": "WhatIfComparison",
+}
+"""Structs whose names generated clients have for something of their own, or whose members are called as they are."""
 
 
 def described(types: Sequence[Any], answers: Mapping[Any, Sequence[Any]] | None = None) -> tuple[list[Json], Json]:
@@ -66,6 +74,8 @@ def without_members(schema: Json, members: Iterable[str]) -> Json:
 
 def without_null(schema: Json) -> Json:
     """The schema of a value that is left out where there is none: of a parameter."""
+    if isinstance(schema.get("type"), list):
+        return {**schema, "type": next(kind for kind in schema["type"] if kind != "null")}
     alternatives = [each for each in schema.get("anyOf", ()) if each != _NULL]
     rest = {name: value for name, value in schema.items() if name != "anyOf"}
     if not alternatives:
@@ -111,16 +121,15 @@ def components_used(components: Mapping[str, Json], document: object) -> dict[st
 
 
 class _Place(NamedTuple):
-    """A field that has a closed set of values. `in_map`: generators call the map itself by the owner and the field."""
+    """A field that has a closed set of values."""
 
     struct: Any
     field: str
     values: frozenset[object]
-    in_map: bool
 
     @property
     def name(self) -> str:
-        return name_of(self.struct) + _capitalized(self.field) + ("Value" if self.in_map else "")
+        return name_of(self.struct) + _capitalized(self.field)
 
 
 def _names_of_values(structs: Sequence[Any], sources: Sources, taken: set[str]) -> dict[_Place, str]:
@@ -152,11 +161,7 @@ def _places(structs: Sequence[Any]) -> Iterator[_Place]:
 
 
 def _places_of(struct: Any, field: FieldInfo) -> Iterator[_Place]:
-    return (_Place(struct, field.name, values, _holds_map(field.type)) for values in literals_in(field.type))
-
-
-def _holds_map(annotation: Any) -> bool:
-    return typing.get_origin(annotation) is dict or any(map(_holds_map, typing.get_args(annotation)))
+    return (_Place(struct, field.name, values) for values in literals_in(field.type))
 
 
 def _capitalized(field: str) -> str:
@@ -187,11 +192,7 @@ class _Writer:
         """A member with its sentence, and behind that what its type says. A default of null says what all know."""
         values = {place.values: self._values[place] for place in _places_of(struct, field)}
         schema = {name: value for name, value in self.plain(raw, values).items() if (name, value) != ("default", None)}
-        alternatives = [each for each in schema.get("anyOf", ()) if each != _NULL]
-        form = schema.pop("description", "")
-        if len(alternatives) == 1:
-            form = alternatives[0].pop("description", form)
-        text = _joined(self._sentences.of(struct, field), form)
+        text = _joined(self._sentences.of(struct, field), schema.pop("description", ""))
         return {**schema, **({"description": text} if text else {})}
 
     def plain(self, schema: Any, values: Mapping[frozenset[object], str] | None = None) -> Any:
@@ -204,13 +205,17 @@ class _Writer:
         if isinstance(schema.get("$ref"), str):
             return {**schema, "$ref": _REFERENCE.format(name=self._names[component_of(schema)])}
         plain = {
-            name: value if name in ("examples", "enum", "default") else self.plain(value, values)
+            name: value
+            if name in ("examples", "enum", "default")
+            else self.plain(value, {} if name in _OF_MAPS else values)
             for name, value in schema.items()
         }
         if isinstance(plain.get("enum"), list):
             plain = _constant(plain)
             name = values.get(frozenset(plain.get("enum", ())))
             return plain if name is None else self._reference({"title": name, **plain})
+        if "anyOf" in plain:
+            plain = _nullable(plain)
         return self._reference(plain) if "title" in plain and plain.get("type") != "object" else plain
 
     def _reference(self, schema: Json) -> Json:
@@ -222,6 +227,19 @@ class _Writer:
 
 def _joined(*texts: str) -> str:
     return " ".join(text for text in texts if text)
+
+
+def _nullable(schema: Json) -> Json:
+    """Of a type or null one schema, whose other keywords say nothing of null. A reference stays beside null."""
+    alternatives = [each for each in schema["anyOf"] if each != _NULL]
+    if len(alternatives) > 1 or len(schema["anyOf"]) == 1:
+        return schema
+    (of,) = alternatives
+    rest = {name: value for name, value in schema.items() if name != "anyOf"}
+    if "type" not in of or "const" in of or "enum" in of:
+        form = {"description": of.pop("description")} if "description" in of else {}
+        return {**schema, **form}
+    return {**of, **rest, "type": [of["type"], "null"]}
 
 
 def _constant(schema: Json) -> Json:

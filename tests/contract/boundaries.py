@@ -141,6 +141,9 @@ class _Walk:
             return self._resolved(self._components[schema["$ref"].rpartition("/")[2]])
         if "const" in schema and schema["type"] == "string":
             return {**schema, "enum": [schema["const"]]}, False
+        if isinstance(schema.get("type"), list):
+            kind, null = schema["type"]
+            return {**schema, "type": kind}, null == "null"
         if "anyOf" not in schema:
             return schema, schema.get("type") == "null"
         others = [one for one in schema["anyOf"] if one.get("type") != "null"]

@@ -138,7 +138,8 @@ def test_the_sentence_comes_first_and_the_form_behind_it() -> None:
     _, components = described([probes.LitBerth])
     members = components["LitBerth"]["properties"]
     assert members["since"] == {
-        "anyOf": [{"type": "string", "format": "date"}, {"type": "null"}],
+        "type": ["string", "null"],
+        "format": "date",
         "description": "The first night. Null: nobody has come yet, nor is anybody expected. "
         "A civil date in Europe/London.",
     }

@@ -182,7 +182,7 @@ class Book(Response, frozen=True, kw_only=True):
 def test_fields_may_be_called_as_keywords_are() -> None:
     schemas, components = schemas_of([Book])
     assert schemas == [{"$ref": "#/components/schemas/Book"}]
-    of_title = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    of_title = {"type": ["string", "null"]}
     several = {"type": "array", "items": {"type": "string"}}
     text = {"type": "string"}
     assert list(components) == ["Book"]
