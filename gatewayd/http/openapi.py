@@ -11,8 +11,19 @@ from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.scopes import EXTENSION_SCOPES
 from gatewayd.contract.signatures import function_of
 from gatewayd.contract.wire import encode
-from gatewayd.errors import COMMON_ERRORS, ERRORS, FIELD_CODES
+from gatewayd.errors import COMMON_ERRORS, ERRORS
 from gatewayd.events import EVENT_KINDS
+from gatewayd.http.openapi_headers import (
+    HEADERS,
+    IDEMPOTENCY_KEY,
+    PERIOD_OVERRIDE,
+    REPLAYED_FROM,
+    WEBHOOK_ANSWERS,
+    WEBHOOK_HEADERS,
+    of_problem,
+    of_success,
+)
+from gatewayd.http.openapi_problems import PROBLEM_SCHEMAS, example_of
 from gatewayd.http.openapi_schemas import (
     Json,
     component_of,
@@ -61,8 +72,9 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
         "paths": paths,
         "webhooks": hooks,
         "components": {
-            "schemas": {**components_used(components, [paths, hooks]), "Problem": _PROBLEM},
+            "schemas": {**components_used(components, [paths, hooks]), **PROBLEM_SCHEMAS},
             "responses": _responses(operations),
+            "headers": dict(HEADERS),
             "securitySchemes": schemes(provider),
         },
     }
@@ -100,7 +112,7 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
         "responses": {
             "200": {
                 "description": "Done.",
-                "headers": {"X-Request-Id": {"schema": {"type": "string"}}, **(_NAMED if operation.gives_file else {})},
+                "headers": of_success(operation),
                 "content": _answer(operation, names),
             },
             **{str(status): {"$ref": f"#/components/responses/{name}"} for status, name in _statuses(operation)},
@@ -117,9 +129,9 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
     if operation.takes_file:
         described["requestBody"] = _FILE
     if operation.takes_key:
-        described["parameters"].append(_IDEMPOTENCY_KEY)
+        described["parameters"].append(IDEMPOTENCY_KEY)
     if operation.overrides_closing:
-        described["parameters"].append(_PERIOD_OVERRIDE)
+        described["parameters"].append(PERIOD_OVERRIDE)
     if operation.extension:
         described["x-extension"] = True
     return described
@@ -127,8 +139,8 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
 
 def _answer(operation: Operation, names: Mapping[str, Json]) -> Json:
     if operation.gives_file:
-        text = operation.gives_file.startswith("text/")
-        return {operation.gives_file: {"schema": _TEXT if text else {}}}  # bytes have no type in OpenAPI 3.1
+        schema = {"type": "string"} if operation.gives_file.startswith("text/") else {}  # bytes have no type in 3.1
+        return {operation.gives_file: {"schema": schema}}
     return {"application/json": {"schema": names[_key(operation.response)]}}
 
 
@@ -199,7 +211,13 @@ def _responses(operations: Iterable[Operation]) -> Json:
     return {
         f"Status{status}": {
             "description": " ".join(f"`{code}`: {ERRORS[code].title}." for code in found),
-            "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+            "headers": of_problem(status),
+            "content": {
+                "application/problem+json": {
+                    "schema": {"$ref": "#/components/schemas/Problem"},
+                    "example": example_of(found[0]),
+                }
+            },
         }
         for status, found in sorted(by_status.items())
     }
@@ -207,7 +225,7 @@ def _responses(operations: Iterable[Operation]) -> Json:
 
 def _webhook(kind: str, schema: Json, sample: object) -> Json:
     constant: Json = {"type": "string", "const": kind}
-    headers = {"X-Service-Event": ("The event kind.", constant, kind), **_WEBHOOK_HEADERS}
+    headers = {"X-Service-Event": ("The event kind.", constant, kind), **WEBHOOK_HEADERS}
     return {
         "post": {
             **({"x-extension": True} if EVENT_KINDS[kind].extension else {}),
@@ -221,134 +239,25 @@ def _webhook(kind: str, schema: Json, sample: object) -> Json:
                 {"name": name, "in": "header", "required": True, "description": text, "schema": of, "example": value}
                 for name, (text, of, value) in headers.items()
             ]
-            + [_REPLAYED_FROM],
+            + [REPLAYED_FROM],
             "requestBody": {
                 "required": True,
                 "content": {"application/json": {"schema": schema, "example": msgspec.json.decode(encode(sample))}},
             },
-            "responses": _WEBHOOK_ANSWERS,
+            "responses": WEBHOOK_ANSWERS,
         }
     }
 
 
-_TEXT: Json = {"type": "string"}
-_WEBHOOK_HEADERS: Mapping[str, tuple[str, Json, str]] = {
-    "X-Service-Signature": (
-        "`t=<unix seconds>,v1=<hex HMAC-SHA256 of t, a dot and the raw body>`, keyed with the whole secret. While a "
-        "rotation lasts there is a second `v1`, of the old secret.",
-        _TEXT,
-        "t=1795167000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd",
-    ),
-    "X-Service-Delivery": (
-        "The delivery's own id; the same on every attempt.",
-        _TEXT,
-        "wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8",
-    ),
-    "webhook-id": (
-        "The delivery id, as `id` in the body. Where an event is sent again it is the first delivery's (Standard "
-        "Webhooks): act once on each.",
-        _TEXT,
-        "wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8",
-    ),
-    "webhook-timestamp": ("When the attempt was made, unix seconds (Standard Webhooks).", _TEXT, "1795167000"),
-    "webhook-signature": (
-        "`v1,<base64 HMAC-SHA256 of webhook-id, webhook-timestamp and the raw body, joined by dots>`, keyed with the "
-        "bytes that the secret has as base64 behind `whsec_`; several are parted by spaces (Standard Webhooks).",
-        _TEXT,
-        "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
-    ),
-}
-_REPLAYED_FROM: Json = {
-    "name": "X-Service-Replayed-From",
-    "in": "header",
-    "required": False,
-    "description": "Where an event is sent again, the id of its first delivery.",
-    "schema": _TEXT,
-    "example": "wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8",
-}
-_WEBHOOK_ANSWERS: Json = {
-    "2XX": {"description": "Received, within 10 seconds."},
-    "410": {"description": "The receiver is gone: the subscription is disabled, and the delivery not tried again."},
-    "default": {
-        "description": "Not received: tried again with growing waits, 8 times in all. So is no answer within 10 "
-        "seconds, and a redirect, which is not followed. `Retry-After` lengthens the wait, up to 6 hours."
-    },
-}
-
-
-_NAMED: Json = {
-    "Content-Disposition": {
-        "description": "`attachment`, with the name under which to keep the file.",
-        "schema": {"type": "string", "pattern": '^attachment; filename="[ -~]+"$'},
-    }
-}
 _FILE: Json = {
     "required": True,
     "description": "The file itself, of any media type.",
     "content": {"application/octet-stream": {"schema": {}}},  # bytes as they are have no type in OpenAPI 3.1
 }
-_IDEMPOTENCY_KEY: Json = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "description": "Makes a retry safe: within 24 hours the same key and request get the first answer again. 409 "
-    "`idempotency_conflict` is another request under the key or, with `outcome`, one that is under way (`pending`) "
-    "or broke off so that nobody knows whether it was done (`unknown`), which is not run again under the key.",
-    "schema": {
-        "type": "string",
-        "minLength": 1,
-        "maxLength": 255,
-        "pattern": r"^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$",
-    },
-}
-_PERIOD_OVERRIDE: Json = {
-    "name": "Period-Override",
-    "in": "header",
-    "description": "`closing`: it is written also where a period is being closed. Without it that is 409 "
-    "`period_closed` with `state` `closing`; what is closed (`state` `closed`) is refused in any case.",
-    "schema": {"type": "string", "enum": ["closing"]},
-}
-_PROBLEM: Json = {
-    "type": "object",
-    "title": "Problem",
-    "description": "An error (RFC 9457).",
-    "required": ["type", "title", "status", "code", "message", "requestId"],
-    "properties": {
-        "type": {"type": "string", "format": "uri"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "code": {"type": "string", "enum": sorted(ERRORS)},
-        "message": {"type": "string"},
-        "requestId": {"type": "string"},
-        "outcome": {
-            "type": "string",
-            "enum": ["pending", "unknown"],
-            "description": "With `idempotency_conflict`, of the first request under the key: it is still under way, or "
-            "broke off and nobody knows whether it was done.",
-        },
-        "state": {
-            "type": "string",
-            "enum": ["closing", "closed"],
-            "description": "With `period_closed`, of the period that holds `date`: one that is being closed takes what "
-            "is sent with `Period-Override: closing`.",
-        },
-        "errors": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["path", "code", "message"],
-                "properties": {
-                    "path": {"type": "string", "description": "Dotted from the body's root: `lines[0].unitPrice`."},
-                    "code": {"type": "string", "enum": sorted(FIELD_CODES)},
-                    "message": {"type": "string"},
-                },
-            },
-        },
-    },
-}
 _INTRODUCTION = """\
 Every request carries `Authorization: Bearer <token>`, an API key or an OAuth 2.0 access token, and acts on behalf of \
 one organization. Money is a decimal string. Lists answer `data` and `nextCursor`. Unknown fields and parameters are \
-refused. Errors are `application/problem+json` with a `code`.
+refused. Errors are `application/problem+json` with a `code`. A change is guarded by `expectedVersion`: `If-Match` is \
+refused, for answers have no entity tags.
 
 Operations marked `x-extension` are this service's own: """ + ", ".join(f"`{scope}`" for scope in EXTENSION_SCOPES)
