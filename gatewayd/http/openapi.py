@@ -2,7 +2,8 @@
 
 import inspect
 from collections.abc import Iterable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -38,6 +39,21 @@ from gatewayd.http.security_schemes import ProviderUrls, required, schemes
 OPENAPI_VERSION = "3.1.1"  # Spec §9
 INTERFACE_VERSION = "1.0.0"  # Spec §9
 MOUNT = "/api/rpc"
+_ANSWERS = "answer_examples.json"
+
+
+class _Parts(NamedTuple):
+    """What operations are described with: the schema of each type, the components, and an answer of each operation."""
+
+    names: Mapping[str, Json]
+    components: Mapping[str, Json]
+    examples: Mapping[str, Any]
+
+
+def answer_examples() -> Mapping[str, Any]:
+    """An answer of each operation that answers JSON, by its id, as `make generate` writes it (`tests/contract`)."""
+    examples: Mapping[str, Any] = msgspec.json.decode(Path(__file__).with_name(_ANSWERS).read_bytes())
+    return examples
 
 
 def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], provider: ProviderUrls) -> Json:
@@ -48,11 +64,12 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
     types += [body for body, _ in events.values()]
     schemas, components = described(types, _answers(operations))
     names = dict(zip(map(_key, types), schemas, strict=True))
+    parts = _Parts(names, components, answer_examples())
     paths: Json = {}
     for area in areas:
         for operation in area.operations:
             item = paths.setdefault(_template(operation.path), {})
-            item[operation.method.lower()] = _operation(operation, area.title, names, components)
+            item[operation.method.lower()] = _operation(operation, area.title, parts)
     hooks = {kind: _webhook(kind, names[_key(body)], sample) for kind, (body, sample) in events.items()}
     components |= _bodies(operations, names, components)
     components = {name: with_told_defaults(component) for name, component in components.items()}
@@ -101,7 +118,8 @@ def _template(path: str) -> str:
     return "/".join(f"{{{part[1:]}}}" if part.startswith(":") else part for part in path.split("/"))
 
 
-def _operation(operation: Operation, tag: str, names: Mapping[str, Json], components: Mapping[str, Json]) -> Json:
+def _operation(operation: Operation, tag: str, parts: _Parts) -> Json:
+    names, components = parts.names, parts.components
     summary, _, description = explanation(operation).partition("\n")
     described: Json = {
         "operationId": operation.id,
@@ -113,7 +131,7 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
             "200": {
                 "description": "Done.",
                 "headers": of_success(operation),
-                "content": _answer(operation, names),
+                "content": _answer(operation, names, parts.examples),
             },
             **{str(status): {"$ref": f"#/components/responses/{name}"} for status, name in _statuses(operation)},
         },
@@ -137,11 +155,19 @@ def _operation(operation: Operation, tag: str, names: Mapping[str, Json], compon
     return described
 
 
-def _answer(operation: Operation, names: Mapping[str, Json]) -> Json:
+def _answer(operation: Operation, names: Mapping[str, Json], examples: Mapping[str, Any]) -> Json:
     if operation.gives_file:
         schema = {"type": "string"} if operation.gives_file.startswith("text/") else {}  # bytes have no type in 3.1
         return {operation.gives_file: {"schema": schema}}
-    return {"application/json": {"schema": names[_key(operation.response)]}}
+    answer: Json = {"schema": names[_key(operation.response)]}
+    if operation.id in examples:
+        answer["examples"] = _example(examples[operation.id])
+    return {"application/json": answer}
+
+
+def _example(value: object) -> Json:
+    """The one example of a body. In `examples`, since the viewer of `/docs` makes one up in the place of `example`."""
+    return {"example": {"value": value}}
 
 
 def _parameters(operation: Operation, schema: Json, in_path: set[str], components: Mapping[str, Json]) -> list[Json]:
@@ -171,7 +197,7 @@ def _body(operation: Operation, names: Mapping[str, Json], schema: Json, in_path
     example = {name: value for name, value in operation.example.items() if name not in in_path}
     return {
         "required": bool(required),
-        "content": {"application/json": {"schema": names[_key(operation.request)], "example": example}},
+        "content": {"application/json": {"schema": names[_key(operation.request)], "examples": _example(example)}},
     }
 
 
@@ -215,7 +241,7 @@ def _responses(operations: Iterable[Operation]) -> Json:
             "content": {
                 "application/problem+json": {
                     "schema": {"$ref": "#/components/schemas/Problem"},
-                    "example": example_of(found[0]),
+                    "examples": _example(example_of(found[0])),
                 }
             },
         }
@@ -242,7 +268,9 @@ def _webhook(kind: str, schema: Json, sample: object) -> Json:
             + [REPLAYED_FROM],
             "requestBody": {
                 "required": True,
-                "content": {"application/json": {"schema": schema, "example": msgspec.json.decode(encode(sample))}},
+                "content": {
+                    "application/json": {"schema": schema, "examples": _example(msgspec.json.decode(encode(sample)))}
+                },
             },
             "responses": WEBHOOK_ANSWERS,
         }

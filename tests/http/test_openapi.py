@@ -117,11 +117,12 @@ def test_every_event_kind_is_described_with_a_sample_that_conforms() -> None:
     assert list(DOCUMENT["webhooks"]) == list(EVENT_KINDS)
     for kind, item in DOCUMENT["webhooks"].items():
         content = item["post"]["requestBody"]["content"]["application/json"]
-        assert content["example"]["event"] == kind
+        example = content["examples"]["example"]["value"]
+        assert example["event"] == kind
         schema = {**content["schema"], "components": DOCUMENT["components"]}  # so that references can be followed
-        Draft202012Validator(schema, format_checker=FormatChecker()).validate(content["example"])
+        Draft202012Validator(schema, format_checker=FormatChecker()).validate(example)
         data = DOCUMENT["components"]["schemas"][type(EVENT_KINDS[kind].sample).__name__]
-        assert data["required"] == list(content["example"]["data"])
+        assert data["required"] == list(example["data"])
         assert item["post"]["description"] == EVENT_KINDS[kind].meaning
         assert item["post"].get("x-extension", False) == EVENT_KINDS[kind].extension
         assert item["post"]["x-internal"] is True  # or openapi-generator makes Python of it that does not parse
@@ -149,7 +150,7 @@ def test_each_status_is_described_with_its_header_fields_and_a_problem_that_conf
     schema = {**DOCUMENT["components"]["schemas"]["Problem"], "components": DOCUMENT["components"]}
     of_problems = Draft202012Validator(schema, format_checker=FormatChecker())
     for name, response in DOCUMENT["components"]["responses"].items():
-        example = response["content"]["application/problem+json"]["example"]
+        example = response["content"]["application/problem+json"]["examples"]["example"]["value"]
         of_problems.validate(example)
         assert f"Status{example['status']}" == name
         assert f"`{example['code']}`: {example['title']}." in response["description"]
