@@ -52,7 +52,7 @@ HEADERS: Final[Mapping[str, Json]] = {
         'attachment; filename="2026-07-01-2026-09-30.zip"',
     ),
     "Deprecation": _header(
-        "As the tax authority answered it: since when the address is deprecated.", _TEXT, "@1735689600"
+        "As the tax authority answered it: since when the address is deprecated (RFC 9745).", _TEXT, "@1735689600"
     ),
     "Sunset": _header(
         "As the tax authority answered it: when the address will be gone (RFC 8594).",
