@@ -16,6 +16,15 @@ Json = dict[str, Any]
 
 _REFERENCE: Final = "#/components/schemas/{name}"
 _TYPES: tuple[tuple[type, str], ...] = ((bool, "boolean"), (int, "integer"), (str, "string"))  # a bool is an int too
+_SAY_TOO_LITTLE: Final = frozenset(
+    {
+        *("AccountStatus", "AccountType", "EnteredKind", "EntityType", "EntryType", "EventType", "GivenStatus"),
+        *("GivenType", "GrantStatus", "GroupBy", "IgnoredKind", "LineType", "LinkType", "LiveStatus", "MatchField"),
+        *("NoticeKindField", "RateSource", "RateType", "RunSource", "RunStatus", "SourceType", "StatusFilter"),
+        *("UnitFilter",),
+    }
+)
+"""Aliases that are understood in their file alone, of two words or more. Those of one word say too little too."""
 _NULL: Final[Json] = {"type": "null"}
 _VALUES: Final = ("examples", "enum", "default")
 _OF_MAPS: Final = ("additionalProperties", "propertyNames")
@@ -135,8 +144,8 @@ class _Place(NamedTuple):
 def _names_of_values(structs: Sequence[Any], sources: Sources, taken: set[str]) -> dict[_Place, str]:
     """The name of the component for each: its alias's, where no other set has that, else the owner's and the field's.
 
-    Chosen: an alias of one word (`Status`) says too little. Of several owners the first that is no request counts;
-    fields without an alias share a name where field and values are the same.
+    Of several owners the first that is no request counts; fields without an alias share a name where field and values
+    are the same.
     """
     places = list(_places(structs))
     aliases = {place: sources.literal_name(place.struct, place.field, place.values) for place in places}
@@ -147,11 +156,15 @@ def _names_of_values(structs: Sequence[Any], sources: Sources, taken: set[str]) 
     owned: dict[tuple[str, str, frozenset[object]], str] = {}
     for place in sorted(places, key=lambda place: issubclass(typing.get_origin(place.struct) or place.struct, Request)):
         alias = aliases[place]
-        if len(sets[alias]) == 1 and sum(letter.isupper() for letter in alias) > 1 and alias not in taken:
+        if len(sets[alias]) == 1 and _is_telling(alias) and alias not in taken:
             names[place] = alias
         else:
             names[place] = owned.setdefault((alias, "" if alias else place.field, place.values), place.name)
     return names
+
+
+def _is_telling(alias: str) -> bool:
+    return sum(letter.isupper() for letter in alias) > 1 and alias not in _SAY_TOO_LITTLE
 
 
 def _places(structs: Sequence[Any]) -> Iterator[_Place]:
