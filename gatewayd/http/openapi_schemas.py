@@ -145,7 +145,7 @@ def _names_of_values(structs: Sequence[Any], sources: Sources, taken: set[str]) 
     """The name of the component for each: its alias's, where no other set has that, else the owner's and the field's.
 
     Of several owners the first that is no request counts; fields without an alias share a name where field and values
-    are the same.
+    are the same. What a struct is called already is followed by `Value`.
     """
     places = list(_places(structs))
     aliases = {place: sources.literal_name(place.struct, place.field, place.values) for place in places}
@@ -159,7 +159,8 @@ def _names_of_values(structs: Sequence[Any], sources: Sources, taken: set[str]) 
         if len(sets[alias]) == 1 and _is_telling(alias) and alias not in taken:
             names[place] = alias
         else:
-            names[place] = owned.setdefault((alias, "" if alias else place.field, place.values), place.name)
+            name = f"{place.name}Value" if place.name in taken else place.name
+            names[place] = owned.setdefault((alias, "" if alias else place.field, place.values), name)
     return names
 
 
@@ -218,9 +219,7 @@ class _Writer:
         if isinstance(schema.get("$ref"), str):
             return {**schema, "$ref": _REFERENCE.format(name=self._names[component_of(schema)])}
         plain = {
-            name: value
-            if name in ("examples", "enum", "default")
-            else self.plain(value, {} if name in _OF_MAPS else values)
+            name: value if name in _VALUES else self.plain(value, {} if name in _OF_MAPS else values)
             for name, value in schema.items()
         }
         if isinstance(plain.get("enum"), list):
