@@ -37,6 +37,7 @@ from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
 from gatewayd.tax.forwarding.proxy import Proxy
 from gatewayd.vault_files.engine import VaultFiles
+from gatewayd.webhooks.event_log import EventLog
 
 
 class CatalogueError(Exception):
@@ -54,6 +55,7 @@ class Deps:
     vault_files: VaultFiles
     parsing: Parsing
     search: Search
+    event_log: EventLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ AREAS: Final = (
     periods.AREA,
     billing.AREA,
     webhooks.AREA,
+    webhooks.EVENTS,
     tax.AREA,
     crm.AREA,
     organizations.AREA,
@@ -114,7 +117,7 @@ def build(
     return checked(areas)
 
 
-def joined(areas: Iterable[Area], *given: Handlers) -> tuple[Area, ...]:
+def joined(areas: Iterable[Area], *of_engines: Handlers) -> tuple[Area, ...]:
     """The areas, each handler at the row that stands without one. Raises `CatalogueError` naming every fault.
 
     A row that is left without a handler is refused by `checked`.
@@ -123,7 +126,7 @@ def joined(areas: Iterable[Area], *given: Handlers) -> tuple[Area, ...]:
     rows = {row.id: row for area in areas for row in area.operations}
     handlers: dict[str, Handler] = {}
     faults = []
-    for operation_id, handler in (pair for one in given for pair in one.items()):
+    for operation_id, handler in (pair for engine_handlers in of_engines for pair in engine_handlers.items()):
         if operation_id not in rows:
             faults.append(f"{operation_id} has a handler and no row")
         elif operation_id in handlers or rows[operation_id].handler is not AT_CATALOGUE:
@@ -131,10 +134,12 @@ def joined(areas: Iterable[Area], *given: Handlers) -> tuple[Area, ...]:
         handlers[operation_id] = handler
     if faults:
         raise CatalogueError("; ".join(faults))
-    return tuple(replace(area, operations=tuple(_with(row, handlers) for row in area.operations)) for area in areas)
+    return tuple(
+        replace(area, operations=tuple(_with_handler(row, handlers) for row in area.operations)) for area in areas
+    )
 
 
-def _with(row: Operation, handlers: Handlers) -> Operation:
+def _with_handler(row: Operation, handlers: Handlers) -> Operation:
     return replace(row, handler=handlers[row.id]) if row.id in handlers else row
 
 

@@ -50,6 +50,7 @@ ERRORS: Mapping[str, ErrorKind] = {
     "upload_offset_mismatch": ErrorKind(409, "The upload stands elsewhere"),
     "upload_missing": ErrorKind(409, "The bytes are not there yet"),
     "version_conflict": ErrorKind(409, "It has changed meanwhile"),
+    "cursor_expired": ErrorKind(410, "What changed since then is not known any more"),
     "gone": ErrorKind(410, "It is gone"),
     "tus_version_not_supported": ErrorKind(412, "The version of the upload protocol is not supported"),
     "payload_too_large": ErrorKind(413, "The body is too large"),

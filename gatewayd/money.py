@@ -102,9 +102,9 @@ def to_credits(text: str) -> Credits:
 
 def credits_text(amount: int) -> str:
     """The wire form of so many millionths, without trailing zeros: `12.5`."""
-    whole, rest = divmod(abs(amount), MICRO)
+    units, rest = divmod(abs(amount), MICRO)
     fraction = f"{rest:06d}".rstrip("0")
-    return f"{'-' if amount < 0 else ''}{whole}{'.' if fraction else ''}{fraction}"
+    return f"{'-' if amount < 0 else ''}{units}{'.' if fraction else ''}{fraction}"
 
 
 class Money:
@@ -159,5 +159,5 @@ class Money:
 
 def half_up(numerator: int, denominator: int) -> int:
     """The quotient as a whole number, halves away from zero (VATREC12030). The denominator is above zero."""
-    whole = (2 * abs(numerator) + denominator) // (2 * denominator)
-    return whole if numerator >= 0 else -whole
+    quotient = (2 * abs(numerator) + denominator) // (2 * denominator)
+    return quotient if numerator >= 0 else -quotient

@@ -108,8 +108,8 @@ class Shares:
     def holders(self, most: int) -> list[Holder]:
         """Who holds or waits for most, so many of them."""
         known = {*self.count.held, *self._waiting}
-        found = [Holder(one, self.count.of(one), len(self._waiting.get(one, ()))) for one in known]
-        return sorted(found, key=lambda one: (-one.held, -one.waiting, one.org_id))[:most]
+        holders = [Holder(org_id, self.count.of(org_id), len(self._waiting.get(org_id, ()))) for org_id in known]
+        return sorted(holders, key=lambda holder: (-holder.held, -holder.waiting, holder.org_id))[:most]
 
     @property
     def waiting(self) -> int:
@@ -140,7 +140,7 @@ class Shares:
             del self._waiting[org_id]
 
     def _serve(self) -> None:
-        while allowed := [one for one in self._waiting if self.count.allows(one)]:
+        while allowed := [org_id for org_id in self._waiting if self.count.allows(org_id)]:
             org_id = min(allowed, key=self.count.of)  # the first of those who hold least
             turns = self._waiting[org_id]
             turn = turns.popleft()

@@ -101,7 +101,7 @@ def remove_member(tx: WriteTx, user_id: str, actor: str, hand_over: HandOver | N
         ended_links = one_time_links.void(tx, user_id)
         ended_sessions = end_sessions(tx, user_id, actor)
         ended_passkeys = passkeys.remove_all(tx, user_id, actor)
-    return _told(
+    return _ended_access(
         settled, more, sessions=ended_sessions, passkeys=ended_passkeys, second_factor=False, sign_in_links=ended_links
     )
 
@@ -134,7 +134,7 @@ def end_everything(tx: WriteTx, user_id: str, actor: str, hand_over: HandOver | 
     more = Counter(
         keys=api_keys.revoke_user(tx, user_id, actor), grants=grants.revoke_user(tx, user_id, "operator", actor)
     )
-    return _told(
+    return _ended_access(
         settled,
         more,
         sessions=end_sessions(tx, user_id, actor),
@@ -162,16 +162,18 @@ def end_access_of_all(tx: WriteTx, actor: str) -> EndedAccess:
         ended_sessions += end_sessions(tx, user_id, actor)
         more["keys"] += api_keys.revoke_user(tx, user_id, actor)
         more["grants"] += grants.revoke_user(tx, user_id, "operator", actor)
-    return _told(settled, more, sessions=ended_sessions, passkeys=0, second_factor=False, sign_in_links=ended_links)
+    return _ended_access(
+        settled, more, sessions=ended_sessions, passkeys=0, second_factor=False, sign_in_links=ended_links
+    )
 
 
 def count_access_of_all(tx: ReadTx) -> CountedAccess:
     """How much of each kind `end_access_of_all` would end now."""
-    found: Counter[AccessKind] = Counter()
+    counts: Counter[AccessKind] = Counter()
     for organization in organizations.list_all(tx):
         tx.bind(organization.id)
-        found.update(kind.name for kind, _ in kinds.every(tx))
-    return CountedAccess(sessions=sessions.count(tx), **{field: found[kind] for field, kind in _COUNTS})
+        counts.update(kind.name for kind, _ in kinds.every(tx))
+    return CountedAccess(sessions=sessions.count(tx), **{field: counts[kind] for field, kind in _COUNTS})
 
 
 def end_sessions(tx: WriteTx, user_id: str, actor: str) -> int:
@@ -184,9 +186,9 @@ def end_sessions(tx: WriteTx, user_id: str, actor: str) -> int:
     return ended
 
 
-def item(tx: ReadTx, kind: Kind, found: Opening) -> Item:
+def item(tx: ReadTx, kind: Kind, opening: Opening) -> Item:
     """What was found open in the transaction's organization."""
-    return Item(id=found.id, kind=kind.name, name=found.name, org_id=tx.org_id)
+    return Item(id=opening.id, kind=kind.name, name=opening.name, org_id=tx.org_id)
 
 
 def _settle(tx: WriteTx, user_id: str | None, end: End, hand_over: HandOver | None) -> _Settled:
@@ -194,30 +196,30 @@ def _settle(tx: WriteTx, user_id: str | None, end: End, hand_over: HandOver | No
     if hand_over is not None and (hand_over.user_id == user_id or not memberships.is_active(tx, hand_over.user_id)):
         raise Problem("invalid_state", "Hand it over to another member of the organization who can sign in.")
     settled = _Settled([], [])
-    for kind, found in list(kinds.every(tx, user_id)):
-        if hand_over is not None and _is_taken(kind, found, hand_over):
-            _hand_over(tx, kind, found, hand_over.user_id, end.actor)
-            settled.handed_over.append(item(tx, kind, found))
+    for kind, opening in list(kinds.every(tx, user_id)):
+        if hand_over is not None and _is_taken(kind, opening, hand_over):
+            _hand_over(tx, kind, opening, hand_over.user_id, end.actor)
+            settled.handed_over.append(item(tx, kind, opening))
         else:
-            kind.end(tx, found.id, end)
-            settled.ended.append(item(tx, kind, found))
+            kind.end(tx, opening.id, end)
+            settled.ended.append(item(tx, kind, opening))
     return settled
 
 
-def _is_taken(kind: Kind, found: Opening, hand_over: HandOver) -> bool:
+def _is_taken(kind: Kind, opening: Opening, hand_over: HandOver) -> bool:
     if not hand_over.ids:
         return kind.hand_over is not None
-    if found.id in hand_over.ids and kind.hand_over is None:
-        message = f"{found.id} ends with the membership of who made it, and cannot be handed over: {kind.words}."
+    if opening.id in hand_over.ids and kind.hand_over is None:
+        message = f"{opening.id} ends with the membership of who made it, and cannot be handed over: {kind.words}."
         raise Problem("invalid_state", message)
-    return found.id in hand_over.ids
+    return opening.id in hand_over.ids
 
 
-def _hand_over(tx: WriteTx, kind: Kind, found: Opening, user_id: str, actor: str) -> None:
+def _hand_over(tx: WriteTx, kind: Kind, opening: Opening, user_id: str, actor: str) -> None:
     assert kind.hand_over is not None, "taken"
-    kind.hand_over(tx, found.id, user_id)
-    detail: audit.Detail = {"from": found.user_id, "to": user_id}
-    act = audit.Act(actor=actor, action="access.handed_over", subject=found.id, org_id=tx.org_id, detail=detail)
+    kind.hand_over(tx, opening.id, user_id)
+    detail: audit.Detail = {"from": opening.user_id, "to": user_id}
+    act = audit.Act(actor=actor, action="access.handed_over", subject=opening.id, org_id=tx.org_id, detail=detail)
     audit.record(tx, act)
 
 
@@ -227,7 +229,7 @@ def _refuse_left_over(hand_over: HandOver, settled: _Settled) -> None:
         raise not_found("open access")
 
 
-def _told(
+def _ended_access(
     settled: _Settled, more: Counter[str], *, sessions: int, passkeys: int, second_factor: bool, sign_in_links: int
 ) -> EndedAccess:
     """`more` is what was ended beside what is listed: what has expired, and leaves tokens for a while."""

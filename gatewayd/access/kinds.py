@@ -145,23 +145,23 @@ def every(tx: ReadTx, user_id: str | None = None) -> Iterator[tuple[Kind, Openin
 
 
 def _of_kind(tx: ReadTx, kind: Kind, user_id: str | None) -> list[Opening]:
-    found: list[Opening] = []
+    openings: list[Opening] = []
     first = FIRST
     while True:
         chunk = kind.list_open(tx, Sought(user_id, first, CHUNK, tx.now))
-        found += chunk
+        openings += chunk
         if len(chunk) < CHUNK:
-            return found
+            return openings
         first = after(chunk[-1].id)
 
 
 def find(tx: ReadTx, id_: str) -> tuple[Kind, Opening]:
     """What has this id and is open in the transaction's organization. Raises `Problem` `not_found`."""
     kind = _kind_of(id_)
-    found = kind.list_open(tx, Sought(None, id_, 1, tx.now))
-    if not found or found[0].id != id_:
+    openings = kind.list_open(tx, Sought(None, id_, 1, tx.now))
+    if not openings or openings[0].id != id_:
         raise not_found(kind.words)
-    return kind, found[0]
+    return kind, openings[0]
 
 
 def organization_of(tx: ReadTx, id_: str) -> str:

@@ -18,24 +18,29 @@ from gatewayd.store import ReadTx, WriteTx
 
 
 class OpenAccess(Response, frozen=True, kw_only=True):
-    """Something that works without whoever made it: a link, a URL, a feed, a receiver, an app or a key.
-
-    `userId` is with whose membership it ends, null where that is nobody's: the operator made it, or it is not known who
-    did. `isMember` false: they belong to the organization no more, or never did. `expiresAt` null: it goes on until it
-    is ended. `canBeHandedOver`: to another member, when they leave.
-    """
+    """Something that works without whoever made it: a link, a URL, a feed, a receiver, an app or a key."""
 
     id: Id
     kind: AccessKind
+    """What it is."""
     name: str
+    """What people know it by: the name of a document, a feed or a key, the URL of a receiver, or the hosts of an
+    app."""
     user_id: Id | None
+    """With whose membership it ends. Null: with nobody's, for the operator made it, or who did is not known."""
     email: str | None
+    """Their address. Null: `userId` is null, or the person is gone."""
     is_member: bool
+    """False: they belong to the organization no more, or never did."""
     created_by: str
+    """The user who made it, else the credential; `operator`: whoever runs the server."""
     created_at: Timestamp
     expires_at: Timestamp | None
+    """When it ends by itself. Null: it goes on until somebody ends it."""
     last_used: DateText | None
+    """The day, UTC, on which it was used last. Null: it never was, or nobody keeps count."""
     can_be_handed_over: bool
+    """True: it can be handed over to another member when they leave; false: it ends."""
 
 
 class ListAccess(PageRequest, frozen=True, kw_only=True):
@@ -56,8 +61,11 @@ class AccessEnded(Response, frozen=True, kw_only=True):
 
     id: Id
     kind: AccessKind
+    """What it is."""
     name: str
+    """What people know it by."""
     ended: Literal[True]
+    """Always true."""
 
 
 def list_access(tx: ReadTx, caller: Caller, request: ListAccess) -> Listing[OpenAccess]:
@@ -71,18 +79,18 @@ def list_access(tx: ReadTx, caller: Caller, request: ListAccess) -> Listing[Open
     whose = request.user_id if caller.is_admin else caller.user_id
     key = cursor_key(request, int, str)
     begins, first = (0, FIRST) if key is None else (key[0], after(key[1]))
-    found: list[tuple[int, Opening]] = []
+    openings: list[tuple[int, Opening]] = []
     for number, kind in enumerate(KINDS):
-        if number >= begins and request.kind in (None, kind.name) and len(found) <= request.limit:
-            sought = Sought(whose, first if number == begins else FIRST, request.limit + 1 - len(found), tx.now)
-            found += [(number, each) for each in kind.list_open(tx, sought)]
+        if number >= begins and request.kind in (None, kind.name) and len(openings) <= request.limit:
+            sought = Sought(whose, first if number == begins else FIRST, request.limit + 1 - len(openings), tx.now)
+            openings += [(number, each) for each in kind.list_open(tx, sought)]
     written: list[bytes] = []
 
-    def size(one: tuple[int, Opening]) -> int:
-        written.append(encode(shown(tx, KINDS[one[0]], one[1])))
+    def size(numbered: tuple[int, Opening]) -> int:
+        written.append(encode(shown(tx, KINDS[numbered[0]], numbered[1])))
         return len(written[-1])
 
-    taken, more = fill(found, request.limit, size)
+    taken, more = fill(openings, request.limit, size)
     last = (taken[-1][0], taken[-1][1].id) if more else None
     return Listing.of(written[: len(taken)], None if last is None else next_cursor(request, last))
 
@@ -93,27 +101,27 @@ def end_access(tx: WriteTx, caller: Caller, request: EndAccess) -> AccessEnded:
     A webhook subscription is switched off, and can be enabled again. Owners and administrators end what anybody made,
     members what they made themselves.
     """
-    kind, found = kinds.find(tx, request.id)
-    if not caller.is_admin and found.user_id != caller.user_id:
+    kind, opening = kinds.find(tx, request.id)
+    if not caller.is_admin and opening.user_id != caller.user_id:
         raise Problem("forbidden", "Owners and administrators alone end what others made.")
-    kind.end(tx, found.id, End(caller.reference))
-    return AccessEnded(id=found.id, kind=kind.name, name=found.name, ended=True)
+    kind.end(tx, opening.id, End(caller.reference))
+    return AccessEnded(id=opening.id, kind=kind.name, name=opening.name, ended=True)
 
 
-def shown(tx: ReadTx, kind: Kind, found: Opening) -> OpenAccess:
+def shown(tx: ReadTx, kind: Kind, opening: Opening) -> OpenAccess:
     """One of a kind, with who made it."""
-    known = None if found.user_id is None else users.find_by_id(tx, found.user_id)
+    known = None if opening.user_id is None else users.find_by_id(tx, opening.user_id)
     return OpenAccess(
-        id=found.id,
+        id=opening.id,
         kind=kind.name,
-        name=found.name,
-        user_id=found.user_id,
+        name=opening.name,
+        user_id=opening.user_id,
         email=None if known is None else known.email,
         is_member=known is not None and memberships.is_member(tx, known.id),
-        created_by=found.created_by,
-        created_at=Instant(found.created_at),
-        expires_at=None if found.expires_at is None else Instant(found.expires_at),
-        last_used=found.last_used,
+        created_by=opening.created_by,
+        created_at=Instant(opening.created_at),
+        expires_at=None if opening.expires_at is None else Instant(opening.expires_at),
+        last_used=opening.last_used,
         can_be_handed_over=kind.hand_over is not None,
     )
 

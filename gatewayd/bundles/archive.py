@@ -103,14 +103,14 @@ def verify(path: Path, fingerprint: str | None) -> tuple[Manifest, str]:
     With a fingerprint, only that key will do. Raises `BundleFault`, which names the first file that differs.
     """
     with BundleArchive(path) as archive:
-        found = _verified_key(archive)
-        if fingerprint not in (None, found):
-            raise BundleFault(f"{KEY} is another key: its fingerprint is {found}")
+        key_print = _verified_key(archive)
+        if fingerprint not in (None, key_print):
+            raise BundleFault(f"{KEY} is another key: its fingerprint is {key_print}")
         manifest = archive.manifest()
         _compare_names(archive.paths, manifest)
         for file in manifest.files:
             _compare(archive, file)
-    return manifest, found
+    return manifest, key_print
 
 
 def _verified_key(archive: BundleArchive) -> str:
@@ -128,11 +128,11 @@ def _verified_key(archive: BundleArchive) -> str:
         raise BundleFault(f"{MANIFEST} is not what was signed: {SIGNATURE} does not fit it") from None
 
 
-def _compare_names(found: set[str], manifest: Manifest) -> None:
+def _compare_names(present: set[str], manifest: Manifest) -> None:
     listed = {file.path for file in manifest.files}
     if len(listed) != len(manifest.files) or listed & set(SEALING):
         raise BundleFault(f"{MANIFEST} names a file twice")
-    for path in sorted((listed | set(SEALING)) ^ found):
+    for path in sorted((listed | set(SEALING)) ^ present):
         raise BundleFault(f"{path} is missing" if path in listed else f"{path} was added")
 
 

@@ -41,21 +41,21 @@ def compare(before: Path, after: Path, first: int, count: int) -> tuple[list[Fil
     Raises `BundleFault`.
     """
     counts: list[FileChange] = []
-    found: list[RowChange] = []
+    rows: list[RowChange] = []
     with BundleArchive(before) as old, BundleArchive(after) as new:
         files = {name: _files(archive.manifest()) for name, archive in (("old", old), ("new", new))}
         for path in sorted(files["old"].keys() | files["new"].keys()):
-            one, other = files["old"].get(path), files["new"].get(path)
-            if one is not None and other is not None and one.sha256 == other.sha256:
+            before_file, other = files["old"].get(path), files["new"].get(path)
+            if before_file is not None and other is not None and before_file.sha256 == other.sha256:
                 continue
-            changes = _changes(path, (old, one), (new, other))
-            if one is not None and other is not None and path.endswith(TABLES) and not changes.ordered:
+            changes = _changes(path, (old, before_file), (new, other))
+            if before_file is not None and other is not None and path.endswith(TABLES) and not changes.ordered:
                 continue  # another version wrote other columns
             counts.append(changes.counted)
             place = first - sum(_size(each) for each in counts[:-1])
             wanted = changes.ordered[max(place, 0) : max(place + count, 0)]
-            found += _rows(path, (old, one), (new, other), wanted)
-    return counts, found
+            rows += _rows(path, (old, before_file), (new, other), wanted)
+    return counts, rows
 
 
 class _Changes(NamedTuple):
@@ -66,8 +66,8 @@ class _Changes(NamedTuple):
 Side = tuple[BundleArchive, FileEntry | None]
 
 
-def _size(one: FileChange) -> int:
-    return one.added + one.removed + one.changed
+def _size(change: FileChange) -> int:
+    return change.added + change.removed + change.changed
 
 
 def _files(manifest: Manifest) -> dict[str, FileEntry]:
@@ -81,17 +81,17 @@ def _changes(path: str, old: Side, new: Side) -> _Changes:
         return _Changes(FileChange(path, 0, 0, 0), [])
     common = _common(old, new)
     before = {row[0]: _digest(named, common) for row, named in _named(old)}
-    found: list[tuple[str, Change]] = []
+    changes_by_id: list[tuple[str, Change]] = []
     for row, named in _named(new):
         digest = before.pop(row[0], None)
         if digest is None:
-            found.append((row[0], "added"))
+            changes_by_id.append((row[0], "added"))
         elif digest != _digest(named, common):
-            found.append((row[0], "changed"))
-    found += ((id_, "removed") for id_ in before)
-    kinds = [change for _, change in found]
+            changes_by_id.append((row[0], "changed"))
+    changes_by_id += ((id_, "removed") for id_ in before)
+    kinds = [change for _, change in changes_by_id]
     counted = FileChange(path, kinds.count("added"), kinds.count("removed"), kinds.count("changed"))
-    return _Changes(counted, sorted(found))
+    return _Changes(counted, sorted(changes_by_id))
 
 
 def _rows(path: str, old: Side, new: Side, wanted: list[tuple[str, Change]]) -> Iterator[RowChange]:
@@ -101,10 +101,10 @@ def _rows(path: str, old: Side, new: Side, wanted: list[tuple[str, Change]]) -> 
     common = _common(old, new)
     before, after = ({row[0]: named for row, named in _named(side) if row[0] in ids} for side in (old, new))
     for id_, change in wanted:
-        one, other = before.get(id_), after.get(id_)
-        compared = common if one is not None and other is not None else (other or one or {})
-        fields = [name for name in compared if (one or {}).get(name) != (other or {}).get(name)]
-        yield RowChange(path, id_, change, one, other, fields)
+        old_row, new_row = before.get(id_), after.get(id_)
+        compared = common if old_row is not None and new_row is not None else (new_row or old_row or {})
+        fields = [name for name in compared if (old_row or {}).get(name) != (new_row or {}).get(name)]
+        yield RowChange(path, id_, change, old_row, new_row, fields)
 
 
 def _named(side: Side) -> Iterator[tuple[list[str], dict[str, str]]]:
@@ -120,27 +120,27 @@ def _common(old: Side, new: Side) -> list[str]:
 
 
 def _heading(side: Side) -> list[str]:
-    return next(_read(side), [])
+    return next(_table_rows(side), [])
 
 
 def _table(side: Side) -> Iterator[list[str]]:
     """The rows behind the heading. One without a first column names nothing, and is left out."""
-    rows = _read(side)
+    rows = _table_rows(side)
     next(rows, None)
     return (row for row in rows if row)
 
 
-def _read(side: Side) -> Iterator[list[str]]:
+def _table_rows(side: Side) -> Iterator[list[str]]:
     archive, file = side
     if file is None:
         return
     try:
-        yield from csv_text.rows(_lines(archive, file))
+        yield from csv_text.rows(_file_lines(archive, file))
     except (ValueError, UnicodeError):
         raise BundleFault(f"{file.path} is no table") from None
 
 
-def _lines(archive: BundleArchive, file: FileEntry) -> Iterator[str]:
+def _file_lines(archive: BundleArchive, file: FileEntry) -> Iterator[str]:
     """The text of a file by lines, ends included: those inside of a quoted cell are joined again by the reader."""
     rest = b""
     for chunk in chain(archive.chunks(file.path, file.bytes), [b""]):

@@ -81,15 +81,15 @@ class Entries:
 
     def documents(self, tx: ReadTx) -> list[BundledDocument]:
         """Their documents whose bytes are there and not in the trash. Raises `Problem` `limit_reached`."""
-        found: list[BundledDocument] = []
+        bundled: list[BundledDocument] = []
         paths: dict[str, str] = {}
         for *row, links in tx.each(_SELECT):
             if self._has(row[0], links):
                 path = paths.setdefault(row[4], _path(row[1], row[4]))
-                found.append(BundledDocument._make((*row, path)))
-            if len(found) > MOST:
+                bundled.append(BundledDocument._make((*row, path)))
+            if len(bundled) > MOST:
                 raise Problem("limit_reached", f"A bundle holds at most {MOST} documents.", extra={"limit": MOST})
-        return found
+        return bundled
 
     def _has(self, document_id: str, links: str) -> bool:
         if document_id in self._named:

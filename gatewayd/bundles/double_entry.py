@@ -87,15 +87,15 @@ class DoubleEntry:
         self._tx = tx
         self._scope = scope
         self._vat: VatStanding = vat_standing.of_entity(tx, scope.period.legal_entity_id)
-        found = tx.rows(_SELECT_TYPES, legal_entity_id=scope.period.legal_entity_id)
-        self._types = {id_: type_ for id_, type_, _ in found}
-        self.names = {component(id_): name for id_, _, name in found}
+        accounts = tx.rows(_SELECT_TYPES, legal_entity_id=scope.period.legal_entity_id)
+        self._types = {id_: type_ for id_, type_, _ in accounts}
+        self.names = {component(id_): name for id_, _, name in accounts}
         self.names |= {component(id_): name for id_, name in tx.rows(_SELECT_NAMES)}
 
     def transactions(self) -> Iterator[Transaction]:
         """All of them: by bank account, then what has no line there, then invoices and their other payments."""
         for account_id in self._scope.accounts:
-            yield from self._lines(account_id)
+            yield from self._bank_lines(account_id)
         yield from self._elsewhere()
         rows = self._tx.each(_SELECT_INVOICES, **self._scope.values)
         for _, lines in itertools.groupby(rows, key=lambda row: row[0]):
@@ -105,7 +105,7 @@ class DoubleEntry:
             postings = (Posting(ELSEWHERE, paid), Posting(RECEIVABLES, -paid))
             yield Transaction(date, f"Payment of {number}", currency, {"invoice": id_}, postings)
 
-    def _lines(self, account_id: str) -> Iterator[Transaction]:
+    def _bank_lines(self, account_id: str) -> Iterator[Transaction]:
         rows = self._tx.each(_SELECT_LINES, account_id=account_id, **self._scope.values)
         own = f"Assets:Bank:{component(account_id)}"
         for (id_, date, description, currency, amount), parts in itertools.groupby(rows, key=lambda row: row[:5]):

@@ -118,15 +118,15 @@ class Bundles:
         try:
             async with self.shares.place(org_id):
                 if other is None:
-                    found = await self._store.read_later(
+                    changes = await self._store.read_later(
                         lambda tx: self._compare_books(tx, seal, path, first, count), org_id
                     )
                 else:
                     compare = partial(differences.compare, self._path(other), path, first, count)
-                    found = await trio.to_thread.run_sync(compare, limiter=self._threads)
+                    changes = await trio.to_thread.run_sync(compare, limiter=self._threads)
         except BundleFault as fault:
             raise invalid_state(f"A bundle is damaged: {fault}.", "damaged", ()) from None
-        return seal, other, *found
+        return seal, other, *changes
 
     async def keep_house(self) -> None:
         """Once a day, delete the files that nothing names. Raises `StoreFailure`."""

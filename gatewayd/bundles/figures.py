@@ -46,19 +46,19 @@ class Computed(NamedTuple):
 
 def compute(tx: ReadTx, period: PeriodRow) -> Computed:
     """What each business made in the days of a period."""
-    whole = DateRange(period.start_date, period.end_date)
+    days = DateRange(period.start_date, period.end_date)
     whose = {"legal_entity_id": period.legal_entity_id, "business_id": period.business_id}
-    found = Computed([], [])
+    computed = Computed([], [])
     for id_, type_, currency, basis, uses_consolidated in tx.rows(_SELECT_BUSINESSES, **whose):
         account = Account(id_, type_, currency, basis, vat_standing.of_entity(tx, period.legal_entity_id))
         try:
-            result = results.compute(tx, account, whole)
+            result = results.compute(tx, account, days)
         except Problem as problem:
-            found.notes.append(_note(problem, f"profit and loss of {id_}"))
+            computed.notes.append(_note(problem, f"profit and loss of {id_}"))
             continue
         consolidated = bool(uses_consolidated) and results.above_consolidated_limit(result) is None
-        found.results.append((result, consolidated))
-    return found
+        computed.results.append((result, consolidated))
+    return computed
 
 
 def profit(computed: Computed) -> Cells:
@@ -74,10 +74,10 @@ def profit(computed: Computed) -> Cells:
             ("memorandum", statement.memoranda),
         ):
             for line in lines:
-                amounts = (_text(line.amount, account), _text(line.disallowable, account))
+                amounts = (_amount_text(line.amount, account), _amount_text(line.disallowable, account))
                 yield [f"{head[0]}/{line.category}", *head, section, line.category, account.currency, *amounts]
         for name, amount in statement.totals._asdict().items():
-            yield [f"{head[0]}/{name}", *head, "total", name, account.currency, _text(amount, account), None]
+            yield [f"{head[0]}/{name}", *head, "total", name, account.currency, _amount_text(amount, account), None]
 
 
 def rows(tx: ReadTx, computed: Computed) -> Cells:
@@ -91,9 +91,9 @@ def vat(tx: ReadTx, period: PeriodRow, notes: list[str]) -> Cells:
     """The boxes of a VAT period, by the names of the tax authority; of another nothing."""
     if period.type != "vat_period":
         return
-    whole = DateRange(period.start_date, period.end_date)
+    days = DateRange(period.start_date, period.end_date)
     try:
-        boxes = vat_return.boxes(vat_figures.of_period(tx, period.legal_entity_id, whole))
+        boxes = vat_return.boxes(vat_figures.of_period(tx, period.legal_entity_id, days))
     except Problem as problem:
         notes.append(_note(problem, "the VAT return"))
         return
@@ -105,17 +105,17 @@ def vat(tx: ReadTx, period: PeriodRow, notes: list[str]) -> Cells:
 def _allocated(tx: ReadTx, result: Result) -> Cells:
     account, after, settled = result.account, Place(), result.beside.rents.settled
     while True:
-        found = allocated_money.page(tx, account, result.whole, None, after, _PAGE)
-        for row in found:
+        page = allocated_money.page(tx, account, result.whole, None, after, _PAGE)
+        for row in page:
             posting = posting_of(account, row.money)
             if row.money.id in settled:
                 posting = posting._replace(amount=0, disallowable=0)
-            amounts = (_text(posting.amount, account), _text(posting.disallowable, account))
+            amounts = (_amount_text(posting.amount, account), _amount_text(posting.disallowable, account))
             of = (account.business_id, posting.category, row.money.counted_on, account.currency)
             yield [row.money.id, *of, *amounts, "allocation", row.money.id, row.source_id, None, None, None]
-        if len(found) < _PAGE:
+        if len(page) < _PAGE:
             return
-        after = Place(found[-1].date, found[-1].money.id)
+        after = Place(page[-1].date, page[-1].money.id)
 
 
 def _invoiced(result: Result) -> Cells:
@@ -124,10 +124,16 @@ def _invoiced(result: Result) -> Cells:
         posting, payment, note = entry.posting, entry.payment_position, entry.credit_note_id
         source = "payment" if payment is not None else "credit_note" if note is not None else "invoice"
         event = note or ("" if payment is None else str(payment))
-        of = (account.business_id, posting.category, entry.date, account.currency, _text(posting.amount, account))
+        of = (
+            account.business_id,
+            posting.category,
+            entry.date,
+            account.currency,
+            _amount_text(posting.amount, account),
+        )
         id_ = "/".join((entry.invoice_id, event, posting.category, *filter(None, [entry.property_id])))
         behind = (None, entry.bank_transaction_id, entry.invoice_id, payment, note)
-        yield [id_, *of, _text(0, account), source, *behind]
+        yield [id_, *of, _amount_text(0, account), source, *behind]
 
 
 def _rents(result: Result) -> Cells:
@@ -135,12 +141,18 @@ def _rents(result: Result) -> Cells:
     for rent in result.beside.rents.entries:
         if rent.kind != "settled":
             posting, source = rent.posting, "rent" if rent.kind == "due" else "rent_written_off"
-            of = (account.business_id, posting.category, rent.date, account.currency, _text(posting.amount, account))
+            of = (
+                account.business_id,
+                posting.category,
+                rent.date,
+                account.currency,
+                _amount_text(posting.amount, account),
+            )
             id_ = "/".join(filter(None, [rent.tenancy_id, rent.date, rent.allocation_id]))
-            yield [id_, *of, _text(0, account), source, rent.allocation_id, None, None, None, None]
+            yield [id_, *of, _amount_text(0, account), source, rent.allocation_id, None, None, None, None]
 
 
-def _text(amount: int, account: Account) -> str:
+def _amount_text(amount: int, account: Account) -> str:
     return from_minor(amount, account.currency)
 
 

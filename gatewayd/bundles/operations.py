@@ -66,16 +66,16 @@ async def get_seal_difference(deps: Deps, caller: Caller, request: GetSealDiffer
     key = cursor_key(request, int)
     first = 0 if key is None else max(int(key[0]), 0)
     against = BOOKS if request.books else request.against
-    found = await deps.bundles.differences(caller.org_id, request.id, against, first, request.limit + 1)
-    seal, other, files, rows = found
+    answer = await deps.bundles.differences(caller.org_id, request.id, against, first, request.limit + 1)
+    seal, other, files, rows = answer
     _refuse_documents(caller, seal, other)
     more = len(rows) > request.limit
     return SealDifference(
         id=seal.id,
         compared_with="books" if other is None else "seal",
         against=None if other is None else other.id,
-        files=[FileDifference(**one._asdict()) for one in files],
-        data=[_row(one) for one in rows[: request.limit]],
+        files=[FileDifference(**file._asdict()) for file in files],
+        data=[_row(row) for row in rows[: request.limit]],
         next_cursor=next_cursor(request, (first + request.limit,)) if more else None,
     )
 
@@ -87,8 +87,8 @@ def _refuse_documents(caller: Caller, *seals: PeriodSeal | None) -> None:
         raise ScopeLacking((*READING, _OF_VAULT))
 
 
-def _row(one: RowChange) -> RowDifference:
-    return RowDifference(**one._asdict())
+def _row(change: RowChange) -> RowDifference:
+    return RowDifference(**change._asdict())
 
 
 HANDLERS: Final[Handlers] = {

@@ -179,9 +179,9 @@ class _Files:
         self.add(path, csv_text.lines(self._counted(heading, rows)))
         self.written[-1] = _with_rows(self.written[-1], self._rows - before)
 
-    def add_documents(self, found: Sequence[BundledDocument], blobs: Blobs) -> None:
-        self.add_table(documents.TABLE, documents.HEADING, ([*document] for document in found))
-        for document in {document.sha256: document for document in reversed(found)}.values():
+    def add_documents(self, bundled: Sequence[BundledDocument], blobs: Blobs) -> None:
+        self.add_table(documents.TABLE, documents.HEADING, ([*document] for document in bundled))
+        for document in {document.sha256: document for document in reversed(bundled)}.values():
             info = _named(document.path)
             info.compress_type = zipfile.ZIP_STORED  # pictures and PDF are compressed already
             self.add(info, documents.content(blobs, document), is_huge=document.size_bytes >= _HUGE)

@@ -20,16 +20,16 @@ UNWRITTEN: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.
 INTERRUPTED = 130  # as shells report a command that SIGINT ended
 
 
-def _read_statement(*given: str) -> None:
+def _read_statement(*arguments: str) -> None:
     from gatewayd.statements.worker import main as read
 
-    read(*given)
+    read(*arguments)
 
 
-def _read_documents(*given: str) -> None:
+def _read_documents(*arguments: str) -> None:
     from gatewayd.extraction.worker import main as read
 
-    read(*given)
+    read(*arguments)
 
 
 def _embed_texts() -> None:
@@ -51,12 +51,12 @@ def main(argv: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
     `root` is where /etc and /var/lib are.
     """
-    given = sys.argv[1:] if argv is None else argv
-    if given[:1] and given[0] in CHILDREN:
-        CHILDREN[given[0]](*given[1:])
+    words = sys.argv[1:] if argv is None else argv
+    if words[:1] and words[0] in CHILDREN:
+        CHILDREN[words[0]](*words[1:])
         return DONE
     try:
-        arguments = build_parser(given).parse_args(given)
+        arguments = build_parser(words).parse_args(words)
     except SystemExit as stop:  # argparse has printed help, version or what is wrong
         return stop.code if isinstance(stop.code, int) else WRONG_USAGE
     except OSError as error:

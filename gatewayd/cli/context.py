@@ -11,6 +11,7 @@ from gatewayd.config import ROOT, Config, find_path, load, require_credentials
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx, Store, WriteTx
+    from gatewayd.store.reactions import Reactions
     from gatewayd.store.settings import StoreSettings
 
 T = TypeVar("T")
@@ -91,7 +92,7 @@ class Context:
         from gatewayd.store.database import open_existing
 
         self.require_database()
-        return open_existing(self.store_settings, self.clock, lambda: self.key_file)
+        return open_existing(self.store_settings, self.clock, lambda: self.key_file, reactions)
 
     def run(self, work: "Callable[[Store], Awaitable[T]]", *, makes_store: bool = False) -> T:
         """Run what works with the store, in an event loop of its own; `makes_store`: where there is none, in a new one.
@@ -111,7 +112,7 @@ class Context:
 
         if makes_store and not self.has_database():
             self._refuse_beside_daemon()
-            return open_store(self.store_settings, self.clock, self.key_file, migrates=False)
+            return open_store(self.store_settings, self.clock, self.key_file, reactions, migrates=False)
         return self.open_existing()
 
     def _refuse_beside_daemon(self) -> None:
@@ -129,3 +130,10 @@ class Context:
     def write(self, work: "Callable[[WriteTx], T]", org_id: str | None = None, *, makes_store: bool = False) -> T:
         """Run a write; it is durable when this returns. Raises as `read` does, and then nothing was written."""
         return self.run(lambda store: store.write(work, org_id), makes_store=makes_store)
+
+
+def reactions() -> "Reactions":
+    """What follows from what a command writes: all areas, which a command that reads does without."""
+    from gatewayd import following
+
+    return following.reactions()

@@ -29,8 +29,8 @@ def print_found(
     """Print what an operation of an area lists."""
     (operation, values), (columns, names) = wanted
     size = (min(PAGE, arguments.limit), arguments.limit)
-    found = walk(context, arguments.org, operation_of(area, operation), values, size)
-    print_list(arguments, found, columns, [cells(row, names) for row in found])
+    rows = walk(context, arguments.org, operation_of(area, operation), values, size)
+    print_list(arguments, rows, columns, [cells(row, names) for row in rows])
 
 
 class Listed(NamedTuple):
@@ -60,9 +60,9 @@ def _list(listed: Listed, arguments: argparse.Namespace, context: Context) -> in
     values: dict[str, object] = {"accountId": getattr(arguments, "account", None)}
     if listed.archived:
         values["includeArchived"] = arguments.all
-    given = {name: value for name, value in values.items() if value is not None}
+    filters = {name: value for name, value in values.items() if value is not None}
     headings, names = zip(*listed.columns, strict=True)
-    print_found(arguments, context, area, ((listed.operation, given), (headings, names)))
+    print_found(arguments, context, area, ((listed.operation, filters), (headings, names)))
     return 0
 
 

@@ -137,8 +137,8 @@ def _run(
         caller = operator_of(org_id, context.overrides)
 
         async def answer(operation: "Operation", values: Mapping[str, object]) -> object:
-            given = {name: value for name, value in values.items() if value is not None}
-            request = prepare(operation).decoder.body(msgspec.json.encode(given))
+            body = {name: value for name, value in values.items() if value is not None}
+            request = prepare(operation).decoder.body(msgspec.json.encode(body))
             return await performer.perform(operation, caller, request)
 
         return await work(answer)

@@ -24,7 +24,7 @@ def cause_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
-    found: list[BaseException] = []
+    leaves: list[BaseException] = []
     for each in group.exceptions:
-        found += _leaves(each) if isinstance(each, BaseExceptionGroup) else [each]
-    return found
+        leaves += _leaves(each) if isinstance(each, BaseExceptionGroup) else [each]
+    return leaves

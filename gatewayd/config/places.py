@@ -57,10 +57,10 @@ def credential_file(name: str, environ: Mapping[str, str], root: Path = ROOT) ->
     A process that the service manager passed credentials finds it among those and nowhere else. A shell takes what the
     running unit was given, decrypted if need be, then what lies where the manager itself looks (systemd.exec(5)).
     """
-    found = (folder / name for folder in _credential_folders(environ, root))
+    paths = (folder / name for folder in _credential_folders(environ, root))
     if environ.get("CREDENTIALS_DIRECTORY"):
-        return next(found)
-    return next((path for path in found if os.access(path, os.R_OK)), None)
+        return next(paths)
+    return next((path for path in paths if os.access(path, os.R_OK)), None)
 
 
 def is_credential(path: Path, environ: Mapping[str, str], root: Path = ROOT) -> bool:

@@ -84,7 +84,7 @@ def load(source: str | Path | None, environ: Mapping[str, str], root: Path = ROO
     $STATE_DIRECTORY and $CREDENTIALS_DIRECTORY. A credential becomes the path of its file; one that is not to be found
     stays as it is written, for nothing may need it (see `require_credentials`).
     """
-    table = _parse(_read(source) if isinstance(source, Path) else source or "")
+    table = _parse(_file_text(source) if isinstance(source, Path) else source or "")
     reader = _Reader(environ, root, source.absolute().parent if isinstance(source, Path) else None)
     config = reader.config(table)
     system = isinstance(source, Path) and is_system_file(source, root)
@@ -97,7 +97,7 @@ def load(source: str | Path | None, environ: Mapping[str, str], root: Path = ROO
     return dataclasses.replace(config, store=_resolve_store(config.store, data_directory(environ, system, root)))
 
 
-def _read(path: Path) -> str:
+def _file_text(path: Path) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(FILE_BYTES_MAX + 1)
@@ -216,8 +216,8 @@ class _Reader:
     def _resolve(self, text: str) -> str:
         if not text.startswith(forms.CREDENTIAL):
             return str(self.base / text) if self.base else text
-        found = credential_file(text.removeprefix(forms.CREDENTIAL), self.environ, self.root)
-        return text if found is None else str(found)
+        path = credential_file(text.removeprefix(forms.CREDENTIAL), self.environ, self.root)
+        return text if path is None else str(path)
 
     def check_state_directory(self) -> None:
         """A daemon whose service manager names another folder would work on another database than a shell does."""
@@ -253,8 +253,8 @@ def _type_error(value: object, default: object) -> str | None:
     fits = isinstance(value, (int, float) if wanted is float else wanted)
     if fits and isinstance(value, bool) == (wanted is bool):
         return None
-    found = forms.shown(value) if isinstance(value, float) else _type_words(value)
-    return f"must be {_type_words(default)}, not {found}"
+    actual = forms.shown(value) if isinstance(value, float) else _type_words(value)
+    return f"must be {_type_words(default)}, not {actual}"
 
 
 def _rule_error(value: object, default: object, key: Key) -> str | None:

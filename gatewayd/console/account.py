@@ -127,9 +127,9 @@ class Account:
 
     async def remove_passkey(self) -> Response:
         _, user = recently_signed_in(self._parts.clock)
-        given = value(await request.form, "id")
+        id_text = value(await request.form, "id")
         try:
-            credential_id = base64url_to_bytes(given)
+            credential_id = base64url_to_bytes(id_text)
         except ValueError:
             raise BadRequest("The form is not complete.") from None
         await self._store.write(lambda tx: passkeys.remove(tx, user.id, credential_id))
@@ -139,10 +139,10 @@ class Account:
 
     async def end_session(self) -> Response:
         session, user = signed_in()
-        given = value(await request.form, "id", 64)
-        if not await self._store.write(lambda tx: sessions.end(tx, user.id, given)):
+        session_id = value(await request.form, "id", 64)
+        if not await self._store.write(lambda tx: sessions.end(tx, user.id, session_id)):
             raise NotFound
-        if given != session.id:
+        if session_id != session.id:
             return see(f"{ACCOUNT}#sessions")
         response = see(SIGN_IN)
         self._browser.forget(response)

@@ -69,10 +69,10 @@ class Browser:
             return
         if request.mimetype != FORM_TYPE:
             raise UnsupportedMediaType
-        given = (await request.form).get(CSRF_FIELD, "")
+        form_token = (await request.form).get(CSRF_FIELD, "")
         if not _same_origin(self._parts.issuer):
             raise Forbidden("This form came from another site.")
-        if sessions.csrf_ok(visit.token, given):
+        if sessions.csrf_ok(visit.token, form_token):
             return
         if visit.session is None and not request.path.startswith(SIGN_IN):
             raise SignInNeeded
@@ -81,10 +81,10 @@ class Browser:
     async def _visit(self) -> Visit:
         token = request.cookies.get(self._prefix + _SESSION)
         if token:
-            found = await self._parts.store.read(lambda tx: _session_and_user(tx, token))
-            if found is not None:
-                await self._touch(found[0])
-                return Visit(token, *found)
+            visitor = await self._parts.store.read(lambda tx: _session_and_user(tx, token))
+            if visitor is not None:
+                await self._touch(visitor[0])
+                return Visit(token, *visitor)
         return Visit(request.cookies.get(self._prefix + _PASSING) or make_token())
 
     async def _touch(self, session: Session) -> None:
@@ -229,10 +229,10 @@ def choose_address(handle: str) -> str:
     return f"{CHOOSE}?{HANDLE_FIELD}={quote(handle, safe='')}"
 
 
-def local_path(given: str) -> str:
+def local_path(path: str) -> str:
     """`given` if it is the path of a page, else `/`: nobody is sent on to elsewhere (CWE-601)."""
-    plain = given.startswith("/") and not given.startswith("//") and "\\" not in given and given.isprintable()
-    return given if plain and is_page(given.partition("?")[0].partition("#")[0]) else "/"
+    plain = path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()
+    return path if plain and is_page(path.partition("?")[0].partition("#")[0]) else "/"
 
 
 def sign_in_address(next_path: str, *, again: bool = False, email: str = "") -> str:
@@ -250,10 +250,10 @@ def see(address: str) -> Response:
 
 def value(form: Mapping[str, str], name: str, most: int = 2048) -> str:
     """One field of a form. Raises `BadRequest` where it is missing or longer than any page would send."""
-    given = form.get(name)
-    if given is None or len(given) > most:
+    text = form.get(name)
+    if text is None or len(text) > most:
         raise BadRequest("The form is not complete.")
-    return given
+    return text
 
 
 def optional(form: Mapping[str, str], name: str, most: int = 2048) -> str:

@@ -65,7 +65,7 @@ class Maker(NamedTuple):
     shown: list[OpenItem]
 
 
-def makers(tx: ReadTx, user: User, one: str | None, most: int) -> list[Maker]:
+def makers(tx: ReadTx, user: User, only: str | None, most: int) -> list[Maker]:
     """Who made what is open in the transaction's organization, with at most so many things of each.
 
     Who has left stands first, then people by their addresses. Members see what is their own. `one` is the only maker
@@ -73,14 +73,14 @@ def makers(tx: ReadTx, user: User, one: str | None, most: int) -> list[Maker]:
     """
     counted: dict[str, Counter[str]] = {}
     shown: dict[str, list[OpenItem]] = {}
-    for given in seen_by(tx, user):
-        key = maker_of(given.opening)
-        if one in (None, key):
-            counted.setdefault(key, Counter())[given.kind.words] += 1
+    for item in seen_by(tx, user):
+        key = maker_of(item.opening)
+        if only in (None, key):
+            counted.setdefault(key, Counter())[item.kind.words] += 1
             if len(first := shown.setdefault(key, [])) < most:
-                first.append(given)
-    found = [_maker(tx, key, counted[key], shown[key]) for key in counted]
-    return sorted(found, key=lambda each: (not each.left, each.key in (audit.OPERATOR, UNKNOWN), each.name))
+                first.append(item)
+    listed = [_maker(tx, key, counted[key], shown[key]) for key in counted]
+    return sorted(listed, key=lambda each: (not each.left, each.key in (audit.OPERATOR, UNKNOWN), each.name))
 
 
 def seen_by(tx: ReadTx, user: User) -> Iterator[OpenItem]:
@@ -90,21 +90,21 @@ def seen_by(tx: ReadTx, user: User) -> Iterator[OpenItem]:
 
 
 def chosen(tx: ReadTx, user: User, ids: Collection[str]) -> list[OpenItem]:
-    """Those of these ids that are open still.
+    """The items with these ids that are still open.
 
     Raises `NotFound` where one is not the visitor's to end, or the organization is not theirs.
     """
     leads = role_in(tx, user) != "member"
-    found = []
+    items = []
     for id_ in dict.fromkeys(ids):
         try:
-            given = OpenItem(*kinds.find(tx, id_))
+            item = OpenItem(*kinds.find(tx, id_))
         except Problem:  # ended meanwhile
             continue
-        if not leads and given.opening.user_id != user.id:
+        if not leads and item.opening.user_id != user.id:
             raise NotFound
-        found.append(given)
-    return found
+        items.append(item)
+    return items
 
 
 def maker_of(opening: Opening) -> str:
@@ -173,30 +173,33 @@ class OpenAccess:
                 raise NotFound
             shown = named or (of_user[0] if of_user else None)
             others = [organizations.get(tx, each) for each in of_user if each != shown][:OTHERS_SHOWN]
-            return {"others": others, **({"organization": None} if shown is None else _of(tx, user, shown, maker))}
+            return {
+                "others": others,
+                **({"organization": None} if shown is None else _page_context(tx, user, shown, maker)),
+            }
 
-        found = await self._store.read_later(look, None)
+        context = await self._store.read_later(look, None)
         ended = _number(request.args.get("ended", ""))
         return await render_template(
-            "open_access.html", one=maker, problem=problem, ended=ended, unrecorded=UNRECORDED, **found
+            "open_access.html", one_maker=maker, problem=problem, ended=ended, unrecorded=UNRECORDED, **context
         )
 
     async def end(self) -> Response | str | Page:
         """Ask whether it is meant; then end it: from the next request on it opens nothing."""
         _, user = signed_in()
         form = await request.form
-        ending = _read(form)
+        ending = _read_ending(form)
         if not ending.ids and "all" not in form:
             return await self._page(ending.org_id, None, _NOTHING_TICKED), 422
 
         def work(tx: WriteTx) -> int | None:
             """How many were ended; None: there is something that was not agreed to."""
-            found = ending.of(tx, user)
-            if ending.agreed is None or (not ending.ids and len(found) > ending.agreed):
+            items = ending.of(tx, user)
+            if ending.agreed is None or (not ending.ids and len(items) > ending.agreed):
                 return None
-            for kind, opening in found:
+            for kind, opening in items:
                 kind.end(tx, opening.id, End(user.id))
-            return len(found)
+            return len(items)
 
         ended = None if ending.agreed is None else await self._store.write(work, ending.org_id)
         if ended is None:
@@ -207,14 +210,14 @@ class OpenAccess:
         def look(tx: ReadTx) -> tuple[list[OpenItem], str]:
             return ending.of(tx, user), name_of(tx, ending.maker)
 
-        found, name = await self._store.read_later(look, ending.org_id)
-        if not found:  # somebody else was faster
+        items, name = await self._store.read_later(look, ending.org_id)
+        if not items:  # somebody else was faster
             return see(f"{address_of(ending.org_id)}&ended=0")
-        kinds = dict.fromkeys(each.kind.name for each in found)
+        kinds = dict.fromkeys(each.kind.name for each in items)
         return await render_template(
             "open_access_end.html",
             ending=ending,
-            found=found,
+            items=items,
             named=NAMED,
             name=name,
             afterwards=[AFTERWARDS[each] for each in kinds],
@@ -227,7 +230,7 @@ def address_of(org_id: str) -> str:
     return f"{ACCESS}?organization={quote(org_id, safe='')}"
 
 
-def _read(form: MultiDict[str, str]) -> _Ending:
+def _read_ending(form: MultiDict[str, str]) -> _Ending:
     """Raises `BadRequest` for what no form of these pages sends."""
     ids = form.getlist("id")
     if len(ids) > OF_ONE or any(len(each) > 64 for each in ids):
@@ -240,14 +243,14 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
 
 
-def _of(tx: ReadTx, user: User, org_id: str, maker: str | None) -> dict[str, object]:
+def _page_context(tx: ReadTx, user: User, org_id: str, maker: str | None) -> dict[str, object]:
     tx.bind(org_id)
-    found = makers(tx, user, maker, OF_EACH if maker is None else OF_ONE)
-    if maker is not None and not found:
+    all_makers = makers(tx, user, maker, OF_EACH if maker is None else OF_ONE)
+    if maker is not None and not all_makers:
         raise NotFound
     return {
         "organization": organizations.get(tx, org_id),
-        "makers": found[:MAKERS_SHOWN],
-        "further": found[MAKERS_SHOWN:],
-        "count": sum(each.total for each in found),
+        "makers": all_makers[:MAKERS_SHOWN],
+        "further": all_makers[MAKERS_SHOWN:],
+        "count": sum(each.total for each in all_makers),
     }

@@ -52,10 +52,10 @@ class SignOutPages:
         self._browser.forget(response)
         return response
 
-    async def _read_request(self, given: Iterable[tuple[str, str]]) -> SignOut:
+    async def _read_request(self, pairs: Iterable[tuple[str, str]]) -> SignOut:
         """What a client asks for, if one does. Raises `BadRequest`."""
         raw: dict[str, list[str]] = {}
-        for name, text in given:
+        for name, text in pairs:
             if name in _NAMES:
                 raw.setdefault(name, []).append(text)
         try:

@@ -124,10 +124,10 @@ def _named(tx: ReadTx, org_ids: list[str]) -> list[tuple[str, str]]:
 
 def _ask(tx: WriteTx, user: User, named: str, declared: str) -> str:
     """What is wrong with a request, in words; empty: it waits for a decision. Raises `Problem`, `NotFound`."""
-    found = asking(tx, user, named)
+    holder = asking(tx, user, named)
     if not declared.strip():
         return _NOTHING_DECLARED
-    if not found.may_ask and found.standing.status == "pending":
+    if not holder.may_ask and holder.standing.status == "pending":
         return _ALREADY_ASKED
-    approvals.request(tx, found.subject, declared, user.id)
+    approvals.request(tx, holder.subject, declared, user.id)
     return ""

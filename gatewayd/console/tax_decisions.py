@@ -43,7 +43,7 @@ class Waiting(NamedTuple):
     """What waits for a decision."""
 
     card: Card
-    asked: TaxRequest
+    request: TaxRequest
     asked_by: str
 
 
@@ -169,9 +169,9 @@ def _still(tx: ReadTx, subject: Subject, shown: str) -> bool:
     return waiting is not None and (waiting.id or "") == shown
 
 
-def _waiting(tx: ReadTx, asked: TaxRequest) -> Waiting:
-    card = _card(tx, Subject(asked.kind, asked.subject), asked.name, asked.org_id, asked.scopes)
-    return Waiting(card, asked, who(tx, asked.requested_by))
+def _waiting(tx: ReadTx, request: TaxRequest) -> Waiting:
+    card = _card(tx, Subject(request.kind, request.subject), request.name, request.org_id, request.scopes)
+    return Waiting(card, request, who(tx, request.requested_by))
 
 
 def _open(tx: ReadTx, approved: Approved) -> Open:

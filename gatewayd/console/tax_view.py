@@ -148,13 +148,13 @@ def who(tx: ReadTx, actor: str) -> str:
 
 
 def asking(tx: ReadTx, user: User, value: str) -> Asking:
-    """What a form names, of what this visitor sees in the transaction's organization. Raises `NotFound`."""
+    """The key or app that a form names, if the visitor may see it in the organization. Raises `NotFound`."""
     leads = role_in(tx, user) != "member"
     seen = (*_keys(tx, user, leads)[0], *_clients(tx, user, leads))
-    found = next((each for each in seen if each.value == value), None)
-    if found is None:
+    holder = next((each for each in seen if each.value == value), None)
+    if holder is None:
         raise NotFound
-    return found
+    return holder
 
 
 # -- parts
@@ -197,9 +197,9 @@ def _may_replace(standing: Standing, user: User) -> bool:
 
 def attention(tx: ReadTx, of_user: Iterable[tuple[str, Role]]) -> list[tuple[str, Connected]]:
     """What a visitor leads whose connection is over or soon will be: organizations and legal entities by name."""
-    found = []
+    connections = []
     for org_id, role in of_user:
         tx.bind(org_id)
         there = connected(tx) if role != "member" else []
-        found += [(each.legal_entity or organizations.get(tx, org_id).name, each) for each in there if each.soon]
-    return found
+        connections += [(each.legal_entity or organizations.get(tx, org_id).name, each) for each in there if each.soon]
+    return connections

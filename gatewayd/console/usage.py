@@ -104,8 +104,8 @@ class Usage:
             others = [organizations.get(tx, each) for each in of_user if each != shown][:OTHERS_SHOWN]
             return {"others": others, **({"organization": None} if shown is None else _of_organization(tx, shown))}
 
-        found = await self._store.read_later(look, None)
-        return await render_template("usage.html", width=WIDTH, height=HEIGHT, count=DAYS, **found)
+        context = await self._store.read_later(look, None)
+        return await render_template("usage.html", width=WIDTH, height=HEIGHT, count=DAYS, **context)
 
 
 def left(tx: ReadTx, org_id: str) -> CreditBalance | None:
@@ -132,8 +132,8 @@ def _metered(tx: ReadTx, balance: CreditBalance) -> Metered:
 
 def _charts(days: Sequence[UsageDay], totals: UsageTotals) -> list[Chart]:
     spent = [Point(day.credits, f"{day.date}: {credits_text(day.credits)}") for day in days]
-    asked = [Point(day.operations, f"{day.date}: {day.operations}") for day in days]
+    charged = [Point(day.operations, f"{day.date}: {day.operations}") for day in days]
     return [
         Chart("Credits", credits_text(totals.credits), credits_text(max(day.credits for day in days)), bars(spent)),
-        Chart("Charged requests", str(totals.operations), str(max(day.operations for day in days)), bars(asked)),
+        Chart("Charged requests", str(totals.operations), str(max(day.operations for day in days)), bars(charged)),
     ]

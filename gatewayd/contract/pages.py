@@ -6,12 +6,12 @@ import functools
 import operator
 import zlib
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Final, Generic, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, NamedTuple, Self, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.contract.wire import Request, Response, Since, encode
+from gatewayd.contract.wire import Request, Response, Since, Timestamp, encode
 from gatewayd.errors import Problem
 
 T = TypeVar("T")
@@ -42,7 +42,8 @@ class PageRequest(Request, frozen=True, kw_only=True, omit_defaults=True):
 class SyncRequest(PageRequest, frozen=True, kw_only=True):
     """Root of list requests of resources that change.
 
-    With `updatedSince` the order is `updatedAt`, oldest first; otherwise newest created first.
+    With `updatedSince` the order is `updatedAt`, oldest first, and what was deleted since is told; otherwise newest
+    created first.
     """
 
     updated_since: Since | None = None
@@ -53,6 +54,25 @@ class Page(Response, Generic[T], frozen=True, kw_only=True):
 
     data: list[T]
     next_cursor: str | None
+
+
+class Removal(Response, frozen=True, kw_only=True):
+    """A resource that was deleted."""
+
+    id: str
+    status: Literal["removed"] = "removed"
+    """That it is there no more, in the place of whatever state it had."""
+    removed_at: Timestamp
+    """When it was deleted, in the order of the others' `updatedAt`."""
+
+
+class SyncPage(Page[T], Generic[T], frozen=True, kw_only=True):
+    """A list answer of resources that change."""
+
+    removed: list[Removal] | UnsetType = UNSET
+    """With `updatedSince`, what was deleted of this kind between the changes of this page, oldest first, whatever the
+    filters; it counts towards `limit`. It is told for 90 days: who asks for changes of before a deletion that is
+    forgotten gets `cursor_expired`, and begins anew."""
 
 
 class Listing(NamedTuple, Generic[T]):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast, get_args, get_origin
 
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, Page, SyncPage, SyncRequest
 from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.contract.wire import Rendered
 from gatewayd.http1.request import Request
@@ -45,6 +45,13 @@ def faults(operation: Operation) -> Iterator[str]:
     returned = annotations.get("return")
     if returned not in _answers(operation):
         yield f"its handler returns {_name(returned)}, and the row says {_name(operation.response)}"
+    if issubclass(operation.request, SyncRequest) and not _tells_removals(operation.response):
+        yield f"its request may ask for changes, and {_name(operation.response)} tells of nothing that was deleted"
+
+
+def _tells_removals(response: Any) -> bool:
+    kind = get_origin(response) or response
+    return isinstance(kind, type) and issubclass(kind, SyncPage)
 
 
 def _answers(operation: Operation) -> tuple[Any, ...]:
@@ -52,7 +59,7 @@ def _answers(operation: Operation) -> tuple[Any, ...]:
     if operation.relays:
         return (Response,)
     pages = (response, *getattr(response, "__orig_bases__", ()))  # a page with further members is a subclass
-    items = [item for page in pages if get_origin(page) is Page for item in get_args(page)]
+    items = [item for page in pages if get_origin(page) in (Page, SyncPage) for item in get_args(page)]
     return (response, cast(Any, Rendered)[response], *(cast(Any, Listing)[item] for item in items))
 
 

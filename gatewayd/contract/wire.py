@@ -143,11 +143,17 @@ class Address(Part, frozen=True, kw_only=True):
     """A postal address, as it is kept. Its country may be of before only those that are assigned were taken."""
 
     line1: Annotated[str, Meta(min_length=1, max_length=160)]
+    """The first line: number and street, or the name of a building."""
     line2: Annotated[str, Meta(max_length=160)] | None = None
+    """The second line. Null: none."""
     town: Annotated[str, Meta(max_length=80)] | None = None
+    """The post town. Null: none."""
     county: Annotated[str, Meta(max_length=80)] | None = None
+    """County, state or province. Null: none."""
     postcode: Annotated[str, Meta(max_length=16)] | None = None
+    """Postcode, as it was written. Null: none."""
     country_code: Annotated[str, Meta(pattern="^[A-Z]{2}$", description="ISO 3166-1 alpha-2.", examples=["GB"])]
+    """The country, ISO 3166-1 alpha-2; the United Kingdom is GB."""
 
 
 class AddressRequest(Address, frozen=True, kw_only=True):

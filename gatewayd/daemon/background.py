@@ -23,6 +23,7 @@ from gatewayd.provider import Provider, note_use
 from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure
 from gatewayd.store.files.directory import Tenure
+from gatewayd.store.rows import removals
 from gatewayd.tax import engine
 from gatewayd.vault_files.receiving import Receiving
 from gatewayd.webhooks.retention import Retention
@@ -90,6 +91,7 @@ async def _keep_house(parts: BackgroundParts, health: Health) -> None:
         if not health.clock.deletes:
             continue
         await _try(_sweep_keys(store), log)
+        await _try(_forget_removals(store), log)
         # Not at a stop, which may not wait for them.
         await _try(provider.keep_house(), log)
         await _try(parts.retention.sweep(store), log)
@@ -177,6 +179,12 @@ async def _note_use(store: Store, provider: Provider) -> None:
     if due:
         await store.write(lambda tx: note_use(tx, due))
         use.written(due)
+
+
+async def _forget_removals(store: Store) -> None:
+    """Forget what was deleted 90 days ago."""
+    before = Instant(store.now() - removals.KEPT)
+    await store.sweep(lambda tx: removals.forget_some(tx, before), removals.FORGOTTEN_AT_ONCE)
 
 
 async def _sweep_keys(store: Store) -> None:

@@ -14,7 +14,7 @@ from gatewayd.areas.vault.links import PATH as LINKS
 from gatewayd.areas.vault.parses.variants import THUMBNAILS
 from gatewayd.bundles.engine import Bundles
 from gatewayd.catalogue import Catalogue, Deps
-from gatewayd.clock import Clock
+from gatewayd.clock import DAY, Clock
 from gatewayd.config import Config, TcpBind, is_loopback, parse_bind
 from gatewayd.console.addresses import is_page
 from gatewayd.console.lazy_app import Console
@@ -54,6 +54,7 @@ from gatewayd.tax.authority.headers import FROM_PAGES, TO_PAGES
 from gatewayd.tax.forwarding.proxy import Proxy
 from gatewayd.vault_files.engine import DOWNLOADS, VaultFiles
 from gatewayd.vault_files.giving import Giving
+from gatewayd.webhooks.event_log import EventLog
 
 CALENDARS: Final = calendar_feeds.FeedContent(
     path=feeds.PATH,
@@ -192,6 +193,7 @@ def _create_api(
                 vault_files=vault_files,
                 parsing=parts.vault.parsing,
                 search=parts.vault.search,
+                event_log=EventLog(provider.store, config.webhooks.retention_days * DAY),
             ),
             json_body_bytes=config.limits.json_body_bytes,
             call_seconds=config.tax.timeout_seconds,

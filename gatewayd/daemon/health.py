@@ -106,16 +106,16 @@ class Health:
             await self._store.check_writer()
 
     async def check_integrity(self, tenure: Tenure) -> None:
-        """Look for damage after a stop that was none, once there are answers; what is found makes us not ready."""
+        """Look for damage after a run that was interrupted, once requests are answered; damage makes us not ready."""
         await self.serving.wait()
         began = trio.current_time()
         try:
-            found = await self._store.find_damage()
+            faults = await self._store.find_damage()
         except StoreFailure as error:
             self._log.error("database_not_checked", exc_info=error)
             return
-        if found:
-            self._log.error("database_damaged", faults=found[:FAULTS_TOLD], count=len(found))
-        elif found is not None:
+        if faults:
+            self._log.error("database_damaged", faults=faults[:FAULTS_TOLD], count=len(faults))
+        elif faults is not None:
             tenure.interrupted = False
             self._log.info("database_checked", seconds=round(trio.current_time() - began, 3))

@@ -36,15 +36,15 @@ class Erased(NamedTuple):
 
 
 async def end_marked(store: Store, log: Log) -> None:
-    """End every organization that is marked for it, such as one that the API was asked to, or a kill has left.
+    """Delete every organization that is marked for deletion, by the API or by a command that was killed.
 
     Raises `StoreFailure`.
     """
-    for found in await store.read(organizations.list_all):
-        if found.deleting_since is not None:
+    for organization in await store.read(organizations.list_all):
+        if organization.deleting_since is not None:
             with suppress(Problem):  # a command did it meanwhile
-                erased = await erase(store, found.id, audit.OPERATOR)
-                log.info("organization_deleted", organization=found.id, rows=erased.rows, files=erased.files)
+                erased = await erase(store, organization.id, audit.OPERATOR)
+                log.info("organization_deleted", organization=organization.id, rows=erased.rows, files=erased.files)
 
 
 def _nobody(rows: int) -> None:
@@ -52,13 +52,15 @@ def _nobody(rows: int) -> None:
 
 
 async def erase(store: Store, org_id: str, actor: str, told: Callable[[int], None] = _nobody) -> Erased:
-    """Delete an organization that is marked for it, with its files; `told` of each piece how many rows it had.
+    """Delete an organization that is marked for it, with its files; `told` is called with the rows of each piece.
 
-    Raises `Problem` `not_found`, or `StoreFailure`: what is deleted until then is.
+    Raises `Problem` `not_found`, or `StoreFailure`: what was deleted before stays deleted.
     """
-    found = await store.read(lambda tx: organizations.get(tx, org_id))
+    organization = await store.read(lambda tx: organizations.get(tx, org_id))
     begun = Instant(store.now())
-    digests = await store.read_later(lambda tx: {bytes.fromhex(one) for one in named_files.of_organization(tx)}, org_id)
+    digests = await store.read_later(
+        lambda tx: {bytes.fromhex(digest) for digest in named_files.of_organization(tx)}, org_id
+    )
     await _last_deliveries(store, org_id)
     threads = trio.CapacityLimiter(1)
     tables = await trio.to_thread.run_sync(owned_tables, store.directory / DATABASE_NAME, limiter=threads)
@@ -66,7 +68,7 @@ async def erase(store: Store, org_id: str, actor: str, told: Callable[[int], Non
     while gone := await _emptied(store, org_id, tables, told):  # also what ended its work meanwhile
         rows += gone
     files = await _remove_files(store, sorted(digests), begun)
-    await store.write(lambda tx: suspensions.end_deletion(tx, found, actor))
+    await store.write(lambda tx: suspensions.end_deletion(tx, organization, actor))
     return Erased(rows, files)
 
 
@@ -119,11 +121,11 @@ async def _remove_files(store: Store, digests: list[bytes], begun: Instant) -> i
     """Delete what nobody names any more, and nobody stored again since."""
     blobs, threads, files = Blobs(store.directory), trio.CapacityLimiter(1), 0
     for first in range(0, len(digests), FILES_AT_ONCE):
-        asked = [digest.hex() for digest in digests[first : first + FILES_AT_ONCE]]
-        for sha256 in await store.read_later(partial(_unnamed, asked=asked), None):
+        piece = [digest.hex() for digest in digests[first : first + FILES_AT_ONCE]]
+        for sha256 in await store.read_later(partial(_unnamed, digests=piece), None):
             files += await trio.to_thread.run_sync(blobs.remove_old, sha256, begun, limiter=threads)
     return files
 
 
-def _unnamed(tx: ReadTx, asked: list[str]) -> list[str]:
-    return [sha256 for sha256 in asked if not named_files.is_named(tx, sha256)]
+def _unnamed(tx: ReadTx, digests: list[str]) -> list[str]:
+    return [sha256 for sha256 in digests if not named_files.is_named(tx, sha256)]

@@ -11,14 +11,16 @@ from msgspec.structs import replace
 
 from gatewayd.areas.accounting.invoices import numbers
 from gatewayd.areas.assets.pools import reconciling
-from gatewayd.clock import Clock
+from gatewayd.clock import Clock, from_wire
 from gatewayd.config import Config
 from gatewayd.errors import Problem
+from gatewayd.following import reactions
 from gatewayd.http1.log import Log
 from gatewayd.identity import audit
 from gatewayd.store import Store, StoreFailure, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.files.restored import Decision, find_restored, mark
+from gatewayd.store.rows import removals
 from gatewayd.store.settings import StoreSettings
 
 
@@ -36,9 +38,11 @@ async def open_decided_store(config: Config, clock: Clock, log: Log) -> AsyncIte
             " and subscriptions that were ended since live again, and invoice numbers would be given again; decide with"
             " gatewayd after-restore --end-everything or --keep-access, and perhaps --numbers-after N"
         )
-    async with open_store(StoreSettings.of(config.store), clock, Path(config.store.key_file)) as store:
+    async with open_store(StoreSettings.of(config.store), clock, Path(config.store.key_file), reactions) as store:
         if restored is not None and restored.decision is not None and not restored.done:
             decision = restored.decision
+            made_at, restored_at = from_wire(restored.backup_made_at), from_wire(restored.restored_at)
+            await store.write(lambda tx: removals.note_restore(tx, made_at, restored_at))
             ended = await store.write(lambda tx: _carry_out(tx, decision))
             mark(directory, replace(restored, done=True))  # killed before it, the same is done again: nothing is left
             log.warning("restore_decided", access=decision.access, numbers_after=decision.numbers_after, **ended)

@@ -33,13 +33,13 @@ def _write(this: Any, data: int, size: int) -> int:
     return 1
 
 
-def _read(content: int, position: int, target: Any, size: int) -> int:
+def _copy_block(content: int, position: int, target: Any, size: int) -> int:
     ctypes.memmove(target, content + position, size)
     return 1
 
 
 _WRITE: Final = _FIELDS_OF_WRITER["WriteBlock"](_write)
-_READ: Final = _FIELDS_OF_READER["m_GetBlock"](_read)
+_READ: Final = _FIELDS_OF_READER["m_GetBlock"](_copy_block)
 
 
 def save(document: pypdfium2.PdfDocument, descriptor: int) -> None:

@@ -45,7 +45,7 @@ def read_pdf(stream: BinaryIO, bounds: Bounds, recognition: Recognition) -> tupl
         unread = 0
         left = bounds.characters
         for page in pages_of(document, min(count, bounds.pages)):
-            text = _text(page, left)
+            text = _page_text(page, left)
             if _visible(text) < _VISIBLE_MIN and _has_drawings(page):
                 unread += not text.strip()
                 recognised = recognition.text(render(page, _DOTS_OF_INCH)) if recognition.is_there else ""
@@ -91,7 +91,7 @@ def render(page: pypdfium2.PdfPage, dots_of_inch: int) -> Image.Image:
 
 def is_picture(page: pypdfium2.PdfPage) -> bool:
     """Whether what stands on a page is no text, or next to none."""
-    return _has_drawings(page) and _visible(_text(page, _SAMPLE)) < _VISIBLE_MIN
+    return _has_drawings(page) and _visible(_page_text(page, _SAMPLE)) < _VISIBLE_MIN
 
 
 def _has_drawings(page: pypdfium2.PdfPage) -> bool:
@@ -109,7 +109,7 @@ def _rendered(page: pypdfium2.PdfPage, scale: float, *, is_gray: bool) -> Image.
     return image
 
 
-def _text(page: pypdfium2.PdfPage, most: int) -> str:
+def _page_text(page: pypdfium2.PdfPage, most: int) -> str:
     text = page.get_textpage()
     try:
         count = min(text.count_chars(), most)

@@ -73,7 +73,7 @@ class DocumentReader:
         """What stands in a document. `name` and `mime_type` are what it is called. Raises `ExtractionFailed`."""
         today = london_date(self._clock.now())
         task = ReadText(name=name, mime_type=mime_type, today=today, bounds=self._settings.bounds)
-        answers = await self._asked(task, path)
+        answers = await self._answers_to(task, path)
         pages = [answer.page for answer in answers if isinstance(answer, PageRead)]
         told = _only(answers[-1:], Read)
         return Extraction(
@@ -82,7 +82,7 @@ class DocumentReader:
 
     async def draw(self, path: Path, mime_type: str, page: int, width: int) -> Picture:
         """A page, counted from 1, as WebP of at most `width` pixels. Raises `ExtractionFailed`."""
-        drawn = _only(await self._asked(DrawPage(mime_type=mime_type, page=page, width=width), path), Drawn)
+        drawn = _only(await self._answers_to(DrawPage(mime_type=mime_type, page=page, width=width), path), Drawn)
         return Picture(body=drawn.body, width=drawn.width, height=drawn.height)
 
     async def searchable_pdf(self, path: Path, mime_type: str, target: Path) -> None:
@@ -93,7 +93,7 @@ class DocumentReader:
         written = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             task = AddText(mime_type=mime_type, bounds=self._settings.bounds)
-            _only(await self._asked(task, path, written), Written)
+            _only(await self._answers_to(task, path, written), Written)
         except BaseException:
             target.unlink()
             raise
@@ -102,13 +102,15 @@ class DocumentReader:
 
     async def layers(self) -> tuple[list[str], str | None]:
         """What children are shut in by, and the program that recognises text. Raises `ExtractionFailed`."""
-        told = _only(await self._asked(TellLayers(), Path(os.devnull)), Layers)
+        told = _only(await self._answers_to(TellLayers(), Path(os.devnull)), Layers)
         try:
             return [*await self._forking.layers(), *told.layers], told.ocr
         except TemplateGone as error:
             raise _crashed() from error
 
-    async def _asked(self, task: ReadText | DrawPage | AddText | TellLayers, path: Path, *more: int) -> list[Answer]:
+    async def _answers_to(
+        self, task: ReadText | DrawPage | AddText | TellLayers, path: Path, *more: int
+    ) -> list[Answer]:
         limits = self._settings
         request = Request(
             task=task,

@@ -81,8 +81,8 @@ class Recognition:
         small = picture.convert("L")
         small.thumbnail((_SIDE_MAX, _SIDE_MAX))
         pixels = b"P5 %d %d 255\n" % small.size + small.tobytes()
-        with open(self._companion.fileno(), "wb", closefd=False) as asked:  # it may write, and not send
-            asked.write(framed(pixels))
+        with open(self._companion.fileno(), "wb", closefd=False) as pipe:  # it may write, and not send
+            pipe.write(framed(pixels))
         return list(_words(_body(self._companion, _TSV_BYTES_MAX).decode(errors="replace"), small.size))
 
     def text(self, picture: Image.Image) -> str:
@@ -126,7 +126,7 @@ def start_companion(program: str, languages: Sequence[str]) -> socket.socket:
     return ours
 
 
-def _be_companion(program: str, languages: Sequence[str], asked: socket.socket, parent: int) -> None:
+def _be_companion(program: str, languages: Sequence[str], socket_end: socket.socket, parent: int) -> None:
     """Until the other end is closed. It reads lengths alone, and passes pixels on."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -134,7 +134,7 @@ def _be_companion(program: str, languages: Sequence[str], asked: socket.socket, 
     command = _command(program, languages)
     if landlock.version():
         landlock.restrict((*_READABLE, program))
-    os.dup2(asked.fileno(), 0)
+    os.dup2(socket_end.fileno(), 0)
     os.dup2(2, 1)
     os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     with socket.socket(fileno=0) as asking:

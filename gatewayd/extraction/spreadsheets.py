@@ -27,7 +27,7 @@ def read_spreadsheet(stream: BinaryIO, bounds: Bounds) -> list[str]:
         for name in workbook.sheet_names[: bounds.pages]:
             if left <= 0:
                 break
-            pages.append(joined(_lines(name, workbook.get_sheet_by_name(name)), left))
+            pages.append(joined(_sheet_lines(name, workbook.get_sheet_by_name(name)), left))
             left -= len(pages[-1])
     except PasswordError as error:
         raise ExtractionFailed("encrypted", "The spreadsheet can be opened with a password only.") from error
@@ -36,7 +36,7 @@ def read_spreadsheet(stream: BinaryIO, bounds: Bounds) -> list[str]:
     return pages
 
 
-def _lines(name: str, sheet: CalamineSheet) -> Iterator[str]:
+def _sheet_lines(name: str, sheet: CalamineSheet) -> Iterator[str]:
     if sheet.height * sheet.width > _CELLS_MAX:
         raise ExtractionFailed("too_large", "A sheet has more cells than are read.")
     yield f"{name}\n"

@@ -49,44 +49,44 @@ def main(layer: str) -> None:
 
 def work(request: bytes) -> None:
     """Be the child of a request."""
-    asked = answers.REQUESTS.decode(request)
+    order = answers.REQUESTS.decode(request)
     if not isinstance(
-        asked.task, answers.DrawPage
+        order.task, answers.DrawPage
     ):  # somebody waits for a picture; all else takes what the machine can spare
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    recognition, ocr = _recognition(asked), find_program()
+    recognition, ocr = _recognition(order), find_program()
     layers = confine(
         Confinement(
-            memory_bytes=asked.memory_bytes,
-            cpu_seconds=asked.cpu_seconds,
-            file_bytes=PDF_BYTES_MAX if isinstance(asked.task, answers.AddText) else 0,
+            memory_bytes=order.memory_bytes,
+            cpu_seconds=order.cpu_seconds,
+            file_bytes=PDF_BYTES_MAX if isinstance(order.task, answers.AddText) else 0,
         )
     )
     with open(0, "rb") as stream, open(1, "wb") as frames:
-        for answer in _answers(asked, stream, recognition, answers.Layers(layers=layers, ocr=ocr)):
+        for answer in _answers(order, stream, recognition, answers.Layers(layers=layers, ocr=ocr)):
             frames.write(framed(_ENCODER.encode(answer)))
             frames.flush()
 
 
-def _recognition(asked: answers.Request) -> Recognition:
+def _recognition(order: answers.Request) -> Recognition:
     """What recognises text in pictures, started while that is still possible; only for a file that may need it."""
-    if not asked.ocr_languages or not isinstance(asked.task, answers.ReadText | answers.AddText):
+    if not order.ocr_languages or not isinstance(order.task, answers.ReadText | answers.AddText):
         return Recognition(None, 0)
     program = find_program()
     head = os.pread(0, HEAD_BYTES, 0)
     if program is None or not may_hold_pictures(head):
         return Recognition(None, 0)
-    return Recognition(start_companion(program, asked.ocr_languages), asked.task.bounds.ocr_seconds)
+    return Recognition(start_companion(program, order.ocr_languages), order.task.bounds.ocr_seconds)
 
 
 def _answers(
-    asked: answers.Request, stream: BinaryIO, recognition: Recognition, layers: answers.Layers
+    order: answers.Request, stream: BinaryIO, recognition: Recognition, layers: answers.Layers
 ) -> Iterator[answers.Answer]:
     """What the task comes to. This is the border to parsers of strangers' files: whatever they raise is an answer."""
     try:
-        match asked.task:
+        match order.task:
             case answers.ReadText():
-                yield from _read(asked.task, stream, recognition)
+                yield from _read_text(order.task, stream, recognition)
             case answers.DrawPage(mime_type=mime_type, page=page, width=width):
                 picture = draw(stream, mime_type, page, width)
                 yield answers.Drawn(body=picture.body, width=picture.width, height=picture.height)
@@ -109,14 +109,14 @@ def _parser_error(error: Exception) -> answers.Failed:
     return answers.Failed(code="damaged", message=f"The document is damaged ({type(error).__name__}).")
 
 
-def _read(task: answers.ReadText, stream: BinaryIO, recognition: Recognition) -> Iterator[answers.Answer]:
-    found = Reading(task.bounds, recognition).read(stream, task.name, task.mime_type)
-    pages = [text.encode("utf-8", "replace").decode() for text in found.pages]  # halves of characters can't be told
+def _read_text(task: answers.ReadText, stream: BinaryIO, recognition: Recognition) -> Iterator[answers.Answer]:
+    reading = Reading(task.bounds, recognition).read(stream, task.name, task.mime_type)
+    pages = [text.encode("utf-8", "replace").decode() for text in reading.pages]  # halves of characters can't be told
     for number, text in enumerate(pages, 1):
         yield answers.PageRead(Page(number=number, text=text))
     yield answers.Read(
-        engine=found.engine,
-        page_count=found.page_count,
+        engine=reading.engine,
+        page_count=reading.page_count,
         language=guess_language("\n".join(pages)[:_LANGUAGE_SAMPLE]),
         facts=find_facts(pages, task.name, datetime.date.fromisoformat(task.today)),
     )

@@ -163,7 +163,7 @@ class Api:
         if operation.kind != "read" or operation.long or route.in_body:
             return None
         try:
-            return self._store.read_now(lambda tx: self._read(call, route, tx), None)
+            return self._store.read_now(lambda tx: self._answer_read(call, route, tx), None)
         except OverBudget:
             return None
 
@@ -176,7 +176,7 @@ class Api:
             raise Problem("method_not_allowed", f"Use {' or '.join(sorted(routes))} here.", headers=(allow,))
         return Response(204, (allow, *self._cors.preflight(request.fields, sorted(routes)), *ALWAYS))
 
-    def _read(self, call: ApiCall, route: Route, tx: ReadTx) -> Response | None:
+    def _answer_read(self, call: ApiCall, route: Route, tx: ReadTx) -> Response | None:
         """The whole of a short read in one transaction; None where it is charged, which has to wait for the writer."""
         caller = self._admit(call, route, tx)
         if caller.metered:
@@ -227,8 +227,8 @@ class Api:
         """The caller, asked for again where its body took long to arrive. Raises `Problem` `invalid_token`."""
         if trio.current_time() - call.started <= SLOW_BODY_SECONDS:
             return caller
-        found = self._store.read_now(lambda tx: self._admission.identify(tx, call), None)
-        return msgspec.structs.replace(found, metered=True) if caller.metered else found
+        admitted = self._store.read_now(lambda tx: self._admission.identify(tx, call), None)
+        return msgspec.structs.replace(admitted, metered=True) if caller.metered else admitted
 
     def _admit(self, call: ApiCall, route: Route, tx: ReadTx) -> Caller:
         # Once: at a second look the same proof would seem to be replayed.

@@ -69,7 +69,7 @@ class _Calendars:
         self._kept: dict[OpenFeed, bytes] = {}
 
     async def find(self, token: str) -> tuple[OpenFeed, tuple[int, str] | None] | None:
-        """What a token opens, with the state and the day that this was so in; the state None: it is not known.
+        """The feed that a token opens, with the state of the store and the day it was looked up in; None: not known.
 
         Raises `StoreFailure`.
         """
@@ -79,18 +79,18 @@ class _Calendars:
             return None if feed is None else (feed, tx.today)
 
         try:
-            found = self._store.read_now(look, None)
+            opened = self._store.read_now(look, None)
         except OverBudget:
-            found = await self._store.read_later(look, None)
-            return None if found is None else (found[0], None)
-        return None if found is None else (found[0], (self._store.version, found[1]))
+            opened = await self._store.read_later(look, None)
+            return None if opened is None else (opened[0], None)
+        return None if opened is None else (opened[0], (self._store.version, opened[1]))
 
     async def calendar(self, feed: OpenFeed, state: tuple[int, str] | None) -> bytes:
         """What a feed says in a state or a later one. Raises `StoreFailure`."""
         if state is not None and state == self._state and feed in self._kept:
             return self._kept[feed]
-        found = await self._store.read(lambda tx: self._content.read(tx, feed), feed.org_id)
-        render = partial(self._content.render, feed.name, found, self._alarm_days)
+        content = await self._store.read(lambda tx: self._content.read(tx, feed), feed.org_id)
+        render = partial(self._content.render, feed.name, content, self._alarm_days)
         body = await trio.to_thread.run_sync(render, limiter=self._thread)
         if state is not None and len(body) <= KEPT_BYTES:
             if state != self._state or self._bytes + len(body) > KEPT_BYTES:
@@ -106,11 +106,11 @@ def calendar_app(store: Store, limits: RateLimits, content: FeedContent[Any], al
     media_type: Header = (b"content-type", content.media_type.encode())
 
     async def answer(request: Request) -> Response:
-        found = await calendars.find(_token_of(request.path, content))
-        if found is None:
+        opened = await calendars.find(_token_of(request.path, content))
+        if opened is None:
             raise Problem("not_found", "There is nothing at this path.")
-        feed, state = found
-        with limits.asked(feed.id, COST, trio.current_time()):
+        feed, state = opened
+        with limits.charged(feed.id, COST, trio.current_time()):
             return _answer(request, await calendars.calendar(feed, state), media_type)
 
     async def respond(request: Request) -> Response:

@@ -78,10 +78,10 @@ def _part(request: Request, tag: bytes, size: int) -> tuple[int, int] | None:
     """The first and the last byte asked for; the first is behind the last where there is none such. None: all."""
     if request.method != "GET" or request.fields.get(b"if-range", tag) != tag:  # RFC 9110 §13.1.5
         return None
-    asked = _RANGE.fullmatch(request.fields.get(b"range", b"").replace(b" ", b"").lower())
-    if asked is None:
+    range_match = _RANGE.fullmatch(request.fields.get(b"range", b"").replace(b" ", b"").lower())
+    if range_match is None:
         return None
-    first, last, suffix = asked.groups()
+    first, last, suffix = range_match.groups()
     if suffix is not None:
         count = int(suffix)
         return (max(size - count, 0), size - 1) if count and size else (1, 0)

@@ -86,14 +86,14 @@ def _walk(node: _Node, segments: list[str], index: int, values: list[str]) -> _N
         return node if node.routes else None
     segment = segments[index]
     literal = node.literal.get(segment)
-    found = _walk(literal, segments, index + 1, values) if literal is not None else None
-    if found is not None or node.parameter is None or not segment:
-        return found
+    end = _walk(literal, segments, index + 1, values) if literal is not None else None
+    if end is not None or node.parameter is None or not segment:
+        return end
     values.append(segment)
-    found = _walk(node.parameter, segments, index + 1, values)
-    if found is None:
+    end = _walk(node.parameter, segments, index + 1, values)
+    if end is None:
         values.pop()
-    return found
+    return end
 
 
 def _addresses(operation: Operation) -> Iterator[tuple[str, str]]:

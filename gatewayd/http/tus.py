@@ -53,8 +53,8 @@ def capabilities(max_bytes: int) -> Headers:
 
 def require_version(request: Request, method: str) -> None:
     """Raises `Problem` `tus_version_not_supported`; a plain HEAD, as a person sends it, needs none."""
-    given = request.fields.get(b"tus-resumable", VERSION if method == "HEAD" else b"")
-    if given != VERSION:
+    version = request.fields.get(b"tus-resumable", VERSION if method == "HEAD" else b"")
+    if version != VERSION:
         message = "Send Tus-Resumable: 1.0.0."
         raise Problem("tus_version_not_supported", message, headers=((b"tus-version", VERSION),))
 
@@ -63,10 +63,10 @@ def offset(request: Request) -> int:
     """Where the part of a PATCH begins. Raises `Problem`: `invalid_request`, `unsupported_media_type`."""
     if bodies.media_type(request) != _MEDIA_TYPE:
         raise Problem("unsupported_media_type", f"Send a part as {_MEDIA_TYPE.decode()}.")
-    found = _number(request, b"upload-offset")
-    if found is None:
+    position = _number(request, b"upload-offset")
+    if position is None:
         raise Problem("invalid_request", "Upload-Offset says where the part begins.")
-    return found
+    return position
 
 
 def length(request: Request) -> int | None:
@@ -76,10 +76,10 @@ def length(request: Request) -> int | None:
 
 def checksum(request: Request) -> tuple[str, bytes] | None:
     """The algorithm and digest of a part, where it has one. Raises `Problem` `invalid_request`."""
-    given = request.text(b"upload-checksum")
-    if given is None:
+    header = request.text(b"upload-checksum")
+    if header is None:
         return None
-    algorithm, _, text = given.partition(" ")
+    algorithm, _, text = header.partition(" ")
     try:
         digest = base64.b64decode(text.strip(), validate=True)
     except ValueError:
@@ -90,23 +90,23 @@ def checksum(request: Request) -> tuple[str, bytes] | None:
     return algorithm, digest
 
 
-def standing(found: Standing) -> Headers:
+def standing(upload: Standing) -> Headers:
     """What HEAD is answered."""
-    known = (b"upload-defer-length", b"1") if found.length is None else (b"upload-length", b"%d" % found.length)
-    return (*progress(found), known, _NO_STORE)
+    known = (b"upload-defer-length", b"1") if upload.length is None else (b"upload-length", b"%d" % upload.length)
+    return (*progress(upload), known, _NO_STORE)
 
 
-def progress(found: Standing) -> Headers:
+def progress(upload: Standing) -> Headers:
     """What PATCH is answered: how far the upload is, and when it is over."""
-    ends = datetime.datetime.fromtimestamp(found.expires_at // SECOND, datetime.UTC)
+    ends = datetime.datetime.fromtimestamp(upload.expires_at // SECOND, datetime.UTC)
     expires = format_datetime(ends, usegmt=True).encode("ascii")
-    return ((b"upload-offset", b"%d" % found.offset), (b"upload-expires", expires))
+    return ((b"upload-offset", b"%d" % upload.offset), (b"upload-expires", expires))
 
 
 def _number(request: Request, name: bytes) -> int | None:
-    given = request.fields.get(name)
-    if given is None:
+    number_text = request.fields.get(name)
+    if number_text is None:
         return None
-    if not given.isdigit() or len(given) > _LENGTH_DIGITS:
+    if not number_text.isdigit() or len(number_text) > _LENGTH_DIGITS:
         raise Problem("invalid_request", f"{name.decode()} is a number of bytes.")
-    return int(given)
+    return int(number_text)

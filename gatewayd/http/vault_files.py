@@ -100,7 +100,7 @@ class VaultFilesDoor:
         opened = await self._giving.download(request.path.removeprefix(path))
         if opened is None:
             raise _nothing()
-        with self._asked(opened):
+        with self._charged(opened):
             return await self._serve(request, opened)
 
     async def _link(self, path: str, request: Request, receive: Receive) -> Response:
@@ -108,7 +108,7 @@ class VaultFilesDoor:
         opened = await self._giving.link(token)
         if opened is None:
             raise _nothing()
-        with self._asked(opened):
+        with self._charged(opened):
             if not opened.has_password:
                 _refuse_method(request, READING, _ALLOW_READING)
                 return await self._serve(request, opened)
@@ -117,9 +117,9 @@ class VaultFilesDoor:
             _refuse_method(request, (*READING, "POST"), _ALLOW_FORM)
             return await self._protected(request, receive, token)
 
-    def _asked(self, opened: OpenAddress) -> AbstractContextManager[None]:
+    def _charged(self, opened: OpenAddress) -> AbstractContextManager[None]:
         """One request to an address. Raises `Problem` `rate_limited`."""
-        return self._limits.asked(opened.rate_key, 1, trio.current_time())
+        return self._limits.charged(opened.rate_key, 1, trio.current_time())
 
     async def _serve(self, request: Request, opened: OpenAddress) -> Response:
         """Raises `Problem`: `gone`, `validation_failed` for what cannot be made of it any more."""

@@ -174,8 +174,8 @@ class AsgiCall:
         if not self._request.read_began:
             self._request.read_began = began
         granted = settings.body_seconds(self._request.received, admitted=self._request.admitted)
-        whole = self._request.read_began + server.tick_seconds + granted
-        return min(server.deadline_in(settings.body_idle_timeout_seconds), whole)
+        rate_deadline = self._request.read_began + server.tick_seconds + granted
+        return min(server.deadline_in(settings.body_idle_timeout_seconds), rate_deadline)
 
     async def _wait_disconnect(self) -> DisconnectMessage:
         """Wait for the peer to go or the response to complete.

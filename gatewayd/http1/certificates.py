@@ -76,9 +76,9 @@ def leaf_of(pem: bytes) -> Leaf:
     from cryptography import x509  # for TLS alone
     from cryptography.hazmat.primitives.hashes import SHA256
 
-    found = x509.load_pem_x509_certificate(pem)
-    begins, ends = found.not_valid_before_utc.timestamp(), found.not_valid_after_utc.timestamp()
-    return Leaf(round(begins) * _MICROSECONDS, round(ends) * _MICROSECONDS, found.fingerprint(SHA256()))
+    certificate = x509.load_pem_x509_certificate(pem)
+    begins, ends = certificate.not_valid_before_utc.timestamp(), certificate.not_valid_after_utc.timestamp()
+    return Leaf(round(begins) * _MICROSECONDS, round(ends) * _MICROSECONDS, certificate.fingerprint(SHA256()))
 
 
 FileState = tuple[int, int, int, int]

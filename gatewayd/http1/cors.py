@@ -66,15 +66,15 @@ class Cors:
         origin = request.get(b"origin")
         if origin is None or b"access-control-request-method" not in request or not self._allows(origin):
             return []
-        return preflight_headers(methods, (*self._allowed, *self._asked(request)))
+        return preflight_headers(methods, (*self._allowed, *self._requested_names(request)))
 
-    def _asked(self, request: Mapping[bytes, bytes]) -> list[bytes]:
+    def _requested_names(self, request: Mapping[bytes, bytes]) -> list[bytes]:
         """The names that a preflight asks for and that belong to a family, each once."""
         if not self._families:
             return []
         names = request.get(b"access-control-request-headers", b"").lower().split(b",")
-        asked = dict.fromkeys(name.strip() for name in names)
-        return [name for name in asked if name.startswith(self._families) and _NAME.fullmatch(name)]
+        requested = dict.fromkeys(name.strip() for name in names)
+        return [name for name in requested if name.startswith(self._families) and _NAME.fullmatch(name)]
 
     def _allows(self, origin: bytes) -> bool:
         return origin in self._origins or b"*" in self._origins

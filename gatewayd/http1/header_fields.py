@@ -20,12 +20,12 @@ def joined(headers: Iterable[Header], single: Collection[bytes] = ()) -> dict[by
 
     Raises `RepeatedField` for a second value of a field in `single`.
     """
-    found: dict[bytes, bytes] = {}
+    fields: dict[bytes, bytes] = {}
     for name, value in headers:
-        if name not in found:
-            found[name] = value
+        if name not in fields:
+            fields[name] = value
         elif name in single:
             raise RepeatedField(name)
         else:
-            found[name] += (b"; " if name == b"cookie" else b", ") + value  # RFC 9113 §8.2.3
-    return found
+            fields[name] += (b"; " if name == b"cookie" else b", ") + value  # RFC 9113 §8.2.3
+    return fields

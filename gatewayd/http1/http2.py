@@ -91,19 +91,19 @@ class PeerFault(Exception):
 
 
 def is_peers_fault(error: BaseException) -> bool:
-    """Whether nothing of an exception is anybody's doing but the peer's."""
-    return all(isinstance(one, PeerFault) or _room_of(one.__traceback__) in _LIBRARIES for one in _single(error))
+    """Whether all parts of an exception are the peer's doing."""
+    return all(isinstance(part, PeerFault) or _room_of(part.__traceback__) in _LIBRARIES for part in _single(error))
 
 
 def reason_of(error: BaseException) -> str:
     """What is said of it in one line."""
-    return ", ".join(f"{type(one).__name__}: {one}" for one in _single(error))
+    return ", ".join(f"{type(part).__name__}: {part}" for part in _single(error))
 
 
 def _single(error: BaseException) -> Iterator[BaseException]:
     if isinstance(error, BaseExceptionGroup):
-        for one in error.exceptions:
-            yield from _single(one)
+        for part in error.exceptions:
+            yield from _single(part)
     else:
         yield error
 
@@ -370,8 +370,8 @@ class _Stream:
         settings, now = self._server.settings, trio.current_time()
         if self._read_began is None:
             self._read_began = now
-        whole = self._read_began + settings.body_seconds(self._received, admitted=self.admitted)
-        return min(now + settings.body_idle_timeout_seconds, whole)
+        rate_deadline = self._read_began + settings.body_seconds(self._received, admitted=self.admitted)
+        return min(now + settings.body_idle_timeout_seconds, rate_deadline)
 
     async def _waiting(self, work: Awaitable[T]) -> T:
         self.waits = True

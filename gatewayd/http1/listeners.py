@@ -48,12 +48,12 @@ def _open_one(bind: str, settings: ServerSettings) -> list[socket.socket]:
 def _listen_tcp(bind: str, backlog: int) -> list[socket.socket]:
     host, _, port_text = bind.rpartition(":")
     port = int(port_text)
-    found = socket.getaddrinfo(
+    addresses = socket.getaddrinfo(
         host.strip("[]") or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_NUMERICSERV
     )
     listeners: list[socket.socket] = []
     failure: OSError | None = None
-    for family, kind, protocol, _, address in found:
+    for family, kind, protocol, _, address in addresses:
         # A name with several addresses (localhost) shares the port the first one was given.
         wanted = (address[0], port or (listeners[0].getsockname()[1] if listeners else 0), *address[2:])
         try:

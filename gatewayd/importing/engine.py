@@ -318,9 +318,9 @@ class Importing:
 
     async def recover(self) -> int:
         """Go on with runs that were left by processes that have ended; answers how many that were."""
-        found = await self._store.read_later(lambda tx: import_runs.all_at_work(tx, RECOVERED_AT_ONCE), None)
+        waiting = await self._store.read_later(lambda tx: import_runs.all_at_work(tx, RECOVERED_AT_ONCE), None)
         recovered = 0
-        for org_id, account_id, import_id in found:
+        for org_id, account_id, import_id in waiting:
             lock = self._locks.take(account_id)
             if lock is None:
                 continue

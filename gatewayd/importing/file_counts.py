@@ -19,7 +19,7 @@ class FileCounts:
     @property
     def ignored(self) -> list[IgnoredRows]:
         """The rows that are no transactions, by kind, in the order of the file."""
-        return sorted(self._ignored.values(), key=lambda one: one.first_line)
+        return sorted(self._ignored.values(), key=lambda group: group.first_line)
 
     def refuse(self, line: int, reason: str) -> None:
         """One row that is not taken, counted in `rows` by the caller."""

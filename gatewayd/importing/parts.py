@@ -23,12 +23,12 @@ class ReadApart(Protocol):
 
 
 class Sizes(NamedTuple):
-    """How many rows one transaction moves: `whole` if there are no more, else `chunk` in each of many.
+    """How many rows one transaction moves: `at_once` if there are no more, else `chunk` in each of many.
 
     Rows of brokers' files take longer, and half as many are moved at a time.
     """
 
-    whole: int = 2_000  # Chosen: a tenth of a second
+    at_once: int = 2_000  # Chosen: a tenth of a second
     chunk: int = 250
 
 

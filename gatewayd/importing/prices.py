@@ -67,14 +67,14 @@ class PriceImporting:
         pace = Pace(self._store, org_id)
         async with self.shares.place(org_id):
             try:
-                await self._read(file.path, pace, told)
+                await self._read_prices(file.path, pace, told)
             except Unreadable as error:
                 raise _unreadable(error) from None
             except OSError as error:
                 raise StoreFailure(f"the file cannot be read: {error.strerror}") from error
         return told.document()
 
-    async def _read(self, path: Path, pace: Pace, told: "_Told") -> None:
+    async def _read_prices(self, path: Path, pace: Pace, told: "_Told") -> None:
         known: dict[tuple[str, str], str] = {}
         hints = Hints(kind="prices", file_name=told.file_name, limits=self._limits)
         async with contextlib.aclosing(closable(self._read_apart(path, hints))) as batches:
@@ -94,15 +94,15 @@ class _Told:
 
     def add(self, outcomes: Iterable[Outcome | RefusedPrice | Ignored]) -> None:
         """What became of some more rows."""
-        for one in outcomes:
-            if isinstance(one, Ignored):
-                self._rows.ignore(one)
+        for outcome in outcomes:
+            if isinstance(outcome, Ignored):
+                self._rows.ignore(outcome)
                 continue
             self._rows.rows += 1
-            if isinstance(one, RefusedPrice):
-                self._rows.refuse(one.line, one.reason)
+            if isinstance(outcome, RefusedPrice):
+                self._rows.refuse(outcome.line, outcome.reason)
             else:
-                self._counts[one] += 1
+                self._counts[outcome] += 1
 
     def document(self) -> PriceImport:
         """What is answered."""
@@ -114,7 +114,7 @@ class _Told:
             duplicates=self._counts["same"],
             replaced=self._counts["replaced"],
             refused_rows=self._rows.refused_rows,
-            refused=[RefusedPrice(line=one.line, reason=one.reason) for one in self._rows.refused],
+            refused=[RefusedPrice(line=refusal.line, reason=refusal.reason) for refusal in self._rows.refused],
             ignored_rows=self._rows.ignored_rows,
             ignored=self._rows.ignored,
         )
@@ -172,9 +172,9 @@ def _price(tx: WriteTx, part: PriceLine, known: dict[tuple[str, str], str]) -> A
 def _rate(part: PriceLine, pair: tuple[str, str]) -> ExchangeRate:
     """The rate of a row. Raises `ValueError` with a sentence."""
     currency, base_currency = pair
-    for one in pair:
-        if one not in CURRENCIES:
-            raise ValueError(f"{one!r} is no currency")
+    for code in pair:
+        if code not in CURRENCIES:
+            raise ValueError(f"{code!r} is no currency")
     rate = canonical(part.price)
     if currency == base_currency or rate == "0":
         raise ValueError(f"{part.identifier[:20]!r} cannot have the rate {rate}")

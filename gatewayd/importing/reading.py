@@ -116,7 +116,7 @@ class FileReader(Generic[F]):
         return learned(tx, self._run.kind, headings) or self._steps.known(tx, headings)
 
     async def _stage(self, source: Source, mapping: Mapping | None, *, supposes: bool = False) -> F:
-        found = await self._store.read_later(self._steps.begin, self._org_id)
+        file_rows = await self._store.read_later(self._steps.begin, self._org_id)
         about = await self._store.read_later(self._steps.about, self._org_id)
         hints = Hints(
             kind=self._run.kind,
@@ -135,18 +135,18 @@ class FileReader(Generic[F]):
         async with contextlib.aclosing(closable(self._parts.read_apart(source.path, hints))) as batches:
             async for batch in batches:
                 for few in _in_pieces(batch, pace):
-                    await pace.write(partial(found.stage, parts=few))
-                self._parts.progress(found.counts.rows)
-        if found.is_empty:
+                    await pace.write(partial(file_rows.stage, parts=few))
+                self._parts.progress(file_rows.counts.rows)
+        if file_rows.is_empty:
             raise Unreadable(None, "The file holds no transactions.")
-        return found
+        return file_rows
 
 
 def remember(tx: WriteTx, run: ImportRunRow, mapping: Mapping) -> None:
     """Remember how a file was read, for others with the same headings, where its mapping had been asked for."""
-    asked = asked_of(tx, run.account_id, run.sha256)
-    if asked is not None:
-        learn(tx, run.kind, asked.headings, mapping)
+    question = asked_of(tx, run.account_id, run.sha256)
+    if question is not None:
+        learn(tx, run.kind, question.headings, mapping)
 
 
 def _fitted(known: Mapping, proposal: Proposal) -> Mapping:

@@ -21,20 +21,20 @@ async def reset(pace: Pace, staged: StagedRows, import_id: str) -> None:
 
 def counted(tx: ReadTx, staged: StagedRows, run: ImportRunRow) -> ImportRunRow:
     """The run with what would become of its rows."""
-    found = staged.counts(tx, run.id)
+    counts = staged.counts(tx, run.id)
     refused = [RefusedLine(line=line, reason=why) for line, why in staged.refused(tx, run.id, REFUSED_SHOWN)]
-    from_file = [one for one in run.refused if one not in refused]
+    from_file = [refusal for refusal in run.refused if refusal not in refused]
     if from_file:  # and not by an earlier comparison, for reasons that are gone
         fitting = staged.lines(tx, run.id, from_file[0].line, from_file[-1].line)
-        from_file = [one for one in from_file if one.line not in fitting]
-    unstaged = run.rows - run.ignored_rows - sum(found.values())
+        from_file = [refusal for refusal in from_file if refusal.line not in fitting]
+    unstaged = run.rows - run.ignored_rows - sum(counts.values())
     return replace(
         run,
-        added=found.get("add", 0),
-        duplicates=found.get("duplicate", 0),
-        replaced=found.get("replace", 0),
-        refused_rows=unstaged + found.get("refuse", 0),
-        refused=sorted([*from_file, *refused], key=lambda one: one.line)[:REFUSED_SHOWN],
+        added=counts.get("add", 0),
+        duplicates=counts.get("duplicate", 0),
+        replaced=counts.get("replace", 0),
+        refused_rows=unstaged + counts.get("refuse", 0),
+        refused=sorted([*from_file, *refused], key=lambda refusal: refusal.line)[:REFUSED_SHOWN],
     )
 
 
@@ -67,8 +67,8 @@ async def forget_ended(store: Store, staged: StagedRows, org_id: str, run: Impor
         return
     pace = Pace(store, org_id)
     await _forget(pace, staged, run.id, "add")
-    found = await store.read_later(lambda tx: staged.counts(tx, run.id), org_id)
-    if found.get("duplicate", 0) > DUPLICATES_KEPT:
+    counts = await store.read_later(lambda tx: staged.counts(tx, run.id), org_id)
+    if counts.get("duplicate", 0) > DUPLICATES_KEPT:
         await _forget(pace, staged, run.id, "duplicate")
 
 

@@ -27,7 +27,9 @@ def _bound() -> Iterator[str]:
     """What the program is made of, and the libraries of the system; to read alone."""
     places = {Path(place) for place in _SYSTEM}
     places |= {Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable), Path(gatewayd.__file__).parent}
-    places |= {Path(found) for found in (getattr(sys, "_MEIPASS", None),) if found}  # where PyInstaller unpacked it
+    places |= {
+        Path(unpacked) for unpacked in (getattr(sys, "_MEIPASS", None),) if unpacked
+    }  # where PyInstaller unpacked it
     places |= {place.resolve() for place in places}
     for place in sorted(places - {Path("/")}):
         if places.isdisjoint(place.parents):  # else it is there with what holds it

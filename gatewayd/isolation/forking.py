@@ -99,8 +99,8 @@ class Forking:
         life, life_end = socket.socketpair()
         child = Child(trio.lowlevel.FdStream(frames), trio.SocketStream(trio.socket.from_stdlib_socket(life)))
         try:
-            given = array.array("i", [frames_end, life_end.fileno(), *files])
-            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, given.tobytes())]
+            descriptors = array.array("i", [frames_end, life_end.fileno(), *files])
+            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors.tobytes())]
             try:
                 await template.control.sendmsg([request], rights)
             except OSError as error:

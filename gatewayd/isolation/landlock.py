@@ -44,11 +44,11 @@ def restrict(readable: Iterable[str]) -> int:
     known = version()
     if not known:
         raise OSError(errno.EOPNOTSUPP, "landlock is not there")
-    asked = _Ruleset(
+    wanted = _Ruleset(
         (1 << _RIGHTS[min(known, max(_RIGHTS))]) - 1, _NETWORK if known >= 4 else 0, _SCOPES if known >= 6 else 0
     )
     size = 8 if known < 4 else 16 if known < 6 else 24
-    ruleset = syscall(_CREATE_RULESET, ctypes.byref(asked), ctypes.c_size_t(size), ctypes.c_uint32(0))
+    ruleset = syscall(_CREATE_RULESET, ctypes.byref(wanted), ctypes.c_size_t(size), ctypes.c_uint32(0))
     try:
         for path in readable:
             _allow(ruleset, path)

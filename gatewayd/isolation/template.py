@@ -63,7 +63,7 @@ class Template:
     def run(self, ready: Ready) -> None:
         """Serve until the parent is gone, or nothing was asked for a while after the first request.
 
-        That one is on its way: who started a template has it, and finds none that has ended already.
+        The first request is sure to come: whoever starts a template has one to send, and must find it running.
         """
         with contextlib.closing(_Wake()) as wake:
             self._selector.register(self._control, selectors.EVENT_READ, self._take)
@@ -74,10 +74,10 @@ class Template:
             _say_nothing_more()
             while True:
                 waits = bool(self._children) or not self._is_asked
-                found = self._selector.select(None if waits else self._idle_seconds)
-                if not found and not self._children:
+                events = self._selector.select(None if waits else self._idle_seconds)
+                if not events and not self._children:
                     return
-                for key, _ in found:
+                for key, _ in events:
                     if key.data() is False:
                         return
 

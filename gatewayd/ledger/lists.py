@@ -7,17 +7,23 @@ The SELECT a caller gives names `id` and `updated_at` as its first two columns, 
     `updatedSince` given  by `updated_at` and id, oldest first, so that a client can follow changes
 """
 
+import datetime
 import functools
+import heapq
+import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from gatewayd.clock import from_moment
-from gatewayd.contract.pages import MAX_KEY, Listing, SyncRequest, cursor_key, fill, next_cursor
+from gatewayd.clock import Instant, from_moment
+from gatewayd.contract.pages import MAX_KEY, Listing, Removal, SyncRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
+from gatewayd.errors import Problem
 from gatewayd.store import ReadTx, Row, Table
+from gatewayd.store.rows import removals
 
 R = TypeVar("R", bound=msgspec.Struct)
 
@@ -33,7 +39,30 @@ class _Order(NamedTuple):
 
 
 _NEWEST = _Order(" AND id < :after_id", " ORDER BY id DESC LIMIT :count")
-_CHANGES = _Order(" AND (updated_at, id) > (:after_at, :after_id)", " ORDER BY updated_at, id LIMIT :count")
+CHANGES: Final = _Order(" AND (updated_at, id) > (:after_at, :after_id)", " ORDER BY updated_at, id LIMIT :count")
+_REMOVED_BYTES: Final = 120
+_BEGIN_ANEW: Final = (
+    "What was deleted since then is not known any more, or a restore from a backup took back what changed: read the "
+    "list from its beginning, without updatedSince, and follow its changes from the time when you began."
+)
+
+
+class Source(NamedTuple):
+    """What a list reads: statements, and the table whose removals belong to it.
+
+    Several statements, of which no row is in two, are read off an index each and made one order as they are read.
+    """
+
+    table: Table[Any]
+    selects: Sequence[str]
+
+
+class Changed(NamedTuple):
+    """A row that has changed: when, and its JSON."""
+
+    at: int
+    id: str
+    item: bytes
 
 
 def table_page(
@@ -46,44 +75,23 @@ def table_page(
 ) -> Listing[R]:
     """One page of the resources of a table, as they are, which meet one of some conditions. See `sync_page`."""
     selects = [table.select + condition for condition in any_of]
-    return sync_page(tx, request, selects, filters, lambda row: encode(table.read(tx, row)), named)
+    return sync_page(tx, request, Source(table, selects), filters, lambda row: encode(table.read(tx, row)), named)
 
 
 def sync_page(
     tx: ReadTx,
     request: SyncRequest,
-    select: str | Sequence[str],
+    source: Source,
     filters: Mapping[str, object],
     item: Callable[[Row], bytes],
     named: Mapping[str, object] = _NOTHING,
 ) -> Listing[Any]:
-    """One page of `select`, each row of which `item` renders. See `sync_rows`."""
-    items: list[bytes] = []
+    """One page of a source, each row of which `item` renders.
 
-    def size(row: Row) -> int:
-        items.append(item(row))
-        return len(items[-1])
-
-    rows, cursor = sync_rows(tx, request, select, filters, size, named)
-    return Listing.of(items[: len(rows)], cursor)
-
-
-def sync_rows(
-    tx: ReadTx,
-    request: SyncRequest,
-    select: str | Sequence[str],
-    filters: Mapping[str, object],
-    size: Callable[[Row], int],
-    named: Mapping[str, object] = _NOTHING,
-) -> tuple[list[Row], str | None]:
-    """The rows of one page of `select`, and the cursor of the next. `size` is how long a row is as JSON.
-
-    `named` are the parameters of `select` itself; conditions may name them too, and `:org_id`. `filters` maps a
-    condition (`status = :status`) to the value of the one other parameter that it names, and one that names none to
-    True; conditions whose value is None are left out. Several of `select`, of which no row is in two, are read off an
-    index each and made one order as they are read. Raises `Problem` `invalid_cursor`.
+    `named` are the parameters of its statements themselves; conditions may name them too, and `:org_id`. `filters` maps
+    a condition (`status = :status`) to the value of the one other parameter that it names, and one that names none to
+    True; conditions whose value is None are left out. Raises `Problem`: `invalid_cursor`, `cursor_expired`.
     """
-    selects = [select] if isinstance(select, str) else select
     values: dict[str, object] = dict(named)
     conditions = ""
     for condition, value in filters.items():
@@ -92,23 +100,62 @@ def sync_rows(
             own = _parameters(condition) - named.keys()
             assert len(own) <= 1, condition
             values |= dict.fromkeys(own, value)
-    order = _NEWEST if request.updated_since is None else _CHANGES
-    sql = " UNION ALL ".join(one + conditions + order.behind for one in selects) + order.by
-    found = tx.each(sql, count=request.limit + 1, **_start(request), **values)
-    rows, more = fill(found, request.limit, size)
-    if not more:
-        return rows, None
-    id_, updated_at, *_ = rows[-1]
-    return rows, next_cursor(request, (id_,) if request.updated_since is None else (updated_at, id_))
+    order = _NEWEST if request.updated_since is None else CHANGES
+    sql = " UNION ALL ".join(one + conditions + order.behind for one in source.selects) + order.by
+    values["count"] = request.limit + 1
+    if request.updated_since is not None:
+        start = start_of_changes(tx, request, source.table.name)
+        rows = tx.each(sql, after_at=start[0], after_id=start[1], **values)
+        return changes_page(tx, request, source.table.name, start, (Changed(row[1], row[0], item(row)) for row in rows))
+    key = cursor_key(request, str)
+    items: list[bytes] = []
+
+    def size(row: Row) -> int:
+        items.append(item(row))
+        return len(items[-1])
+
+    rows = tx.each(sql, after_id=MAX_KEY if key is None else key[0], **values)
+    taken, more = fill(rows, request.limit, size)
+    return Listing.of(items[: len(taken)], next_cursor(request, (taken[-1][0],)) if more else None)
 
 
-def _start(request: SyncRequest) -> dict[str, object]:
-    """The values that the order names: those of the cursor, or else what nothing is before."""
-    if request.updated_since is None:
-        key = cursor_key(request, str)
-        return {"after_id": MAX_KEY if key is None else key[0]}
+# -- what has changed
+
+
+def start_of_changes(tx: ReadTx, request: SyncRequest, resource: str) -> tuple[int, str]:
+    """The instant and the id behind which a page of changes begins: those of the cursor, or `updatedSince`.
+
+    `resource` is the name of the table.
+
+    Raises `Problem`: `invalid_cursor`, and `cursor_expired` where a deletion of since then is not known any more.
+    """
+    assert request.updated_since is not None
     key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
-    return {"after_at": key[0], "after_id": key[1]}
+    if removals.is_lost(tx, resource, Instant(key[0])):
+        raise Problem("cursor_expired", _BEGIN_ANEW)
+    return key[0], key[1]
+
+
+def changes_page(
+    tx: ReadTx,
+    request: SyncRequest,
+    resource: str,
+    start: tuple[int, str],
+    changed: Iterable[Changed],
+    until: int | None = None,
+) -> Listing[Any]:
+    """One page of what changed behind `start` in a table: what there is of it, and between it what was deleted.
+
+    `changed` has one row more than the page takes, where there are so many. `until`: nothing from this instant on is
+    told yet, for rows of then will still appear; None: all is told.
+    """
+    deleted = removals.behind(tx, resource, start, request.limit + 1)
+    merged = heapq.merge(changed, (Changed(at, id_, b"") for at, id_ in deleted), key=itemgetter(0, 1))
+    told = merged if until is None else itertools.takewhile(lambda change: change.at < until, merged)
+    taken, more = fill(told, request.limit, lambda change: len(change.item) or _REMOVED_BYTES)
+    removed = [Removal(id=one.id, removed_at=Instant(one.at)) for one in taken if not one.item]
+    cursor = next_cursor(request, taken[-1][:2]) if more else None
+    return Listing.of([one.item for one in taken if one.item], cursor, b',"removed":%b' % encode(removed))
 
 
 @functools.cache  # conditions are constants of the program
@@ -117,11 +164,26 @@ def _parameters(condition: str) -> frozenset[str]:
     return frozenset(re.findall(r":([a-z_]+)", condition)) - {"org_id"}
 
 
-def archive_filter(status: str | None, included: bool) -> dict[str, object]:
-    """The filter of lists that leave out what is archived, unless `status` asks for it or, without one, `included`."""
-    if status == "archived":
+class _Archiving(Protocol):
+    """A request of a list that leaves out what is archived."""
+
+    @property
+    def status(self) -> str | None: ...
+    @property
+    def include_archived(self) -> bool: ...
+    @property
+    def updated_since(self) -> datetime.datetime | None: ...
+
+
+def archive_filter(request: _Archiving) -> dict[str, object]:
+    """The filter of lists that leave out what is archived unless `status` asks for it or, without one, the caller.
+
+    Whoever follows changes has to learn that something was archived.
+    """
+    if request.status == "archived":
         return {"archived_at IS NOT NULL": True}
-    return {} if status is None and included else {"archived_at IS NULL": True}
+    included = request.include_archived or request.updated_since is not None
+    return {} if request.status is None and included else {"archived_at IS NULL": True}
 
 
 def contains(text: str | None) -> str | None:

@@ -61,6 +61,6 @@ def of_organization(tx: ReadTx) -> Iterator[str]:
     """The digest of every file that the transaction's organization names, perhaps several times."""
     for select in (_OF_DOCUMENTS, _OF_VARIANTS, _OF_SEALS):
         after = ""
-        while found := tx.rows(select, after=after, count=PAGE):
-            yield from (sha256 for (sha256,) in found)
-            after = found[-1][0]
+        while rows := tx.rows(select, after=after, count=PAGE):
+            yield from (sha256 for (sha256,) in rows)
+            after = rows[-1][0]

@@ -82,11 +82,11 @@ class _Collector:
             "Places held, by the organizations that hold most of them; none: by the instance itself.",
             labels=["thing", "organization"],
         )
-        for one in self._taken.shared:
-            for family, value in ((limit, one.limit), (waiting, one.waiting), (refused, one.refused)):
-                family.add_metric([one.thing], value)
-            for holder in one.holders:
-                held.add_metric([one.thing, holder.org_id or "none"], holder.held)
+        for place in self._taken.shared:
+            for family, value in ((limit, place.limit), (waiting, place.waiting), (refused, place.refused)):
+                family.add_metric([place.thing], value)
+            for holder in place.holders:
+                held.add_metric([place.thing, holder.org_id or "none"], holder.held)
         yield from (limit, waiting, refused, held)
 
     def _requests(self) -> "Iterator[Metric]":

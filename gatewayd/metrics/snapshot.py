@@ -257,7 +257,7 @@ def snapshot(of: Watched, backlog: Backlog = UNKNOWN) -> Snapshot:
         backlog=backlog,
         complete=backlog.complete and len(counts) <= SUBSCRIPTIONS_TOLD,
         shared=[
-            SharedThing(one.thing, one.count.limit, one.waiting, one.refused, one.holders(HOLDERS_TOLD))
-            for one in of.shares
+            SharedThing(place.thing, place.count.limit, place.waiting, place.refused, place.holders(HOLDERS_TOLD))
+            for place in of.shares
         ],
     )

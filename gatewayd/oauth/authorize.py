@@ -14,7 +14,7 @@ from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.identity.clients import grants, oauth_clients
 from gatewayd.identity.clients.oauth_errors import DirectFailure, OAuthFailure
-from gatewayd.identity.clients.oauth_parameters import one
+from gatewayd.identity.clients.oauth_parameters import single_value
 from gatewayd.identity.sign_in import sessions
 from gatewayd.identity.tokens import authorizations
 from gatewayd.identity.tokens.authorizations import AuthorizationParameters, Target
@@ -32,7 +32,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     Raises `DirectFailure` or `OAuthFailure` for what must be shown here (RFC 6749 §4.1.2.1).
     """
     raw = await read_form(request, receive) if request.method == "POST" else read_query(request)
-    client_id, request_uri = one(raw, "client_id"), one(raw, "request_uri")
+    client_id, request_uri = single_value(raw, "client_id"), single_value(raw, "request_uri")
     if request_uri is not None and request_uri.startswith(REQUEST_URI_PREFIX):
         return await _take_pushed(parts, request, client_id, request_uri.removeprefix(REQUEST_URI_PREFIX))
     client = await load_client(parts, client_id, request.peer)
@@ -122,5 +122,5 @@ def _signed_in_user(parts: OAuthParts, request: Request, tx: ReadTx) -> str | No
     except CookieError:
         return None
     tokens = [cookies[name].value for name in parts.session_cookies if name in cookies]
-    found = (sessions.find(tx, token) for token in tokens)
-    return next((session.user_id for session in found if session is not None), None)
+    open_sessions = (sessions.find(tx, token) for token in tokens)
+    return next((session.user_id for session in open_sessions if session is not None), None)

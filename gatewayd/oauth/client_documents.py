@@ -165,8 +165,8 @@ def fresh_seconds(headers: Mapping[str, str]) -> int:
     control = headers.get("cache-control", "")
     if _KEEP_NOT.search(control):
         return FRESH_SECONDS_MIN
-    found = _MAX_AGE.search(control)
-    seconds = int(found[1]) if found is not None else FRESH_SECONDS_DEFAULT
+    match = _MAX_AGE.search(control)
+    seconds = int(match[1]) if match is not None else FRESH_SECONDS_DEFAULT
     return min(max(seconds, FRESH_SECONDS_MIN), FRESH_SECONDS_MAX)
 
 

@@ -12,7 +12,7 @@ from gatewayd.identity.clients import oauth_clients
 from gatewayd.identity.clients.client_metadata import is_document_url
 from gatewayd.identity.clients.oauth_clients import Client
 from gatewayd.identity.clients.oauth_errors import OAuthFailure
-from gatewayd.identity.clients.oauth_parameters import Raw, one
+from gatewayd.identity.clients.oauth_parameters import Raw, single_value
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.store import ReadTx
 
@@ -22,8 +22,8 @@ def client_id_of(request: Request, form: Raw) -> str:
 
     Raises `OAuthFailure`: `invalid_client` (401) for one that comes with a secret, `invalid_request`.
     """
-    client_id = one(form, "client_id")
-    if one(form, "client_secret") is not None or "client_assertion" in form:
+    client_id = single_value(form, "client_id")
+    if single_value(form, "client_secret") is not None or "client_assertion" in form:
         raise _not_authenticated("clients have no secret here: send the client_id alone")
     by_header = _client_of_basic(request.text(b"authorization"))
     if by_header is not None and client_id not in (None, by_header):

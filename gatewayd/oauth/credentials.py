@@ -25,8 +25,8 @@ def caller_of(parts: OAuthParts, request: Request, tx: ReadTx, in_form: str | No
     """Who is calling. `in_form` is a token that came in a form instead of the header. Raises `Challenged`,
     and `OAuthFailure` `temporarily_unavailable` (429) for a key that used too many proofs.
     """
-    given = request.text(b"authorization") or "" if in_form is None else f"Bearer {in_form}"
-    scheme, _, token = given.partition(" ")
+    header = request.text(b"authorization") or "" if in_form is None else f"Bearer {in_form}"
+    scheme, _, token = header.partition(" ")
     token = token.strip()
     if scheme.lower() not in ("bearer", "dpop") or not token:
         raise Challenged(_refusal(401, bearer_challenge("Bearer", parts.issuer, {}), "invalid_request", "No token."))

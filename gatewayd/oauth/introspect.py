@@ -14,7 +14,7 @@ from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.identity.clients import grants
 from gatewayd.identity.clients.oauth_errors import OAuthFailure
-from gatewayd.identity.clients.oauth_parameters import one
+from gatewayd.identity.clients.oauth_parameters import single_value
 from gatewayd.identity.signing.signed_tokens import UntrustedToken
 from gatewayd.identity.tokens import access_tokens, refresh_tokens
 from gatewayd.oauth.credentials import Challenged, caller_of, insufficient_scope, invalid_token
@@ -35,7 +35,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
         raise Challenged(invalid_token(parts, "Introspection takes an API key of an owner or administrator."))
     if SCOPE not in caller.scopes:
         raise Challenged(insufficient_scope(parts, SCOPE))
-    token = one(await read_form(request, receive), "token")
+    token = single_value(await read_form(request, receive), "token")
     if token is None:
         raise OAuthFailure("invalid_request", "token is needed.")
     introspection = await parts.store.read(lambda tx: _of_refresh(parts, tx, token) or _of_access(parts, tx, token))

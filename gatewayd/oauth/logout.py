@@ -6,7 +6,7 @@ from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.identity.clients import sign_outs
-from gatewayd.identity.clients.oauth_parameters import Raw, one
+from gatewayd.identity.clients.oauth_parameters import Raw, single_value
 from gatewayd.identity.signing.signed_tokens import UntrustedToken
 from gatewayd.identity.tokens import id_tokens
 from gatewayd.oauth.addresses import SIGN_OUT_PAGE
@@ -19,14 +19,14 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     """303 to the page that asks. Raises `DirectFailure`, or `OAuthFailure` for a malformed request."""
     raw = await read_form(request, receive) if request.method == "POST" else read_query(request)
     hinted = _hinted_client(parts, raw)
-    asked = await parts.store.read(lambda tx: sign_outs.check(tx, raw, hinted))
-    query = urlencode(asked.parameters, quote_via=quote)
+    sign_out = await parts.store.read(lambda tx: sign_outs.check(tx, raw, hinted))
+    query = urlencode(sign_out.parameters, quote_via=quote)
     return redirect(f"{SIGN_OUT_PAGE}?{query}" if query else SIGN_OUT_PAGE)
 
 
 def _hinted_client(parts: OAuthParts, raw: Raw) -> str | None:
     """Chosen: a hint that cannot be verified is none; its key may be gone, and the person is asked in any case."""
-    hint = one(raw, "id_token_hint")
+    hint = single_value(raw, "id_token_hint")
     if hint is None:
         return None
     try:

@@ -12,7 +12,7 @@ from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.identity.clients import oauth_clients
 from gatewayd.identity.clients.oauth_errors import OAuthFailure
-from gatewayd.identity.clients.oauth_parameters import one
+from gatewayd.identity.clients.oauth_parameters import single_value
 from gatewayd.identity.tokens import authorizations
 from gatewayd.identity.tokens.authorizations import PUSHED_LIFE, AuthorizationParameters
 from gatewayd.identity.tokens.dpop import Proof
@@ -28,7 +28,7 @@ from gatewayd.store import WriteTx
 async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
     """201 with the handle. Raises `OAuthFailure` or `DirectFailure`, which are JSON here (RFC 9126 §2.3)."""
     form = await read_form(request, receive)
-    if one(form, "request_uri") is not None:
+    if single_value(form, "request_uri") is not None:
         raise OAuthFailure("invalid_request", "a pushed request names no request_uri")
     client_id = client_id_of(request, form)
     client = require_known(await load_client(parts, client_id, request.peer))

@@ -6,7 +6,7 @@ from gatewayd.http1.response import Response
 from gatewayd.identity.clients import grants
 from gatewayd.identity.clients.grants import Grant
 from gatewayd.identity.clients.oauth_errors import OAuthFailure, invalid_grant
-from gatewayd.identity.clients.oauth_parameters import one
+from gatewayd.identity.clients.oauth_parameters import single_value
 from gatewayd.identity.signing.signed_tokens import UntrustedToken
 from gatewayd.identity.tokens import access_tokens, refresh_tokens
 from gatewayd.oauth.clients import check_known, client_id_of
@@ -25,7 +25,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     """
     form = await read_form(request, receive)
     client_id = client_id_of(request, form)
-    token = one(form, "token")
+    token = single_value(form, "token")
 
     def look(tx: ReadTx) -> Grant | None:
         check_known(tx, client_id)

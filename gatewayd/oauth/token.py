@@ -17,7 +17,7 @@ from gatewayd.http1.response import Response
 from gatewayd.identity.clients import grants
 from gatewayd.identity.clients.grants import Grant
 from gatewayd.identity.clients.oauth_errors import OAuthFailure, invalid_grant
-from gatewayd.identity.clients.oauth_parameters import Raw, asked_resource, check_resource, one
+from gatewayd.identity.clients.oauth_parameters import Raw, check_resource, requested_resource, single_value
 from gatewayd.identity.people import suspensions, users
 from gatewayd.identity.random_tokens import hash_token
 from gatewayd.identity.tokens import access_tokens, authorization_codes, id_tokens, refresh_tokens
@@ -57,7 +57,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     """200 with tokens. Raises `OAuthFailure` with the errors of RFC 6749 §5.2, RFC 8707 §2 and RFC 9449 §5."""
     form = await read_form(request, receive)
     client_id = client_id_of(request, form)
-    grant_type = one(form, "grant_type")
+    grant_type = single_value(form, "grant_type")
     if grant_type is None:
         raise OAuthFailure("invalid_request", "grant_type is needed.")
     if grant_type == "authorization_code":
@@ -75,13 +75,13 @@ def _refuse_suspended(tx: ReadTx, grant: Grant | None) -> None:
 
 async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str) -> Response:
     code = _require(form, "code")
-    asked_resource(form, parts.audiences)
+    requested_resource(form, parts.audiences)
 
     def look(tx: ReadTx) -> CodeState | None:
-        found = authorization_codes.read_code(tx, code)
-        _check_client(tx, client_id, None if found is None else found.grant)
-        _refuse_suspended(tx, None if found is None else found.grant)
-        return found
+        code_state = authorization_codes.read_code(tx, code)
+        _check_client(tx, client_id, None if code_state is None else code_state.grant)
+        _refuse_suspended(tx, None if code_state is None else code_state.grant)
+        return code_state
 
     state = await parts.store.read(look)
     if state is None or state.grant.client_id != client_id:  # another's code is as good as none, and stays as it is
@@ -90,7 +90,7 @@ async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str
     thumbprint = None if proof is None else proof.thumbprint
     body, refresh_hash = b"", None
     if state.used:
-        authorization_codes.check_replay(state, one(form, "code_verifier"))
+        authorization_codes.check_replay(state, single_value(form, "code_verifier"))
     else:
         body, refresh_hash = _first_tokens(parts, form, state, thumbprint)
         dpop.spend(parts, proof)
@@ -105,8 +105,8 @@ def _first_tokens(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: st
     now = Instant(parts.store.now())
     presented = TokenRequest(
         client_id=state.grant.client_id,
-        redirect_uri=one(form, "redirect_uri"),
-        code_verifier=one(form, "code_verifier"),
+        redirect_uri=single_value(form, "redirect_uri"),
+        code_verifier=single_value(form, "code_verifier"),
         key_thumbprint=thumbprint,
     )
     authorization_codes.check_code(state, presented, now)
@@ -119,14 +119,16 @@ def _first_tokens(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: st
 
 async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: str) -> Response:
     token = _require(form, "refresh_token")
-    asked_resource(form, parts.audiences)
+    requested_resource(form, parts.audiences)
     grace = parts.refresh_grace_seconds
 
     def look(tx: ReadTx) -> tuple[RefreshState | None, str | None]:
-        found = refresh_tokens.read_refresh(tx, token)
-        _check_client(tx, client_id, None if found is None else found.grant)
-        _refuse_suspended(tx, None if found is None else found.grant)
-        return found, None if found is None else refresh_tokens.stored_response(tx, found, grace)
+        refresh_state = refresh_tokens.read_refresh(tx, token)
+        _check_client(tx, client_id, None if refresh_state is None else refresh_state.grant)
+        _refuse_suspended(tx, None if refresh_state is None else refresh_state.grant)
+        return refresh_state, None if refresh_state is None else refresh_tokens.stored_response(
+            tx, refresh_state, grace
+        )
 
     state, given_before = await parts.store.read(look)
     if state is None:
@@ -135,7 +137,7 @@ async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: st
     thumbprint = None if proof is None else proof.thumbprint
     refresh_tokens.check_refresh(state, client_id, thumbprint, Instant(parts.store.now()))
     check_resource(form, state.grant.resource, parts.audiences)
-    scopes = grants.narrow(state.grant, one(form, "scope"))
+    scopes = grants.narrow(state.grant, single_value(form, "scope"))
     dpop.spend(parts, proof)
     if given_before is not None:
         return json_response(200, given_before.encode())
@@ -190,7 +192,7 @@ async def _write(parts: OAuthParts, work: Callable[[WriteTx], T]) -> T:
 
 
 def _require(form: Raw, name: str) -> str:
-    value = one(form, name)
+    value = single_value(form, name)
     if value is None:
         raise OAuthFailure("invalid_request", f"{name} is needed.")
     return value

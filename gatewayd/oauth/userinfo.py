@@ -6,7 +6,7 @@ from gatewayd.http1.asgi import Receive
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.identity.clients.oauth_errors import OAuthFailure
-from gatewayd.identity.clients.oauth_parameters import one
+from gatewayd.identity.clients.oauth_parameters import single_value
 from gatewayd.identity.people import users
 from gatewayd.identity.people.users import User
 from gatewayd.identity.tokens.id_tokens import person_claims
@@ -32,7 +32,7 @@ async def _token_of_form(request: Request, receive: Receive) -> str | None:
     if request.method != "POST" or bodies.media_type(request) != FORM:
         refuse_credentials(read_query(request))
         return None
-    token = one(await read_form(request, receive), "access_token")
+    token = single_value(await read_form(request, receive), "access_token")
     if token is not None and request.text(b"authorization") is not None:
         raise OAuthFailure("invalid_request", "Send the token in one place.")  # RFC 6750 §2
     return token

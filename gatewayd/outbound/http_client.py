@@ -74,7 +74,7 @@ class OneServer:
         with _raise_outbound_errors():
             response = await self._pool.handle_async_request(sent)
             try:
-                return Response(response.status, response.headers, await _read(response, max_bytes))
+                return Response(response.status, response.headers, await _read_body(response, max_bytes))
             finally:
                 await response.aclose()
 
@@ -94,7 +94,7 @@ class _Content:
         return self._left.pop()
 
 
-async def _read(response: httpcore.Response, max_bytes: int) -> bytes:
+async def _read_body(response: httpcore.Response, max_bytes: int) -> bytes:
     assert isinstance(response.stream, AsyncIterable)
     body = bytearray()
     with trio.CancelScope() as reading:

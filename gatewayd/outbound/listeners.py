@@ -22,7 +22,7 @@ def is_own(address: IPAddress, port: int, listeners: Iterable[Listener]) -> bool
     if not bound:
         return False
     reached = (unmapped(address), *embedded_ipv4(address))
-    return any(_listens(host, one) for host in bound for one in reached)
+    return any(_listens(host, destination) for host in bound for destination in reached)
 
 
 def _listens(host: str, address: IPAddress) -> bool:

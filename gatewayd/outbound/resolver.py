@@ -57,10 +57,10 @@ class _Lookup:
 def look_up(host: str) -> Answer:
     """The addresses of a host in the system's preference order (RFC 6724). Blocks."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, ValueError) as error:  # ValueError: no name can be encoded like that
         return Answer((), str(error))
-    return Answer([str(sockaddr[0]) for *_, sockaddr in found], None)
+    return Answer([str(sockaddr[0]) for *_, sockaddr in entries], None)
 
 
 def start_in_thread(host: str, report: Report, look_up: Callable[[str], Answer] = look_up) -> None:
@@ -128,7 +128,7 @@ class SystemResolver:
 
     def _begin_waiting(self) -> None:
         """Begin the lookups for which there is a thread, longest waiting first."""
-        for lookup in [one for one in self._lookups.values() if one.begun_at is None]:
+        for lookup in [waiting for waiting in self._lookups.values() if waiting.begun_at is None]:
             if self._has_thread_for(lookup):
                 lookup.begun_at = trio.current_time()
                 try:
@@ -137,7 +137,7 @@ class SystemResolver:
                     self._end(lookup, Answer((), str(error)))
 
     def _has_thread_for(self, lookup: _Lookup) -> bool:
-        begun = [one.host for one in self._lookups.values() if one.begun_at is not None]
+        begun = [other.host for other in self._lookups.values() if other.begun_at is not None]
         if lookup.host not in self._failures:
             return len(begun) < self._threads
         failing = sum(host in self._failures for host in begun)

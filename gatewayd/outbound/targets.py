@@ -96,9 +96,9 @@ def _port(parts: SplitResult, scheme: str) -> int:
 
 def _request_target(parts: SplitResult) -> str:
     path = parts.path or "/"
-    whole = f"{path}?{parts.query}" if parts.query else path
+    target = f"{path}?{parts.query}" if parts.query else path
     # Only what HTTP cannot carry is encoded; what the subscriber wrote in ASCII stays as written.
-    return whole if whole.isascii() else "".join(c if c.isascii() else quote(c) for c in whole)
+    return target if target.isascii() else "".join(c if c.isascii() else quote(c) for c in target)
 
 
 def _host(parts: SplitResult) -> tuple[str, IPAddress | None]:

@@ -31,20 +31,20 @@ async def read(parts: ParseParts, claim: Claim) -> Outcome:
     """Read a document, and draw its first page; what cannot be drawn has no picture. Nothing is stored but that."""
     with trio.move_on_after(ATTEMPT_SECONDS):
         try:
-            return await _read(parts, claim)
+            return await _outcome_of(parts, claim)
         except FileNotFoundError:  # before it was opened, or while it is read: its organization ends
             return Outcome(_GONE, None)
     return Outcome(_TOO_SLOW, None)
 
 
-async def _read(parts: ParseParts, claim: Claim) -> Outcome:
+async def _outcome_of(parts: ParseParts, claim: Claim) -> Outcome:
     path = await trio.to_thread.run_sync(parts.blobs.path, claim.sha256, limiter=parts.threads)
     try:
-        found = await parts.reader.read(path, claim.name, claim.mime_type)
+        extraction = await parts.reader.read(path, claim.name, claim.mime_type)
     except ExtractionFailed as error:
         failure = Failure(error.code, error.message, error.code in SKIPS)
         return Outcome(failure, await _drawn(parts, claim, path) if error.code in _DRAWN else None)
-    return Outcome(checked(found), await _drawn(parts, claim, path))
+    return Outcome(checked(extraction), await _drawn(parts, claim, path))
 
 
 async def until_stored(parts: ParseParts, work: Callable[[], Awaitable[T]]) -> T:

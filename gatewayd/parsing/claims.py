@@ -83,12 +83,12 @@ def _one_turn(tx: WriteTx, places: Count, claimed: Claimed) -> bool:
 
 def _heads(tx: ReadTx, after: str) -> list[Head]:
     """What is due first in every organization, from the one behind `after` round to itself."""
-    found: list[Head] = []
+    heads: list[Head] = []
     position = FIRST
     while (head := rows.next_head(tx, position)) is not None:
-        found.append(head)
+        heads.append(head)
         position = head.org_id
-    return [head for head in found if head.org_id > after] + [head for head in found if head.org_id <= after]
+    return [head for head in heads if head.org_id > after] + [head for head in heads if head.org_id <= after]
 
 
 def _next_of(tx: WriteTx, org_id: str) -> Claim | None:

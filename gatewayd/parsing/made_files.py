@@ -80,7 +80,7 @@ class MadeFiles:
             if variant == "thumbnail":
                 return await self._picture(org_id, row, 1, THUMBNAIL_WIDTH)
             make = self._make_text if variant == "text" else self._make_pdf
-            return await self._found((org_id, row.id, variant, WHOLE, 0), partial(make, org_id, row))
+            return await self._existing_or_made((org_id, row.id, variant, WHOLE, 0), partial(make, org_id, row))
         except ExtractionFailed as error:
             raise no_variant(variant, error.message) from None
         except Problem as error:
@@ -94,12 +94,12 @@ class MadeFiles:
             return await pictures.draw(self._parts, path, row.mime_type, page, width)
 
         try:
-            return await self._found((org_id, row.id, "thumbnail", page, width), make)
+            return await self._existing_or_made((org_id, row.id, "thumbnail", page, width), make)
         except ExtractionFailed as error:
             raise Problem("no_thumbnail_for_type", error.message) from None
 
-    async def _found(self, key: Key, make: Make) -> VariantRow:
-        """What is there already, or is made now, in a task that outlives whoever asks: reading scans takes minutes."""
+    async def _existing_or_made(self, key: Key, make: Make) -> VariantRow:
+        """The file that is there, or is made now by a task that outlives the request: reading scans takes minutes."""
         job = self._jobs.get(key)
         if job is None:
             job = self._jobs[key] = _Job()
@@ -124,9 +124,9 @@ class MadeFiles:
 
     async def _find_or_make(self, key: Key, make: Make) -> VariantRow:
         org_id, document_id, variant, page, width = key
-        found = await self._store.read(lambda tx: variants.find(tx, document_id, variant, page, width), org_id)
-        if found is not None and await self._is_there(found.sha256):
-            return found
+        kept = await self._store.read(lambda tx: variants.find(tx, document_id, variant, page, width), org_id)
+        if kept is not None and await self._is_there(kept.sha256):
+            return kept
         async with self.shares.place(org_id):
             made = await make()
         await self._store.write(lambda tx: _note(tx, document_id, made), org_id)

@@ -36,9 +36,9 @@ def begin(tx: WriteTx, document_id: str, attempt: int, size_bytes: int) -> HeldW
         return None
 
 
-def finish(tx: WriteTx, held: HeldWork, document_id: str, size_bytes: int, found: Extraction) -> None:
+def finish(tx: WriteTx, held: HeldWork, document_id: str, size_bytes: int, extraction: Extraction) -> None:
     """Charge what a document came to. One without pages is one."""
-    done: dict[Unit, int] = {"page": max(1, len(found.pages)), "mb": -(-size_bytes // _MEGABYTE)}
+    done: dict[Unit, int] = {"page": max(1, len(extraction.pages)), "mb": -(-size_bytes // _MEGABYTE)}
     charging.finish(tx, held, done, Subject(type="document", id=document_id))
 
 

@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import index_queue
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.parses import rows, texts, variants
 from gatewayd.areas.vault.parses.rows import Failure
@@ -26,27 +25,27 @@ _NONSENSE: Final = Failure("crashed", "What was read makes no sense.", False)
 class Outcome(NamedTuple):
     """How an attempt ended: with what was read, or not. `thumbnail`: a picture that was drawn with it, durable."""
 
-    found: Extraction | Failure
+    result: Extraction | Failure
     thumbnail: VariantRow | None
 
     @property
     def word(self) -> str:
         """How it ended, as the row says it."""
-        if isinstance(self.found, Extraction):
+        if isinstance(self.result, Extraction):
             return "succeeded"
-        return "skipped" if self.found.skipped else "failed"
+        return "skipped" if self.result.skipped else "failed"
 
 
-def checked(found: Extraction) -> Extraction | Failure:
+def checked(extraction: Extraction) -> Extraction | Failure:
     """What a reader said, if it can be: a stranger's file may speak for the process that has read it."""
-    numbers = [0, *(page.number for page in found.pages)]
+    numbers = [0, *(page.number for page in extraction.pages)]
     if any(before >= number for before, number in pairwise(numbers)) or numbers[-1] > PAGES_MAX:
         return _NONSENSE
-    if found.page_count is not None and not 0 <= found.page_count <= PAGES_MAX:
+    if extraction.page_count is not None and not 0 <= extraction.page_count <= PAGES_MAX:
         return _NONSENSE
-    if found.facts.date is None or _is_date(found.facts.date):
-        return found
-    return replace(found, facts=replace(found.facts, date=None))
+    if extraction.facts.date is None or _is_date(extraction.facts.date):
+        return extraction
+    return replace(extraction, facts=replace(extraction.facts, date=None))
 
 
 def _is_date(text: str) -> bool:
@@ -58,27 +57,26 @@ def _is_date(text: str) -> bool:
 
 def store(tx: WriteTx, claim: Claim, outcome: Outcome) -> bool:
     """Store how an attempt ended. False: nothing, for the document is gone for good, or was begun again."""
-    found = outcome.found
-    if isinstance(found, Failure):
+    result = outcome.result
+    if isinstance(result, Failure):
         metering.give_up(tx, claim.held)
-        if not rows.fail(tx, claim.document_id, claim.attempt, claim.retries, found):
+        if not rows.fail(tx, claim.document_id, claim.attempt, claim.retries, result):
             return False
-    elif not _succeed(tx, claim, found):
+    elif not _succeed(tx, claim, result):
         return False
     _note_on_document(tx, claim, outcome)
     return True
 
 
-def _succeed(tx: WriteTx, claim: Claim, found: Extraction) -> bool:
-    chars = sum(len(page.text) for page in found.pages)
-    about = (found.engine, found.language, found.facts)
+def _succeed(tx: WriteTx, claim: Claim, extraction: Extraction) -> bool:
+    chars = sum(len(page.text) for page in extraction.pages)
+    about = (extraction.engine, extraction.language, extraction.facts)
     if not rows.succeed(tx, claim.document_id, claim.attempt, chars, about):
         return False
-    metering.finish(tx, claim.held, claim.document_id, claim.size_bytes, found)
-    texts.replace(tx, claim.document_id, found.pages)
-    index_queue.put(tx, claim.document_id)
+    metering.finish(tx, claim.held, claim.document_id, claim.size_bytes, extraction)
+    texts.replace(tx, claim.document_id, extraction.pages)
     variants.forget_text(tx, claim.document_id)
-    proposals.note(tx, claim.document_id, found.facts)
+    proposals.note(tx, claim.document_id, extraction.facts)
     return True
 
 
@@ -90,13 +88,12 @@ def _note_on_document(tx: WriteTx, claim: Claim, outcome: Outcome) -> None:
     """
     before = DOCUMENTS.get(tx, claim.document_id)
     after = before
-    if isinstance(outcome.found, Extraction):
-        date = before.document_date or outcome.found.facts.date
-        after = replace(after, page_count=outcome.found.page_count, document_date=date)
+    if isinstance(outcome.result, Extraction):
+        date = before.document_date or outcome.result.facts.date
+        after = replace(after, page_count=outcome.result.page_count, document_date=date)
     if (picture := outcome.thumbnail) is not None:
         variants.put(tx, before.id, picture)
         if before.thumbnail_url is None:
             address = variants.new_address(before.id, picture.page, picture.width)
             after = replace(after, thumbnail_url=address)
-    if after != before:
-        DOCUMENTS.save(tx, after)
+    DOCUMENTS.save(tx, after)  # who follows changes learns how the attempt ended, which stands in the document

@@ -98,8 +98,8 @@ def record_of(key: str, operation: Operation, caller: Caller, request: msgspec.S
     if not 0 < len(text) <= MAX_KEY_CHARACTERS or not text.isprintable():
         raise Problem("invalid_request", f"An Idempotency-Key is 1 to {MAX_KEY_CHARACTERS} printable characters.")
     said = b"".join(b"\0" + name.encode() for name in sorted(caller.overrides))
-    asked = operation.id.encode() + b"\0" + msgspec.json.encode(request) + file.encode() + said
-    digest = hashlib.sha256(asked).digest()
+    content = operation.id.encode() + b"\0" + msgspec.json.encode(request) + file.encode() + said
+    digest = hashlib.sha256(content).digest()
     return Record(caller.credential_id, text, digest, operation.id, operation.secret)
 
 

@@ -66,16 +66,16 @@ class Performer:
         `insufficient_credits` where the caller is metered and cannot pay.
         """
         if operation.kind == "read":
-            return await self._read(operation, caller, request)
+            return await self._perform_read(operation, caller, request)
         digest = incoming.sha256 if isinstance(incoming, ReceivedFile) else ""
         record = None if key is None else idempotency.record_of(key, operation, caller, request, digest)
         try:
             if operation.kind == "write":
-                return await self._write(operation, caller, request, record)
+                return await self._perform_write(operation, caller, request, record)
             arguments = (self._deps, caller, request, *([] if incoming is None else [incoming]))
             if record is None and not caller.metered:
                 return await operation.handler(*arguments)
-            return await self._call(operation, caller, arguments, record)
+            return await self._perform_call(operation, caller, arguments, record)
         except idempotency.Replay as replay:
             return Replayed(replay.body)
 
@@ -94,7 +94,7 @@ class Performer:
         if amount:  # but for what has fallen due and is not booked
             await self._store.write(lambda tx: charging.require(tx, amount), caller.org_id)
 
-    async def _read(self, operation: Operation, caller: Caller, request: msgspec.Struct) -> object:
+    async def _perform_read(self, operation: Operation, caller: Caller, request: msgspec.Struct) -> object:
         read = self._store.read_later if operation.long else self._store.read
         if not caller.metered:
             return await read(lambda tx: operation.handler(tx, caller, request), caller.org_id)
@@ -108,7 +108,7 @@ class Performer:
             await self._store.write(lambda tx: metering.charge(tx, caller, owed), caller.org_id)
         return value
 
-    async def _write(
+    async def _perform_write(
         self, operation: Operation, caller: Caller, request: msgspec.Struct, record: Record | None
     ) -> bytes:
         def work(tx: WriteTx) -> bytes:
@@ -124,7 +124,7 @@ class Performer:
 
         return await self._store.write(work, caller.org_id)
 
-    async def _call(
+    async def _perform_call(
         self, operation: Operation, caller: Caller, arguments: tuple[Any, ...], record: Record | None
     ) -> object:
         org_id = caller.org_id

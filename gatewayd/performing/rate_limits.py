@@ -64,8 +64,11 @@ class RateLimits:
         return allowance
 
     @contextmanager
-    def asked(self, address: str, cost: int, now: float) -> Iterator[None]:
-        """One request, for the length of the block, to an address that opens something to whoever has it. As `take`."""
+    def charged(self, address: str, cost: int, now: float) -> Iterator[None]:
+        """Charge one request, which runs as long as the block, to an address that opens something to whoever has it.
+
+        Raises as `take` does.
+        """
         allowance = self.take(address, cost, now)
         try:
             yield

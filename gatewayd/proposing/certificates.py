@@ -65,16 +65,16 @@ def fit_of(read: str | None, home: Home, *, is_alone: bool) -> Fit | None:
     """
     if read is None:
         return Fit(UNREAD, "It is the only property with the postcode.") if is_alone else None
-    own, found = _marks(home.address), _marks(read)
+    own, read_marks = _marks(home.address), _marks(read)
     if not own:
         return _by_name(read, home)
-    if own == found:
+    if own == read_marks:
         return Fit(SAME, "It has the postcode and the number.")
-    if not own < found:
+    if not own < read_marks:
         return None
     for place, name in enumerate(home.units):
         marks = _marks(name)
-        if marks and own | marks == found:
+        if marks and own | marks == read_marks:
             return Fit(_UNIT, "It has the postcode and the number, and a unit of that name.", place)
     return Fit(OF_PART, "It has the postcode and the number; the certificate is of a part of it.")
 
@@ -118,10 +118,10 @@ def matches(tx: ReadTx, document: Document) -> list[CertificateMatch]:
     if certificates.of_document(tx, document.id) is not None:
         return []
     issued = _date(document.document_date) or _date(facts.issued_date)
-    return sorted(_found(tx, facts, issued), key=lambda match: -match.score)[:_MOST]
+    return sorted(_candidates(tx, facts, issued), key=lambda match: -match.score)[:_MOST]
 
 
-def _found(tx: ReadTx, facts: CertificateFacts, issued: datetime.date | None) -> Iterator[CertificateMatch]:
+def _candidates(tx: ReadTx, facts: CertificateFacts, issued: datetime.date | None) -> Iterator[CertificateMatch]:
     neighbours = properties.of_postcode(tx, facts.postcode or "", _NEIGHBOURS)
     for owned in neighbours:
         parts = units.of_property(tx, owned.id)

@@ -48,11 +48,11 @@ def list_proposals(tx: ReadTx, caller: Caller, request: ListDocumentProposals) -
     """
     bank_lines = BankLines(tx)
     if request.document_id is not None:
-        found = rows.document_named(tx, request.document_id)
-        state = rows.find(tx, found.id)
+        document = rows.document_named(tx, request.document_id)
+        state = rows.find(tx, document.id)
         is_asked = state is not None and state.decision is None and request.kind in (None, state.kind)
-        one = [encode(_proposing(tx, documents.shown(tx, found), bank_lines))] if is_asked else []
-        return Listing.of(one, None)
+        listed = [encode(_proposing(tx, documents.shown(tx, document), bank_lines))] if is_asked else []
+        return Listing.of(listed, None)
     (before,) = cursor_key(request, str) or (MAX_KEY,)
     items: list[bytes] = []
 
@@ -171,9 +171,9 @@ def _to_create(proposed: ProposedCertificate, request: AcceptCertificate) -> Cre
     )
 
 
-def _day(given: datetime.date | UnsetType, read: str | None) -> datetime.date | None:
-    if given is not UNSET:
-        return given
+def _day(said: datetime.date | UnsetType, read: str | None) -> datetime.date | None:
+    if said is not UNSET:
+        return said
     return None if read is None else datetime.date.fromisoformat(read)
 
 

@@ -122,9 +122,9 @@ def _parameters(query: str) -> dict[str, str]:
 def _endpoint_of(path: str) -> tuple[Endpoint, dict[str, str]]:
     """The endpoint of a path, with the parameters that stand in it."""
     for endpoint in ENDPOINTS:
-        found = _match(endpoint.path, path)
-        if found is not None:
-            return endpoint, found
+        parameters = _match(endpoint.path, path)
+        if parameters is not None:
+            return endpoint, parameters
     raise fault(404, "MATCHING_RESOURCE_NOT_FOUND", "A resource with the name in the request can not be found")
 
 
@@ -133,21 +133,21 @@ def _match(template: str, path: str) -> dict[str, str] | None:
     names, segments = template.split("/"), path.split("/")
     if len(names) != len(segments):
         return None
-    found = {}
+    parameters = {}
     for name, segment in zip(names, segments, strict=True):
         if name.startswith("{") and segment:
-            found[name.strip("{}")] = unquote(segment)
+            parameters[name.strip("{}")] = unquote(segment)
         elif name != segment:
             return None
-    return found
+    return parameters
 
 
 def _check_accept(accept: str, version: str) -> None:
     """The authority wants its own media type, with the version of the interface (§D3)."""
-    asked = _ACCEPT.fullmatch(accept)
-    if asked is None:
+    match = _ACCEPT.fullmatch(accept)
+    if match is None:
         raise fault(406, "ACCEPT_HEADER_INVALID", "The accept header is missing or invalid")
-    if asked[1] != version:
+    if match[1] != version:
         raise fault(404, "NOT_FOUND", "The requested resource could not be found")
 
 

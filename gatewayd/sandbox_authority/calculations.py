@@ -94,8 +94,10 @@ def list_calculations(call: Call) -> Document:
     known_scenario(call, LIST_SCENARIOS)
     if call.scenario == "NOT_FOUND":
         raise not_found()
-    made = [one for one in _types_of(year) if one == "in-year" or _moment(year, one) <= to_wire(Instant(call.now))]
-    rows = [_listed(call, year, one) for one in made if kind in (None, one)]
+    made = [
+        type_ for type_ in _types_of(year) if type_ == "in-year" or _moment(year, type_) <= to_wire(Instant(call.now))
+    ]
+    rows = [_listed(call, year, type_) for type_ in made if kind in (None, type_)]
     if not rows:
         raise not_found()
     return {"calculations": rows}

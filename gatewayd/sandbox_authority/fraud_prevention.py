@@ -42,19 +42,19 @@ _METHODS: Final[Mapping[str, tuple[str, ...]]] = {  # §D2
 
 def headers_of(fields: Headers) -> dict[str, str]:
     """The fraud-prevention headers of a request."""
-    found = [(name.lower(), value) for name, value in fields if name.lower().startswith(PREFIXES)]
-    return {name.decode("latin-1"): value.decode("latin-1").strip(" \t") for name, value in found}
+    headers = [(name.lower(), value) for name, value in fields if name.lower().startswith(PREFIXES)]
+    return {name.decode("latin-1"): value.decode("latin-1").strip(" \t") for name, value in headers}
 
 
 def validate(call: Call) -> Document:
     """What is missing, empty or not expected."""
-    given = call.fraud_headers
-    needed = _METHODS.get(given.get(_METHOD, ""))
+    headers = call.fraud_headers
+    needed = _METHODS.get(headers.get(_METHOD, ""))
     if needed is None:
         return _verdict([_note("INVALID_HEADER", "The connection method is missing or unknown", [_METHOD])], [])
-    missing = [name for name in needed if name not in given]
-    empty = [name for name in needed if given.get(name) == ""]
-    others = sorted(given.keys() - {*needed, _METHOD})
+    missing = [name for name in needed if name not in headers]
+    empty = [name for name in needed if headers.get(name) == ""]
+    others = sorted(headers.keys() - {*needed, _METHOD})
     lost = [name for name in missing if name not in _MAY_LACK]
     errors = [_note("MISSING_HEADER", "The header is required", [name]) for name in lost]
     warnings = [_note("MISSING_HEADER", "The header is expected", [name]) for name in missing if name in _MAY_LACK]
@@ -69,7 +69,7 @@ def _verdict(errors: list[Document], warnings: list[Document]) -> Document:
         code, message = "POTENTIALLY_INVALID_HEADERS", "At least 1 header is potentially invalid"
     if errors:
         code, message = "INVALID_HEADERS", "At least 1 header is invalid"
-    notes = {name: found for name, found in (("errors", errors), ("warnings", warnings)) if found}
+    notes = {name: listed for name, listed in (("errors", errors), ("warnings", warnings)) if listed}
     return {"specVersion": SPECIFICATION, "code": code, "message": message, **notes}
 
 

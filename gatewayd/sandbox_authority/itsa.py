@@ -184,10 +184,10 @@ def _business_of(kind: str, call: Call) -> str:
     """
     number = _NUMBERED.get(call.scenario)
     own = f"X{TYPES[kind]}IS1234567890{number or '1'}"
-    asked = call.parameters.get("businessId", own)
-    if number is not None and asked != own:
+    business_id = call.parameters.get("businessId", own)
+    if number is not None and business_id != own:
         raise not_found()
-    return asked
+    return business_id
 
 
 def _rows(call: Call, span: _Span) -> list[Document]:
@@ -254,12 +254,12 @@ def crystallisation(call: Call) -> Document:
     refuse(nino_error(call) + errors + _status_errors(call.parameters))
     known_scenario(call, DECLARATION_SCENARIOS)
     _refuse_obligations(call)
-    asked = None if text is None else year_of(text)
-    last = tax_year_on(call.today) if asked is None else asked
-    several = asked is None or call.scenario == "MULTIPLE"
+    named_year = None if text is None else year_of(text)
+    last = tax_year_on(call.today) if named_year is None else named_year
+    several = named_year is None or call.scenario == "MULTIPLE"
     rows = []
     for year in range(max(FIRST_DECLARATION, last - DECLARATIONS_BACK) if several else last, last + 1):
-        passed = _declaration_due(year) < call.today if asked is None else year < last
+        passed = _declaration_due(year) < call.today if named_year is None else year < last
         rows.append(_declaration(year, met=passed or call.scenario == "DYNAMIC"))
     wanted = [row for row in rows if status in (None, row["status"])]
     if not wanted:

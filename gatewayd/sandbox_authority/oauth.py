@@ -74,36 +74,36 @@ def check_bearer(headers: Headers, now: Instant, *, of_program: bool) -> None:
     scheme, _, token = field_value(headers, b"authorization").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise fault(401, "MISSING_CREDENTIALS", "Authentication information is not provided")
-    found = _decode(token.strip())
-    if found is None:
+    claims = _decode(token.strip())
+    if claims is None:
         return
-    if found.kind not in ("access", "program") or found.ends <= now:
+    if claims.kind not in ("access", "program") or claims.ends <= now:
         raise fault(401, "INVALID_CREDENTIALS", "Invalid Authentication information provided")
-    if found.kind == "program" and not of_program:
+    if claims.kind == "program" and not of_program:
         why = "The access token type used is not supported when invoking the API"
         raise fault(401, "INCORRECT_ACCESS_TOKEN_TYPE", why)
 
 
-def _authorize(asked: Mapping[str, str], now: Instant) -> Response:
+def _authorize(parameters: Mapping[str, str], now: Instant) -> Response:
     """The way back to the program, with a code."""
-    _need(asked, "response_type", "client_id", "redirect_uri")
-    redirect_uri = asked["redirect_uri"]
-    if asked["response_type"] != "code":
+    _need(parameters, "response_type", "client_id", "redirect_uri")
+    redirect_uri = parameters["redirect_uri"]
+    if parameters["response_type"] != "code":
         raise _RefusedError(400, "unsupported_response_type", "response_type must be code")
     if redirect_uri != OUT_OF_BAND and not _WEB_ADDRESS.fullmatch(redirect_uri):
         raise _RefusedError(400, "invalid_request", "redirect_uri is invalid")
     code = _encode(
         _Claims(
             kind="code",
-            client_id=asked["client_id"],
-            scope=asked.get("scope", ""),
+            client_id=parameters["client_id"],
+            scope=parameters.get("scope", ""),
             redirect_uri=redirect_uri,
             ends=now + CODE_LASTS,
         )
     )
     if redirect_uri == OUT_OF_BAND:
         return Response(200, ((b"Content-Type", b"text/plain; charset=utf-8"), _NOT_KEPT), f"{code}\n".encode())
-    state = {"state": asked["state"]} if "state" in asked else {}
+    state = {"state": parameters["state"]} if "state" in parameters else {}
     address = f"{redirect_uri}{'&' if '?' in redirect_uri else '?'}{urlencode({'code': code, **state})}"
     return Response(302, ((b"Location", address.encode()), _NOT_KEPT), b"")
 
@@ -118,19 +118,19 @@ def _grant(form: Mapping[str, str], now: Instant) -> dict[str, object]:
         raise _RefusedError(400, "unsupported_grant_type", "grant_type is not supported")
     name, kind = kinds[form["grant_type"]]
     _check_client(form, name)
-    found = _decode(form[name])
-    if found is None or found.kind != kind or found.client_id != form["client_id"] or found.ends <= now:
+    claims = _decode(form[name])
+    if claims is None or claims.kind != kind or claims.client_id != form["client_id"] or claims.ends <= now:
         raise _RefusedError(400, "invalid_grant", f"{name} is invalid")
-    if kind == "code" and found.redirect_uri != form.get("redirect_uri"):
+    if kind == "code" and claims.redirect_uri != form.get("redirect_uri"):
         raise _RefusedError(400, "invalid_grant", "redirect_uri is invalid")
-    access = msgspec.structs.replace(found, kind="access", ends=now + ACCESS_LASTS)
-    refresh = msgspec.structs.replace(found, kind="refresh", ends=now + REFRESH_LASTS)
+    access = msgspec.structs.replace(claims, kind="access", ends=now + ACCESS_LASTS)
+    refresh = msgspec.structs.replace(claims, kind="refresh", ends=now + REFRESH_LASTS)
     return {
         "access_token": _encode(access),
         "token_type": "bearer",
         "expires_in": ACCESS_LASTS // SECOND,
         "refresh_token": _encode(refresh),
-        "scope": found.scope,
+        "scope": claims.scope,
     }
 
 

@@ -107,13 +107,13 @@ def obligations(call: Call) -> Document:
     if call.scenario == "INSOLVENT_TRADER":
         raise insolvent(403)
     if call.scenario == "OBS_SPANS_MULTIPLE_YEARS":
-        found = [SPANNING]
+        documents = [SPANNING]
     elif call.scenario == "NOT_FOUND":
-        found = []
+        documents = []
     else:
-        found = _obligations_of(OBLIGATION_YEARS[call.scenario or DEFAULT_OBLIGATIONS])
+        documents = _obligations_of(OBLIGATION_YEARS[call.scenario or DEFAULT_OBLIGATIONS])
     wanted = call.parameters.get("status")
-    return _listed("obligations", [one for one in found if wanted in (None, one["status"])])
+    return _listed("obligations", [document for document in documents if wanted in (None, document["status"])])
 
 
 def _obligations_of(plan: _Year) -> list[Document]:
@@ -123,7 +123,7 @@ def _obligations_of(plan: _Year) -> list[Document]:
         following = months_later(start, plan.stagger.months)
         due = months_later(following, 1).replace(day=7)  # a month and seven days after the end of a month (§C6)
         met = index < plan.met
-        one: dict[str, object] = {
+        obligation: dict[str, object] = {
             "start": start.isoformat(),
             "end": (following - datetime.timedelta(days=1)).isoformat(),
             "due": due.isoformat(),
@@ -131,7 +131,7 @@ def _obligations_of(plan: _Year) -> list[Document]:
             "periodKey": f"18A{plan.stagger.keys[index]}",
         }
         received = {"received": (due - datetime.timedelta(days=1)).isoformat()} if met else {}
-        listed.append({**one, **received})
+        listed.append({**obligation, **received})
     return listed
 
 
@@ -224,8 +224,10 @@ def _financial(
     known_scenario(call, records.keys() | {"INSOLVENT_TRADER"})
     if call.scenario == "INSOLVENT_TRADER":
         raise insolvent(403)
-    found = records.get(call.scenario, [])
-    return _listed(name, [one for one in found if first.isoformat() <= day_of(one) <= last.isoformat()])
+    documents = records.get(call.scenario, [])
+    return _listed(
+        name, [document for document in documents if first.isoformat() <= day_of(document) <= last.isoformat()]
+    )
 
 
 def view_return(call: Call) -> Document:
@@ -275,11 +277,11 @@ def _check_vrn(call: Call) -> None:
         raise fault(400, "VRN_INVALID", "The provided VRN is invalid")
 
 
-def _listed(name: str, found: list[Document]) -> Document:
+def _listed(name: str, documents: list[Document]) -> Document:
     """A list under its name; an empty one is 404, as the authority has it."""
-    if not found:
+    if not documents:
         raise _nothing()
-    return {name: found}
+    return {name: documents}
 
 
 def _nothing() -> AuthorityFault:

@@ -39,11 +39,11 @@ def cursor(request: SearchDocuments, rest: ToCome) -> str | None:
     """The cursor of the next page; None: nothing is to come."""
     if not rest.ranked:
         return None
-    return next_cursor(request, (rest.mode, b"".join(_entry(one) for one in rest.ranked)))
+    return next_cursor(request, (rest.mode, b"".join(_entry(hit) for hit in rest.ranked)))
 
 
-def _entry(one: Fused) -> bytes:
-    return ids.packed(one.document_id) + bytes([one.text_rank or 0, one.vector_rank or 0])
+def _entry(hit: Fused) -> bytes:
+    return ids.packed(hit.document_id) + bytes([hit.text_rank or 0, hit.vector_rank or 0])
 
 
 def _fused(entry: bytes) -> Fused:

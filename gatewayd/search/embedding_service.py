@@ -58,9 +58,9 @@ class ServiceEmbedder:
 
 def _vectors(body: bytes, count: int) -> list[bytes]:
     try:
-        found = sorted(_DECODER.decode(body).data, key=lambda one: one.index)
+        items = sorted(_DECODER.decode(body).data, key=lambda item: item.index)
     except msgspec.MsgspecError as error:
         raise EmbeddingUnavailable("the service of embeddings answers something else") from error
-    if [one.index for one in found] != list(range(count)):
+    if [item.index for item in items] != list(range(count)):
         raise EmbeddingUnavailable("the service of embeddings gives another number of vectors")
-    return [unit_vector(one.embedding) for one in found]
+    return [unit_vector(item.embedding) for item in items]

@@ -44,5 +44,5 @@ class _Model:
         """Each of length 1; what the model has no word of lies where nothing is near."""
         import numpy
 
-        found = numpy.asarray(self._model.embed([text.strip() or _NOTHING for text in texts], norm=True), "<f4")
-        return [row.tobytes() for row in numpy.nan_to_num(found)]
+        vectors = numpy.asarray(self._model.embed([text.strip() or _NOTHING for text in texts], norm=True), "<f4")
+        return [row.tobytes() for row in numpy.nan_to_num(vectors)]

@@ -168,14 +168,14 @@ class Search:
 
     async def _embed_some(self, model: str) -> bool:
         """Whether there was anything to do. Raises `EmbeddingUnavailable`, `StoreFailure`."""
-        found = await self._store.read_later(lambda tx: index.unembedded(tx, model, _PASSAGES_AT_ONCE), None)
-        if not found:
+        unembedded = await self._store.read_later(lambda tx: index.unembedded(tx, model, _PASSAGES_AT_ONCE), None)
+        if not unembedded:
             return False
-        texts = await self._store.read_later(partial(_texts, passages=found), None)
-        told = [(one, text) for one, text in zip(found, texts, strict=True) if text is not None]
+        texts = await self._store.read_later(partial(_texts, passages=unembedded), None)
+        told = [(passage, text) for passage, text in zip(unembedded, texts, strict=True) if text is not None]
         vectors = await self._embedder.embed([text for _, text in told], EMBED_SECONDS) if told else []
-        known = [(one, vector) for (one, _), vector in zip(told, vectors, strict=True)]
-        stale = [one for one, text in zip(found, texts, strict=True) if text is None]
+        known = [(passage, vector) for (passage, _), vector in zip(told, vectors, strict=True)]
+        stale = [passage for passage, text in zip(unembedded, texts, strict=True) if text is None]
         await self._store.write_behind(partial(_set_vectors, known=known, stale=stale, model=model))
         return True
 
@@ -183,15 +183,15 @@ class Search:
 def _prepared(tx: ReadTx) -> list[tuple[Waiting, Indexed]]:
     """Documents that wait, up to what one look may read, with what the index is to have of them."""
     stemmer = Stemmer()
-    found: list[tuple[Waiting, Indexed]] = []
+    prepared: list[tuple[Waiting, Indexed]] = []
     try:
         for waiting in index_queue.waiting(tx, _DOCUMENTS_AT_ONCE):
-            found.append((waiting, index.prepare(tx, waiting.document_id, stemmer)))
-            if sum(part.characters for _, one in found for part in one.parts) > 4 * index.WRITE_CHARACTERS:
+            prepared.append((waiting, index.prepare(tx, waiting.document_id, stemmer)))
+            if sum(part.characters for _, indexed in prepared for part in indexed.parts) > 4 * index.WRITE_CHARACTERS:
                 break
     finally:
         stemmer.close()
-    return found
+    return prepared
 
 
 def _put_whole(tx: WriteTx, documents: Sequence[tuple[Waiting, Indexed]]) -> None:
@@ -204,24 +204,24 @@ def _put_whole(tx: WriteTx, documents: Sequence[tuple[Waiting, Indexed]]) -> Non
 def _texts(tx: ReadTx, passages: Sequence[Unembedded]) -> list[str | None]:
     """What passages say; None: another thing by now."""
     said: dict[tuple[str, str], dict[bytes, str]] = {}
-    found: list[str | None] = []
-    for one in passages:
-        key = (one.org_id, one.document_id)
+    texts: list[str | None] = []
+    for passage in passages:
+        key = (passage.org_id, passage.document_id)
         if key not in said:
-            tx.bind(one.org_id)
-            said[key] = index.said_of(tx, one.document_id)
-        found.append(said[key].get(one.digest))
-    return found
+            tx.bind(passage.org_id)
+            said[key] = index.said_of(tx, passage.document_id)
+        texts.append(said[key].get(passage.digest))
+    return texts
 
 
 def _set_vectors(
     tx: WriteTx, known: Sequence[tuple[Unembedded, bytes]], stale: Sequence[Unembedded], model: str
 ) -> None:
     """Passages of documents that have changed go, and the documents are indexed anew."""
-    for one, vector in known:
-        tx.bind(one.org_id)
-        index.set_vector(tx, one, vector, model)
-    for one in stale:
-        tx.bind(one.org_id)
-        index.forget_passage(tx, one)
-        index_queue.put(tx, one.document_id)
+    for passage, vector in known:
+        tx.bind(passage.org_id)
+        index.set_vector(tx, passage, vector, model)
+    for passage in stale:
+        tx.bind(passage.org_id)
+        index.forget_passage(tx, passage)
+        index_queue.put(tx, passage.document_id)

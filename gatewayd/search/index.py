@@ -88,8 +88,8 @@ def pages_of(tx: ReadTx, document_id: str) -> list[Page]:
 
 def pages_between(tx: ReadTx, document_id: str, first: int, last: int) -> list[Page]:
     """The text of some pages, both ends included."""
-    found = tx.rows(_SELECT_PAGES_BETWEEN, document_id=document_id, first=first, last=last)
-    return [Page(number=number, text=text) for number, text in found]
+    rows = tx.rows(_SELECT_PAGES_BETWEEN, document_id=document_id, first=first, last=last)
+    return [Page(number=number, text=text) for number, text in rows]
 
 
 def said_of(tx: ReadTx, document_id: str) -> dict[bytes, str]:
@@ -97,7 +97,7 @@ def said_of(tx: ReadTx, document_id: str) -> dict[bytes, str]:
     row = DOCUMENTS.find(tx, document_id)
     if row is None or row.status != UPLOADED:
         return {}
-    return {one.digest: one.text for one in passages.passages(row.name, pages_of(tx, document_id))}
+    return {passage.digest: passage.text for passage in passages.passages(row.name, pages_of(tx, document_id))}
 
 
 def prepare(tx: ReadTx, document_id: str, stemmer: Stemmer) -> Indexed:
@@ -110,8 +110,8 @@ def prepare(tx: ReadTx, document_id: str, stemmer: Stemmer) -> Indexed:
     name = passages.spoken(row.name)
     named = terms.kept(tx.org_id, stemmer.stems(name))
     exact = list(terms.exact_forms(f"{row.name} {name}"))
-    found = [_indexed(tx.org_id, part, named, exact, stemmer) for part in passages.parts(pages)]
-    return Indexed(document_id, found, passages.passages(row.name, pages))
+    indexed_parts = [_indexed(tx.org_id, part, named, exact, stemmer) for part in passages.parts(pages)]
+    return Indexed(document_id, indexed_parts, passages.passages(row.name, pages))
 
 
 def forget_document(tx: WriteTx, document_id: str) -> None:
@@ -183,18 +183,18 @@ class Unembedded(NamedTuple):
 
 def unembedded(tx: ReadTx, model: str, count: int) -> list[Unembedded]:
     """Some passages without a vector of this model, of all organizations."""
-    found = tx.rows(_SELECT_UNEMBEDDED_ANY_ORG, model=model, count=count)
-    found += tx.rows(_SELECT_OTHERWISE_EMBEDDED_ANY_ORG, model=model, count=count - len(found))
-    return [Unembedded(*row) for row in found]
+    rows = tx.rows(_SELECT_UNEMBEDDED_ANY_ORG, model=model, count=count)
+    rows += tx.rows(_SELECT_OTHERWISE_EMBEDDED_ANY_ORG, model=model, count=count - len(rows))
+    return [Unembedded(*row) for row in rows]
 
 
-def set_vector(tx: WriteTx, one: Unembedded, vector: bytes, model: str) -> None:
+def set_vector(tx: WriteTx, passage: Unembedded, vector: bytes, model: str) -> None:
     """Store the vector of a passage, unless it says something else meanwhile."""
     tx.run(
         _SET_VECTOR,
-        document_id=one.document_id,
-        n=one.n,
-        digest=one.digest,
+        document_id=passage.document_id,
+        n=passage.n,
+        digest=passage.digest,
         vector=vector,
         code=code_of(vector),
         model=model,
@@ -202,9 +202,9 @@ def set_vector(tx: WriteTx, one: Unembedded, vector: bytes, model: str) -> None:
     tx.run(_COUNT_REVISION)
 
 
-def forget_passage(tx: WriteTx, one: Unembedded) -> None:
+def forget_passage(tx: WriteTx, passage: Unembedded) -> None:
     """Take a passage out of the index."""
-    tx.run(_DELETE_CHUNK, document_id=one.document_id, n=one.n, digest=one.digest)
+    tx.run(_DELETE_CHUNK, document_id=passage.document_id, n=passage.n, digest=passage.digest)
     tx.run(_COUNT_REVISION)
 
 

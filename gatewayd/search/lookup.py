@@ -125,8 +125,8 @@ def terms_from(tx: ReadTx, beginning: str) -> list[str]:
 def by_words(tx: ReadTx, expression: str, wanted: Filter, newest: int, count: int) -> list[WordHit]:
     """The best documents by bm25, each with its best part, of the `newest` parts that have the words and are wanted."""
     sql = _BY_WORDS.format(and_wanted=wanted.of_words)
-    asked = {"expression": expression, "newest": newest, "best_parts": PARTS_OF_EACH * count, "count": count}
-    rows = tx.rows(sql, **asked, **wanted.values)
+    values = {"expression": expression, "newest": newest, "best_parts": PARTS_OF_EACH * count, "count": count}
+    rows = tx.rows(sql, **values, **wanted.values)
     return [WordHit(*row[:3]) for row in rows]
 
 
@@ -151,10 +151,10 @@ def _all_blocks(tx: ReadTx, source: Source, kept: KeptBlocks) -> list[Block]:
 
 def _blocks(tx: ReadTx, source: Source, wanted: Filter) -> Iterator[Block]:
     sql = _SELECT_CODES.format(and_filtered=wanted.clause)
-    asked = {"model": source.model, "width": source.width, "count": CODES_AT_ONCE, **wanted.values}
+    values = {"model": source.model, "width": source.width, "count": CODES_AT_ONCE, **wanted.values}
     after = 0
     while True:
-        joined, codes = tx.rows(sql, after=after, **asked)[0]
+        joined, codes = tx.rows(sql, after=after, **values)[0]
         numbers = msgspec.json.decode(joined, type=list[int])
         if not numbers:
             return

@@ -46,33 +46,33 @@ class Passage(NamedTuple):
 
 def parts(pages: Sequence[Page]) -> list[Part]:
     """The text in parts of one page at least; a document without text has one part without text."""
-    found: list[Part] = []
+    complete: list[Part] = []
     gathered: list[Page] = []
     size = 0
     for page in pages:
         for piece in _pieces(page):
             if gathered and size + len(piece.text) > PART_CHARACTERS:
-                found.append(_part(gathered))
+                complete.append(_part(gathered))
                 gathered, size = [], 0
             gathered.append(piece)
             size += len(piece.text)
     if gathered:
-        found.append(_part(gathered))
-    return found or [Part(0, 0, "")]
+        complete.append(_part(gathered))
+    return complete or [Part(0, 0, "")]
 
 
 def passages(name: str, pages: Sequence[Page]) -> list[Passage]:
     """The passages of a document, in its order."""
     title = spoken(name)
-    found: list[Passage] = []
+    taken: list[Passage] = []
     for page in pages:
         for start, end in _spans(page.text):
             text = _WHITE.sub(" ", page.text[start:end]).strip()
-            said = text if found else f"{title}. {text}"
-            found.append(Passage(page.number, start, end - start, said))
-            if len(found) == PASSAGES_MAX:
-                return found
-    return found or [Passage(0, 0, 0, title)]
+            said = text if taken else f"{title}. {text}"
+            taken.append(Passage(page.number, start, end - start, said))
+            if len(taken) == PASSAGES_MAX:
+                return taken
+    return taken or [Passage(0, 0, 0, title)]
 
 
 def spoken(name: str) -> str:

@@ -101,23 +101,23 @@ def documents_of(tx: ReadTx, question: Question, wanted: Filter, *, most: bool) 
     if not question.words:
         return []
     words = [known.expression(tx.org_id) for known in question.words]
-    found: list[WordHit] = []
+    hits: list[WordHit] = []
     if not (most and question.unknown):
-        found = lookup.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
-    if len(found) >= LIST_MAX:
-        return found
-    some = _most(tx.org_id, question) if most else _some(tx.org_id, question)
-    return found if some is None else found + lookup.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
+        hits = lookup.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
+    if len(hits) >= LIST_MAX:
+        return hits
+    some = _more_than_half(tx.org_id, question) if most else _any_of_rarest(tx.org_id, question)
+    return hits if some is None else hits + lookup.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
 
 
-def _some(org_id: str, question: Question) -> str | None:
-    """What has a word of the rarer; None: there is one word, and no more to ask."""
+def _any_of_rarest(org_id: str, question: Question) -> str | None:
+    """The expression for one of the rarer words; None: the question is a single word, which was asked for already."""
     if len(question.words) == 1:
         return None
     return " OR ".join(known.expression(org_id) for known in _rarest(question.words))
 
 
-def _most(org_id: str, question: Question) -> str | None:
+def _more_than_half(org_id: str, question: Question) -> str | None:
     """What has more than half of the words, of a long question of the rarest, or a number or code that is in it."""
     count = len(question.words) + len(question.unknown)
     rarest = sorted(question.words, key=lambda known: known.hits)[:COMBINED_MAX]
@@ -158,13 +158,13 @@ def _corrections(tx: ReadTx, word: Word, stemmer: Stemmer) -> list[Word]:
     meant: dict[str, str] = {}
     for stem, variant in zip(stemmer.stems(" ".join(variants)), variants, strict=True):
         meant.setdefault(stem, variant)
-    found = [pair for pair in meant.items() if len(pair[0]) >= SPELLED_MIN - 1 and lookup.is_known(tx, pair[0])]
-    if not found and len(text) >= TWO_LETTERS_MIN:
+    corrections = [pair for pair in meant.items() if len(pair[0]) >= SPELLED_MIN - 1 and lookup.is_known(tx, pair[0])]
+    if not corrections and len(text) >= TWO_LETTERS_MIN:
         (stem,) = word.stems
         alike = lookup.terms_from(tx, stem[:2])
         ranked = sorted((terms.distance(stem, other, 2), other) for other in alike)
-        found = [(other, other) for letters, other in ranked if letters <= 2]
-    return [Word(spelled, (stem,), None) for stem, spelled in found[:_CORRECTIONS_MAX]]
+        corrections = [(other, other) for letters, other in ranked if letters <= 2]
+    return [Word(spelled, (stem,), None) for stem, spelled in corrections[:_CORRECTIONS_MAX]]
 
 
 class _Condition(NamedTuple):
@@ -173,32 +173,32 @@ class _Condition(NamedTuple):
     value: object
 
 
-def filter_of(tx: ReadTx, asked: SearchFilters) -> Filter:
+def filter_of(tx: ReadTx, filters: SearchFilters) -> Filter:
     """The filter of a request. A folder that there is not holds nothing."""
-    found = [one for one in _conditions(tx, asked) if one.value is not None]
-    values = {one.name: one.value for one in found}
-    conditions = "".join(one.sql for one in found)
-    if asked.parse_status == "none":
+    active = [condition for condition in _conditions(tx, filters) if condition.value is not None]
+    values = {condition.name: condition.value for condition in active}
+    conditions = "".join(condition.sql for condition in active)
+    if filters.parse_status == "none":
         return Filter(conditions + _UNREAD, values)
     return Filter(conditions, values)
 
 
-def _conditions(tx: ReadTx, asked: SearchFilters) -> Iterator[_Condition]:
+def _conditions(tx: ReadTx, filters: SearchFilters) -> Iterator[_Condition]:
     def in_list(column: str, name: str, values: list[str] | None) -> _Condition:
         sql = f" AND {column} IN (SELECT j.value FROM json_each(:{name}) j)"
         return _Condition(sql, name, None if values is None else msgspec.json.encode(values).decode())
 
-    yield in_list("d.folder_id", "folder_ids", _with_those_below(tx, asked.folder_ids))
-    yield in_list("d.mime_type", "mime_types", asked.mime_types)
-    yield _Condition(" AND d.starred = :starred", "starred", asked.starred)
-    yield _Condition(" AND d.created_at >= :created_from", "created_from", _instant(asked.created_from))
-    yield _Condition(" AND d.created_at <= :created_to", "created_to", _instant(asked.created_to))
-    yield _Condition(" AND d.document_date >= :date_from", "date_from", _text(asked.document_date_from))
-    yield _Condition(" AND d.document_date <= :date_to", "date_to", _text(asked.document_date_to))
-    yield _Condition(" AND d.contract_id = :contract_id", "contract_id", asked.contract_id)
-    if asked.parse_status != "none":
-        yield _Condition(_READ, "parse_status", asked.parse_status)
-    yield _Condition(" AND instr(d.links, :link) > 0", "link", _link(asked.property_id))
+    yield in_list("d.folder_id", "folder_ids", _with_those_below(tx, filters.folder_ids))
+    yield in_list("d.mime_type", "mime_types", filters.mime_types)
+    yield _Condition(" AND d.starred = :starred", "starred", filters.starred)
+    yield _Condition(" AND d.created_at >= :created_from", "created_from", _instant(filters.created_from))
+    yield _Condition(" AND d.created_at <= :created_to", "created_to", _instant(filters.created_to))
+    yield _Condition(" AND d.document_date >= :date_from", "date_from", _date_text(filters.document_date_from))
+    yield _Condition(" AND d.document_date <= :date_to", "date_to", _date_text(filters.document_date_to))
+    yield _Condition(" AND d.contract_id = :contract_id", "contract_id", filters.contract_id)
+    if filters.parse_status != "none":
+        yield _Condition(_READ, "parse_status", filters.parse_status)
+    yield _Condition(" AND instr(d.links, :link) > 0", "link", _link(filters.property_id))
 
 
 def _with_those_below(tx: ReadTx, folder_ids: list[str] | None) -> list[str] | None:
@@ -212,7 +212,7 @@ def _instant(moment: datetime.datetime | None) -> int | None:
     return None if moment is None else int(from_moment(moment))
 
 
-def _text(date: datetime.date | None) -> str | None:
+def _date_text(date: datetime.date | None) -> str | None:
     return None if date is None else date.isoformat()
 
 
@@ -255,11 +255,11 @@ def answer(tx: ReadTx, prepared: PreparedSearch, kept: KeptBlocks) -> SearchedDo
         wanted = filter_of(tx, prepared.request.filters)
         ranked, hits = _looked_for(tx, prepared, question, wanted, kept)
         limit = prepared.request.limit
-        found = [_shown(tx, one, hits, question, stemmer) for one in ranked[:limit]]
+        shown = [_shown(tx, hit, hits, question, stemmer) for hit in ranked[:limit]]
     finally:
         stemmer.close()
     return SearchedDocuments(
-        data=found,
+        data=shown,
         next_cursor=cursors.cursor(prepared.request, ToCome(prepared.mode, ranked[limit:])),
         mode_used=prepared.mode,
         warnings=list(_warnings(prepared, question)),
@@ -274,7 +274,7 @@ def _looked_for(
         hits = _hits(tx, prepared, question, wanted, kept)
         return _ordered(tx, ranking.fused(hits.words, hits.meaning), prepared.request.limit, wanted), hits
     ranked = _ordered(tx, prepared.begun.ranked, prepared.request.limit, wanted)
-    page = wanted.among([one.document_id for one in ranked[: prepared.request.limit]])
+    page = wanted.among([hit.document_id for hit in ranked[: prepared.request.limit]])
     return ranked, _hits(tx, prepared, question, page, kept)
 
 
@@ -283,7 +283,7 @@ def _ordered(tx: ReadTx, ranked: Sequence[Fused], limit: int, wanted: Filter) ->
     count = 2 * limit
     while True:
         taken = ranking.first(ranked, count)
-        created = lookup.created(tx, [one.document_id for one in taken], wanted)
+        created = lookup.created(tx, [hit.document_id for hit in taken], wanted)
         there = ranking.in_order(taken, created)
         if len(there) > limit or len(taken) == len(ranked):
             return [*there, *ranked[len(taken) :]]
@@ -308,17 +308,17 @@ def _first(hits: list[H]) -> dict[str, H]:
 # -- what is shown
 
 
-def _shown(tx: ReadTx, one: Fused, hits: _Hits, question: Question, stemmer: Stemmer) -> FoundDocument:
-    document = rows.shown(tx, DOCUMENTS.get(tx, one.document_id))
-    found = list(_of_words(tx, hits.words.get(one.document_id), question, stemmer))
-    if not found:
-        found = list(_of_meaning(tx, hits.meaning.get(one.document_id)))
+def _shown(tx: ReadTx, hit: Fused, hits: _Hits, question: Question, stemmer: Stemmer) -> FoundDocument:
+    document = rows.shown(tx, DOCUMENTS.get(tx, hit.document_id))
+    shown = list(_of_words(tx, hits.words.get(hit.document_id), question, stemmer))
+    if not shown:
+        shown = list(_of_meaning(tx, hits.meaning.get(hit.document_id)))
     return FoundDocument(
         document=document,
-        score=one.score,
-        text_rank=one.text_rank,
-        vector_rank=one.vector_rank,
-        snippets=found or [snippets.of_name(document.name, question.stems, stemmer)],
+        score=hit.score,
+        text_rank=hit.text_rank,
+        vector_rank=hit.vector_rank,
+        snippets=shown or [snippets.of_name(document.name, question.stems, stemmer)],
     )
 
 

@@ -26,10 +26,10 @@ class Fused(NamedTuple):
 
 def best_of_each(hits: Iterable[H]) -> dict[str, H]:
     """The first hit of each document, in their order."""
-    found: dict[str, H] = {}
+    best: dict[str, H] = {}
     for hit in hits:
-        found.setdefault(hit.document_id, hit)
-    return found
+        best.setdefault(hit.document_id, hit)
+    return best
 
 
 def placed(document_id: str, text_rank: int | None, vector_rank: int | None) -> Fused:
@@ -46,21 +46,21 @@ def fused(by_words: Iterable[str], by_meaning: Iterable[str]) -> list[Fused]:
 
 
 def first(ranked: Sequence[Fused], count: int) -> Sequence[Fused]:
-    """The first so many, with all that tie with the last of them."""
+    """The first `count`, and all that tie with the last of these."""
     if len(ranked) <= count:
         return ranked
     least = ranked[count - 1].score
-    return ranked[: bisect_right(ranked, -least, key=lambda one: -one.score)]
+    return ranked[: bisect_right(ranked, -least, key=lambda hit: -hit.score)]
 
 
-def in_order(found: Iterable[Fused], created: Mapping[str, int]) -> list[Fused]:
+def in_order(hits: Iterable[Fused], created: Mapping[str, int]) -> list[Fused]:
     """The best first; those that tie the newest first, then by id. Those that are not in `created` are left out."""
 
-    def place(one: Fused) -> tuple[float, int, str]:
-        return -one.score, -created[one.document_id], one.document_id
+    def place(hit: Fused) -> tuple[float, int, str]:
+        return -hit.score, -created[hit.document_id], hit.document_id
 
-    return sorted((one for one in found if one.document_id in created), key=place)
+    return sorted((hit for hit in hits if hit.document_id in created), key=place)
 
 
-def _score(one: Fused) -> float:
-    return one.score
+def _score(hit: Fused) -> float:
+    return hit.score

@@ -46,13 +46,13 @@ def nearest(blocks: Sequence[Block], code: bytes, count: int) -> list[int]:
     open_ = [(1 << len(block.numbers)) - 1 for block in blocks]
     for at in reversed(range(len(counted[0]))):  # the greatest power of two first
         less = [mask & ~planes[at] for mask, planes in zip(open_, counted, strict=True)]
-        found = sum(mask.bit_count() for mask in less)
-        if found >= count:
+        less_count = sum(mask.bit_count() for mask in less)
+        if less_count >= count:
             open_ = less
         else:
             near = [mask | other for mask, other in zip(near, less, strict=True)]
             open_ = [mask & ~other for mask, other in zip(open_, less, strict=True)]
-            count -= found
+            count -= less_count
     tied = [block.numbers[at] for block, mask in zip(blocks, open_, strict=True) for at in _places(mask)]
     sure = [block.numbers[at] for block, mask in zip(blocks, near, strict=True) for at in _places(mask)]
     return sure + sorted(tied, reverse=True)[:count]
@@ -76,8 +76,8 @@ def _planes(codes: bytes, width: int) -> Iterator[int]:
 def _differences(block: Block, code: bytes) -> list[int]:
     """How many signs of each passage are others than those of the code: a plane for each power of two."""
     every = (1 << len(block.numbers)) - 1
-    asked = int.from_bytes(code, "little")
-    level = [plane ^ every if asked >> at & 1 else plane for at, plane in enumerate(block.planes)]
+    code_bits = int.from_bytes(code, "little")
+    level = [plane ^ every if code_bits >> at & 1 else plane for at, plane in enumerate(block.planes)]
     counted: list[int] = []
     while level:
         carried: list[int] = []

@@ -25,7 +25,7 @@ class Locates(Protocol):
 def of_words(pages: Sequence[Page], stems: Collection[str], stemmer: Locates) -> list[Snippet]:
     """The passages with the most of the stems, the best first, from different places; empty: the text has none."""
     windows = [(seen, page, start) for page in pages for start, seen in _windows(page.text, stems)]
-    windows.sort(key=lambda one: -one[0])
+    windows.sort(key=lambda window: -window[0])
     chosen: list[tuple[int, int, Snippet]] = []
     for _, page, start in windows:
         if len(chosen) == SNIPPETS_MAX:
@@ -34,7 +34,7 @@ def of_words(pages: Sequence[Page], stems: Collection[str], stemmer: Locates) ->
             count, snippet = _snippet(page, start, stems, stemmer)
             if count:
                 chosen.append((count, start, snippet))
-    chosen.sort(key=lambda one: -one[0])
+    chosen.sort(key=lambda choice: -choice[0])
     return [snippet for _, _, snippet in chosen]
 
 
@@ -57,20 +57,20 @@ def _windows(text: str, stems: Collection[str]) -> list[tuple[int, int]]:
     folded = text.lower()
     if len(folded) != len(text):  # of letters that become two, whose places would be others
         folded = text
-    found: set[int] = set()
+    begins: set[int] = set()
     sought = [stem if len(stem) < 4 else stem[:-1] for stem in stems]  # endings differ: happi, happy
     for beginning in sought:
         at = folded.find(beginning)
-        while at >= 0 and len(found) < _WINDOWS_MAX:
-            found.add(_begin(text, at))
+        while at >= 0 and len(begins) < _WINDOWS_MAX:
+            begins.add(_begin(text, at))
             at = folded.find(beginning, at + _STEP)
     starts: list[int] = []
-    for start in sorted(found):
+    for start in sorted(begins):
         if not starts or start - starts[-1] >= _STEP:
             starts.append(start)
     # Words with accents are not found so.
     return [
-        (start, sum(folded.find(one, start, start + SNIPPET_CHARACTERS) >= 0 for one in sought))
+        (start, sum(folded.find(beginning, start, start + SNIPPET_CHARACTERS) >= 0 for beginning in sought))
         for start in starts or [0]
     ]
 
@@ -86,8 +86,8 @@ def _begin(text: str, at: int) -> int:
 def _snippet(page: Page, start: int, stems: Collection[str], stemmer: Locates) -> tuple[int, Snippet]:
     """How many different stems the passage from `start` has, and the passage."""
     text = _flat(page.text[start : _word_end(page.text, start + SNIPPET_CHARACTERS)]).rstrip()
-    found, highlights = _highlights(text, stems, stemmer)
-    return found, Snippet(text=text, page=page.number, highlights=highlights)
+    count, highlights = _highlights(text, stems, stemmer)
+    return count, Snippet(text=text, page=page.number, highlights=highlights)
 
 
 def _word_end(text: str, end: int) -> int:
@@ -105,9 +105,9 @@ def _flat(text: str) -> str:
 
 def _highlights(text: str, stems: Collection[str], stemmer: Locates) -> tuple[int, list[list[int]]]:
     """How many different stems the text has, and where they are, in characters."""
-    found = stemmer.located(text, stems)
-    places = [[one.start, one.end] for one in found[:_HIGHLIGHTS_MAX]]
+    located = stemmer.located(text, stems)
+    places = [[word.start, word.end] for word in located[:_HIGHLIGHTS_MAX]]
     if not text.isascii():  # else a byte is a character
-        whole = text.encode("utf-8", "replace")
-        places = [[len(whole[:at].decode()) for at in place] for place in places]
-    return len({one.text for one in found}), places
+        encoded = text.encode("utf-8", "replace")
+        places = [[len(encoded[:at].decode()) for at in place] for place in places]
+    return len({word.text for word in located}), places

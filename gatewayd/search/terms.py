@@ -49,12 +49,12 @@ class Word(NamedTuple):
 
 def words_of(question: str, stemmer: Stems) -> list[Word]:
     """The words of a question, each once; what stands in quotation marks is one. Signs alone are none."""
-    found: dict[tuple[str, ...], Word] = {}
+    words: dict[tuple[str, ...], Word] = {}
     for text, quoted in _pieces(question):
         stems = tuple(stemmer.stems(text))
-        if stems and stems not in found:
-            found[stems] = Word(text, stems, None if quoted else exact_form(text))
-    return list(found.values())[:WORDS_MAX]
+        if stems and stems not in words:
+            words[stems] = Word(text, stems, None if quoted else exact_form(text))
+    return list(words.values())[:WORDS_MAX]
 
 
 def _pieces(question: str) -> Iterator[tuple[str, bool]]:
@@ -132,20 +132,20 @@ def variants(word: str) -> Iterator[str]:
         yield from (left + letter + right for letter in letters)
 
 
-def distance(one: str, other: str, most: int) -> int:
+def distance(word: str, other: str, most: int) -> int:
     """How many letters differ, a swap of neighbours counting as one (optimal string alignment).
 
     What is more than `most` is `most + 1`.
     """
-    if abs(len(one) - len(other)) > most:
+    if abs(len(word) - len(other)) > most:
         return most + 1
     before: list[int] = []
     row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
+    for i, a in enumerate(word, 1):
         following = [i]
         for j, b in enumerate(other, 1):
             best = min(row[j] + 1, following[j - 1] + 1, row[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+            if i > 1 and j > 1 and a == other[j - 2] and word[i - 2] == b:
                 best = min(best, before[j - 2] + 1)
             following.append(best)
         if min(following) > most:

@@ -32,12 +32,12 @@ def parse_amount(text: str, currency: str, *, decimal_comma: bool = False, pence
     """
     if _PLAIN.fullmatch(text) and not decimal_comma and not pence and currency in _HUNDREDTHS:
         return int(text.replace(".", ""))
-    found = _marked(text)
-    if found is None or (found["open"] is None) != (found["close"] is None):
+    match = _marked(text)
+    if match is None or (match["open"] is None) != (match["close"] is None):
         raise ValueError(f"{text.strip()[:40]!r} is no amount")
-    written = _written_digits(found["number"], text, decimal_comma)
+    written = _written_digits(match["number"], text, decimal_comma)
     minor = _minor(written, text, 0 if pence else exponent(currency))
-    return -minor if _is_negative(found, text) else minor
+    return -minor if _is_negative(match, text) else minor
 
 
 def _marked(text: str) -> re.Match[str] | None:
@@ -51,14 +51,14 @@ def parse_decimal(text: str, *, decimal_comma: bool = False) -> Decimal:
     """
     if _SCIENTIFIC.fullmatch(text.strip()):
         return Decimal(text.strip())
-    found = _marked(text)
-    if found is None or (found["open"] is None) != (found["close"] is None):
+    match = _marked(text)
+    if match is None or (match["open"] is None) != (match["close"] is None):
         raise ValueError(f"{text.strip()[:40]!r} is no number")
-    whole, fraction = _written_digits(found["number"], text, decimal_comma)
-    if len(whole.lstrip("0")) > _WHOLE_DIGITS:
+    whole_digits, fraction = _written_digits(match["number"], text, decimal_comma)
+    if len(whole_digits.lstrip("0")) > _WHOLE_DIGITS:
         raise ValueError(f"{text.strip()[:40]!r} has more than {_WHOLE_DIGITS} digits before the decimal sign")
-    number = Decimal(f"{whole or '0'}.{fraction or '0'}")
-    return -number if _is_negative(found, text) else number
+    number = Decimal(f"{whole_digits or '0'}.{fraction or '0'}")
+    return -number if _is_negative(match, text) else number
 
 
 _HUNDREDTHS = frozenset(currency for currency in CURRENCIES if exponent(currency) == 2)
@@ -66,8 +66,8 @@ _HUNDREDTHS = frozenset(currency for currency in CURRENCIES if exponent(currency
 
 def is_amount_text(text: str) -> bool:
     """True for what could be an amount, with a point or with a comma."""
-    found = _marked(text)
-    return found is not None and any(p.fullmatch(found["number"]) for p in (_WITH_POINT, _WITH_COMMA))
+    match = _marked(text)
+    return match is not None and any(p.fullmatch(match["number"]) for p in (_WITH_POINT, _WITH_COMMA))
 
 
 def has_decimal_comma(text: str) -> bool:
@@ -87,30 +87,30 @@ def show_decimal_comma(texts: Iterable[str]) -> bool:
 
 def _written_digits(number: str, text: str, decimal_comma: bool) -> tuple[str, str]:
     """The digits before and behind the decimal sign."""
-    found = (_WITH_COMMA if decimal_comma else _WITH_POINT).fullmatch(number)
-    if found is None:
+    match = (_WITH_COMMA if decimal_comma else _WITH_POINT).fullmatch(number)
+    if match is None:
         hint = "with a decimal point" if decimal_comma else "with a decimal comma"
         other = (_WITH_POINT if decimal_comma else _WITH_COMMA).fullmatch(number)
         raise ValueError(f"{text.strip()[:40]!r} is no amount" + (f", unless it is {hint}" if other else ""))
-    return found["whole"].replace(".", "").replace(",", ""), found["fraction"] or ""
+    return match["whole"].replace(".", "").replace(",", ""), match["fraction"] or ""
 
 
 def _minor(written: tuple[str, str], text: str, digits: int) -> int:
-    whole, fraction = written
+    whole_digits, fraction = written
     if fraction[digits:].strip("0"):
         raise ValueError(f"{text.strip()[:40]!r} has more than {digits} fraction digits")
-    if len(whole.lstrip("0")) > _WHOLE_DIGITS:
+    if len(whole_digits.lstrip("0")) > _WHOLE_DIGITS:
         raise ValueError(f"{text.strip()[:40]!r} has more than {_WHOLE_DIGITS} digits before the decimal sign")
-    return int((whole + fraction[:digits].ljust(digits, "0")) or "0")
+    return int((whole_digits + fraction[:digits].ljust(digits, "0")) or "0")
 
 
-def _is_negative(found: re.Match[str], text: str) -> bool:
+def _is_negative(match: re.Match[str], text: str) -> bool:
     """Brackets and DR may stand with a minus: both say the same. CR beside a minus contradicts."""
-    signs = {sign for sign in (found["sign"], found["sign2"], found["sign3"]) if sign}
-    if found["open"]:
+    signs = {sign for sign in (match["sign"], match["sign2"], match["sign3"]) if sign}
+    if match["open"]:
         signs.add("-")
-    if found["mark"]:
-        signs.add("+" if found["mark"] in ("CR", "C") else "-")
+    if match["mark"]:
+        signs.add("+" if match["mark"] in ("CR", "C") else "-")
     if len(signs) > 1:
         raise ValueError(f"{text.strip()[:40]!r} says both in and out")
     return "-" in signs

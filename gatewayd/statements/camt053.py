@@ -65,18 +65,18 @@ def _without_namespace(element: Element) -> str:
 
 def _child_at(element: Element, path: str) -> Element | None:
     """The first element at a path of names."""
-    found: Element | None = element
+    current: Element | None = element
     for name in path.split("/"):
-        if found is None:
+        if current is None:
             break
-        found = found.find(name)
-    return found
+        current = current.find(name)
+    return current
 
 
 def _text_at(element: Element, path: str) -> str | None:
     """The text there without outer spaces; None where there is none."""
-    found = _child_at(element, path)
-    text = (found.text or "").strip() if found is not None else ""
+    child = _child_at(element, path)
+    text = (child.text or "").strip() if child is not None else ""
     return text or None
 
 
@@ -86,8 +86,8 @@ def _texts_at(element: Element, path: str) -> list[str]:
     parent = _child_at(element, above) if above else element
     if parent is None:
         return []
-    found = [(child.text or "").strip() for child in parent.findall(last)]
-    return [text for text in found if text]
+    texts = [(child.text or "").strip() for child in parent.findall(last)]
+    return [text for text in texts if text]
 
 
 def _date_of(element: Element, path: str) -> str | None:
@@ -154,8 +154,8 @@ class TransactionDetails(NamedTuple):
 
     def reference(self, *names: str) -> str | None:
         """The first of these references that says anything."""
-        found = (self.references.get(name) for name in names)
-        return next((text for text in found if text and text.upper() not in _NOTHING), None)
+        references = (self.references.get(name) for name in names)
+        return next((text for text in references if text and text.upper() not in _NOTHING), None)
 
 
 _NO_DETAILS = TransactionDetails(None, None, None, {}, {}, (), None, None, None, None, None)
@@ -163,17 +163,17 @@ _NO_DETAILS = TransactionDetails(None, None, None, {}, {}, (), None, None, None,
 
 def _parties(element: Element) -> dict[str, str]:
     """Name and account of debtor and creditor: since version .08 their names stand within `Pty`."""
-    found = {}
+    parties = {}
     for role in ("Dbtr", "Cdtr", "UltmtDbtr", "UltmtCdtr"):
         above = f"RltdPties/{role}"
         name = _text_at(element, f"{above}/Nm") or _text_at(element, f"{above}/Pty/Nm")
         if name:
-            found[role] = name
+            parties[role] = name
     for role in ("DbtrAcct", "CdtrAcct"):
         account = _text_at(element, f"RltdPties/{role}/Id/IBAN") or _text_at(element, f"RltdPties/{role}/Id/Othr/Id")
         if account:
-            found[role] = account
-    return found
+            parties[role] = account
+    return parties
 
 
 def _bank_transaction_code(element: Element) -> str | None:
@@ -321,16 +321,16 @@ class StatementHeader:
         """The beginning of the statement. Raises `Unreadable` where it names no currency."""
         account = self._account if self._account is not None else Element("Acct")
         number = _text_at(account, "Id/IBAN") or _text_at(account, "Id/Othr/Id") or ""
-        found = identifiers(number)
+        identified = identifiers(number)
         servicer = "Svcr/FinInstnId"
         opening, day = self._balance(_OPENING)
         return Opened(
             statement=statement,
             format=self._format,
             account_name=_name(account, "Nm"),
-            sort_code=found.sort_code,
-            account_number=found.account_number,
-            iban=found.iban,
+            sort_code=identified.sort_code,
+            account_number=identified.account_number,
+            iban=identified.iban,
             bic=_text_at(account, f"{servicer}/BICFI") or _text_at(account, f"{servicer}/BIC"),
             currency=self.currency,
             holder=_name(account, "Ownr/Nm"),
@@ -373,8 +373,8 @@ class StatementHeader:
     def _balance(self, kinds: tuple[str, str]) -> tuple[int | None, str | None]:
         """Amount and day of the balance of the first kind that the statement has in its currency."""
         for kind in kinds:
-            for found, element in self._balances:
-                if found == kind:
+            for balance_kind, element in self._balances:
+                if balance_kind == kind:
                     with contextlib.suppress(ValueError):
                         return _amount_of(element, self.currency), _date_of(element, "Dt")
         return None, None
@@ -430,7 +430,7 @@ class _Reader:
             yield from self._closed(header)
         elif depth == 3 and name == "Ntry":
             yield from self._opened(header)
-            yield from self._lines(element)
+            yield from self._entry_lines(element)
         elif depth == 3:
             header.take(element)
         else:
@@ -450,7 +450,7 @@ class _Reader:
             self.statements += 1
             yield opened
 
-    def _lines(self, element: Element) -> Iterator[Part]:
+    def _entry_lines(self, element: Element) -> Iterator[Part]:
         """One line for each transaction of the entry where their amounts add up to its own, else one."""
         self._entries += 1
         tally = self._tally

@@ -38,10 +38,10 @@ def _parsed(text: str, date_format: str) -> str:
         raise ValueError(f"{text.strip()[:40]!r} is no date")
     for order in (_given_order(parts), order_of(date_format)):
         if order is not None:
-            found = _date(parts, order)
-            if found is None:
+            day = _date(parts, order)
+            if day is None:
                 raise ValueError(f"{text.strip()[:40]!r} is no date as {date_format}")
-            return found
+            return day
     raise ValueError(f"{date_format!r} does not say where day, month and year stand")
 
 
@@ -83,7 +83,7 @@ class DateOrder:
         self._votes = {DAY_FIRST: 0, MONTH_FIRST: 0}
         self._own: str | None = None
         self._doubtful: str | None = None
-        self._sequences = {one: _Sequence() for one in self._votes}
+        self._sequences = {date_format: _Sequence() for date_format in self._votes}
 
     def add(self, text: str) -> None:
         """One date more. What is no date says nothing, nor does one that is the same day in both orders."""
@@ -94,10 +94,10 @@ class DateOrder:
         if order is not None:
             self._own = YEAR_FIRST if order[0] == "y" else NAMED
             return
-        readings = {one: _date(parts, order_of(one) or "") for one in self._votes}
-        for one, day in readings.items():
-            self._sequences[one].add(day)
-        possible = [one for one, day in readings.items() if day is not None]
+        readings = {date_format: _date(parts, order_of(date_format) or "") for date_format in self._votes}
+        for date_format, day in readings.items():
+            self._sequences[date_format].add(day)
+        possible = [date_format for date_format, day in readings.items() if day is not None]
         if len(possible) == 1:
             self._votes[possible[0]] += 1
         elif len(set(readings.values())) > 1:
@@ -117,9 +117,9 @@ class DateOrder:
         """The one format in which the dates follow upon each other, forwards or backwards; None: both, or neither."""
         if any(self._votes.values()):
             return None
-        enough = all(one.changes >= self._CHANGES for one in self._sequences.values())
-        found = [name for name, one in self._sequences.items() if one.goes_one_way]
-        return found[0] if enough and len(found) == 1 else None
+        enough = all(sequence.changes >= self._CHANGES for sequence in self._sequences.values())
+        one_way = [name for name, sequence in self._sequences.items() if sequence.goes_one_way]
+        return one_way[0] if enough and len(one_way) == 1 else None
 
     @property
     def contradict(self) -> bool:
@@ -128,7 +128,7 @@ class DateOrder:
 
     def formats(self) -> tuple[str, ...]:
         """In which formats the dates can be read, likeliest first; more than one where nothing shows which."""
-        seen = tuple(one for one, votes in self._votes.items() if votes)
+        seen = tuple(date_format for date_format, votes in self._votes.items() if votes)
         if seen:
             return seen
         if self._doubtful:
@@ -154,8 +154,8 @@ def _parts(text: str) -> tuple[str, str, str] | None:
         if int(digits[:4]) in _YEARS and digits[4:6] <= "12":
             return digits[:4], digits[4:6], digits[6:]
         return digits[:2], digits[2:4], digits[4:]
-    found = _DATE.fullmatch(text)
-    return (found["first"], found["second"], found["third"]) if found else None
+    match = _DATE.fullmatch(text)
+    return (match["first"], match["second"], match["third"]) if match else None
 
 
 def _given_order(parts: tuple[str, str, str]) -> str | None:
@@ -192,9 +192,9 @@ def _year(text: str) -> int:
 def parse_iso_date(day: str, text: str) -> str:
     """The day if it is one of the calendar; raises `ValueError` that names the text it was taken from."""
     try:
-        found = datetime.date.fromisoformat(day)
+        date = datetime.date.fromisoformat(day)
     except ValueError as error:
         raise ValueError(f"{text[:40]!r} is no date") from error
-    if found.year not in _YEARS:
+    if date.year not in _YEARS:
         raise ValueError(f"{text[:40]!r} is no date of our time")
     return day

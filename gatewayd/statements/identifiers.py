@@ -26,11 +26,11 @@ def identifiers(account: str, bank: str = "") -> Identifiers:
 
     `20-00-00 12345678`, `'20-00-00` beside `12345678`, `20000012345678`, an IBAN, `BARCGB22/GB29...`.
     """
-    return _found(account[:_LONGEST], bank[:_LONGEST])
+    return _identifiers(account[:_LONGEST], bank[:_LONGEST])
 
 
 @functools.lru_cache(maxsize=256)  # each row of a CSV may name its account
-def _found(account: str, bank: str) -> Identifiers:
+def _identifiers(account: str, bank: str) -> Identifiers:
     sort_code = bic = iban = None
     for text in (bank, *account.split("/")[:-1]):
         plain = compact(text)
@@ -39,10 +39,10 @@ def _found(account: str, bank: str) -> Identifiers:
         elif _BIC.fullmatch(plain):
             bic = plain
     number = compact(account.split("/")[-1])
-    if found := _IBAN.match(number):
-        iban, number = found[0], ""
-    elif (found := _BOTH.fullmatch(number)) and sort_code in (None, found["sort"]):
-        sort_code, number = found["sort"], found["account"]
+    if match := _IBAN.match(number):
+        iban, number = match[0], ""
+    elif (match := _BOTH.fullmatch(number)) and sort_code in (None, match["sort"]):
+        sort_code, number = match["sort"], match["account"]
     return Identifiers(sort_code, number or None, iban, bic)
 
 

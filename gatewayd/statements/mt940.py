@@ -79,11 +79,11 @@ def _fields(lines: TextLines) -> Iterator[Field]:
     """The fields of all messages; what stands around messages (blocks of SWIFT) is left out."""
     field: Field | None = None
     for line in without_nul(lines):
-        found = _FIELD.match(line.removeprefix("{4:").lstrip(_MARKS))
-        if found is not None:
+        match = _FIELD.match(line.removeprefix("{4:").lstrip(_MARKS))
+        if match is not None:
             if field is not None:
                 yield field
-            field = Field(found[1], found[2], lines.number)
+            field = Field(match[1], match[2], lines.number)
         elif line.strip() in _END or line.startswith("{1:"):
             if field is not None:
                 yield field
@@ -125,12 +125,12 @@ class _Message:
         elif tag in _OPENINGS:
             self._opening = self._balance(field)
         elif tag in _CLOSINGS:
-            yield from self._lines()
+            yield from self._run_lines()
             self._closing = self._balance(field)
         elif tag == "34F":
             self._limit_currency = field.text.strip()[:3]
         elif tag in ("90C", "90D"):
-            yield from self._lines()  # what follows is of the message
+            yield from self._run_lines()  # what follows is of the message
         elif tag == "64":
             self._available = self._balance(field)
         elif tag == "61" or (tag in ("86", "NS") and self._run and self._closing is None):
@@ -139,7 +139,7 @@ class _Message:
     def _one_line(self, field: Field) -> Iterator[Part]:
         if field.tag == "61":
             if len(self._run) >= _RUN:
-                yield from self._lines()
+                yield from self._run_lines()
             self._run.append(field)
         else:
             last = self._run[-1]
@@ -150,7 +150,7 @@ class _Message:
         if self._closing is None and not self._is_interim:
             reason = f"message {self._statement + 1} has no closing balance (:62F:): is the file cut off?"
             raise Unreadable(None, reason)
-        yield from self._lines()
+        yield from self._run_lines()
         yield from self._opened()
         if self._tally is not None and self._closing is None:
             yield self._tally.closed(is_interim=True)
@@ -163,7 +163,7 @@ class _Message:
                 dates=(None, self._closing.date),
             )
 
-    def _lines(self) -> Iterator[Part]:
+    def _run_lines(self) -> Iterator[Part]:
         """What the run says, told after the statement's beginning."""
         if self._run:
             yield from self._opened()
@@ -227,11 +227,13 @@ def _balance_of(tag: str, text: str) -> Balance:
         parsed.parse(f":{tag}:{text}")
     except _FAULTS as error:
         raise ValueError(f"{text[:40]!r} is no balance") from error
-    found = next((value for value in parsed.data.values() if isinstance(value, SwiftBalance)), None)
-    if found is None or not isinstance(found.amount, Amount) or found.amount.currency not in CURRENCIES:
+    balance = next((value for value in parsed.data.values() if isinstance(value, SwiftBalance)), None)
+    if balance is None or not isinstance(balance.amount, Amount) or balance.amount.currency not in CURRENCIES:
         raise ValueError(f"{text[:40]!r} is no balance in a currency")
-    currency = found.amount.currency
-    return Balance(_minor(found.amount.amount, currency), currency, found.date.isoformat() if found.date else None)
+    currency = balance.amount.currency
+    return Balance(
+        _minor(balance.amount.amount, currency), currency, balance.date.isoformat() if balance.date else None
+    )
 
 
 def _lines_of(run: Sequence[Written], currency: str, statement: int) -> Iterator[Line | Refused]:
@@ -239,28 +241,31 @@ def _lines_of(run: Sequence[Written], currency: str, statement: int) -> Iterator
     try:
         yield from _parsed(run, currency, statement, Statement())
     except _FAULTS:
-        for one in run:
-            yield _alone(one, currency, statement)
+        for written in run:
+            yield _alone(written, currency, statement)
 
 
-def _alone(one: Written, currency: str, statement: int) -> Line | Refused:
+def _alone(written: Written, currency: str, statement: int) -> Line | Refused:
     """The line as SWIFT has it, else as banks do that write longer references."""
     for dialect in (Statement(), StatementASNB(), StatementGLS()):
         try:
-            return _parsed([one], currency, statement, dialect)[0]
+            return _parsed([written], currency, statement, dialect)[0]
         except _FAULTS:
             continue
-    first = one[1].split("\n", maxsplit=1)[0][:60]
-    return Refused(line=one[0], reason=f"{first!r} is no statement line (:61:)", statement=statement)
+    first = written[1].split("\n", maxsplit=1)[0][:60]
+    return Refused(line=written[0], reason=f"{first!r} is no statement line (:61:)", statement=statement)
 
 
 def _parsed(run: Sequence[Written], currency: str, statement: int, dialect: Statement) -> list[Line]:
     parsed = Transactions(options=Options.all(), tags={61: dialect})
     # A line of no amount in front tells the package the currency and nothing else.
-    found = parsed.parse(f":60F:C000101{currency}0,\n" + "\n".join(f":61:{text}" for _, text in run))
-    if len(found) != len(run):
+    transactions = parsed.parse(f":60F:C000101{currency}0,\n" + "\n".join(f":61:{text}" for _, text in run))
+    if len(transactions) != len(run):
         raise ValueError("it cannot be told apart from the lines around it")
-    return [_line(one.data, written, currency, statement) for one, written in zip(found, run, strict=True)]
+    return [
+        _line(transaction.data, written, currency, statement)
+        for transaction, written in zip(transactions, run, strict=True)
+    ]
 
 
 def _line(data: Mapping[str, object], written: Written, currency: str, statement: int) -> Line:
@@ -269,8 +274,10 @@ def _line(data: Mapping[str, object], written: Written, currency: str, statement
     if not isinstance(amount, Amount) or not isinstance(booked, datetime.date):
         raise KeyError("amount, date")
     raw = "\n".join(line.removeprefix(":86:") for line in written[1].split("\n")[1:]).strip()
-    structured = [_text(data, name) for name in ("posting_text", "applicant_name", "purpose", "additional_purpose")]
-    customer = _text(data, "customer_reference")
+    structured = [
+        _field_text(data, name) for name in ("posting_text", "applicant_name", "purpose", "additional_purpose")
+    ]
+    customer = _field_text(data, "customer_reference")
     return Line(
         statement=statement,
         line=written[0],
@@ -280,23 +287,23 @@ def _line(data: Mapping[str, object], written: Written, currency: str, statement
         currency=currency,
         description=cleaned(" ".join(t for t in structured if t) or raw) or customer or "",
         raw_description=raw,
-        type=MT940_TYPES.get((_text(data, "id") or "")[1:4], "other"),
+        type=MT940_TYPES.get((_field_text(data, "id") or "")[1:4], "other"),
         counterparty_name=_cleaned(data, "applicant_name"),
-        counterparty_account=_text(data, "applicant_iban") or _text(data, "gvc_applicant_iban"),
+        counterparty_account=_field_text(data, "applicant_iban") or _field_text(data, "gvc_applicant_iban"),
         reference=customer if customer not in _NO_REFERENCE else None,
         end_to_end_id=_cleaned(data, "end_to_end_reference"),
-        bank_reference=_text(data, "bank_reference"),
-        bank_transaction_code=_text(data, "id"),
+        bank_reference=_field_text(data, "bank_reference"),
+        bank_transaction_code=_field_text(data, "id"),
     )
 
 
-def _text(data: Mapping[str, object], name: str) -> str | None:
+def _field_text(data: Mapping[str, object], name: str) -> str | None:
     value = data.get(name)
     return value.strip() or None if isinstance(value, str) else None
 
 
 def _cleaned(data: Mapping[str, object], name: str) -> str | None:
-    text = _text(data, name)
+    text = _field_text(data, name)
     return (cleaned(text) or None) if text else None
 
 

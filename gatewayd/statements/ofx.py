@@ -60,14 +60,14 @@ def _pieces(stream: io.TextIOWrapper, limits: Limits) -> Iterator[Element]:
     """Elements, and pieces of literal text as elements without a tag."""
     buffer = _head(stream)
     while True:
-        chunk = _read(stream)
+        chunk = _read_chunk(stream)
         buffer += chunk
         at = 0
-        while (found := _next(buffer, at)) is not None and (found.end() < len(buffer) or not chunk):
-            piece = _element(found)
+        while (match := _next(buffer, at)) is not None and (match.end() < len(buffer) or not chunk):
+            piece = _element(match)
             if piece is not None:
                 yield piece
-            at = found.end()
+            at = match.end()
         buffer = buffer[at:]
         if not chunk:
             break
@@ -77,7 +77,7 @@ def _pieces(stream: io.TextIOWrapper, limits: Limits) -> Iterator[Element]:
         raise Unreadable(None, "the file ends within an element: is it cut off?")
 
 
-def _read(stream: io.TextIOWrapper) -> str:
+def _read_chunk(stream: io.TextIOWrapper) -> str:
     chunk = stream.read(_CHUNK)
     if "\0" in chunk:
         raise Unreadable(None, "there is a NUL byte: the file is damaged, or is no text")
@@ -90,7 +90,7 @@ def _too_long(limits: Limits) -> Unreadable:
 
 def _head(stream: io.TextIOWrapper) -> str:
     """The beginning, from `<OFX>` on: before it stand the headers of OFX 1, or the declarations of OFX 2."""
-    head = _read(stream)
+    head = _read_chunk(stream)
     if re.search(r"<!(DOCTYPE|ENTITY)", head, re.IGNORECASE):
         raise Unreadable(None, "the file declares a document type or entities, which no bank's statement has")
     start = re.search(r"<OFX(\s[^<>]*)?>", head, re.IGNORECASE)
@@ -100,16 +100,16 @@ def _head(stream: io.TextIOWrapper) -> str:
 
 
 def _next(buffer: str, at: int) -> re.Match[str] | None:
-    found = _ELEMENT.match(buffer, at)
-    if found is not None:
-        return found
+    match = _ELEMENT.match(buffer, at)
+    if match is not None:
+        return match
     if buffer.startswith("<!", at) and len(buffer) - at >= 9 and not buffer.startswith(("<!--", "<![CDATA["), at):
         raise Unreadable(None, "the file declares a document type or entities, which no bank's statement has")
     return _LITERAL.match(buffer, at) or _SKIPPED.match(buffer, at)
 
 
-def _element(found: re.Match[str]) -> Element | None:
-    parts = found.groupdict()
+def _element(match: re.Match[str]) -> Element | None:
+    parts = match.groupdict()
     if "tag" in parts:
         return Element(parts["tag"].upper(), _unescaped(parts["text"]))
     if "literal" in parts:
@@ -134,7 +134,7 @@ def _joined(pieces: Iterator[Element], limits: Limits) -> Iterator[Element]:
 
 
 def _unescaped(text: str) -> str:
-    return _ENTITY.sub(lambda found: html.unescape(found[0]), text) if "&" in text else text
+    return _ENTITY.sub(lambda match: html.unescape(match[0]), text) if "&" in text else text
 
 
 def read_ofx(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
@@ -204,7 +204,7 @@ class _Reader:
         if tag not in self._open:
             return
         within = self._open[self._open.index(tag) + 1 :]
-        if (unclosed := next((one for one in within if one in _TRANSACTIONS), None)) is not None:
+        if (unclosed := next((open_tag for open_tag in within if open_tag in _TRANSACTIONS), None)) is not None:
             yield from self._close(unclosed)
         while self._open.pop() != tag:
             pass
@@ -347,8 +347,8 @@ def _amount(text: str, currency: str) -> int:
 
 def _date(text: str) -> str:
     """The day as the bank wrote it, whatever its zone: `20261122120000.000[-5:EST]`."""
-    found = _DATE.fullmatch(text)
-    day = f"{found[1]}-{found[2]}-{found[3]}" if found else ""
+    match = _DATE.fullmatch(text)
+    day = f"{match[1]}-{match[2]}-{match[3]}" if match else ""
     return parse_iso_date(day, text)
 
 

@@ -101,14 +101,14 @@ def read_prices(stream: BinaryIO, hints: Hints) -> Iterator[PriceLine | Refused 
         lines.detach()
 
 
-def _body(found: Iterator[Row], form: _Form) -> Iterator[PriceLine | Refused | Ignored]:
-    for count, row in enumerate(found):
+def _body(rows: Iterator[Row], form: _Form) -> Iterator[PriceLine | Refused | Ignored]:
+    for count, row in enumerate(rows):
         if count >= form.columns.skipped and (row.fault is not None or any(cell.strip() for cell in row.cells)):
             is_heading = repeats(form.columns.headings, row.cells)
-            yield Ignored(line=row.line, kind="heading") if is_heading else _read(row, form)
+            yield Ignored(line=row.line, kind="heading") if is_heading else _read_row(row, form)
 
 
-def _read(row: Row, form: _Form) -> PriceLine | Refused:
+def _read_row(row: Row, form: _Form) -> PriceLine | Refused:
     try:
         return _line(row, form)
     except ValueError as error:
@@ -197,9 +197,9 @@ def _form(stream: BinaryIO, text: tuple[str, str], limits: Limits) -> _Form:
 def _columns(sample: Sequence[Row]) -> _Columns:
     """By headings within the first rows, else date, identifier, price and currency in this order."""
     for at, row in enumerate(sample[:HEADING_ROWS]):
-        found = _by_headings([folded(cell) for cell in trimmed(row.cells)], at)
-        if found is not None:
-            return found
+        columns = _by_headings([folded(cell) for cell in trimmed(row.cells)], at)
+        if columns is not None:
+            return columns
     for row in sample[:HEADING_ROWS]:
         if len(row.cells) >= 3 and is_date(row.cells[0]):
             return _Columns(date=0, identifiers=(1,), price=2, currency=3, exchange=None, skipped=0)

@@ -90,12 +90,12 @@ def _records(lines: TextLines) -> Iterator[Record]:
 
 def _mapping(stream: BinaryIO, encoding: str, hints: Hints) -> tuple[Mapping, tuple[Supposed, ...]]:
     """The mapping that is given, or what all dates and amounts of the file agree with, and what was supposed."""
-    given = hints.mapping or Mapping()
+    mapping = hints.mapping or Mapping()
     if hints.negate is not None:
-        given = structs.replace(given, negate=hints.negate)
-    if given.date_format is not None:
-        return given, ()
-    order, comma = DateOrder(), given.decimal_comma
+        mapping = structs.replace(mapping, negate=hints.negate)
+    if mapping.date_format is not None:
+        return mapping, ()
+    order, comma = DateOrder(), mapping.decimal_comma
     lines = TextLines(stream, encoding, hints.limits)
     try:
         for field in (field for record in _records(lines) if record.kind in _LISTS for field in record.fields):
@@ -108,11 +108,11 @@ def _mapping(stream: BinaryIO, encoding: str, hints: Hints) -> tuple[Mapping, tu
     finally:
         lines.detach()
     formats = order.formats()
-    found = structs.replace(given, date_format=formats[0], decimal_comma=comma)
+    proposed = structs.replace(mapping, date_format=formats[0], decimal_comma=comma)
     settled = (formats[0], ()) if len(formats) == 1 else settled_dates(order, hints)
     if settled is None:
-        raise unsettled_dates(found, formats, order.doubtful)
-    return structs.replace(found, date_format=settled[0]), settled[1]
+        raise unsettled_dates(proposed, formats, order.doubtful)
+    return structs.replace(proposed, date_format=settled[0]), settled[1]
 
 
 def unsettled_dates(mapping: Mapping, formats: tuple[str, ...], example: str) -> Unreadable:

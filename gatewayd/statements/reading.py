@@ -87,11 +87,11 @@ def format_of(stream: BinaryIO) -> Format:
         if head.startswith(magic):
             raise Unreadable(None, f"the file is {what}")
     text = head.decode(encoding_of(stream), errors="ignore").lstrip("\ufeff \t\r\n")
-    if found := _marked_up(text):
-        return found
+    if marked_up := _marked_up(text):
+        return marked_up
     if _QIF.search(text):
         return "qif"
-    if _MT940.match(text) or len({found[1] for found in _MT940_FIELD.finditer(text)}) >= _MT940_FIELDS:
+    if _MT940.match(text) or len({match[1] for match in _MT940_FIELD.finditer(text)}) >= _MT940_FIELDS:
         return "mt940"
     return "csv"
 
@@ -116,9 +116,9 @@ def read(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
     """
     if stream.seek(0, os.SEEK_END) > hints.limits.file_bytes:
         raise Unreadable(None, f"the file is larger than {hints.limits.file_bytes} bytes")
-    found = format_of(stream)  # also of what the caller names: an archive is none of them
+    detected = format_of(stream)  # also of what the caller names: an archive is none of them
     lines = 0
-    for part in _reader(hints, found)(stream, hints):
+    for part in _reader(hints, detected)(stream, hints):
         if isinstance(part, Line | Refused | Ignored | Trade | PriceLine):
             lines += 1
             if lines > hints.limits.lines:
@@ -126,10 +126,10 @@ def read(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
         yield part
 
 
-def _reader(hints: Hints, found: Format) -> Callable[[BinaryIO, Hints], Iterator[Part]]:
+def _reader(hints: Hints, detected: Format) -> Callable[[BinaryIO, Hints], Iterator[Part]]:
     """Raises `Unreadable` for a format that files of this kind do not have."""
     readers, what = _READERS[hints.kind]
-    reader = readers.get(hints.format or found)
+    reader = readers.get(hints.format or detected)
     if reader is None:
-        raise Unreadable(None, f"the file is {found}, which is {what}")
+        raise Unreadable(None, f"the file is {detected}, which is {what}")
     return reader

@@ -145,9 +145,9 @@ def type_of_word(text: str) -> TransactionType:
     """
     words = text.lower().replace("_", " ").split()
     for count in range(min(len(words), 3), 0, -1):
-        found = WORDS.get(" ".join(words[:count]))
-        if found is not None:
-            return found
+        type_ = WORDS.get(" ".join(words[:count]))
+        if type_ is not None:
+            return type_
     return "other"
 
 

@@ -4,7 +4,7 @@ from gatewayd.store.database import Store
 from gatewayd.store.failures import OverBudget, StoreFailure
 from gatewayd.store.rows.columns import Columns
 from gatewayd.store.rows.staged_rows import StagedRows
-from gatewayd.store.rows.tables import Table
+from gatewayd.store.rows.tables import RemovableTable, Table
 from gatewayd.store.transactions import ReadTx, Row, WriteTx
 from gatewayd.store.waiting_jobs import WriterTime
 
@@ -12,6 +12,7 @@ __all__ = [
     "Columns",
     "OverBudget",
     "ReadTx",
+    "RemovableTable",
     "Row",
     "StagedRows",
     "Store",

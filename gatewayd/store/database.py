@@ -32,6 +32,7 @@ from gatewayd.store.files.manifests import KEY_NAME
 from gatewayd.store.files.snapshot import PULSE_NAME, Pulse, Snapshot
 from gatewayd.store.integrity import find_damage
 from gatewayd.store.long_reads import LongReads
+from gatewayd.store.reactions import Reactions, no_reactions
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.sealing.instance_key import open_key, proven_key
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
@@ -115,7 +116,14 @@ class Store:
     """One open database. Made by `open_store`."""
 
     def __init__(
-        self, settings: StoreSettings, clock: Clock, sealer: Sealer, ids: IdSource, *, migrates: bool = True
+        self,
+        settings: StoreSettings,
+        clock: Clock,
+        sealer: Sealer,
+        ids: IdSource,
+        reactions: Callable[[], Reactions] = no_reactions,
+        *,
+        migrates: bool = True,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -136,7 +144,9 @@ class Store:
         self._pulse = Pulse(settings.directory / PULSE_NAME)
         self.writer_end = WriterEnd()
         end = self.writer_end.tell
-        parts = WriterParts(writer, clock, sealer, ids.new, self._pulse.beat, file.require, self._faults, end)
+        parts = WriterParts(
+            writer, clock, sealer, ids.new, self._pulse.beat, file.require, self._faults, end, reactions
+        )
         self._writer = Writer(parts, self._deliver, MAX_WAITING_WRITES)
         self._snapshot = Snapshot(self._reader, self._pulse)
         self._writing = 0
@@ -416,22 +426,35 @@ def _outcome_of(job: Job) -> "outcome.Outcome[object]":
 
 @asynccontextmanager
 async def open_store(
-    settings: StoreSettings, clock: Clock, key_file: Path | None = None, *, migrates: bool = True
+    settings: StoreSettings,
+    clock: Clock,
+    key_file: Path | None = None,
+    reactions: Callable[[], Reactions] = no_reactions,
+    *,
+    migrates: bool = True,
 ) -> AsyncIterator[Store]:
     """Open. An older database is migrated first or, where that is not for the caller to do, refused.
 
+    `reactions`: what follows from changes of rows, which is asked for with the first write.
+
     Raises `StoreFailure` or `MigrationError`.
     """
-    async with open_sealed_store(settings, clock, prepare(settings.directory, key_file), migrates=migrates) as store:
+    sealer = prepare(settings.directory, key_file)
+    async with open_sealed_store(settings, clock, sealer, reactions, migrates=migrates) as store:
         yield store
 
 
 @asynccontextmanager
 async def open_sealed_store(
-    settings: StoreSettings, clock: Clock, sealer: Sealer, *, migrates: bool = False
+    settings: StoreSettings,
+    clock: Clock,
+    sealer: Sealer,
+    reactions: Callable[[], Reactions] = no_reactions,
+    *,
+    migrates: bool = False,
 ) -> AsyncIterator[Store]:
     """The same with a key that need not be the one that sealed what is there: for giving that up."""
-    store = Store(settings, clock, sealer, IdSource(clock, secrets.token_bytes), migrates=migrates)
+    store = Store(settings, clock, sealer, IdSource(clock, secrets.token_bytes), reactions, migrates=migrates)
     store.start()
     try:
         yield store
@@ -447,7 +470,12 @@ def prepare(directory: Path, key_file: Path | None) -> Sealer:
 
 
 @asynccontextmanager
-async def open_existing(settings: StoreSettings, clock: Clock, find_key: Callable[[], Path]) -> AsyncIterator[Store]:
+async def open_existing(
+    settings: StoreSettings,
+    clock: Clock,
+    find_key: Callable[[], Path],
+    reactions: Callable[[], Reactions] = no_reactions,
+) -> AsyncIterator[Store]:
     """Open: no database is made, none is migrated, and no instance key is made.
 
     The key is looked for when the first secret is sealed or opened. Raises `StoreFailure` or `MigrationError`; a secret
@@ -456,7 +484,7 @@ async def open_existing(settings: StoreSettings, clock: Clock, find_key: Callabl
     if not os.access(settings.path, os.F_OK):
         raise StoreFailure(f"there is no database in {settings.directory}")
     sealer = Sealer(lambda: proven_key(settings.path, find_key()))
-    store = Store(settings, clock, sealer, IdSource(clock, secrets.token_bytes), migrates=False)
+    store = Store(settings, clock, sealer, IdSource(clock, secrets.token_bytes), reactions, migrates=False)
     store.start()
     try:
         yield store

@@ -964,13 +964,23 @@ CREATE TABLE delivery_attempts (
     PRIMARY KEY (delivery_id, attempt)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE event_followers (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    kinds TEXT NOT NULL,                                -- kinds and patterns, space separated, in their order
+    since INTEGER NOT NULL,                             -- from then on they are recorded without a gap
+    until INTEGER NOT NULL,
+    PRIMARY KEY (org_id, kinds)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE events (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
     kind TEXT NOT NULL CHECK (length(kind) BETWEEN 1 AND 64),   -- the closed set is EVENT_KINDS of events.py
     data BLOB NOT NULL,                                 -- JSON, serialized once
     created_at INTEGER NOT NULL
-, test INTEGER NOT NULL DEFAULT 0 CHECK (test IN (0, 1))) STRICT;
+, test INTEGER NOT NULL DEFAULT 0 CHECK (test IN (0, 1)), recorded_at INTEGER NOT NULL DEFAULT 0) STRICT;
+
+CREATE INDEX events_as_recorded ON events (org_id, recorded_at, id);
 
 CREATE INDEX events_of_org ON events (org_id, id);
 
@@ -1039,7 +1049,7 @@ CREATE INDEX grants_of_user ON grants (user_id, id);
 
 CREATE TABLE hidden_imports (
     org_id TEXT NOT NULL,
-    import_id TEXT NOT NULL REFERENCES import_runs (id),
+    import_id TEXT NOT NULL REFERENCES import_runs (id), since INTEGER,
     PRIMARY KEY (org_id, import_id)
 ) STRICT;
 
@@ -1939,6 +1949,23 @@ CREATE TABLE refresh_tokens (
 
 CREATE UNIQUE INDEX refresh_tokens_of_grant ON refresh_tokens (grant_id, generation);
 
+CREATE TABLE removals (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    resource TEXT NOT NULL,                             -- the name of its table
+    removed_at INTEGER NOT NULL,                        -- in the order of `updated_at`
+    id TEXT NOT NULL,
+    PRIMARY KEY (org_id, resource, removed_at, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX removals_by_age ON removals (removed_at);
+
+CREATE TABLE removals_forgotten (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    resource TEXT NOT NULL,
+    latest INTEGER NOT NULL,                            -- when the last of those was removed that are no longer kept
+    PRIMARY KEY (org_id, resource)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE rents_received (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     tenancy_id TEXT NOT NULL REFERENCES tenancies (id),
@@ -1949,6 +1976,11 @@ CREATE TABLE rents_received (
 
 CREATE INDEX rents_received_unpaid ON rents_received (org_id, unpaid_from, tenancy_id, currency, amount)
 WHERE unpaid_from IS NOT NULL;
+
+CREATE TABLE restores (
+    restored_at INTEGER PRIMARY KEY,
+    backup_made_at INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE seal_keys (
     kid TEXT PRIMARY KEY,                       -- its thumbprint (RFC 7638)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import apsw
 
 from gatewayd.clock import Instant, london_date
+from gatewayd.store.reactions import Change, Reacting
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.update_clock import UpdateClock
 
@@ -103,9 +104,13 @@ class WriteTx(ReadTx):
         sealer: Sealer,
         new_id: Callable[[str], str],
         update_clock: UpdateClock,
+        reacting: Reacting,
     ) -> None:
         super().__init__(connection, bindings, sealer)
         self._connection = connection
+        self._reactions = reacting.reactions
+        self._changes: dict[tuple[str, str, str], Change] = {}
+        self._listened = reacting.listened
         self._update_clock = update_clock
         self._updated_at: Instant | None = None
         self.new_id = new_id
@@ -134,3 +139,42 @@ class WriteTx(ReadTx):
     def announce(self, topic: str) -> None:
         """Wake the tasks that wait for `topic`, once this is durable."""
         self.topics.add(topic)
+
+    # -- what follows from a change of a row
+
+    def reacts(self, table: str) -> bool:
+        """Whether anything follows from a change of a row of this table, so that it matters what the row was."""
+        return table in self._reactions.follow_ups or self._tells(table)
+
+    def changed(self, table: str, id_: str, before: Any, after: Any) -> None:
+        """A row of a table is stored, with what it was; None: it is new, it is removed.
+
+        What follows from it is done at once; who listens is told when the operation ends, once for each row.
+        """
+        for follow_up in self._reactions.follow_ups.get(table, ()):
+            follow_up(self, before, after)
+        if self._tells(table):
+            key = (self.org_id, table, id_)
+            first = self._changes.get(key)
+            self._changes[key] = Change(table, before if first is None else first.before, after)
+
+    def tell(self) -> None:
+        """Tell whoever listens what has become of the rows that changed. Called once, at the end of the operation."""
+        for (org_id, _, _), change in self._changes.items():
+            self.bind(org_id)
+            self._reactions.tell(self, change)
+
+    def forget_listened(self) -> None:
+        """Look anew who listens, since that has changed."""
+        self._listened.pop(self.org_id, None)
+
+    @property
+    def listened(self) -> frozenset[str]:
+        """The kinds of events that anybody of the organization listens to, and perhaps some that somebody did."""
+        kinds = self._listened.get(self.org_id)
+        if kinds is None:
+            kinds = self._listened[self.org_id] = self._reactions.listened(self)
+        return kinds
+
+    def _tells(self, table: str) -> bool:
+        return table in self._reactions.told and bool(self.listened)

@@ -8,6 +8,7 @@ what a neighbour wrote, which is lost.
 """
 
 import contextlib
+import functools
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import apsw
 from gatewayd.clock import Clock
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
 from gatewayd.store.faults import Faults
+from gatewayd.store.reactions import Reacting, Reactions, no_reactions
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.transactions import Bindings, WriteTx
 from gatewayd.store.update_clock import UpdateClock
@@ -39,6 +41,8 @@ class WriterParts:
     faults: Faults = field(default_factory=Faults)
     failed: Callable[[BaseException], None] = lambda error: None
     """Called on the writer's thread where it ends by a fault that is no job's and no failure of the store."""
+    reactions: Callable[[], Reactions] = no_reactions
+    """What follows from changes, which is asked for with the first write."""
 
 
 class Writer:
@@ -49,6 +53,8 @@ class Writer:
         self._deliver = deliver
         self._waiting = WaitingJobs(max_waiting)
         self._update_clock = UpdateClock(parts.connection)
+        self._reacting = functools.cache(lambda: Reacting(parts.reactions()))
+        self._version = -1  # of the database, as other connections have left it
         self.commits = self.changes = self.awaited = 0
         self._thread = threading.Thread(target=self._run, name="gatewayd-writer", daemon=True)
 
@@ -121,6 +127,7 @@ class Writer:
             for job in batch:
                 job.decided = True  # whatever comes of the rest
             self._update_clock.committed()
+            self._version = connection.data_version()  # what this connection committed itself is known
             self.commits += 1
             if connection.total_changes() != unchanged:
                 self.changes += 1
@@ -135,8 +142,13 @@ class Writer:
             self.awaited += not job.is_background
 
     def _begin(self) -> None:
-        self._parts.connection.execute("BEGIN IMMEDIATE")
+        connection = self._parts.connection
+        connection.execute("BEGIN IMMEDIATE")
         self._update_clock.begin()
+        version = connection.data_version()  # no statement, and less than a microsecond
+        if version != self._version:
+            self._version = version
+            self._reacting().listened.clear()
 
     def _attempt(self, job: Job, alone: bool) -> None:
         """Run one job. Raises only what ends the whole transaction.
@@ -145,11 +157,19 @@ class Writer:
         """
         parts, execute = self._parts, self._parts.connection.execute
         bindings = Bindings(job.org_id, parts.clock.now())
-        transaction = WriteTx(parts.connection, bindings, parts.sealer, parts.new_id, self._update_clock)
+        transaction = WriteTx(
+            parts.connection,
+            bindings,
+            parts.sealer,
+            parts.new_id,
+            self._update_clock,
+            self._reacting(),
+        )
         if not alone:
             execute("SAVEPOINT operation")
         try:
             job.result = job.work(transaction)
+            transaction.tell()
             job.topics = transaction.topics
             if not alone:
                 execute("RELEASE operation")
@@ -165,6 +185,7 @@ class Writer:
 
     def _roll_back(self, alone: bool) -> None:
         """Undo the job that runs, within the transaction of all or in a new one."""
+        self._reacting().listened.clear()
         execute = self._parts.connection.execute
         if alone:
             execute("ROLLBACK")
@@ -175,6 +196,7 @@ class Writer:
 
     def _abandon(self, batch: list[Job], error: BaseException) -> None:
         self._update_clock.lost()
+        self._reacting().listened.clear()
         self._parts.faults.refused(error)
         if self._parts.connection.in_transaction:
             with contextlib.suppress(apsw.Error):  # tried again before the next batch

@@ -157,12 +157,12 @@ def approve(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) 
     for it. Raises `Problem`: `not_found`; `invalid_state` for what works no more, or was made without a tax scope;
     `validation_failed` for an attestation that is too long.
     """
-    holder, given = holder_of(tx, subject), _check_attestation(attestation)
+    holder, attested = holder_of(tx, subject), _check_attestation(attestation)
     refuse_useless(holder)
-    if holder.approved and given is None:
+    if holder.approved and attested is None:
         return _decision(subject, holder, "approved", standing(tx, subject).attestation, None)
     pending = _pending(tx, subject)
-    declared = given or (None if pending is None else pending.attestation) or BY_OPERATOR
+    declared = attested or (None if pending is None else pending.attestation) or BY_OPERATOR
     _set(tx, subject, declared, actor)
     _decide(tx, pending or _ask(tx, subject, holder, None, actor), "approved", declared, None, actor)
     return _decision(subject, holder, "approved", declared, None)
@@ -183,8 +183,8 @@ def refuse(tx: WriteTx, subject: Subject, reason: str | None, actor: str) -> Dec
         _set(tx, subject, None, actor)
     else:
         _record(tx, subject, holder, actor, "refused", {"reason": reason})
-    asked = pending or _ask(tx, subject, holder, None, actor)
-    _decide(tx, asked, "refused", asked.attestation, reason, actor)
+    request = pending or _ask(tx, subject, holder, None, actor)
+    _decide(tx, request, "refused", request.attestation, reason, actor)
     return _decision(subject, holder, "refused", None, reason)
 
 
@@ -199,19 +199,19 @@ def list_requests(tx: ReadTx) -> list[TaxRequest]:
         if holder is not None and not holder.ended:
             requests.append(_render(row, holder))
     requests += [_of_key(key) for key in api_keys.list_tax_chosen(tx) if _last(tx, Subject("key", key.id)) is None]
-    return sorted(requests, key=lambda one: one.requested_at)
+    return sorted(requests, key=lambda request: request.requested_at)
 
 
 def list_approved(tx: ReadTx) -> list[Approved]:
     """Who has access now: keys, then clients, each the oldest first."""
-    found = []
+    approved = []
     for key in api_keys.list_tax_approved(tx):
         subject = Subject("key", key.id)
-        found.append(Approved(subject, key.name, key.org_id, key.scopes, _approval_of(tx, subject)))
+        approved.append(Approved(subject, key.name, key.org_id, key.scopes, _approval_of(tx, subject)))
     for client in oauth_clients.list_tax_approved(tx):
         subject = Subject("client", client.id)
-        found.append(Approved(subject, client.name, None, sorted(RESTRICTED), _approval_of(tx, subject)))
-    return found
+        approved.append(Approved(subject, client.name, None, sorted(RESTRICTED), _approval_of(tx, subject)))
+    return approved
 
 
 def find_request(tx: ReadTx, subject: Subject) -> TaxRequest | None:
@@ -244,7 +244,7 @@ def standing(tx: ReadTx, subject: Subject) -> Standing:
 
 
 def _approval_of(tx: ReadTx, subject: Subject) -> Standing:
-    """The approval of what has access. A key that followed another has the approval and not its story."""
+    """The approval of a key or client that has access. One that replaced another has no request."""
     last = _last(tx, subject)
     if last is None:
         return Standing("approved")
@@ -252,7 +252,7 @@ def _approval_of(tx: ReadTx, subject: Subject) -> Standing:
 
 
 def _ask(tx: WriteTx, subject: Subject, holder: Holder, attestation: str | None, actor: str) -> _Row:
-    """Write down a request; a decision that nobody asked for is written to one of its own."""
+    """Store a request; a decision that nobody asked for has one too."""
     values = {**subject._asdict(), "subject": subject.id, "id": tx.new_id("txr")}
     tx.run(_INSERT_ANY_ORG, of_org=holder.org_id, attestation=attestation, actor=actor, **values)
     made = _pending(tx, subject)
@@ -260,8 +260,10 @@ def _ask(tx: WriteTx, subject: Subject, holder: Holder, attestation: str | None,
     return made
 
 
-def _decide(tx: WriteTx, asked: _Row, status: Status, attestation: str | None, reason: str | None, actor: str) -> None:
-    tx.run(_DECIDE_ANY_ORG, id=asked.id, status=status, attestation=attestation, reason=reason, actor=actor)
+def _decide(
+    tx: WriteTx, request: _Row, status: Status, attestation: str | None, reason: str | None, actor: str
+) -> None:
+    tx.run(_DECIDE_ANY_ORG, id=request.id, status=status, attestation=attestation, reason=reason, actor=actor)
 
 
 def _set(tx: WriteTx, subject: Subject, attestation: str | None, actor: str) -> None:
@@ -366,11 +368,11 @@ def _instant(microseconds: int | None) -> Instant | None:
 
 
 def holder_of(tx: ReadTx, subject: Subject) -> Holder:
-    """What is known of it; the transaction is bound to a key's organization. Raises `Problem` `not_found`."""
-    found = find_holder(tx, subject)
-    if found is None:
+    """The key or client, the transaction bound to the organization of a key. Raises `Problem` `not_found`."""
+    holder = find_holder(tx, subject)
+    if holder is None:
         raise not_found("API key" if subject.kind == "key" else "client")
-    return found
+    return holder
 
 
 def find_holder(tx: ReadTx, subject: Subject) -> Holder | None:

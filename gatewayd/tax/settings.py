@@ -55,7 +55,7 @@ class TaxSettings:
 
     @property
     def _is_stand_in(self) -> bool:
-        """Whether the upstream has the place of the authority. What the authority itself is nobody can set."""
+        """Whether the upstream stands in for the authority, whose own address nobody can set."""
         return self.upstream_is_sandbox and not self._is_at(PRODUCTION) and not self._is_at(TEST)
 
     def _is_at(self, address: str) -> bool:

@@ -66,56 +66,56 @@ class WatchedFolder:
         """Take what has not changed since the last look. Raises `OSError` or `StoreFailure`."""
         before, self._seen = self._seen, {}
         known = {org.id for org in await self._store.read(organizations.list_all)}
-        with closing(found_files.walk(self._directory)) as found:
-            while (one := await self._filing.run(next, found, None)) is not None:
+        with closing(found_files.walk(self._directory)) as files:
+            while (file := await self._filing.run(next, files, None)) is not None:
                 if len(self._seen) >= FILES_PER_LOOK:
                     return
                 if (
-                    not isinstance(one, FoundFile)
-                    or one.parts[0] == FAILED
-                    or self._left.get(one.parts) == one.identity
+                    not isinstance(file, FoundFile)
+                    or file.parts[0] == FAILED
+                    or self._left.get(file.parts) == file.identity
                 ):
                     continue
-                if before.get(one.parts) == one.identity and self._is_settled(one.identity):
-                    await self._take(one, known)
+                if before.get(file.parts) == file.identity and self._is_settled(file.identity):
+                    await self._take(file, known)
                 else:
-                    self._seen[one.parts] = one.identity
+                    self._seen[file.parts] = file.identity
 
     def _is_settled(self, identity: Identity) -> bool:
         age = self._store.now() - identity.modified_ns // 1_000
         return age < 0 or age >= SETTLED_SECONDS * SECOND  # the clock of a network share may be ahead
 
-    async def _take(self, found: FoundFile, known: set[str]) -> None:
-        place = _place(found.parts, known)
+    async def _take(self, file: FoundFile, known: set[str]) -> None:
+        place = _place(file.parts, known)
         if place is None:
-            self._leave(found, "its first folder is the id of no organization")
+            self._leave(file, "its first folder is the id of no organization")
             return
-        filed = await self._filing.file_one(_caller(place.org_id), found, None, place.above)
+        filed = await self._filing.file_one(_caller(place.org_id), file, None, place.above)
         if filed.outcome == "refused":
-            await self._set_aside(found, filed)
+            await self._set_aside(file, filed)
             return
         self._log.info("document_filed", path=filed.path, document=filed.document_id, outcome=filed.outcome)
-        if found_files.is_still(found):
+        if found_files.is_still(file):
             try:
-                await self._filing.run(lambda: os.unlink(found.parts[-1], dir_fd=found.folder))
+                await self._filing.run(lambda: os.unlink(file.parts[-1], dir_fd=file.folder))
             except OSError as error:
-                self._leave(found, f"it is a document now, and cannot be deleted: {error.strerror}")
+                self._leave(file, f"it is a document now, and cannot be deleted: {error.strerror}")
 
-    async def _set_aside(self, found: FoundFile, filed: Filed) -> None:
+    async def _set_aside(self, file: FoundFile, filed: Filed) -> None:
         reason = filed.reason or ""
         try:
-            await self._filing.run(_move_to_failed, self._directory, found, reason)
+            await self._filing.run(_move_to_failed, self._directory, file, reason)
         except OSError as error:
-            self._leave(found, f"{reason}; and it cannot be moved away: {error.strerror}")
+            self._leave(file, f"{reason}; and it cannot be moved away: {error.strerror}")
         else:
             self._log.warning("document_refused", path=filed.path, reason=reason)
 
-    def _leave(self, found: FoundFile, reason: str) -> None:
+    def _leave(self, file: FoundFile, reason: str) -> None:
         """It stays where it is, and is looked at again when it has changed."""
         if len(self._left) >= FILES_PER_LOOK:
             self._left.clear()
-        self._left[found.parts] = found.identity
-        self._log.warning("document_refused", path=found.path, reason=reason)
+        self._left[file.parts] = file.identity
+        self._log.warning("document_refused", path=file.path, reason=reason)
 
 
 def _place(parts: tuple[str, ...], known: set[str]) -> _Place | None:
@@ -135,18 +135,18 @@ def _caller(org_id: str) -> Caller:
     )
 
 
-def _move_to_failed(directory: Path, found: FoundFile, reason: str) -> None:
+def _move_to_failed(directory: Path, file: FoundFile, reason: str) -> None:
     """Move a file aside under a name that is free there, with its reason. Raises `OSError`."""
     folder = directory / FAILED
     folder.mkdir(exist_ok=True)
     if folder.is_symlink():
         raise OSError(0, f"{FAILED} is a symbolic link")
-    name = found.parts[-1]
+    name = file.parts[-1]
     stem, dot, ending = name.rpartition(".")
     number = 1
     while (folder / name).exists() or (folder / name).is_symlink():
         number += 1
-        name = f"{stem} ({number}).{ending}" if dot and stem else f"{found.parts[-1]} ({number})"
-    os.rename(found.parts[-1], folder / name, src_dir_fd=found.folder)
+        name = f"{stem} ({number}).{ending}" if dot and stem else f"{file.parts[-1]} ({number})"
+    os.rename(file.parts[-1], folder / name, src_dir_fd=file.folder)
     with suppress(OSError):  # a full disk
-        (folder / (name + REASON)).write_text(f"{found.path}: {reason}\n", "utf-8")
+        (folder / (name + REASON)).write_text(f"{file.path}: {reason}\n", "utf-8")

@@ -46,8 +46,8 @@ class Download(msgspec.Struct, frozen=True, kw_only=True):
 
 def make(tx: ReadTx, download: Download) -> str:
     """The token: the same for the same download."""
-    text = _text(msgspec.json.encode(download))
-    return f"{text}.{_text(tx.sign(text, _CONTEXT))}"
+    text = _base64_text(msgspec.json.encode(download))
+    return f"{text}.{_base64_text(tx.sign(text, _CONTEXT))}"
 
 
 def open_token(tx: ReadTx, token: str) -> Download | None:
@@ -55,16 +55,16 @@ def open_token(tx: ReadTx, token: str) -> Download | None:
     text, dot, signature = token.partition(".")
     if len(token) > TOKEN_MAX or not token.isascii() or not dot:
         return None
-    if not hmac.compare_digest(_text(tx.sign(text, _CONTEXT)), signature):
+    if not hmac.compare_digest(_base64_text(tx.sign(text, _CONTEXT)), signature):
         return None
     try:
-        found = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=Download)
+        download = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=Download)
     except (binascii.Error, msgspec.MsgspecError):  # of a version that signed something else
         return None
-    if found.until <= tx.now or suspensions.is_suspended(tx, found.org):
+    if download.until <= tx.now or suspensions.is_suspended(tx, download.org):
         return None
-    tx.bind(found.org)
-    return found if _is_good(tx, found) else None
+    tx.bind(download.org)
+    return download if _is_good(tx, download) else None
 
 
 def _is_good(tx: ReadTx, download: Download) -> bool:
@@ -79,5 +79,5 @@ def _is_good(tx: ReadTx, download: Download) -> bool:
     return not download.credential.startswith("grt_") or grants.find_live(tx, download.credential) is not None
 
 
-def _text(content: bytes) -> str:
+def _base64_text(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode("ascii")

@@ -63,47 +63,47 @@ class Filing:
         `tell` hears of each file. Raises `OSError` where the folder cannot be read, `StoreFailure` where the disk is
         full: what was told of until then is durable.
         """
-        with closing(found_files.walk(root)) as found:
-            while (one := await self.run(next, found, None)) is not None:
-                if isinstance(one, Passed):
-                    tell(Filed(one.path, "refused", 0, reason=one.reason))
+        with closing(found_files.walk(root)) as files:
+            while (file := await self.run(next, files, None)) is not None:
+                if isinstance(file, Passed):
+                    tell(Filed(file.path, "refused", 0, reason=file.reason))
                 else:
-                    tell(await self.file_one(caller, one, top))
+                    tell(await self.file_one(caller, file, top))
 
-    async def file_one(self, caller: Caller, found: FoundFile, top: str | None, above: int = 0) -> Filed:
-        """File one; the first `above` names of its path are no folders of the vault. Raises `StoreFailure`."""
-        size = found.identity.size_bytes
+    async def file_one(self, caller: Caller, file: FoundFile, top: str | None, above: int = 0) -> Filed:
+        """File one file; the first `above` names of its path are no folders of the vault. Raises `StoreFailure`."""
+        size = file.identity.size_bytes
         if size > self._limits.max_bytes:
             reason = f"a document may have at most {self._limits.max_bytes} bytes"
-            return Filed(found.path, "refused", size, reason=reason)
+            return Filed(file.path, "refused", size, reason=reason)
         try:
-            return await self._file(caller, found, top, above)
+            return await self._file(caller, file, top, above)
         except Changed:
-            return Filed(found.path, "refused", size, reason="it was changed while it was read")
+            return Filed(file.path, "refused", size, reason="it was changed while it was read")
         except Problem as problem:
-            return Filed(found.path, "refused", size, reason=problem.message)
+            return Filed(file.path, "refused", size, reason=problem.message)
         except OSError as error:
-            return Filed(found.path, "refused", size, reason=f"it cannot be read: {error.strerror}")
+            return Filed(file.path, "refused", size, reason=f"it cannot be read: {error.strerror}")
 
     async def run(self, work: Callable[..., T], *values: object) -> T:
         """Work that waits for the disk."""
         return await trio.to_thread.run_sync(work, *values, limiter=self._threads)
 
-    async def _file(self, caller: Caller, found: FoundFile, top: str | None, above: int) -> Filed:
-        descriptor = await self.run(found_files.open_file, found)
+    async def _file(self, caller: Caller, file: FoundFile, top: str | None, above: int) -> Filed:
+        descriptor = await self.run(found_files.open_file, file)
         try:
             sha256 = await self._hash(descriptor)
             known = await self._store.read(lambda tx: rows.same_content(tx, sha256, ""), caller.org_id)
             if known is None or not await self.run(self._has, sha256):
-                await self._copy(descriptor, found, sha256)
+                await self._copy(descriptor, file, sha256)
         finally:
             os.close(descriptor)
         outcome: Literal["added", "known"] = "known"
         if known is None:
-            info = BlobInfo(sha256, found.identity.size_bytes)
+            info = BlobInfo(sha256, file.identity.size_bytes)
             filer = _Filer(caller, self._limits, top)
-            outcome, known = await self._store.write(lambda tx: filer.add(tx, found.parts[above:], info), caller.org_id)
-        return Filed(found.path, outcome, found.identity.size_bytes, known)
+            outcome, known = await self._store.write(lambda tx: filer.add(tx, file.parts[above:], info), caller.org_id)
+        return Filed(file.path, outcome, file.identity.size_bytes, known)
 
     async def _hash(self, descriptor: int) -> str:
         digest = hashlib.sha256()
@@ -117,7 +117,7 @@ class Filing:
             pass
         return digest.hexdigest()
 
-    async def _copy(self, descriptor: int, found: FoundFile, sha256: str) -> None:
+    async def _copy(self, descriptor: int, file: FoundFile, sha256: str) -> None:
         """Store the bytes. Raises `Changed` where they are not those that were hashed."""
         await self.run(os.lseek, descriptor, 0, os.SEEK_SET)
         draft = await self.run(self._blobs.draft, self._limits.max_bytes)
@@ -133,7 +133,7 @@ class Filing:
         try:
             while await self.run(step):
                 pass
-            if draft.sha256 != sha256 or found_files.identity_of(descriptor) != found.identity:
+            if draft.sha256 != sha256 or found_files.identity_of(descriptor) != file.identity:
                 raise Changed
             await self.run(draft.save)
         except BlobTooLarge:
@@ -177,7 +177,7 @@ class _Filer(NamedTuple):
 
     def _folder(self, tx: WriteTx, name: str, parent_id: str | None) -> str:
         """The folder of that name in another, made where it is not there."""
-        found = folders.named(tx, parent_id, name)
-        if found is not None:
-            return found
+        folder_id = folders.named(tx, parent_id, name)
+        if folder_id is not None:
+            return folder_id
         return folder_operations.create_folder(tx, self.caller, CreateFolder(name=name, parent_id=parent_id)).id

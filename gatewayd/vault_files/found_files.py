@@ -68,11 +68,11 @@ def walk(root: Path) -> Walk:
         yield from _walk(folder, ())
 
 
-def open_file(found: FoundFile) -> int:
+def open_file(file: FoundFile) -> int:
     """A descriptor to read it by. Raises `OSError`, also for what is no regular file any more."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(found.parts[-1], flags, dir_fd=found.folder)
-    if identity_of(descriptor) != found.identity:
+    descriptor = os.open(file.parts[-1], flags, dir_fd=file.folder)
+    if identity_of(descriptor) != file.identity:
         os.close(descriptor)
         raise OSError(0, "it is being changed")
     return descriptor
@@ -83,13 +83,13 @@ def identity_of(descriptor: int) -> Identity | None:
     return _identity(os.fstat(descriptor))
 
 
-def is_still(found: FoundFile) -> bool:
+def is_still(file: FoundFile) -> bool:
     """Whether its name leads to the same file, unchanged."""
     try:
-        status = os.stat(found.parts[-1], dir_fd=found.folder, follow_symlinks=False)
+        status = os.stat(file.parts[-1], dir_fd=file.folder, follow_symlinks=False)
     except OSError:
         return False
-    return _identity(status) == found.identity
+    return _identity(status) == file.identity
 
 
 def readable(name: str) -> str:

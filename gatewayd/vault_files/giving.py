@@ -78,16 +78,16 @@ class Giving:
 
     async def link(self, token: str) -> OpenAddress | None:
         """What a link leads to."""
-        found = None if len(token) > TOKEN_MAX else await self._store.read(partial(links.find, token=token))
-        return None if found is None else _of_link(found)
+        link = None if len(token) > TOKEN_MAX else await self._store.read(partial(links.find, token=token))
+        return None if link is None else _of_link(link)
 
     async def picture(self, path: str) -> GivenFile | None:
         """The picture at a path that a document names. Raises `Problem` `gone`."""
-        found = await self._store.read(partial(_picture, path=path))
-        if found is None:
+        variant = await self._store.read(partial(_picture, path=path))
+        if variant is None:
             return None
-        bytes_at = await self._files.path_of(found.sha256)
-        return GivenFile(bytes_at, found.size_bytes, found.sha256, PICTURE, found.mime_type)
+        bytes_at = await self._files.path_of(variant.sha256)
+        return GivenFile(bytes_at, variant.size_bytes, variant.sha256, PICTURE, variant.mime_type)
 
     async def file_of(self, opened: OpenAddress) -> GivenFile:
         """Raises `Problem`: `gone`, `validation_failed` for what cannot be made of it any more."""
@@ -128,13 +128,15 @@ class Giving:
 
 
 def _download(tx: ReadTx, token: str) -> OpenAddress | None:
-    found = download_tokens.open_token(tx, token)
-    if found is None:
+    download = download_tokens.open_token(tx, token)
+    if download is None:
         return None
-    opened = links.find_open(tx, found.reader) if found.is_of_link else None
-    if found.is_of_link and opened is None:
+    opened = links.find_open(tx, download.reader) if download.is_of_link else None
+    if download.is_of_link and opened is None:
         return None
-    return OpenAddress(found.org, uploaded(tx, found.document), found.variant, found.inline, found.reader, opened)
+    return OpenAddress(
+        download.org, uploaded(tx, download.document), download.variant, download.inline, download.reader, opened
+    )
 
 
 def _of_link(opened: OpenLink) -> OpenAddress:

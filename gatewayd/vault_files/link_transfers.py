@@ -29,14 +29,14 @@ class Piece(NamedTuple):
 
 @dataclass
 class _Transfer:
-    """A download that was counted. `given` is what was promised of it, and not taken back, in bytes.
+    """A download that was counted. `promised` is what of it was to be sent and was not taken back, in bytes.
 
     `reach` is behind the last byte that was sent. `open` counts answers under way, `unknown` those that were sent to
     their end and may not have arrived.
     """
 
     began: float
-    given: int = 0
+    promised: int = 0
     reach: int = 0
     broken: bool = False
     open: int = 0
@@ -47,9 +47,9 @@ class _Transfer:
         """Whether a piece goes on with it."""
         if piece.start == 0:
             return False
-        if self.given + piece.length <= piece.size:
+        if self.promised + piece.length <= piece.size:
             return True
-        if self.given + piece.length > 2 * piece.size:
+        if self.promised + piece.length > 2 * piece.size:
             return False
         return (self.broken and piece.start >= self.reach - IN_FLIGHT_BYTES) or (
             self.open > 0 and piece.start >= self.reach
@@ -62,7 +62,7 @@ class Sending:
     def __init__(self, transfer: _Transfer, piece: Piece) -> None:
         self._transfer, self._piece = transfer, piece
         self._sent = 0
-        transfer.given += piece.length
+        transfer.promised += piece.length
         transfer.open += 1
 
     def sent(self, count: int) -> None:
@@ -75,7 +75,7 @@ class Sending:
         transfer = self._transfer
         transfer.open -= 1
         if self._sent < self._piece.length:
-            transfer.given -= self._piece.length - self._sent
+            transfer.promised -= self._piece.length - self._sent
             transfer.broken = True
         else:
             transfer.unknown += 1

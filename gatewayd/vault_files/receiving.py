@@ -64,17 +64,17 @@ class Receiving:
 
     async def expected(self, token: str) -> Expected:
         """The document that a token is for. Raises `Problem` `not_found`, also where its bytes have come."""
-        found = await self._standing(token)
-        if found is None or found.is_received:
+        upload = await self._standing(token)
+        if upload is None or upload.is_received:
             raise uploading.nothing()
-        return found
+        return upload
 
     async def known(self, token: str) -> Expected:
         """The document that a token is for, also where its bytes have come. Raises `Problem` `not_found`."""
-        found = await self._standing(token)
-        if found is None:
+        upload = await self._standing(token)
+        if upload is None:
             raise uploading.nothing()
-        return found
+        return upload
 
     # -- whole
 
@@ -231,7 +231,7 @@ class Receiving:
     async def _looked_at(self, token: str) -> Standing:
         expected = await self.known(token)
         if expected.is_received:
-            return uploading.whole(expected.row)
+            return uploading.received(expected.row)
         offset = await self._run(self._partials.size, expected.row.id)
         return Standing(offset, expected.row.declared_size_bytes, expected.row.upload_expires_at, is_received=False)
 

@@ -67,7 +67,7 @@ def too_slow(error: BodyTooSlow) -> Problem:
     return Problem("request_timeout", str(error), headers=((b"connection", b"close"),))
 
 
-def whole(row: DocumentRow) -> Standing:
+def received(row: DocumentRow) -> Standing:
     """The standing of a document whose bytes have come."""
     assert row.size_bytes is not None, "received"
     return Standing(row.size_bytes, row.size_bytes, row.upload_expires_at, is_received=True)

@@ -4,7 +4,7 @@ from functools import partial
 
 from gatewayd.contract.operation import Area, Handlers
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks import deliveries, replays, subscriptions, test_events
+from gatewayd.webhooks import deliveries, event_log, replays, subscriptions, test_events
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
 from gatewayd.webhooks.time_range import RETENTION_DAYS
 
@@ -18,6 +18,8 @@ AREA = Area(
         *replays.OPERATIONS,
     ),
 )
+
+EVENTS = Area("events", "Events", event_log.OPERATIONS)
 
 
 def handlers(policy: Policy, max_attempts: int = MAX_ATTEMPTS, retention_days: int = RETENTION_DAYS) -> Handlers:

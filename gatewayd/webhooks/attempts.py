@@ -26,39 +26,53 @@ class Timings(Response, frozen=True, kw_only=True):
     """Where the time went, by phase; a phase that did not begin is left out."""
 
     dns: Microseconds | UnsetType = UNSET
+    """Microseconds to look up the name. Absent: it was not looked up."""
     connect: Microseconds | UnsetType = UNSET
+    """Microseconds to connect. Absent: it did not come to that."""
     tls: Microseconds | UnsetType = UNSET
+    """Microseconds to agree on TLS. Absent: it did not come to that."""
     send: Microseconds | UnsetType = UNSET
+    """Microseconds to send the request. Absent: it did not come to that."""
     headers: Microseconds | UnsetType = UNSET
+    """Microseconds until the head of the answer was there. Absent: it did not come to that."""
     body: Microseconds | UnsetType = UNSET
+    """Microseconds to read the body of the answer. Absent: it did not come to that."""
 
 
 class ResponseHeader(Response, frozen=True, kw_only=True):
-    """A header of what the receiver answered, its name in lower case. There may be several of one name."""
+    """A header of what the receiver answered."""
 
     name: str
+    """In lower case; there may be several headers of one name."""
     value: str
+    """As the receiver sent it; secrets of ours in it are replaced by `[removed]`."""
 
 
 class Attempt(Response, frozen=True, kw_only=True):
-    """One attempt.
-
-    `error` is null where it succeeded. `bodyError` is there where the head of a 2xx came in time and its body did not
-    come whole: `timeout`, `connection`, `tls`, `protocol`. `durationMs` is null and there is no answer where the
-    attempt was not made to its end on our side: `interrupted`, `internal`. `responseHeaders` has the first 8 KiB,
-    `responseBody` the first 16 KiB, as text.
-    """
+    """One attempt to deliver an event."""
 
     attempt: int
+    """Which attempt of its delivery it is, from 1."""
     started_at: Timestamp
+    """When it began."""
     duration_ms: int | None
+    """How long it took, in milliseconds. Null: it was not made to its end on our side."""
     response_code: int | None
+    """The HTTP status of the answer. Null: none came."""
     error: str | None
+    """Why it failed: `timeout`, `dns`, `tls`, `connection`, `protocol`, `blocked_address`, `redirect_refused`,
+    `http_4xx` and the like, or, where it ended on our side, `interrupted` or `internal`. Null: it succeeded."""
     body_error: str | UnsetType = UNSET
+    """Why the body of a 2xx did not come whole, which is a success all the same: `timeout`, `connection`, `tls` or
+    `protocol`. Absent: it came whole, or there was no 2xx."""
     timings: Timings
+    """Where the time went."""
     response_headers: list[ResponseHeader]
+    """The headers of the answer, the first 8 KiB of them. Empty: none came."""
     response_body: str
+    """The first 16 KiB of the answer's body, as text. Empty: none came."""
     reused_connection: bool
+    """True: it was sent on a connection that was open already."""
 
 
 _NO_TIMINGS: Final = Timings()

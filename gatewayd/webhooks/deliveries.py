@@ -19,6 +19,7 @@ from gatewayd.store import ReadTx
 from gatewayd.webhooks import attempts
 from gatewayd.webhooks.attempts import Attempt
 from gatewayd.webhooks.time_range import requested_range
+from gatewayd.webhooks.validation import unknown_event
 
 KIND: Final = "delivery"
 Status = Literal["pending", "retrying", "succeeded", "exhausted", "cancelled"]
@@ -41,50 +42,65 @@ AnyData = Annotated[Raw, Meta(extra_json_schema={"type": "object"}, description=
 
 
 class Delivery(Response, frozen=True, kw_only=True):
-    """One event on its way to one subscription. `nextAttemptAt` is null while an attempt is under way.
-
-    `attempts` counts those that were begun. `interruptions` are those of them that ended on our side, by a stop or a
-    crash, before there was an answer; as many as `maxAttempts` do not count towards it.
-    `replayedFrom` is the delivery that this one repeats, and `originalId` the first of all in a chain of them, under
-    whose id the receiver knows the event. `test`: the event is one that was asked for to try the
-    receiver. `attemptLog` has the attempts that are on record, first to last, where it was asked for.
-    """
+    """One event on its way to one subscription."""
 
     id: Id
     subscription_id: Id
+    """The subscription that it goes to."""
     event: str
+    """The kind of event."""
     status: Status
+    """`pending`: not tried yet; `retrying`: it failed and is tried again; `exhausted`: no attempt is left, or the
+    receiver answered 410; `cancelled`: the subscription was deleted."""
     attempts: int
+    """How many attempts were begun, interrupted ones among them."""
     max_attempts: int
+    """After how many attempts it is given up; as many interruptions as that do not count."""
     interruptions: int
+    """How many of the attempts ended on our side, by a stop or a crash, before there was an answer."""
     response_code: int | None
+    """The HTTP status of the last answer. Null: the last attempt had none, or there was no attempt."""
     last_error: str | None
+    """Why the last attempt failed, as `error` of an attempt. Null: it succeeded, or there was no attempt."""
     last_attempt_at: Timestamp | None
+    """When the last attempt began. Null: there was none."""
     next_attempt_at: Timestamp | None
+    """When the next attempt may begin. Null: one is under way, or none follows."""
     created_at: Timestamp
     completed_at: Timestamp | None
+    """When it was over: succeeded, exhausted or cancelled. Null: it is not over."""
     duration_ms: int | None
+    """How long the last attempt took, in milliseconds. Null: there was none, or it was not made to its end."""
     replayed_from: str | None
+    """The delivery that this one repeats. Null: it repeats none."""
     original_id: str | None
+    """The first delivery of the event, under whose id the receiver knows it, where this one repeats it. Null: it
+    repeats none."""
     test: bool
+    """True: the event was asked for to try the receiver."""
     attempt_log: list[Attempt] | UnsetType = UNSET
+    """The attempts that are on record, first to last. Absent unless `include` asks for them."""
 
 
 class DeliveryDetail(Delivery, frozen=True, kw_only=True):
-    """A delivery with `payload`, its body as every attempt sends it, and the deliveries that repeat it."""
+    """A delivery with its body and the deliveries that repeat it."""
 
     payload: EventBody[AnyData]
+    """Its body, as every attempt sends it."""
     replays: list[Id]
+    """The deliveries that repeat it, oldest first, at most 100."""
 
 
 class ListDeliveries(PageRequest, frozen=True, kw_only=True):
-    """Whose deliveries, and filters of the list. `since` and `until` are about `createdAt`; `until` is not in it."""
+    """Whose deliveries, and filters of the list."""
 
     id: Id
     status: Annotated[list[Status], Meta(max_length=20)] | None = None
     event: Kind | None = None
     since: Since | None = None
+    """From this instant on, of `createdAt`."""
     until: Since | None = None
+    """Up to this instant, not included, of `createdAt`."""
     include: Include | None = None
 
 
@@ -156,7 +172,7 @@ def list_deliveries(tx: ReadTx, caller: Caller, request: ListDeliveries, *, max_
     if tx.row(_SELECT_SUBSCRIPTION, id=request.id) is None:
         raise not_found("subscription")
     if request.event is not None and request.event not in EVENT_KINDS:
-        raise invalid_field("event", "unknown_event", f"Use one of: {', '.join(EVENT_KINDS)}.")
+        raise invalid_field("event", "unknown_event", unknown_event(request.event, EVENT_KINDS))
     limit = min(request.limit, DETAILED_PAGE) if request.include else request.limit
     items: list[bytes] = []
 

@@ -8,6 +8,7 @@ however many deliveries there are.
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
+from gatewayd.events import expanded
 from gatewayd.store import ReadTx
 from gatewayd.webhooks.time_range import TimeRange
 
@@ -67,7 +68,7 @@ def search(tx: ReadTx, query: MissedSearch) -> SearchResult:
     end = tx.value(_SELECT_END, from_id=bounds["from_id"], to_id=bounds["to_id"], skipped=EVENTS_PER_SEARCH - 1)
     if end is not None:
         bounds["to_id"] = _just_after(end)
-    kinds = {f"kind_{place}": kind for place, kind in enumerate(query.kinds)}
+    kinds = {f"kind_{place}": kind for place, kind in enumerate(expanded(query.kinds))}
     of_kinds = f" AND e.kind IN ({', '.join(f':{name}' for name in kinds)})"
     rows = tx.rows(_SELECT_MISSED + of_kinds + _OLDEST_FIRST, id=query.subscription_id, **bounds, **kinds)
     found = [MissedEvent(*row) for row in rows]

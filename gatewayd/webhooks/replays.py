@@ -14,7 +14,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
 from gatewayd.errors import Problem, invalid, invalid_state
-from gatewayd.events import NewDelivery, insert_deliveries
+from gatewayd.events import NewDelivery, expanded, insert_deliveries
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import deliveries, missed_events, subscriptions
 from gatewayd.webhooks.deliveries import FINISHED, Delivery
@@ -45,11 +45,14 @@ class ResendDelivery(Request, frozen=True, kw_only=True):
 
 
 class Recover(SubscriptionRequest, frozen=True, kw_only=True):
-    """What to recover: events recorded from `since` to before `until`."""
+    """What to recover."""
 
     since: Since
+    """Events recorded from this instant on; at most as far back as finished deliveries are kept."""
     until: Since | None = None
+    """Events recorded before this instant; by default up to now."""
     events: Kinds | None = None
+    """Only events of these kinds; by default all that the subscription has."""
     statuses: Outcomes | None = None
     dry_run: Annotated[bool, Meta(description="Count, and send nothing.")] = False
     per_second: Annotated[
@@ -59,20 +62,22 @@ class Recover(SubscriptionRequest, frozen=True, kw_only=True):
 
 
 class Recovered(Response, frozen=True, kw_only=True):
-    """What one call did.
-
-    Among the next 10,000 events it found `matched`, made deliveries of `recovered` and left `remaining`. Where
-    `goOnAfter` is not null there is more to look at: call again with it as `after`. The deliveries become due from
-    `firstDueAt` to `lastDueAt`; a dry run says when those of all that it found would.
-    """
+    """What one call did."""
 
     matched: int
+    """How many events of the next 10,000 did not arrive."""
     recovered: int
+    """How many of them are sent again: at most 1,000 in one call, none in a dry run."""
     remaining: int
+    """How many of `matched` are left for further calls."""
     dry_run: bool
+    """True: nothing is sent."""
     first_due_at: Timestamp | None
+    """When the first new delivery becomes due; in a dry run would. Null: there is none."""
     last_due_at: Timestamp | None
+    """When the last new delivery becomes due; in a dry run would. Null: there is none."""
     go_on_after: str | None
+    """Call again with it as `after`: there is more to look at. Null: there is not."""
 
 
 _SELECT_LAST_DUE = """
@@ -143,7 +148,7 @@ def _kinds(wanted: list[str] | None, subscribed: list[str]) -> list[str]:
     """The kinds to recover. Raises `Problem` `validation_failed` for those the subscription does not have."""
     if wanted is None:
         return subscribed
-    errors = event_errors(wanted, subscribed)
+    errors = event_errors(wanted, [*subscribed, *expanded(subscribed)])
     if errors:
         raise invalid(*errors)
     return list(dict.fromkeys(wanted))

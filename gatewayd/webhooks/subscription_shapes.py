@@ -13,26 +13,31 @@ DisabledReason = Literal["caller", "receiver_gone", "failing", "maker_left", "re
 
 
 class Subscription(Response, frozen=True, kw_only=True):
-    """Who is told of which events.
-
-    `disabledReason` is `receiver_gone` after the receiver answered 410, `failing` after five days of nothing but
-    failures, `maker_left` after whoever made it was removed, `restored` after a backup was restored: of these two an
-    owner alone enables it again, whose it is from then on. `failingSince` is the first failed attempt after the last
-    success; `disablesAt`, once it is foreseeable, when that will disable it. Until `previousSecretExpiresAt` the secret
-    before the last rotation signs too.
-    """
+    """Who is told of which events."""
 
     id: Id
     url: str
+    """Where events are posted."""
     events: Annotated[list[EventName], Meta(extra={"words": True})]
+    """The kinds of events that are sent."""
     enabled: bool
+    """False: nothing is sent. What is queued waits, and events that happen meanwhile are not queued."""
     disabled_reason: DisabledReason | None
+    """`caller`: somebody disabled it; `receiver_gone`: the receiver answered 410; `failing`: five days of nothing but
+    failures; `maker_left`: whoever made it was removed; `restored`: a backup was restored. After the last two an owner
+    alone enables it, whose it is from then on. Null: it is enabled."""
     disabled_at: Timestamp | None
+    """When it was disabled. Null: it is enabled."""
     failing_since: Timestamp | None
+    """The first failed attempt after the last success, or after its URL was changed. Null: there was none."""
     disables_at: Timestamp | None
+    """When further failures will disable it, once half of that time is over. Null: that is not foreseen."""
     secret_prefix: str
+    """How its signing secret begins, to tell which one it is."""
     previous_secret_expires_at: Timestamp | None
+    """Until when the secret before the last rotation signs too. Null: the present one signs alone."""
     created_by: str
+    """The user who made it, else the credential; `operator`: whoever runs the server."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
@@ -54,18 +59,19 @@ class CreatedSubscription(Subscription, frozen=True, kw_only=True):
     """A new subscription, with the signing secret that is shown this once (Spec §2)."""
 
     secret: str
+    """The signing secret; it is shown this once."""
 
 
 class UpdatedSubscription(Subscription, frozen=True, kw_only=True):
-    """The subscription as it now is; the new signing secret is there only in the answer to `rotateSecret`.
-
-    Where it was enabled again, `missed` counts the events since `missedSince` that did not arrive, at most 1,000:
-    `webhooks.recover` sends them.
-    """
+    """The subscription as it now is."""
 
     secret: str | UnsetType = UNSET
+    """The new signing secret, shown this once. Absent unless `rotateSecret` was given."""
     missed: int | UnsetType = UNSET
+    """How many events since `missedSince` did not arrive, at most 1,000: `webhooks.recover` sends them. Absent unless
+    it was enabled again."""
     missed_since: Timestamp | UnsetType = UNSET
+    """From when on `missed` counts. Absent unless it was enabled again."""
 
 
 class Removed(Response, frozen=True, kw_only=True):
@@ -73,6 +79,7 @@ class Removed(Response, frozen=True, kw_only=True):
 
     id: Id
     deleted: Literal[True]
+    """Always true."""
 
 
 class ListSubscriptions(SyncRequest, frozen=True, kw_only=True):
@@ -97,7 +104,9 @@ class UpdateSubscription(SubscriptionRequest, frozen=True, kw_only=True):
     events: Events | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
     rotate_secret: bool = False
+    """Whether to make a new secret and answer it; the old one signs beside it for 24 hours more."""
     end_rotation: bool = False
+    """Whether to drop the old secret at once, of this rotation or the last."""
     expected_version: Version | None = None
 
 

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state
 from gatewayd.events import TOPIC
-from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.outbound.transport import Policy
-from gatewayd.store import ReadTx, Row, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, Row, WriteTx
 from gatewayd.webhooks import delivery_queue, missed_events
 from gatewayd.webhooks.receivers import Address, secret_context
 from gatewayd.webhooks.settings import WebhookSettings
@@ -54,8 +54,12 @@ def _disables_at(tx: ReadTx, row: SubscriptionRow) -> Instant | None:
     return Instant(row.failing_since + DISABLE_AFTER)
 
 
-SUBSCRIPTIONS: Final = Table(
-    "webhook_subscriptions", SubscriptionRow, kind="subscription", prefix="wsub", derived={"disables_at": _disables_at}
+SUBSCRIPTIONS: Final = RemovableTable(
+    "webhook_subscriptions",
+    SubscriptionRow,
+    kind="subscription",
+    prefix="wsub",
+    derived={"disables_at": _disables_at},
 )
 _COUNT = "SELECT COUNT(*) FROM webhook_subscriptions WHERE org_id = :org_id"
 _AT_ADDRESS = "WHERE org_id = :org_id AND id = :id AND url = :url AND enabled = 1"
@@ -75,7 +79,6 @@ UPDATE webhook_subscriptions SET failing_told_at = :at
 _CLEAR_FAILING = f"""
 UPDATE webhook_subscriptions SET failing_since = NULL, failing_told_at = NULL {_AT_ADDRESS}
 """
-_DELETE = "DELETE FROM webhook_subscriptions WHERE org_id = :org_id AND id = :id"
 
 
 def list_subscriptions(tx: ReadTx, caller: Caller, request: ListSubscriptions) -> Listing[Subscription]:
@@ -84,7 +87,7 @@ def list_subscriptions(tx: ReadTx, caller: Caller, request: ListSubscriptions) -
     def render(row: Row) -> bytes:
         return encode(Subscription(**_shown(SUBSCRIPTIONS.read(tx, row), tx.now)))
 
-    return sync_page(tx, request, SUBSCRIPTIONS.select, {}, render)
+    return sync_page(tx, request, Source(SUBSCRIPTIONS, [SUBSCRIPTIONS.select]), {}, render)
 
 
 def create_subscription(
@@ -135,7 +138,7 @@ def update_subscription(
 def remove_subscription(tx: WriteTx, caller: Caller, request: RemoveSubscription) -> Removed:
     """Delete a webhook subscription and cancel its pending deliveries."""
     stored = SUBSCRIPTIONS.get(tx, request.target)
-    tx.run(_DELETE, id=stored.id)
+    SUBSCRIPTIONS.delete(tx, stored.id)
     delivery_queue.cancel_pending(tx, tx.org_id, stored.id)
     tx.announce(TOPIC)  # where more wait than one transaction cancels, the dispatcher goes on with it
     return Removed(id=stored.id, deleted=True)
@@ -257,7 +260,7 @@ OPERATIONS = (
         path="/webhooks/subscriptions",
         scopes=("webhooks:read",),
         request=ListSubscriptions,
-        response=Page[Subscription],
+        response=SyncPage[Subscription],
         handler=list_subscriptions,
         example={"limit": 50},
     ),

@@ -1,13 +1,13 @@
 """Test events: the sample of a kind, sent to one subscription in the normal way, so that a receiver can be tried."""
 
-from gatewayd import events
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.errors import invalid_field
+from gatewayd.events import append_test, expanded
 from gatewayd.store import WriteTx
 from gatewayd.webhooks import deliveries, subscriptions
 from gatewayd.webhooks.deliveries import Delivery
-from gatewayd.webhooks.validation import EventName, SubscriptionRequest
+from gatewayd.webhooks.validation import EventName, SubscriptionRequest, unknown_event
 
 
 class SendTest(SubscriptionRequest, frozen=True, kw_only=True):
@@ -23,12 +23,12 @@ def send_test(tx: WriteTx, caller: Caller, request: SendTest, *, max_attempts: i
     record says `test`; what the receiver gets looks like the real thing. Reserved kinds can be tried too.
     """
     subscription = subscriptions.SUBSCRIPTIONS.get(tx, request.target)
-    kinds = subscription.events
+    kinds = expanded(subscription.events)
     kind = kinds[0] if request.event is None else request.event
     if kind not in kinds:
-        raise invalid_field("event", "unknown_event", f"Use one of: {', '.join(kinds)}.")
+        raise invalid_field("event", "unknown_event", unknown_event(kind, kinds))
     subscriptions.check_enabled(subscription)
-    delivery_id = events.append_test(tx, kind, subscription.id)
+    delivery_id = append_test(tx, kind, subscription.id)
     return deliveries.to_delivery(deliveries.find(tx, delivery_id), max_attempts)
 
 

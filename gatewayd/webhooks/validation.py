@@ -1,6 +1,7 @@
 """Validation of what requests name: a subscription, event kinds, the URL of a receiver."""
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Collection, Sequence
 from ipaddress import IPv4Address
 from typing import Annotated, Final
 
@@ -8,21 +9,23 @@ from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.wire import Id, Request
 from gatewayd.errors import FieldError, invalid_field
-from gatewayd.events import EVENT_KINDS
+from gatewayd.events import EVENT_KINDS, WILDCARDS
 from gatewayd.outbound.addresses import IPAddress, refusal, unmapped
 from gatewayd.outbound.errors import TargetError
 from gatewayd.outbound.targets import parse_target
 from gatewayd.outbound.transport import Policy
 
+MOST_NAMED: Final = 12  # Chosen: kinds that a message lists
 LOOPBACK: Final = IPv4Address("127.0.0.1")  # what `localhost` means everywhere (RFC 6761 §6.3)
 
-_OWN: Final = ", ".join(f"`{name}`" for name, kind in EVENT_KINDS.items() if kind.extension)
+NAMES: Final = (*EVENT_KINDS, *WILDCARDS)
 EventName = Annotated[
     str,
     Meta(
-        description=f"An event kind. This service's own are {_OWN}.",
+        description="An event kind, or a pattern that stands for several: `invoice.*` all of a resource, "
+        "`accounting.*` all of an area, `*` all there are and those to come. `events.listKinds` tells what each means.",
         examples=["lead.created"],
-        extra_json_schema={"enum": list(EVENT_KINDS)},
+        extra_json_schema={"enum": list(NAMES)},
     ),
 ]
 Events = Annotated[list[EventName], Meta(min_length=1, max_length=100, description="The event kinds to be sent.")]
@@ -69,7 +72,19 @@ def url_errors(url: str, policy: Policy) -> list[FieldError]:
     return []
 
 
-def event_errors(kinds: Sequence[str], known: Sequence[str] = tuple(EVENT_KINDS)) -> list[FieldError]:
-    """An error for each kind that is not `known`."""
-    message = f"Use one of: {', '.join(known)}."
-    return [FieldError(f"events[{i}]", "unknown_event", message) for i, kind in enumerate(kinds) if kind not in known]
+def event_errors(names: Sequence[str], known: Collection[str] = NAMES, path: str = "events") -> list[FieldError]:
+    """An error for each kind or pattern that is not `known`, with those that are most like it."""
+    return [
+        FieldError(f"{path}[{index}]", "unknown_event", unknown_event(name, known))
+        for index, name in enumerate(names)
+        if name not in known
+    ]
+
+
+def unknown_event(name: str, known: Collection[str]) -> str:
+    """What is said of a kind that is not known: all that are, where they are few, else those most like it."""
+    if len(known) <= MOST_NAMED:
+        return f"Use one of: {', '.join(known)}."
+    close = difflib.get_close_matches(name, known, n=3)
+    likely = f" Did you mean {' or '.join(close)}?" if close else ""
+    return f"There is no event kind {name[:64]!r}.{likely} GET /events/kinds lists them all."

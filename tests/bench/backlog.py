@@ -122,7 +122,14 @@ class _Picker:
         """How many were found, and nanoseconds of CPU."""
         slots = Slots(self._settings.concurrency, {}, frozenset(), self._after)
         now = self._clock.now()
-        tx = WriteTx(self._connection, Bindings(None, now), self._sealer, lambda prefix: prefix, self._update_clock)
+        tx = WriteTx(
+            self._connection,
+            Bindings(None, now),
+            self._sealer,
+            lambda prefix: prefix,
+            self._update_clock,
+            self._reacting,
+        )
         self._connection.execute("SAVEPOINT claimed")
         before = time.thread_time_ns()
         claimed = claim_due(tx, slots, self._settings, now)

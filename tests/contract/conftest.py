@@ -12,6 +12,7 @@ import trio
 from gatewayd.areas.vault.documents import index_queue
 from gatewayd.areas.vault.parses import rows
 from gatewayd.bundles.engine import Bundles
+from gatewayd.clock import DAY
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.importing.engine import open_importing
 from gatewayd.importing.parts import ImportParts
@@ -24,6 +25,7 @@ from gatewayd.store.files.blobs import Blobs
 from gatewayd.tax import engine
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.vault_files.engine import VaultFiles
+from gatewayd.webhooks.event_log import EventLog
 from tests.contract.rows import OPERATIONS, seed
 from tests.importing.conftest import ImportLog
 from tests.support.api import TestedApi, Tuning, open_api, reopen_api
@@ -53,6 +55,7 @@ async def engines_of(api: TestedApi, directory: Path, engines: Engines) -> Async
     """What rows of kind `call` are given."""
     settings = TaxSettings(mode="sandbox", fraud_headers="off")
     engines.prices, engines.bundles = PriceImporting(api.store, read_inline, 1 << 20), Bundles(api.store, directory)
+    engines.event_log = EventLog(api.store, 90 * DAY)
     blobs = Blobs(directory)
     reading = ParseParts(store=api.store, blobs=blobs, reader=FakeReader(), log=ImportLog())
     engines.search = Search(SearchParts(store=api.store, embedder=NoEmbedder("there is none"), log=ImportLog()))

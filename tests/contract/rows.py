@@ -83,6 +83,7 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
 
 
 LISTED: Mapping[str, Fields] = {
+    "events.list": {"since": "2026-01-01T00:00:00Z"},
     "vault.searchDocuments": {"query": "doc"},
     "banking.listInstitutions": {"connected": True},
 }
@@ -165,6 +166,7 @@ async def seed(api: TestedApi, blobs: Blobs) -> dict[str, str]:
     lead = await api("POST", BY_ID["crm.createLead"].path, json={"source": "fair"})
     assert lead.status == 200
     ids["wdlv"] = await api.store.write(_exhaust, "org_a")
+    ids["evt"] = await api.store.read(lambda tx: str(tx.value(_LAST_EVENT)), "org_a")
     return ids
 
 
@@ -352,6 +354,9 @@ async def _invoice(api: TestedApi, client_id: str, currency: str = "GBP", **line
     reply = await api("POST", "/invoices", json=body)
     assert reply.status == 200, reply.body
     return str(reply.json()["id"])
+
+
+_LAST_EVENT = "SELECT max(id) FROM events WHERE org_id = :org_id"
 
 
 def _exhaust(tx: WriteTx) -> str:

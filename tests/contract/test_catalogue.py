@@ -10,7 +10,7 @@ from gatewayd.areas import legal_entities
 from gatewayd.catalogue import CatalogueError, checked, joined
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Area, Handlers, Operation
-from gatewayd.contract.pages import Listing, Page, PageRequest
+from gatewayd.contract.pages import Listing, Page, PageRequest, SyncPage
 from gatewayd.contract.scopes import meaning
 from gatewayd.contract.wire import Rendered
 from gatewayd.http.openapi import explanation
@@ -51,7 +51,7 @@ WORDS = {
     **dict.fromkeys(("vat", "itsaCalculations", "itsaObligations", "itsaStatus", "selfAssessment"), ("tax",)),
     "billing": ("credits",),
     "organizations": ("organization",),
-    "webhooks": ("webhook",),
+    **dict.fromkeys(("events", "webhooks"), ("webhook",)),
     "tax": ("tax",),
     "crm": ("opportunities",),
     "access": ("open",),
@@ -77,7 +77,7 @@ def test_no_two_lists_take_requests_of_one_name() -> None:
 
 
 def test_each_list_that_is_read_comes_in_pages() -> None:
-    lists = [row for row in OPERATIONS if row.method == "GET" and typing.get_origin(row.response) is Page]
+    lists = [row for row in OPERATIONS if row.method == "GET" and typing.get_origin(row.response) in (Page, SyncPage)]
     assert len(lists) > 30
     whole = [row.id for row in lists if not issubclass(row.request, PageRequest)]
     assert whole == ["vault.getRecentDocuments"]  # the latest alone (Domain A7)

@@ -11,6 +11,7 @@ import trio
 from gatewayd.clock import DAY, SECOND
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import not_found
+from gatewayd.following import reactions
 from gatewayd.performing import idempotency, performer
 from gatewayd.store import StoreFailure, connections, schema
 from gatewayd.store.database import open_store
@@ -458,7 +459,7 @@ async def call_under_way(open_probes: OpenProbes, ending: Callable[[], Said]) ->
 
 async def test_the_start_of_another_daemon_leaves_what_is_under_way(open_probes: OpenProbes, tmp_path: Path) -> None:
     async with call_under_way(open_probes, lambda: Said(said="first", org="")) as (api, end):
-        async with open_store(StoreSettings(directory=tmp_path), api.clock) as other:
+        async with open_store(StoreSettings(directory=tmp_path), api.clock, reactions=reactions) as other:
             await other.write(idempotency.sweep)
         assert (await post(api, CALL, "!")).code == "idempotency_conflict"
         reply = await end()

@@ -7,6 +7,7 @@ import pytest
 import trio
 
 from gatewayd.clock import HOUR, Instant, from_wire
+from gatewayd.following import reactions
 from gatewayd.ledger.credits import booking
 from gatewayd.money import Credits
 from gatewayd.store.database import open_store
@@ -56,7 +57,7 @@ async def test_a_price_is_that_of_the_instant(box: Metered) -> None:
 async def test_a_plan_or_price_that_another_process_sets_counts_from_the_next_call(box: Metered) -> None:
     directory = box.api.store.directory
     assert (await box.send(READ)).status == 200
-    async with open_store(StoreSettings(directory=directory), box.api.clock) as other:
+    async with open_store(StoreSettings(directory=directory), box.api.clock, reactions=reactions) as other:
         await other.write(lambda tx: purses.price(tx, "probe.read", 5))
         assert refused(await box.send(READ))
         await other.write(lambda tx: purses.grant(tx, 5), "org_a")

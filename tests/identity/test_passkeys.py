@@ -197,7 +197,7 @@ def test_who_asks_for_many_challenges_takes_nobody_elses() -> None:
     assert [challenges.take(each, "sign in", START) for each in crowd[:3]] == [False, False, True]
     for each in crowd:
         challenges.take(each, "sign in", START)
-    assert (challenges._given, challenges._by_holder) == ({}, {})
+    assert (challenges._issued, challenges._by_holder) == ({}, {})
 
 
 @pytest.mark.parametrize(

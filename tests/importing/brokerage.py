@@ -23,6 +23,7 @@ from gatewayd.areas.assets.transactions.shapes import CreateTransaction, ListAss
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.clock import SettableClock, from_wire
+from gatewayd.following import reactions
 from gatewayd.importing.engine import Importing, open_importing
 from gatewayd.importing.parts import SIZES, ImportParts, Sizes
 from gatewayd.importing.runs import Order
@@ -146,7 +147,9 @@ def opener(database_image: bytes, directory: Path) -> Open:
         if fresh:
             (directory / DATABASE_NAME).write_bytes(database_image)
         log = ImportLog()
-        async with open_store(StoreSettings(directory=directory), SettableClock(from_wire(NOW))) as store:
+        async with open_store(
+            StoreSettings(directory=directory), SettableClock(from_wire(NOW)), reactions=reactions
+        ) as store:
             if fresh:
                 await store.write(lambda tx: tx.run(_ADD_ORG, id=ORG))
             entity, portfolio = await _person(store)

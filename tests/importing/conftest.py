@@ -18,6 +18,7 @@ from gatewayd.areas.banking.transactions.shapes import ListTransactions
 from gatewayd.areas.legal_entities.operations import create_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.clock import SettableClock
+from gatewayd.following import reactions
 from gatewayd.importing.engine import Importing, open_importing
 from gatewayd.importing.parts import SIZES, ImportParts, ReadApart, Sizes
 from gatewayd.importing.runs import Order
@@ -134,7 +135,7 @@ def open_bank(database_image: bytes, tmp_path: Path) -> OpenBank:
         if fresh:
             (tmp_path / DATABASE_NAME).write_bytes(database_image)
         clock, log = SettableClock(START), ImportLog()
-        async with open_store(StoreSettings(directory=tmp_path), clock) as store:
+        async with open_store(StoreSettings(directory=tmp_path), clock, reactions=reactions) as store:
             if fresh:
                 await store.write(lambda tx: tx.run(_ADD_ORG, id=ORG))
             parts = ImportParts(

@@ -16,8 +16,8 @@ from gatewayd.areas.banking.statements.kept_statements import SaidRange
 from gatewayd.areas.banking.statements.stated_balances import RemoveStatedBalance, StateBalance
 from gatewayd.errors import Problem
 from gatewayd.importing.parts import SIZES, Sizes
-from gatewayd.ledger.allocating import bank_statements
 from gatewayd.ledger.dates.date_ranges import DateRange
+from gatewayd.ledger.imports import bank_statements
 from tests.importing.conftest import ORG, Bank, OpenBank
 from tests.support.statement_files import line, statement
 from tests.support.store import make_caller
@@ -67,7 +67,7 @@ async def left(bank: Bank, account: str, whole: DateRange = QUARTER) -> tuple[li
 # -- what joins
 
 
-@pytest.mark.parametrize("sizes", [SIZES, Sizes(whole=0, chunk=1)])
+@pytest.mark.parametrize("sizes", [SIZES, Sizes(at_once=0, chunk=1)])
 async def test_exports_that_join_bridge_the_days_between(open_bank: OpenBank, sizes: Sizes) -> None:
     async with open_bank(sizes=sizes) as bank:
         account = await bank.account()

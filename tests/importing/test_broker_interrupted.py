@@ -20,7 +20,7 @@ from tests.importing.conftest import DEADLINE, ORG
 from tests.importing.test_interrupted import FIND_RUN, EndingStore
 from tests.support.watched_store import WatchedStore
 
-SMALL = Sizes(whole=15, chunk=10)  # three rows at once, else two in each transaction
+SMALL = Sizes(at_once=15, chunk=10)  # three rows at once, else two in each transaction
 HEADER = "Trade Date,Action,Ticker,Quantity,Price,Fees,Reference\n"
 BEFORE = HEADER + "01/01/2025,Buy,ABC,100,1.00,0.00,B1\n"
 LARGE = HEADER + "".join(

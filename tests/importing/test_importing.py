@@ -501,7 +501,7 @@ async def test_a_request_is_answered_before_a_slow_import_ends(open_bank: OpenBa
         assert len(await bank.listed(account)) == 3
 
 
-@pytest.mark.parametrize("sizes", [SIZES, Sizes(whole=1, chunk=1)])
+@pytest.mark.parametrize("sizes", [SIZES, Sizes(at_once=1, chunk=1)])
 async def test_a_period_that_is_closed_while_rows_come_in_keeps_them_out(open_bank: OpenBank, sizes: Sizes) -> None:
     """Between the comparison and the last transaction, of a large import too."""
     entities: list[str] = []

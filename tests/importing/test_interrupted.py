@@ -15,7 +15,7 @@ from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
 from tests.support.statement_files import line, statement
 from tests.support.watched_store import WatchedStore
 
-SMALL = Sizes(whole=3, chunk=2)
+SMALL = Sizes(at_once=3, chunk=2)
 """So that a file of eight rows is a large one."""
 BEFORE = statement([line(1, "2026-02-01", -100, "BEFORE")])
 PENDING = statement([line(1, None, -4500, "SHELL 12", value_date="2026-03-01")])

@@ -21,7 +21,7 @@ from tests.importing.test_interrupted import EndingStore
 from tests.support.statement_files import line, read_parts, received, statement
 from tests.support.store import make_caller
 
-SMALL = Sizes(whole=3, chunk=2)
+SMALL = Sizes(at_once=3, chunk=2)
 MARCH = statement([line(n, f"2026-03-{n:02}", -100 * n, f"SHOP {n}") for n in range(2, 10)])
 CUT = MARCH + b"{"  # eight lines, and no statement in the end
 WRITES_MAX = 30

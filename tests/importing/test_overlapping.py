@@ -10,7 +10,7 @@ from tests.importing.conftest import ORG, Bank, OpenBank
 from tests.support.statement_files import closed, file_of, line, opened
 from tests.support.store import make_caller
 
-SIZES_OF_BOTH_KINDS = [SIZES, Sizes(whole=1, chunk=1)]
+SIZES_OF_BOTH_KINDS = [SIZES, Sizes(at_once=1, chunk=1)]
 
 
 def month(first: str, last: str, *days: str) -> bytes:

@@ -8,9 +8,8 @@ import pytest
 
 from gatewayd.areas.accounting.clients.shapes import CreateClient
 from gatewayd.areas.accounting.invoices.line_shapes import LineRequest
-from gatewayd.areas.accounting.invoices.operations import create_invoice
+from gatewayd.areas.accounting.invoices.operations import create_invoice, record_payment
 from gatewayd.areas.accounting.invoices.shapes import CreateInvoice, RecordPayment
-from gatewayd.areas.accounting.invoices.transitions import record_payment
 from gatewayd.areas.banking.allocations.operations import allocate, match_transfer
 from gatewayd.areas.banking.allocations.shapes import Allocate, AllocationPart, MatchTransfer
 from gatewayd.areas.banking.imports.shapes import UndoStatement

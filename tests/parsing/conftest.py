@@ -19,6 +19,7 @@ from gatewayd.areas.vault.documents.shapes import ConfirmUpload, CreateDocumentR
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.parses import rows, texts
 from gatewayd.clock import SettableClock
+from gatewayd.following import reactions
 from gatewayd.parsing.engine import ParseCounts, Parsing, open_parsing
 from gatewayd.parsing.parts import ParseParts
 from gatewayd.store import Store, WriteTx
@@ -114,7 +115,7 @@ def open_archive(database_image: bytes, tmp_path: Path) -> OpenArchive:
             (tmp_path / DATABASE_NAME).write_bytes(database_image)
         clock, log, blobs = SettableClock(START), ImportLog(), Blobs(tmp_path)
         reader = reader or FakeReader()
-        async with open_store(StoreSettings(directory=tmp_path), clock) as store:
+        async with open_store(StoreSettings(directory=tmp_path), clock, reactions=reactions) as store:
             if fresh:
                 for org in (ORG, OTHER):
                     await store.write(partial(_add_org, org=org))

@@ -9,6 +9,7 @@ import pytest
 from gatewayd.clock import SettableClock
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem
+from gatewayd.following import reactions
 from gatewayd.performing.performer import Performer, Replayed, encoded
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import open_store
@@ -41,7 +42,7 @@ async def run(database_image: bytes, tmp_path: Path) -> AsyncIterator[Running]:
     def add(tx: WriteTx) -> None:
         tx.run(_ADD_ORG, id="org_a")
 
-    async with open_store(StoreSettings(directory=tmp_path), SettableClock(START)) as store:
+    async with open_store(StoreSettings(directory=tmp_path), SettableClock(START), reactions=reactions) as store:
         await store.write(add)
         yield Running(Performer(store, deps), store, deps, make_caller("org_a"))
 

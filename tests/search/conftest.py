@@ -21,6 +21,7 @@ from gatewayd.areas.vault.parses import texts
 from gatewayd.areas.vault.search import SearchDocuments, SearchedDocuments
 from gatewayd.clock import SECOND, SettableClock
 from gatewayd.extraction.shapes import Page
+from gatewayd.following import reactions
 from gatewayd.search import index
 from gatewayd.search.embedding import EmbeddingUnavailable, unit_vector
 from gatewayd.search.engine import Search, SearchParts, open_search
@@ -142,7 +143,7 @@ def open_shelf(database_image: bytes, tmp_path: Path) -> OpenShelf:
         if fresh:
             (tmp_path / DATABASE_NAME).write_bytes(database_image)
         clock, log, embedder = SettableClock(START), ImportLog(), embedder or FakeEmbedder()
-        async with open_store(StoreSettings(directory=tmp_path), clock) as store:
+        async with open_store(StoreSettings(directory=tmp_path), clock, reactions=reactions) as store:
             if fresh:
                 for org in (ORG, OTHER):
                     await store.write(partial(add_organization, org=org))

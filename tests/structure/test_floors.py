@@ -19,7 +19,7 @@ FLOORS = {
     **dict.fromkeys(["search", "tax", "vault_files", "webhooks"], 5),
     "access": 6,
     **dict.fromkeys(["http", "oauth", "console"], 7),
-    **dict.fromkeys(["catalogue", "metrics", "provider"], 8),
+    **dict.fromkeys(["catalogue", "following", "metrics", "provider"], 8),
     "daemon": 9,
     **dict.fromkeys(["__main__", "cli"], 10),
 }
@@ -77,7 +77,7 @@ FOLDERS: dict[str, dict[str, int]] = {
         "obligations": 5,
     },
     "store": {
-        **dict.fromkeys(["budget", "failures", "settings", "stemming", "update_clock", "vectors"], 0),
+        **dict.fromkeys(["budget", "failures", "reactions", "settings", "stemming", "update_clock", "vectors"], 0),
         **dict.fromkeys(["faults", "files"], 1),
         **dict.fromkeys(["connections", "sealer"], 2),
         **dict.fromkeys(["checkpoints", "compacting", "copies", "integrity", "schema", "transactions"], 3),
@@ -152,7 +152,7 @@ CONFINED = {
 """Third parties by name, and where alone they may be imported."""
 
 ON_A_THREAD = frozenset({"gatewayd/identity/sign_in/passwords.py"})  # hashing takes long on purpose
-WITHOUT_TRIO = ("gatewayd/contract/", "gatewayd/identity/", "gatewayd/ledger/", "gatewayd/areas/", "gatewayd/events.py")
+WITHOUT_TRIO = ("gatewayd/contract/", "gatewayd/identity/", "gatewayd/ledger/", "gatewayd/areas/", "gatewayd/events/")
 WALL_CLOCK = {
     "time": {"time", "time_ns", "localtime", "gmtime", "ctime", "strftime"},
     "datetime": {"now", "utcnow", "today"},

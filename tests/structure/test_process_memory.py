@@ -11,7 +11,7 @@ from tests.structure.sources import PACKAGE, Source, sources
 
 RELIED_ON = {
     "ReplayCache._used": "a DPoP proof is used once (RFC 9449 §11.1): another process would take it once more",
-    "Challenges._given": "a passkey challenge is answered once, and to the process that gave it",
+    "Challenges._issued": "a passkey challenge is answered once, and to the process that gave it",
     "Challenges._by_holder": "the same, by whom they were given to",
     "AuthoritySignIns._begun": "a sign-in at the authority comes back to the session that began it (RFC 6749 §10.12)",
     "Authenticator._admissions": "a revocation acts at once because every commit ends what was admitted (data_version)",
@@ -85,11 +85,11 @@ DISPENSABLE = {
     "FileCounts._ignored": "the rows of one file, while it is read; a run that is begun anew reads it anew",
     "_Seen.movements": "the rows of one file, looked through before it is read",
     "_Seen._first_days": "the same",
-    "StatementRows._found": "one statement file, while it is read; a run that is begun anew reads it anew",
+    "StatementRows._known": "one statement file, while it is read; a run that is begun anew reads it anew",
     "Whose._theirs": "the same",
     "_Reader._orphaned": "the same",
     "Plan._taken": "one comparison of a file with an account that is locked; begun anew it is the same",
-    "_Prints._counts": "the same, of one day",
+    "_Fingerprints._counts": "the same, of one day",
     "Tree._of": "what one transaction looked up",
     "Tree._places": "the same",
     "Uploads.max_bytes": "a setting",

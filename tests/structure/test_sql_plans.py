@@ -33,8 +33,8 @@ WHOLE = {
 }
 """What a period is sealed with, once, on a thread."""
 RARE = {
-    ("gatewayd/areas/banking/accounts/rows.py", "_DELETE"),
-    ("gatewayd/ledger/imports/import_runs.py", "_DELETE"),
+    ("gatewayd/areas/banking/accounts/rows.py", "ACCOUNTS_DELETE"),
+    ("gatewayd/ledger/imports/import_runs.py", "RUNS_DELETE"),
     ("gatewayd/identity/people/organizations.py", "_DELETE"),
 }
 """An account that was made for a file, and goes with its import that failed; an organization that has nothing left."""
@@ -99,7 +99,7 @@ def test_a_deletion_finds_what_refers_to_the_row(enforcing: apsw.Connection) -> 
 
 def test_a_deletion_that_does_not_find_it_is_seen(enforcing: apsw.Connection) -> None:
     enforcing.execute("DROP INDEX vault_links_of_document")
-    key = ("gatewayd/areas/vault/documents/rows.py", "_FORGET")
+    key = ("gatewayd/areas/vault/documents/rows.py", "DOCUMENTS_DELETE")
     (constant,) = [one for one in CONSTANTS if (one.module, one.name) == key]
     assert seeks_in_vain(enforcing, constant) == {"vault_links"}
 

@@ -7,6 +7,7 @@ import apsw
 import pytest
 
 from gatewayd.store import WriteTx
+from gatewayd.store.reactions import Reacting, no_reactions
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.transactions import Bindings
 from gatewayd.store.update_clock import UpdateClock
@@ -184,7 +185,9 @@ def ask() -> Ask:
     seen = Statements()
     connection = apsw.Connection(":memory:")
     seen.watch(connection)
-    tx = WriteTx(connection, Bindings(None, START), Sealer(SEALING_KEY), str, UpdateClock(connection))
+    tx = WriteTx(
+        connection, Bindings(None, START), Sealer(SEALING_KEY), str, UpdateClock(connection), Reacting(no_reactions())
+    )
 
     def run(file: str, expression: str) -> dict[str, str]:
         exec(compile(expression, file, "exec"), {"tx": tx})

@@ -15,6 +15,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.scopes import FULL_ACCESS
 from gatewayd.errors import Problem
+from gatewayd.following import reactions
 from gatewayd.http.api import Api, ApiCall, ApiParts
 from gatewayd.http.render import PROBLEM_JSON
 from gatewayd.http.uploads import Uploads
@@ -159,7 +160,7 @@ class TestedApi:
             fields.append((b"content-type", b"application/json"))
             body = msgspec.json.encode(json)
         source = body if isinstance(body, Body) else Body(body or b"")
-        text = query if isinstance(query, str) else urlencode({k: _text(v) for k, v in query.items()})
+        text = query if isinstance(query, str) else urlencode({k: _parameter_text(v) for k, v in query.items()})
         named = {name for name, _ in headers}
         given_fields.note_request(method, path, text, body if isinstance(body, bytes) else b"")
         request = request_of(
@@ -184,7 +185,7 @@ class TestedApi:
         return Reply(start["status"], start["headers"], b"".join(part["body"] for part in parts))
 
 
-def _text(value: object) -> str:
+def _parameter_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -236,7 +237,7 @@ async def reopen_api(
         busy_timeout_seconds=tuning.busy_timeout_seconds,
     )
     limits = RateLimits(tuning.per_minute, tuning.concurrent)
-    async with open_store(settings, clock) as store:
+    async with open_store(settings, clock, reactions=reactions) as store:
         parts = ApiParts(
             operations=operations,
             store=store,

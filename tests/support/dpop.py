@@ -42,6 +42,6 @@ class KeyHolder:
     def signed(self, header: dict[str, Any], claims: dict[str, Any]) -> str:
         """A proof with this header in place of the usual one, member by member."""
         usual = {"typ": "dpop+jwt", "alg": self.algorithm, "jwk": self.key.as_dict(private=False)}
-        whole = {name: value for name, value in {**usual, **header}.items() if value is not None}
+        members = {name: value for name, value in {**usual, **header}.items() if value is not None}
         registry = _LongHeaders(algorithms=[self.algorithm], strict_check_header=False)
-        return jws.serialize_compact(whole, msgspec.json.encode(claims), self.key, registry=registry)
+        return jws.serialize_compact(members, msgspec.json.encode(claims), self.key, registry=registry)

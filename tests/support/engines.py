@@ -9,6 +9,7 @@ from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
 from gatewayd.tax.forwarding.proxy import Proxy
 from gatewayd.vault_files.engine import VaultFiles
+from gatewayd.webhooks.event_log import EventLog
 
 
 @dataclass
@@ -22,6 +23,7 @@ class Engines:
     vault_files: VaultFiles | None = None
     parsing: Parsing | None = None
     search: Search | None = None
+    event_log: EventLog | None = None
 
 
 @dataclass

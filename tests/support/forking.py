@@ -58,16 +58,16 @@ def serve(control: socket.socket) -> Order | None:
                 waiting.unregister(ready)
                 tell_end(ready, *running.pop(ready))
                 continue
-            message, given, _, _ = socket.recv_fds(control, 1 << 20, 16)
+            message, descriptors, _, _ = socket.recv_fds(control, 1 << 20, 16)
             if not message:
                 return None
-            order, told = Order(*json.loads(message)), given[0]
+            order, told = Order(*json.loads(message)), descriptors[0]
             process = os.fork()
             if process == 0:
                 control.close()
-                settle(order, given[1:])
+                settle(order, descriptors[1:])
                 return order
-            for descriptor in given[1:]:
+            for descriptor in descriptors[1:]:
                 os.close(descriptor)
             os.write(told, NUMBER.pack(process))
             handle = os.pidfd_open(process)
@@ -84,14 +84,14 @@ def tell_end(handle: int, process: int, told: int) -> None:
     os.close(told)
 
 
-def settle(order: Order, given: list[int]) -> None:
+def settle(order: Order, descriptors: list[int]) -> None:
     """In a new process: have what a new interpreter would have, and nothing else."""
-    for at, descriptor in enumerate(given):
+    for at, descriptor in enumerate(descriptors):
         fcntl.fcntl(descriptor, fcntl.F_DUPFD, HIGH + at)
     os.closerange(3, HIGH)
     for at, wanted in enumerate(order.descriptors):
         os.dup2(HIGH + at, wanted)
-    os.closerange(HIGH, HIGH + len(given))
+    os.closerange(HIGH, HIGH + len(descriptors))
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under `nohup`
     os.environ.clear()

@@ -97,10 +97,10 @@ def note(operation_id: str, request: msgspec.Struct) -> None:
 
 def note_request(method: str, path: str, query: str, body: bytes) -> None:
     """A test sends this, and what answers may refuse it. What cannot be read as a request is passed over."""
-    found = outcomes.addressed(method, path)
-    if found is None:
+    row = outcomes.addressed(method, path)
+    if row is None:
         return
-    operation, parameters = found
+    operation, parameters = row
     decoder = RequestDecoder(operation)
     try:
         note(operation.id, decoder.body(body, parameters) if operation.has_body else decoder.query(query, parameters))
@@ -139,5 +139,5 @@ def _look(frame: FrameType, event: str, argument: object) -> None:
 def faults() -> list[str]:
     """What there is to say once all tests have run."""
     missing = [f"no test gives {operation_id} {name}" for operation_id, name in sorted(FIELDS - GIVEN - UNNAMED.keys())]
-    given = sorted(UNNAMED.keys() & GIVEN)
-    return missing + [f"a test gives {operation_id} {name}: take it off UNNAMED" for operation_id, name in given]
+    needless = sorted(UNNAMED.keys() & GIVEN)
+    return missing + [f"a test gives {operation_id} {name}: take it off UNNAMED" for operation_id, name in needless]

@@ -94,18 +94,18 @@ def start(
     with contextlib.ExitStack() as theirs:
         told, telling = os.pipe()
         theirs.callback(os.close, telling)
-        given, pipes = zip(
+        streams, pipes = zip(
             _stream(theirs, stdin, "w"), _stream(theirs, stdout, "r"), _stream(theirs, stderr, "r"), strict=True
         )
         order = Order(list(arguments), dict(env), str(ROOT), [0, 1, 2, *pass_fds])
-        socket.send_fds(_loaded(), [json.dumps(order).encode()], [telling, *given, *pass_fds])
+        socket.send_fds(_loaded(), [json.dumps(order).encode()], [telling, *streams, *pass_fds])
         return Program(arguments, told, pipes)
 
 
-def start_anew(arguments: Sequence[str], **given: Any) -> "subprocess.Popen[str]":
+def start_anew(arguments: Sequence[str], **options: Any) -> "subprocess.Popen[str]":
     """The same with an interpreter that begins with nothing loaded."""
     return subprocess.Popen(
-        [sys.executable, *arguments], cwd=ROOT, text=True, bufsize=1, **({"stdin": subprocess.DEVNULL} | given)
+        [sys.executable, *arguments], cwd=ROOT, text=True, bufsize=1, **({"stdin": subprocess.DEVNULL} | options)
     )
 
 

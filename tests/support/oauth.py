@@ -186,8 +186,8 @@ class Provider:
 
     async def register(self, **metadata: object) -> str:
         """Register a client; returns its id."""
-        asked = {"client_name": "Ledger Sync", "redirect_uris": [CALLBACK], **metadata}
-        reply = await self("POST", at.REGISTER, json=asked)
+        client = {"client_name": "Ledger Sync", "redirect_uris": [CALLBACK], **metadata}
+        reply = await self("POST", at.REGISTER, json=client)
         assert reply.status == 201, reply.body
         return str(reply.json()["client_id"])
 

@@ -58,8 +58,8 @@ _ADDRESSES = [
 
 def addressed(method: str, path: str) -> tuple[Operation, dict[str, str]] | None:
     """The operation that a request asks for, and its path parameters."""
-    for asked, address, operation in _ADDRESSES:
-        if asked == method and (match := address.fullmatch(path)):
+    for of_method, address, operation in _ADDRESSES:
+        if of_method == method and (match := address.fullmatch(path)):
             return operation, match.groupdict()
     return None
 
@@ -92,9 +92,9 @@ def note_response(response: httpx.Response) -> None:
     """A daemon answered."""
     if response.headers.get("content-type") == PROBLEM_JSON:
         method, path = response.request.method, response.request.url.path
-        found = addressed(method, path)
-        if found is not None:
-            note_answered(found[0].id, response.read())
+        row = addressed(method, path)
+        if row is not None:
+            note_answered(row[0].id, response.read())
 
 
 def unseen() -> list[str]:

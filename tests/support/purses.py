@@ -39,8 +39,8 @@ def put_on_plan(tx: WriteTx, **changed: object) -> PlanRow:
 
 def grant(tx: WriteTx, amount: int, expires_at: Instant | None = None) -> None:
     """Give the organization credits."""
-    given = NewGrant(source="grant", amount=amount, expires_at=expires_at)
-    booking.give(tx, given, NewEntry(type="grant", amount=amount))
+    new = NewGrant(source="grant", amount=amount, expires_at=expires_at)
+    booking.give(tx, new, NewEntry(type="grant", amount=amount))
 
 
 def leave(tx: WriteTx, amount: int) -> None:

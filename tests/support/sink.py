@@ -80,10 +80,10 @@ class _Connection:
         if not data:
             return None
         self.received += data
-        found = []
+        arrived = []
         while (request := self._next()) is not None:
-            found.append(request)
-        return found
+            arrived.append(request)
+        return arrived
 
     def _next(self) -> tuple[bytes, bytes] | None:
         head, blank, rest = self.received.partition(b"\r\n\r\n")

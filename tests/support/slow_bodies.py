@@ -30,8 +30,8 @@ class SlowBodies:
     ) -> None:
         self._over.set()
         self._feeding.join()
-        for one in self._sockets:
-            one.close()
+        for peer in self._sockets:
+            peer.close()
 
     def add(self, count: int, method: str, path: str, fields: Sequence[str] = ()) -> None:
         """So many requests more, of which the first byte is sent."""
@@ -44,13 +44,13 @@ class SlowBodies:
 
     def answers(self) -> list[str]:
         """Status line and `Retry-After` of what was answered so far."""
-        return [answer for one in self._sockets if (answer := _answer(one))]
+        return [answer for peer in self._sockets if (answer := _answer(peer))]
 
     def _feed(self) -> None:
         while not self._over.wait(1):
-            for one in [one for one in self._sockets if not _answer(one)]:
+            for peer in [peer for peer in self._sockets if not _answer(peer)]:
                 with contextlib.suppress(OSError):  # the daemon takes nothing now
-                    one.send(PART)
+                    peer.send(PART)
 
 
 def _answer(opened: socket.socket) -> str:

@@ -47,7 +47,7 @@ def opened(statement: int = 0, **values: Any) -> Opened:
 
 def line(number: int, date: str | None, amount: int, description: str = "TESCO STORES 2231", **values: Any) -> Line:
     """One transaction; `amount` is pence."""
-    given = {"statement": 0, "currency": "GBP", "raw_description": description, **values}
+    fields = {"statement": 0, "currency": "GBP", "raw_description": description, **values}
     status = "pending" if date is None else "booked"
     return Line(
         **{
@@ -56,26 +56,26 @@ def line(number: int, date: str | None, amount: int, description: str = "TESCO S
             "amount": amount,
             "description": description,
             "status": status,
-            **given,
+            **fields,
         }
     )
 
 
 def trade(number: int, type_: Any, date: str, gross: int, symbol: str | None = None, **values: Any) -> Trade:
     """One transaction of a broker's file; `gross` is pence, and a share is one pound."""
-    given = {"currency": "GBP", "description": type_, **values}
+    fields = {"currency": "GBP", "description": type_, **values}
     if symbol is not None:
-        given |= {"instrument": Instrument(symbol=symbol), "quantity": f"{gross / 100:g}"}
-    return Trade(line=number, type=type_, date=date, gross=gross, **given)
+        fields |= {"instrument": Instrument(symbol=symbol), "quantity": f"{gross / 100:g}"}
+    return Trade(line=number, type=type_, date=date, gross=gross, **fields)
 
 
 def closed(lines: Iterable[Line], opening: int | None = None, closing: int | None = None, **values: Any) -> Closed:
     """The end of a statement of these lines."""
-    booked = [one for one in lines if one.status == "booked"]
-    dates = sorted(one.booking_date for one in booked if one.booking_date is not None)
+    booked = [row for row in lines if row.status == "booked"]
+    dates = sorted(row.booking_date for row in booked if row.booking_date is not None)
     span = {"from_date": dates[0], "to_date": dates[-1]} if dates else {}
-    found = {"statement": 0, "lines": len(booked), "sum": sum(one.amount for one in booked), **span, **values}
-    return Closed(opening_balance=opening, closing_balance=closing, **found)
+    fields = {"statement": 0, "lines": len(booked), "sum": sum(row.amount for row in booked), **span, **values}
+    return Closed(opening_balance=opening, closing_balance=closing, **fields)
 
 
 def statement(lines: list[Line], opening: int | None = None, closing: int | None = None, **values: Any) -> bytes:

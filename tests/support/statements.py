@@ -40,8 +40,8 @@ class Statements:
 
 def _asked_at(frame: FrameType) -> str | None:
     """The line of the program that asked a transaction; None where something else was asked, or by something else."""
-    asked = frame.f_back
-    if frame.f_code.co_filename != transactions.__file__ or asked is None:
+    caller = frame.f_back
+    if frame.f_code.co_filename != transactions.__file__ or caller is None:
         return None
-    file = asked.f_code.co_filename
-    return f"{file.removeprefix(f'{ROOT}/')}:{asked.f_lineno}" if file.startswith(_PROGRAM) else None
+    file = caller.f_code.co_filename
+    return f"{file.removeprefix(f'{ROOT}/')}:{caller.f_lineno}" if file.startswith(_PROGRAM) else None

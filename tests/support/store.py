@@ -10,6 +10,7 @@ from gatewayd.clock import Instant, SettableClock, from_wire
 from gatewayd.contract.caller import Caller, CallerKind, Role
 from gatewayd.contract.scopes import FULL_ACCESS
 from gatewayd.errors import Problem
+from gatewayd.following import reactions
 from gatewayd.ids import IdSource
 from gatewayd.store import ReadTx, WriteTx, connections, schema
 from gatewayd.store.sealer import KEY_BYTES, Sealer
@@ -48,7 +49,7 @@ class MemoryStore:
         self.connection = connections.open_writer(connections.MEMORY, 0)
         self.connection.deserialize("main", image)
         self.announced: set[str] = set()
-        parts = WriterParts(self.connection, self.clock, self.sealer, self.ids.new)
+        parts = WriterParts(self.connection, self.clock, self.sealer, self.ids.new, reactions=reactions)
         self._writer = Writer(parts, lambda batch: None, 1)
 
     def now(self) -> Instant:

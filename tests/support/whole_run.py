@@ -22,18 +22,18 @@ def hand_over(config: Any) -> None:
 
 def take_over(node: Any) -> None:
     """A worker has ended. One that was killed hands over nothing, and its test has failed."""
-    seen, given = getattr(node, "workeroutput", {}).get("noted", ((), ()))
+    seen, fields_given = getattr(node, "workeroutput", {}).get("noted", ((), ()))
     outcomes.SEEN.update(map(tuple, seen))
-    given_fields.GIVEN.update(map(tuple, given))
+    given_fields.GIVEN.update(map(tuple, fields_given))
 
 
 def is_whole(config: pytest.Config) -> bool:
     """Whether all tests run, so that what was not seen is not there."""
     chosen = config.option
     narrowed = chosen.keyword or chosen.markexpr or chosen.deselect or chosen.ignore or chosen.ignore_glob
-    asked = {_place(config.invocation_params.dir, argument) for argument in config.args}
-    whole = {_place(config.rootpath, path) for path in config.getini("testpaths")}
-    return whole <= asked and not narrowed and not chosen.collectonly
+    arguments = {_place(config.invocation_params.dir, argument) for argument in config.args}
+    all_places = {_place(config.rootpath, path) for path in config.getini("testpaths")}
+    return all_places <= arguments and not narrowed and not chosen.collectonly
 
 
 def _place(folder: Path, path: str) -> Path:

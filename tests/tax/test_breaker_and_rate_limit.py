@@ -74,11 +74,11 @@ def entered(limit: RateLimit, now: float, *org_ids: str) -> list[Turn]:
 
 def given_at(limit: RateLimit, turn: Turn, until: float) -> float | None:
     """When a turn was given, the instants being those at which the limit says that there is one to give."""
-    while turn.given is None:
+    while turn.granted is None:
         at = limit.next_at(turn.org_id)
         assert at <= until
         limit.advance(turn.org_id, at)
-        if turn.given:
+        if turn.granted:
             return at
     return None
 
@@ -86,11 +86,11 @@ def given_at(limit: RateLimit, turn: Turn, until: float) -> float | None:
 def test_calls_are_spread_and_the_queue_is_short() -> None:
     limit = RateLimit(0.5)
     first, *turns = entered(limit, 10.0, *["a"] * 5)
-    assert first.given
+    assert first.granted
     assert limit.enter("a", 10.0, nothing) is None
     assert limit.wait_seconds("a", 10.0) == 2.5
     assert [given_at(limit, turn, 12.0) for turn in turns] == [10.5, 11.0, 11.5, 12.0]
-    assert entered(limit, 100.0, "a")[0].given
+    assert entered(limit, 100.0, "a")[0].granted
 
 
 def test_the_authoritys_own_interval_fills_the_queue_at_any_instant() -> None:
@@ -105,11 +105,11 @@ def test_the_authoritys_own_interval_fills_the_queue_at_any_instant() -> None:
 
 def test_without_an_interval_only_a_hold_makes_wait() -> None:
     limit = RateLimit(0.0)
-    assert [turn.given for turn in entered(limit, 1.0, "a", "a", "a")] == [True] * 3
+    assert [turn.granted for turn in entered(limit, 1.0, "a", "a", "a")] == [True] * 3
     limit.hold("a", 1.0, 1.5)
     [turn] = entered(limit, 1.0, "a")
     [later] = entered(limit, 2.0, "a")
-    assert (given_at(limit, turn, 3.0), later.given, entered(limit, 2.5, "a")[0].given) == (2.5, True, True)
+    assert (given_at(limit, turn, 3.0), later.granted, entered(limit, 2.5, "a")[0].granted) == (2.5, True, True)
 
 
 @pytest.mark.parametrize("seconds", [5.0, 3600.0, float("inf")])
@@ -126,7 +126,7 @@ def test_organizations_take_turns_and_share_a_full_queue() -> None:
     _, *greedy = entered(limit, 0.0, *["a"] * 5)
     modest = entered(limit, 0.0, "b", "b")
     assert limit.enter("b", 0.0, nothing) is None
-    assert [turn.given for turn in greedy] == [None, None, False, False]
+    assert [turn.granted for turn in greedy] == [None, None, False, False]
     assert [given_at(limit, turn, 2.0) for turn in (greedy[0], modest[0], greedy[1], modest[1])] == [0.5, 1, 1.5, 2]
 
 
@@ -153,10 +153,10 @@ def test_more_organizations_than_there_is_room_for_have_one_turn_each() -> None:
 def test_a_hold_of_a_limit_that_nobody_knows_is_of_who_met_it() -> None:
     limit = RateLimit(0.0)
     limit.hold("a", 0.0, 2.0)
-    assert [turn.given for turn in entered(limit, 0.0, "a", "b")] == [None, True]
+    assert [turn.granted for turn in entered(limit, 0.0, "a", "b")] == [None, True]
     known = RateLimit(0.5)
     known.hold("a", 0.0, 2.0)
-    assert [turn.given for turn in entered(known, 0.0, "b")] == [None]
+    assert [turn.granted for turn in entered(known, 0.0, "b")] == [None]
 
 
 def test_what_a_hold_makes_too_late_is_refused_at_once() -> None:
@@ -164,17 +164,17 @@ def test_what_a_hold_makes_too_late_is_refused_at_once() -> None:
     _, waiting = entered(limit, 0.0, "a", "a")
     limit.hold("b", 0.4, 1.5)
     limit.advance("a", 0.4)
-    assert waiting.given is None
+    assert waiting.granted is None
     limit.hold("b", 1.0, 2.0)
     limit.advance("a", 1.0)
-    assert waiting.given is False
+    assert waiting.granted is False
 
 
 def test_who_goes_leaves_the_place_to_others() -> None:
     limit = RateLimit(0.5)
     _, first, second = entered(limit, 0.0, "a", "a", "b")
     limit.leave(first)
-    limit.leave(first.__class__("a", 0.0, nothing, given=True))
+    limit.leave(first.__class__("a", 0.0, nothing, granted=True))
     assert given_at(limit, second, 2.0) == 0.5
 
 

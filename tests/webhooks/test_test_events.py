@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.events import EVENT_KINDS, TOPIC
+from gatewayd.events import EVENT_KINDS, RECORDED, TOPIC
 from gatewayd.webhooks import claims
 from gatewayd.webhooks.claims import Slots
 from gatewayd.webhooks.deliveries import Delivery
@@ -33,7 +33,7 @@ def test_the_sample_goes_to_this_subscription_alone_and_is_marked(store: MemoryS
         "pending",
         None,
     )
-    assert store.announced == {TOPIC}
+    assert store.announced == {TOPIC, RECORDED}
     slots = Slots(64, {}, frozenset())
     claimed = store.write(lambda tx: claims.claim_due(tx, slots, WebhookSettings(), store.clock.now()))
     assert [(one.subscription_id, one.delivery_id) for one in claimed.claims] == [(made.id, sent.id)]

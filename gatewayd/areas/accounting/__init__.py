@@ -1,7 +1,7 @@
 """Accounting: invoices and billing clients (Spec §4)."""
 
 from gatewayd.areas.accounting.clients import operations as clients
-from gatewayd.areas.accounting.invoices import numbering, transitions
+from gatewayd.areas.accounting.invoices import numbering
 from gatewayd.areas.accounting.invoices import operations as invoices
 from gatewayd.contract.operation import Area
 
@@ -11,7 +11,6 @@ AREA = Area(
     (
         *invoices.OPERATIONS,
         *numbering.OPERATIONS,
-        *transitions.OPERATIONS,
         *clients.OPERATIONS,
     ),
 )

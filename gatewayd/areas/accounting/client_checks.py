@@ -35,7 +35,7 @@ def vat_number(text: str, country_code: str) -> str | None:
 
 
 def with_country(number: str, country_code: str) -> str:
-    """A VAT number as it is kept for a client of that country, with the letters that it does without there."""
+    """The VAT number of a client with the letters of its country, which a British one is kept without."""
     return f"GB{number}" if number[:1].isdigit() and country_code in _UNITED_KINGDOM else number
 
 

@@ -124,19 +124,30 @@ _BY_CODE: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class Institution(Response, frozen=True, kw_only=True):
-    """A bank. `accountIds` are the organization's open accounts there."""
+    """A bank."""
 
     id: Id
     name: str
+    """What people call the bank."""
     bic: str | None
+    """The BIC of the company that serves customers, of 8 characters. Null: it has none of its own."""
     countries: list[str]
+    """Where it has customers: country codes, so far `GB` alone."""
     logo_url: str | None
+    """Always null so far: no logos are kept."""
     provider: Provider
+    """How its data come in. So far all have `file`: statements are imported."""
     import_formats: list[str]
+    """Which files of it are read: `ofx`, `qif`, `camt053`, `mt940`, `csv`, and `csv:` with the profile of its own that
+    is known."""
     transaction_days: int | None
+    """How many days back transactions can be had. Null: as far as the bank lets a file go back."""
     connected: bool
+    """True where the organization has an account there that is not closed."""
     account_ids: list[Id]
+    """The organization's accounts there that are not closed, at most 1,000 over all banks."""
     status: InstitutionStatus
+    """Whether its data can be had. So far always `available`, for files can be imported at any time."""
 
 
 class ListInstitutions(PageRequest, frozen=True, kw_only=True):
@@ -156,18 +167,18 @@ def list_institutions(tx: ReadTx, caller: Caller, request: ListInstitutions) -> 
     accounts: dict[str, list[str]] = {}
     for institution_id, account_id in tx.rows(_SELECT_CONNECTED, count=MAX_ACCOUNTS):
         accounts.setdefault(institution_id, []).append(account_id)
-    shown = [_shown(bank, accounts.get(bank.id, [])) for bank in _found(request)]
+    shown = [_shown(bank, accounts.get(bank.id, [])) for bank in _banks_matching(request)]
     wanted = request.connected
-    found = [one for one in shown if wanted is None or one.connected is wanted]
-    return listing_of(request, found, lambda one: _place(one.name))
+    institutions = [institution for institution in shown if wanted is None or institution.connected is wanted]
+    return listing_of(request, institutions, lambda institution: _place(institution.name))
 
 
 def _place(name: str) -> str:
-    """Where a name stands in the list."""
+    """By what a name is sorted in the list."""
     return name.casefold().removeprefix("the ")
 
 
-def _found(request: ListInstitutions) -> Iterator[Bank]:
+def _banks_matching(request: ListInstitutions) -> Iterator[Bank]:
     if request.country != "GB":
         return
     text = "" if request.q is None else request.q.casefold()
@@ -197,13 +208,13 @@ def bank_of_sort_code(sort_code: str) -> str | None:
     """The bank of six digits; None where no range holds them."""
     if len(sort_code) != _LENGTH:
         return None
-    return next((one.bank_id for one in RANGES if one.first <= sort_code <= one.last), None)
+    return next((codes.bank_id for codes in RANGES if codes.first <= sort_code <= codes.last), None)
 
 
 def bank_of(*, sort_code: str | None, iban: str | None, bic: str | None) -> str | None:
     """The bank of an account by its numbers; None where none of them tells.
 
-    What names the bank by its letters goes before a range, but for a bank that has no BIC of its own.
+    The letters in a BIC or an IBAN go before the range of the sort code, unless that is of a bank without a BIC.
     """
     british = iban if iban is not None and iban.startswith(_GB) and len(iban) >= len("GB00BANKSSSSSS") else None
     sort_code = sort_code or (british[8:14] if british is not None else None)
@@ -216,15 +227,15 @@ def bank_of(*, sort_code: str | None, iban: str | None, bic: str | None) -> str 
 
 
 def bank_called(name: str | None, profile: str | None) -> str | None:
-    """The bank by the name that a file gives it, or by the profile of its CSV; None where several have that."""
+    """The bank by the name that a file gives it, or by the profile of its CSV; None where none or several fit."""
     named = [bank.id for bank in BANKS if name is not None and _short(name) == _short(bank.name)]
     of_profile = [bank.id for bank in BANKS if profile is not None and profile in bank.profiles]
-    found = named or of_profile
-    return found[0] if len(found) == 1 else None
+    bank_ids = named or of_profile
+    return bank_ids[0] if len(bank_ids) == 1 else None
 
 
 def _short(name: str) -> str:
-    """`HSBC` of HSBC UK, `Lloyds` of Lloyds Bank."""
+    """A name without its usual endings: `HSBC` of HSBC UK, `Lloyds` of Lloyds Bank. In lower case."""
     return name.strip().casefold().removesuffix(" plc").removesuffix(" uk").removesuffix(" bank")
 
 

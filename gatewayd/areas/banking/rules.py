@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from gatewayd.areas.banking.allocations import history
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, PageRequest, SyncRequest, cursor_key, next_cursor
+from gatewayd.contract.pages import Listing, Page, PageRequest, SyncPage, SyncRequest, cursor_key, next_cursor
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import Amount, DateText, Id, Name, Request, Response, Version, encode
 from gatewayd.errors import FieldError, invalid, invalid_field
 from gatewayd.ledger import references
@@ -66,15 +67,13 @@ class ListRules(SyncRequest, frozen=True, kw_only=True):
     enabled: bool | None = None
 
 
+@updates(CreateRule, of=AllocationRule)
 class UpdateRule(Request, frozen=True, kw_only=True):
     """The fields to change. Conditions and outcome are each given whole."""
 
     rule_id: Id
+    """The rule to change."""
     expected_version: Version | None = None
-    name: Name | UnsetType = UNSET
-    mode: Mode | UnsetType = UNSET
-    priority: Priority | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
     conditions: RuleConditions | UnsetType = UNSET
     outcome: RuleOutcome | UnsetType = UNSET
 
@@ -83,6 +82,7 @@ class DeleteRule(Request, frozen=True, kw_only=True):
     """Which rule to delete."""
 
     rule_id: Id
+    """Which rule."""
     expected_version: Version | None = None
 
 
@@ -91,43 +91,56 @@ class DeletedRule(Response, frozen=True, kw_only=True):
 
     id: Id
     deleted: Literal[True]
+    """Always true."""
 
 
 class ApplyRules(PageRequest, frozen=True, kw_only=True):
-    """To which bank transactions rules are applied: of one account or of all, `limit` of them looked at.
-
-    `ruleId` applies that rule alone, whatever its mode. A dry run tells what would be done.
-    """
+    """To which bank transactions which rules are applied; `limit` is how many of them are looked at."""
 
     account_id: Id | None = None
+    """Only bank transactions of this account; by default of all."""
     rule_id: Id | None = None
+    """Apply this rule alone, whatever its mode; by default all enabled ones of mode `apply`."""
     dry_run: bool = False
+    """True: only tell what would be done."""
 
 
 class AppliedRule(Response, frozen=True, kw_only=True):
-    """A bank transaction that a rule fits: what was allocated, or would be, or why it could not.
-
-    `allocations` are several where a payment of a mortgage is split, and `allocation` is the first of them.
-    """
+    """A bank transaction that a rule fits: what was allocated, or would be, or why it could not."""
 
     bank_transaction_id: Id
+    """The bank transaction that the rule fits."""
     rule_id: Id
+    """The rule that decides of it."""
     date: DateText
+    """The day of the money."""
     amount: Amount
+    """The whole bank transaction, positive for money in and negative for money out."""
     currency: str
+    """The currency of the bank transaction."""
     reason: str
+    """Which conditions of the rule it meets, for people."""
     allocation: Allocation | None
+    """The first of `allocations`. Null: the rule was refused."""
     allocations: list[Allocation]
+    """What was made of it, or would be in a dry run: several where a payment of a mortgage is split, none where the
+    rule was refused."""
     refusal: str | None
+    """Why the rule could not have it, for people. Null: it could."""
 
 
 class LearnRule(Request, frozen=True, kw_only=True):
     """Whose lines to learn from: those with the counterparty of a bank transaction, or with a `matchKey`."""
 
     bank_transaction_id: Id | None = None
+    """Learn from the lines with the counterparty of this one. Give this or `matchKey`."""
     match_key: Words | None = None
+    """Learn from the lines with this counterparty, written exactly as `matchKey` of proposals. Give this or
+    `bankTransactionId`."""
     direction: Direction | None = None
+    """Which way the money of these lines went; by default as that of the bank transaction, with a `matchKey` out."""
     name: Name | None = None
+    """What people call the rule; by default who the lines are with."""
     mode: Mode = "propose"
     priority: Priority = 100
 
@@ -135,8 +148,8 @@ class LearnRule(Request, frozen=True, kw_only=True):
 def create_rule(tx: WriteTx, caller: Caller, request: CreateRule) -> AllocationRule:
     """Create a rule that says what bank transactions are for.
 
-    One of mode `propose` speaks in proposals; one of mode `apply` is applied to what is imported, and by
-    `banking.applyRules` to what there is.
+    One of mode `propose` speaks in proposals alone; one of mode `apply` is also applied to what is imported, and by
+    `banking.applyRules` to transactions that are there already.
     """
     errors = _mistakes(tx, request.conditions, request.outcome)
     if errors:
@@ -176,7 +189,7 @@ def apply_rules(tx: WriteTx, caller: Caller, request: ApplyRules) -> Listing[App
     """Apply rules of mode `apply`, or the one that is named, to bank transactions of which nothing is allocated.
 
     `limit` of them are looked at, oldest first; the answer has those that a rule fits, and `nextCursor` leads to the
-    rest. What a rule may not have, such as a day of a closed period, is told in `refusal` and stays.
+    rest. Where a rule may not allocate one, such as of a closed period, it stays as it is, and `refusal` tells why.
     """
     errors = list(references.unknown(tx, [Reference("accountId", "bank_account", request.account_id)]))
     rule = None if request.rule_id is None else RULES.find(tx, request.rule_id)
@@ -184,14 +197,14 @@ def apply_rules(tx: WriteTx, caller: Caller, request: ApplyRules) -> Listing[App
         errors.append(unknown_reference("ruleId", "rule"))
     if errors:
         raise invalid(*errors)
-    rules = [rule] if rule else [one for one in allocation_rules.in_force(tx) if one.mode == "apply"]
+    rules = [rule] if rule else [enabled for enabled in allocation_rules.in_force(tx) if enabled.mode == "apply"]
     key = cursor_key(request, str, str, str) or (request.account_id or "", "", "")
     after = Position(*map(str, key))
     lines = bank_lines.unallocated(tx, after, request.limit + 1, one_account=request.account_id is not None)
     looked, more = lines[: request.limit], len(lines) > request.limit
     applied = allocation_rules.apply(tx, looked, rules, dry_run=request.dry_run)
     cursor = next_cursor(request, looked[-1].position) if more else None
-    return Listing.of([encode(_shown(one)) for one in applied], cursor)
+    return Listing.of([encode(_shown(fitted)) for fitted in applied], cursor)
 
 
 def learn_rule(tx: WriteTx, caller: Caller, request: LearnRule) -> AllocationRule:
@@ -217,7 +230,10 @@ def learn_rule(tx: WriteTx, caller: Caller, request: LearnRule) -> AllocationRul
 
 
 def _subject(tx: ReadTx, request: LearnRule) -> tuple[str, Direction, str]:
-    """Whose lines, which way the money went, and the field that says so. Raises `Problem` `validation_failed`."""
+    """Whose lines to learn from: match key, direction, and the field that names them.
+
+    Raises `Problem` `validation_failed`.
+    """
     if (request.bank_transaction_id is None) == (request.match_key is None):
         raise invalid_field("matchKey", "required", "Give either `bankTransactionId` or `matchKey`.")
     if request.match_key is not None:
@@ -345,7 +361,7 @@ OPERATIONS = (
         path="/allocations/rules",
         scopes=("accounting:read",),
         request=ListRules,
-        response=Page[AllocationRule],
+        response=SyncPage[AllocationRule],
         handler=list_rules,
         extension=True,
         example={"enabled": True, "limit": 20},

@@ -20,7 +20,7 @@ AREA = Area(
 
 
 def handlers(priced: PricedWork) -> Handlers:
-    """Those that have to know what can have a price, of an instance on which `priced` can."""
+    """The handlers that need to know which work can have a price: that is `priced`."""
     return {
         "billing.getOperationCosts": partial(costs.get_operation_costs, priced=priced),
         "billing.setOperationCost": partial(costs.set_operation_cost, priced=priced),

@@ -22,40 +22,48 @@ MOST_IMPORTED: Final = 250  # Chosen: in one transaction, which holds up others 
 
 
 class RefundEntry(Request, frozen=True, kw_only=True):
-    """Which usage, and how much of it."""
+    """Which usage to give back, and how much of it."""
 
     id: Id
-    amount: Annotated[CreditsText | None, Meta(description="By default all that was not refunded yet.")] = None
+    """The entry of usage."""
+    amount: CreditsText | None = None
+    """How many credits are given back. By default all that were not refunded yet."""
     description: Description | None = None
 
 
 class AdjustCredits(Request, frozen=True, kw_only=True):
-    """What to add, or below 0 to take, and why."""
+    """Credits to add or to take, where nothing else fits."""
 
     amount: CreditsText
+    """How many credits are added, or below 0 taken."""
     description: Description
+    """Why; kept with the entries."""
 
 
 class ImportEntry(Part, frozen=True, kw_only=True):
-    """One entry of another ledger. Usage is negative, grants and purchases are positive, adjustments are either."""
+    """One entry of another ledger."""
 
     occurred_at: Since
+    """When it occurred there; not in the future."""
     type: Literal["grant", "purchase", "usage", "adjustment"]
+    """What it was: credits given or bought, used, or put right."""
     amount: CreditsText
+    """How many credits: below 0 for usage, above 0 for grants and purchases, either for adjustments."""
     description: Description | None = None
-    external_id: Annotated[
-        ExternalId | None, Meta(description="One that was imported before is left out, whatever else it says.")
-    ] = None
-    operation: Annotated[OperationName | None, Meta(description="What was used; by default billing.importEntries.")] = (
-        None
-    )
+    """What was said of it there."""
+    external_id: ExternalId | None = None
+    """The entry's own identifier there; one that was imported before is left out, whatever else it says."""
+    operation: OperationName | None = None
+    """What was used, under its name here. By default `billing.importEntries`; of usage alone."""
 
 
 class ImportEntries(Request, frozen=True, kw_only=True):
-    """Entries of another ledger, in the order in which they are booked: what is used has to be given before."""
+    """Entries of another ledger."""
 
     entries: Annotated[list[ImportEntry], Meta(min_length=1, max_length=MOST_IMPORTED)]
+    """The entries, in the order in which they are booked: what is used has to be given before."""
     source: Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S", examples=["credits.csv"])]
+    """What they were taken from, such as the name of the file."""
 
 
 class BookedEntries(Response, frozen=True, kw_only=True):
@@ -68,8 +76,11 @@ class ImportedEntries(Response, frozen=True, kw_only=True):
     """What became of an import."""
 
     import_id: str
-    added: Annotated[int, Meta(description="Of the entries that were given.")]
-    duplicates: Annotated[int, Meta(description="Which were imported before.")]
+    """The import, as its entries name it."""
+    added: int
+    """How many of the given entries were added."""
+    duplicates: int
+    """How many were left out, since they were imported before."""
 
 
 def refund_entry(tx: WriteTx, caller: Caller, request: RefundEntry) -> LedgerEntry:
@@ -103,26 +114,26 @@ def import_entries(tx: WriteTx, caller: Caller, request: ImportEntries, *, price
     if errors:
         raise invalid(*errors)
     import_id = tx.new_id("imp")
-    added = sum(entering.enter(tx, import_id, _imported(place, one)) for place, one in enumerate(request.entries))
+    added = sum(entering.enter(tx, import_id, _imported(place, entry)) for place, entry in enumerate(request.entries))
     record(tx, caller, "credits.imported", import_id)
     return ImportedEntries(import_id=import_id, added=added, duplicates=len(request.entries) - added)
 
 
 def _mistakes(tx: WriteTx, place: int, entry: ImportEntry, priced: PricedWork) -> list[FieldError]:
-    found = []
+    errors = []
     if from_moment(entry.occurred_at) > tx.now:
-        found.append(FieldError(f"entries[{place}].occurredAt", "out_of_range", "It is still to come."))
+        errors.append(FieldError(f"entries[{place}].occurredAt", "out_of_range", "It is still to come."))
     is_negative = entry.amount.startswith("-")
     if entry.type != "adjustment" and is_negative != (entry.type == "usage"):
         sign = "below" if entry.type == "usage" else "above"
-        found.append(FieldError(f"entries[{place}].amount", "out_of_range", f"Expected {sign} 0 for {entry.type}."))
+        errors.append(FieldError(f"entries[{place}].amount", "out_of_range", f"Expected {sign} 0 for {entry.type}."))
     if entry.operation is not None and entry.type != "usage":
         message = f"Expected none for {entry.type}."
-        found.append(FieldError(f"entries[{place}].operation", "conflict", message))
+        errors.append(FieldError(f"entries[{place}].operation", "conflict", message))
     elif entry.operation not in (None, IMPORTED):
         fault = name_fault(f"entries[{place}].operation", entry.operation, priced)
-        found += [] if fault is None else [fault]
-    return found
+        errors += [] if fault is None else [fault]
+    return errors
 
 
 def _imported(place: int, entry: ImportEntry) -> ImportedEntry:

@@ -28,16 +28,19 @@ class GetOperationCosts(PageRequest, frozen=True, kw_only=True):
     """Of which day."""
 
     limit: LongLimit = 500
-    at: Annotated[Date | None, Meta(description="By default today.")] = None
+    at: Date | None = None
+    """The day, in London, whose costs are told. By default today."""
 
 
 class SetOperationCost(Request, frozen=True, kw_only=True):
     """What one unit of work costs from a day on."""
 
     operation: OperationName
-    credits: Annotated[CreditsText, Meta(description="Of one unit; 0: it is free.")]
+    credits: CreditsText
+    """The price of one unit; 0: it is free."""
     unit: Unit = "call"
-    effective_from: Annotated[Date | None, Meta(description="By default today; never before.")] = None
+    effective_from: Date | None = None
+    """The first day, in London, not in the past. By default today."""
     description: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
 
 
@@ -46,16 +49,16 @@ def get_operation_costs(
 ) -> Listing[OperationCost]:
     """List what work costs on a day. What is not listed is free."""
     date = tx.today if request.at is None else request.at.isoformat()
-    found = [_shown(row, priced) for row in costs.on(tx, date)]
-    return listing_of(request, found, lambda cost: f"{cost.operation} {cost.unit}")
+    rows = [_shown_cost(row, priced) for row in costs.on(tx, date)]
+    return listing_of(request, rows, lambda cost: f"{cost.operation} {cost.unit}")
 
 
 def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost, *, priced: PricedWork) -> OperationCost:
     """Let work cost so much from a day on, until the next cost that is known. An administrator of the instance does.
 
     It is for all organizations of the instance that have a plan. What was charged stays as it was. Operations are
-    charged by the call; what is priced apart has its own units, as `vault.parse` by page and by mb. Under a name that
-    nothing is charged under any more, as another version did, 0 takes the cost out.
+    charged by the call; what is priced apart has its own units, as `vault.parse` by page and by mb. A cost of 0
+    removes a name of another version, under which this one charges nothing.
     """
     require_administrator(tx, caller)
     cost = CostRow(
@@ -75,10 +78,10 @@ def set_operation_cost(tx: WriteTx, caller: Caller, request: SetOperationCost, *
     else:
         raise invalid(*(fault for fault in faults if fault is not None))
     record_for_all(tx, caller, "cost.set", name)
-    return _shown(cost, priced)
+    return _shown_cost(cost, priced)
 
 
-def _shown(row: CostRow, priced: PricedWork) -> OperationCost:
+def _shown_cost(row: CostRow, priced: PricedWork) -> OperationCost:
     return project(row, OperationCost, known=row.unit in priced.get(row.operation, ()))
 
 
@@ -104,7 +107,7 @@ def _nearest(name: str, priced: PricedWork) -> list[str]:
     folded = {known.lower(): known for known in priced}
     alike = get_close_matches(name.lower(), folded, _MOST_NAMED, cutoff=0.7)
     last = name.rpartition(".")[2].lower()
-    return [folded[one] for one in alike] or sorted(
+    return [folded[key] for key in alike] or sorted(
         known for known in priced if known.lower().rpartition(".")[2] == last
     )[:_MOST_NAMED]
 

@@ -19,7 +19,7 @@ from gatewayd.store import ReadTx, WriteTx
 
 
 def refund(tx: WriteTx, entry_id: str, amount: int | None, description: str | None) -> EntryRow:
-    """Give back what an entry has used, or all of it that is left; None: that.
+    """Give back an amount of what an entry used; None: all of it that was not refunded yet.
 
     It pays what is owed first. The rest goes back to the grant it came from.
 
@@ -92,7 +92,7 @@ def status_of(tx: ReadTx, grant: GrantRow) -> GrantStatus:
 
 
 def _put_back(tx: WriteTx, grant_id: str | None, amount: int) -> str | None:
-    """Let credits be there again, after what is owed was paid; answers the grant that they are in."""
+    """Return refunded credits to a grant, once what is owed is paid. Returns the id of the grant."""
     rest = amount - min(booking.owed(tx), amount)
     grant = None if grant_id is None else grants.get(tx, grant_id)
     if rest == 0:
@@ -124,7 +124,7 @@ class ImportedEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def enter(tx: WriteTx, import_id: str, imported: ImportedEntry) -> bool:
-    """Enter it, unless one with its `external_id` was; answers whether it is new.
+    """Enter an imported entry, unless one with its `external_id` was before. Returns whether it is new.
 
     Raises `Problem` `insufficient_credits` for what takes more than there is, where no plan has a soft limit.
     """

@@ -28,15 +28,17 @@ class GrantCredits(Request, frozen=True, kw_only=True):
     """Credits to be given."""
 
     amount: CreditsText
-    type: Annotated[
-        Literal["grant", "purchase"], Meta(description="purchase: they were paid for, and their category is paid.")
-    ] = "grant"
-    category: Annotated[Category | None, Meta(description="By default promotional, and paid of a purchase.")] = None
-    priority: Annotated[int, Meta(ge=0, le=10_000, description="The lower is drawn from first.")] = grants.PRIORITY
+    """How many credits are given; they pay first what is owed."""
+    type: Literal["grant", "purchase"] = "grant"
+    """`purchase`: they were paid for, and their category is `paid`."""
+    category: Category | None = None
+    """Whether they were given or paid for. By default `promotional`, and `paid` of a purchase."""
+    priority: Annotated[int, Meta(ge=0, le=10_000)] = grants.PRIORITY
+    """Grants with a lower number are drawn from first."""
     expires_at: Since | None = None
-    expires_date: Annotated[
-        Date | None, Meta(description="The last day on which they can be used, in the organization's time zone.")
-    ] = None
+    """When what is left expires. By default never; not together with `expiresDate`."""
+    expires_date: Date | None = None
+    """The last day on which they can be used, in the organization's time zone."""
     description: Description | None = None
 
 
@@ -49,6 +51,7 @@ class VoidGrant(Request, frozen=True, kw_only=True):
 
     id: Id
     description: Description | None = None
+    """Why; kept with the entry."""
 
 
 def grant_credits(tx: WriteTx, caller: Caller, request: GrantCredits) -> CreditGrant:
@@ -69,7 +72,7 @@ def grant_credits(tx: WriteTx, caller: Caller, request: GrantCredits) -> CreditG
     entry = NewEntry(type=request.type, amount=grant.amount, description=request.description)
     made = booking.give(tx, grant, entry).grant
     record(tx, caller, "credits.granted", made.id)
-    return _shown(tx, made)
+    return _shown_grant(tx, made)
 
 
 def _end_of(tx: ReadTx, request: GrantCredits) -> Instant | None:
@@ -94,11 +97,11 @@ def list_grants(tx: ReadTx, caller: Caller, request: ListGrants) -> Listing[Cred
     items: list[bytes] = []
 
     def size(row: GrantRow) -> int:
-        items.append(encode(_shown(tx, row)))
+        items.append(encode(_shown_grant(tx, row)))
         return len(items[-1])
 
-    found = grants.newest(tx, MAX_KEY if key is None else str(key[0]), request.limit + 1)
-    taken, more = fill(found, request.limit, size)
+    rows = grants.newest(tx, MAX_KEY if key is None else str(key[0]), request.limit + 1)
+    taken, more = fill(rows, request.limit, size)
     return Listing.of(items[: len(taken)], next_cursor(request, (taken[-1].id,)) if more else None)
 
 
@@ -110,10 +113,10 @@ def void_grant(tx: WriteTx, caller: Caller, request: VoidGrant) -> CreditGrant:
     require_administrator(tx, caller)
     grant = entering.void(tx, request.id, request.description)
     record(tx, caller, "credits.voided", grant.id)
-    return _shown(tx, grant)
+    return _shown_grant(tx, grant)
 
 
-def _shown(tx: ReadTx, grant: GrantRow) -> CreditGrant:
+def _shown_grant(tx: ReadTx, grant: GrantRow) -> CreditGrant:
     return project(grant, CreditGrant, status=entering.status_of(tx, grant))
 
 

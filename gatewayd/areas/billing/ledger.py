@@ -60,31 +60,37 @@ LATEST: Final = Instant(1 << 60)
 
 
 class GetBalance(Request, frozen=True, kw_only=True):
-    """At which instant."""
+    """Which instant is asked about."""
 
-    as_of: Annotated[Since | None, Meta(description="By default now. Later: without what expires until then.")] = None
+    as_of: Since | None = None
+    """The instant that is asked about. By default now; of one to come, without what expires until then."""
 
 
 class GetLedger(PageRequest, frozen=True, kw_only=True):
-    """Filters of the list. Dates are inclusive, of the organization's time zone, and of when entries occurred."""
+    """Filters of the list."""
 
     limit: LongLimit = 50
     from_date: Date | None = None
+    """The first day on which entries occurred, in the organization's time zone."""
     to_date: Date | None = None
+    """The last day on which entries occurred, inclusive, in the organization's time zone."""
     type: Annotated[list[EntryType], Meta(min_length=1)] | None = None
+    """The types to list, any of them."""
     operation: OperationName | None = None
-    order: Annotated[Literal["asc", "desc"], Meta(description="By when they occurred, then by `sequence`.")] = "desc"
+    order: Literal["asc", "desc"] = "desc"
+    """By when entries occurred, then by `sequence`."""
 
 
 class GetUsageSummary(Request, frozen=True, kw_only=True):
-    """Which days, both inclusive; at most 366."""
+    """Which days, at most 366."""
 
-    from_date: Annotated[Date | None, Meta(description="By default 29 days before `toDate`.")] = None
-    to_date: Annotated[Date | None, Meta(description="By default today in the time zone.")] = None
+    from_date: Date | None = None
+    """The first day. By default 29 days before `toDate`."""
+    to_date: Date | None = None
+    """The last day, inclusive. By default today in the time zone."""
     timezone: TimeZone | None = None
-    group_by: Annotated[
-        Literal["day", "operation"], Meta(description="operation: `data` is empty, and `totals` has the operations.")
-    ] = "day"
+    group_by: Literal["day", "operation"] = "day"
+    """`operation`: `data` is empty, and `totals` has the operations."""
 
 
 class Place(NamedTuple):
@@ -175,8 +181,8 @@ def page(tx: ReadTx, wanted: EntryFilter, place: Place | None, count: int) -> It
     if place is None:
         place = Place(wanted.first, 0) if wanted.ascending else Place(wanted.behind, 0)
     kinds: Sequence[EntryType | None] = [None] if wanted.types is None else sorted(set(wanted.types))
-    found = [_of_type(tx, wanted, kind, (place, count)) for kind in kinds]
-    merged = heapq.merge(*found, key=_key, reverse=not wanted.ascending)
+    by_kind = [_of_type(tx, wanted, kind, (place, count)) for kind in kinds]
+    merged = heapq.merge(*by_kind, key=_entry_key, reverse=not wanted.ascending)
     return itertools.islice(merged, count)
 
 
@@ -196,7 +202,7 @@ def _of_type(tx: ReadTx, wanted: EntryFilter, kind: EntryType | None, part: tupl
     return (ENTRIES.load(values) for values in rows)
 
 
-def _key(row: EntryRow) -> tuple[int, int]:
+def _entry_key(row: EntryRow) -> tuple[int, int]:
     return row.occurred_at, row.sequence
 
 

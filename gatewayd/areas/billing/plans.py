@@ -26,7 +26,8 @@ class GetPlans(PageRequest, frozen=True, kw_only=True):
     """Which plans."""
 
     limit: LongLimit = 500
-    include_retired: Annotated[bool, Meta(description="Those that are offered no more, too.")] = False
+    include_retired: bool = False
+    """Whether plans that are not offered any more are listed too."""
 
 
 class CreatePlan(Request, frozen=True, kw_only=True):
@@ -38,12 +39,11 @@ class CreatePlan(Request, frozen=True, kw_only=True):
     currency: Currency = "GBP"
     price_monthly: AmountText | None = None
     price_yearly: AmountText | None = None
-    included_credits: Annotated[CreditsText, Meta(description="Granted at the start of each month.")] = "0"
+    included_credits: CreditsText = "0"
     rollover: Rollover = "none"
-    soft_limit: Annotated[bool, Meta(description="Nothing is refused for want of credits, only counted.")] = False
-    features: Annotated[list[Feature], Meta(max_length=100, description="Told alone, for what asks.")] = msgspec.field(
-        default_factory=list
-    )
+    soft_limit: bool = False
+    features: Annotated[list[Feature], Meta(max_length=100)] = msgspec.field(default_factory=list)
+    """The features that it has, by names of your own: told to applications that ask, and of no effect here."""
     limits: PlanLimits = PlanLimits()
 
 
@@ -54,9 +54,10 @@ class RetirePlan(Request, frozen=True, kw_only=True):
 
 
 class SetPlan(Request, frozen=True, kw_only=True):
-    """Which plan the organization has, by its code. `none`: it has none, and nothing is metered."""
+    """Which plan the organization has."""
 
     code: Code
+    """The code of the plan. `none`: it has no plan, and nothing is metered."""
 
 
 def get_plans(tx: ReadTx, caller: Caller, request: GetPlans) -> Listing[Plan]:
@@ -65,10 +66,10 @@ def get_plans(tx: ReadTx, caller: Caller, request: GetPlans) -> Listing[Plan]:
     That one is listed even where it is retired.
     """
     current = _current(tx)
-    found = [
+    listed = [
         plan for plan in plans.every(tx) if request.include_retired or plan.status == "active" or plan.id == current
     ]
-    return listing_of(request, [_shown(plan, current) for plan in found], lambda plan: plan.id)
+    return listing_of(request, [_shown_plan(plan, current) for plan in listed], lambda plan: plan.id)
 
 
 def create_plan(tx: WriteTx, caller: Caller, request: CreatePlan) -> Plan:
@@ -97,7 +98,7 @@ def create_plan(tx: WriteTx, caller: Caller, request: CreatePlan) -> Plan:
     )
     plans.create(tx, row)
     record_for_all(tx, caller, "plan.created", row.id)
-    return _shown(row, None)
+    return _shown_plan(row, None)
 
 
 def retire_plan(tx: WriteTx, caller: Caller, request: RetirePlan) -> Plan:
@@ -108,16 +109,17 @@ def retire_plan(tx: WriteTx, caller: Caller, request: RetirePlan) -> Plan:
         raise not_found("plan")
     retired = plans.retire(tx, plan)
     record_for_all(tx, caller, "plan.retired", plan.id)
-    return _shown(retired, _current(tx))
+    return _shown_plan(retired, _current(tx))
 
 
 def set_plan(tx: WriteTx, caller: Caller, request: SetPlan) -> Listing[Plan]:
     """Give the organization a plan, from now on, or none. An administrator of the instance does.
 
     The first month begins today, with its included credits. What the plan before has granted stays until it expires. A
-    month is granted once: another plan grants what it includes more in a month that was granted already, and all of it
-    from the next one on.
-    The answer is the list of plans. To set the plan that it has already changes nothing.
+    month is granted once: in one that was granted already another plan adds what it includes more, and from the next
+    one on it grants all that it includes. To set the plan that it has already changes nothing.
+
+    The answer is the list of plans.
     """
     require_administrator(tx, caller)
     plan = plans.with_code(tx, request.code)
@@ -137,7 +139,7 @@ def _current(tx: ReadTx) -> str | None:
     return None if subscription is None else subscription.plan_id
 
 
-def _shown(plan: PlanRow, current: str | None) -> Plan:
+def _shown_plan(plan: PlanRow, current: str | None) -> Plan:
     return project(plan, Plan, current=plan.id == current)
 
 

@@ -22,14 +22,14 @@ from gatewayd.areas.businesses.shapes import (
 )
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import Rendered
 from gatewayd.errors import FieldError, archived_already, invalid, invalid_field, invalid_state, not_found
 from gatewayd.ledger import references
 from gatewayd.ledger.allocating import bank_lines
 from gatewayd.ledger.dates.date_ranges import DateRange
 from gatewayd.ledger.dates.tax_calendar import bounds, tax_year_of
-from gatewayd.ledger.lists import archive_filter, sync_page
+from gatewayd.ledger.lists import Source, archive_filter, sync_page
 from gatewayd.ledger.obligations import obligations
 from gatewayd.ledger.references import Reference, unknown_reference
 from gatewayd.ledger.taxpayers import owners
@@ -46,13 +46,13 @@ def list_businesses(tx: ReadTx, caller: Caller, request: ListBusinesses) -> List
     """List businesses.
 
     Newest first, or in the order of change with `updatedSince`. `status` is the state today: a business whose
-    commencement date has come is no longer `pending`. Archived ones are left out unless `includeArchived` or `status`
-    asks for them.
+    commencement date has come is no longer `pending`. Archived ones are left out unless `includeArchived`,
+    `updatedSince` or `status` asks for them.
     """
     status, today = request.status, tx.today
     stored = None if status in (None, "archived") else "active" if status == "pending" else status
     filters = {
-        **archive_filter(status, request.include_archived),
+        **archive_filter(request),
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
         "type = :type": request.type,
         "external_id = :external_id": request.external_id,
@@ -60,7 +60,7 @@ def list_businesses(tx: ReadTx, caller: Caller, request: ListBusinesses) -> List
         "commencement_date > :begins_after": today if status == "pending" else None,
         "(commencement_date IS NULL OR commencement_date <= :begun_by)": today if status == "active" else None,
     }
-    return sync_page(tx, request, _SELECT_PAGE, filters, lambda row: _item(row, today))
+    return sync_page(tx, request, Source(BUSINESSES, [_SELECT_PAGE]), filters, lambda row: _business_item(row, today))
 
 
 def get_business(tx: ReadTx, caller: Caller, request: GetBusiness) -> Rendered[Business]:
@@ -68,7 +68,7 @@ def get_business(tx: ReadTx, caller: Caller, request: GetBusiness) -> Rendered[B
     row = tx.row(_SELECT_ONE, id=request.id)
     if row is None:
         raise not_found(BUSINESSES.kind)
-    return Rendered(_item(row, tx.today))
+    return Rendered(_business_item(row, tx.today))
 
 
 def create_business(tx: WriteTx, caller: Caller, request: CreateBusiness) -> Business:
@@ -121,8 +121,8 @@ def update_business(tx: WriteTx, caller: Caller, request: UpdateBusiness) -> Bus
 def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> Business:
     """Archive a business: lists hide it, and it can still be read. setStatus brings it back as it was.
 
-    An open obligation of a period that has begun refuses it unless `force` is true; those that it has are then not
-    required any more.
+    With an open obligation of a period that has begun it is refused, unless `force` is true: its obligations are not
+    required any more then.
     """
     before = BUSINESSES.get(tx, request.id, request.expected_version)
     if before.archived_at is not None:
@@ -138,9 +138,9 @@ def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> B
 def set_status(tx: WriteTx, caller: Caller, request: SetStatus) -> Business:
     """Move a business to another state.
 
-    Active and dormant ones change into each other, and cease on `effectiveDate`, which has come and is not before the
-    last entry; income of the tax year that is not allocated yet refuses dormancy. One that ceased becomes active again
-    within the same tax year; an archived one becomes what it was before. A pending one becomes active by itself on its
+    An active one may become dormant, once all income of the tax year is allocated, and a dormant one active. Both may
+    cease on `effectiveDate`, which has come and is not before the last entry. One that ceased may become active again
+    within the same tax year, and an archived one what it was before. A pending one becomes active by itself on its
     commencement date.
     """
     before = BUSINESSES.get(tx, request.id, request.expected_version)
@@ -161,7 +161,7 @@ def set_status(tx: WriteTx, caller: Caller, request: SetStatus) -> Business:
     return rows.shown(rows.change(tx, before, after), tx.today)
 
 
-def _item(row: Row, today: str) -> bytes:
+def _business_item(row: Row, today: str) -> bytes:
     _, _, wire, stored, commencement_date, archived_at = row
     status = "archived" if archived_at is not None else rules.unarchived(stored, commencement_date, today)
     return rows.served(wire, status)
@@ -189,7 +189,7 @@ def _bank_account_mistakes(tx: ReadTx, ids: list[str]) -> Iterator[FieldError]:
 
 
 def _with_choice(after: BusinessRow, before: BusinessRow, request: UpdateBusiness, today: str) -> BusinessRow:
-    """Another type without a year is a choice of the present one."""
+    """The business with the year of its choice: another type without one is chosen in the present year."""
     if request.quarterly_period_tax_year is UNSET and after.quarterly_period_type != before.quarterly_period_type:
         return replace(after, quarterly_period_tax_year=tax_year_of(today))
     return after
@@ -236,25 +236,25 @@ def _refuse_unallocated(tx: ReadTx, row: BusinessRow, current: Status) -> None:
 
 def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str | None:
     """The cessation date after a move that is allowed. Raises `Problem`: `validation_failed`, `invalid_state`."""
-    given = None if request.effective_date is None else request.effective_date.isoformat()
+    last_day = None if request.effective_date is None else request.effective_date.isoformat()
     if request.status != "ceased":
-        if given is not None:
+        if last_day is not None:
             raise invalid_field("effectiveDate", "conflict", "It is for a business that ceases.")
         return None if before.status == "ceased" else before.cessation_date
     if before.status == "ceased":  # out of the archive, as it was
-        if given not in (None, before.cessation_date):
+        if last_day not in (None, before.cessation_date):
             raise invalid_field("effectiveDate", "conflict", f"The business ceased on {before.cessation_date}.")
         return before.cessation_date
-    if given is None:
+    if last_day is None:
         raise invalid_field("effectiveDate", "required", "The business ceases: when?")
-    if rules.ends_before_it_begins(before.commencement_date, given):
+    if rules.ends_before_it_begins(before.commencement_date, last_day):
         raise invalid_field("effectiveDate", "date_order", f"The business began on {before.commencement_date}.")
-    last = _entry_after(tx, before, given)
+    last = _entry_after(tx, before, last_day)
     if last is not None:
         raise invalid_state(last, rules.shown_status(before, tx.today), ())
-    if given > tx.today:  # Chosen: the state would say today what is so later
+    if last_day > tx.today:  # Chosen: the state would say today what is so later
         raise invalid_field("effectiveDate", "out_of_range", "The day is still to come.")
-    return given
+    return last_day
 
 
 def _entry_after(tx: ReadTx, row: BusinessRow, cessation_date: str) -> str | None:
@@ -271,7 +271,7 @@ OPERATIONS = (
         path="/businesses/list",
         scopes=("entities:read",),
         request=ListBusinesses,
-        response=Page[Business],
+        response=SyncPage[Business],
         handler=list_businesses,
         example={"type": "self_employment", "limit": 20},
     ),

@@ -3,9 +3,9 @@
     wire         the JSON of the business without `status` and the closing brace
     archived_on  the civil date in London of `archived_at`
 
-Served is `wire` and the status, which depends on today. Some rules need the other rows, and hold for callers and the
-tax authority alike: one externalId, one taxBusinessId in a legal entity, one live UK property business of a person,
-and an accounting basis that closed books keep. Its end depends on the day of its last entry.
+Served is `wire` and the status, which depends on today. Some rules compare a business with other rows, whether a caller
+or the tax authority changes it: an externalId is used once, a taxBusinessId once in a legal entity, a person has one
+live UK property business, closed books keep their accounting basis, and no business ends before its last entry.
 """
 
 from gatewayd.areas.businesses.rules import shown_status
@@ -21,10 +21,9 @@ from gatewayd.clock import london_date
 from gatewayd.contract.wire import open_wire, project
 from gatewayd.errors import Problem, invalid_state
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.ledger.obligations import schedule
 from gatewayd.ledger.results import owner_shares
 from gatewayd.ledger.results.allocated_money import Basis
-from gatewayd.ledger.taxpayers import owners, quarter_choices
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.ledger.taxpayers.quarter_choices import Choice
 from gatewayd.store import ReadTx, Table, WriteTx
@@ -88,7 +87,7 @@ def of_entity(tx: ReadTx, legal_entity_id: str) -> list[BusinessRow]:
 
 
 def new(tx: WriteTx, owner: Owner, request: CreateBusiness | None, **values: object) -> BusinessRow:
-    """A business of `owner` that is not stored yet, with the defaults of what is neither in the request nor given."""
+    """A business of `owner` that is not stored yet, with defaults for what neither `request` nor `values` has."""
     defaults: dict[str, object] = {
         "status": "active",
         "accounting_basis": "accruals" if owner.is_incorporated else "cash",
@@ -100,8 +99,8 @@ def new(tx: WriteTx, owner: Owner, request: CreateBusiness | None, **values: obj
         "tax_sync": NEVER_SYNCED,
     }
     missing = {name: value for name, value in defaults.items() if getattr(request, name, None) is None}
-    given = {name: value for name, value in values.items() if value is not None}
-    return BUSINESSES.new(tx, request, **{**missing, **given, "legal_entity_id": owner.id})
+    known = {name: value for name, value in values.items() if value is not None}
+    return BUSINESSES.new(tx, request, **{**missing, **known, "legal_entity_id": owner.id})
 
 
 def add(tx: WriteTx, row: BusinessRow, owner: Owner) -> BusinessRow:
@@ -113,11 +112,7 @@ def add(tx: WriteTx, row: BusinessRow, owner: Owner) -> BusinessRow:
     _refuse_same_tax_id(tx, row)
     if _is_live(row):
         _refuse_second_property(tx, row, owner)
-    row = BUSINESSES.insert(tx, row)
-    if choice_of(row) != NEVER_CHOSEN:
-        quarter_choices.note(tx, row.id, choice_of(row))
-    schedule.refresh(tx, owner.id, row.id)
-    return row
+    return BUSINESSES.insert(tx, row)
 
 
 def change(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> BusinessRow:
@@ -132,17 +127,7 @@ def change(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> BusinessRow:
     if after.owner_share_percent != before.owner_share_percent:
         last_closed = period_locks.last_closed(tx, before.legal_entity_id, before.id)
         owner_shares.keep(tx, before.id, None, before.owner_share_percent, last_closed)
-    after = BUSINESSES.update(tx, after)
-    if choice_of(after) != choice_of(before):
-        quarter_choices.note(tx, after.id, choice_of(after))
-    refresh_calendar(tx, before, after)
-    return after
-
-
-def refresh_calendar(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> None:
-    """Keep periods and obligations true where a change bears on them."""
-    if any(getattr(before, name) != getattr(after, name) for name in ON_CALENDAR):
-        schedule.refresh(tx, after.legal_entity_id, after.id)
+    return BUSINESSES.update(tx, after)
 
 
 def choice_of(row: BusinessRow) -> Choice:
@@ -181,7 +166,7 @@ def _refuse_same_tax_id(tx: ReadTx, row: BusinessRow) -> None:
 
 
 def _refuse_unlike_owner(tx: ReadTx, before: BusinessRow, after: BusinessRow) -> None:
-    """A business that comes back, to an owner who may be something else by now."""
+    """Raises `Problem` where a business that comes back does not fit its owner, which may have another type by now."""
     owner = owners.find(tx, after.legal_entity_id)
     assert owner is not None  # a foreign key
     _refuse_second_property(tx, after, owner)

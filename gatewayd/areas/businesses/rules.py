@@ -68,7 +68,7 @@ def choice_mistakes(kind: str | None, year: str | None, today: str) -> Iterator[
 
 
 def new_choice_mistakes(before: BusinessRow, after: BusinessRow, today: str) -> Iterator[FieldError]:
-    """What is wrong with the choice of quarters that an update makes. What is as it was is not held against it."""
+    """What is wrong with the choice of quarters that an update makes. One that stays as it was is not checked."""
     year, last = after.quarterly_period_tax_year, before.quarterly_period_tax_year
     if year == last and after.quarterly_period_type == before.quarterly_period_type:
         return
@@ -83,7 +83,7 @@ def new_choice_mistakes(before: BusinessRow, after: BusinessRow, today: str) -> 
 def date_mistakes(before: BusinessRow, after: BusinessRow, today: str) -> Iterator[FieldError]:
     """What is wrong with the dates that an update changes. `today` is ISO.
 
-    What is as it was is not held against the caller: the tax authority may have said it.
+    Dates that stay as they were are not checked: the tax authority may have said them.
     """
     ceasing = after.cessation_date != before.cessation_date
     beginning = after.commencement_date != before.commencement_date

@@ -1,14 +1,14 @@
 """Businesses compared with the tax authority's (Domain A2, B2): shapes and the row, whose handler is `tax`'s.
 
-What the authority says is written as it says it. The rules that need the other rows hold for it as for callers: see
-`rows`.
+What the authority says is written as it says it. Rules that compare a business with other rows hold for it as for
+callers: see `rows`.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from gatewayd.areas.businesses import rows
@@ -35,30 +35,43 @@ _NAMES = {
 
 
 class SyncTaxBusiness(Request, frozen=True, kw_only=True):
-    """One business by `id`, or every source of income of a person by `legalEntityId`."""
+    """One business, or every source of income of a person."""
 
     id: Id | None = None
+    """One business. Needed, unless `legalEntityId` is given."""
     legal_entity_id: Id | None = None
-    dry_run: Annotated[bool, Meta(description="Only compare: nothing is changed.")] = False
+    """A person, all of whose sources of income are compared; those not kept here are added."""
+    dry_run: bool = False
+    """Whether it is only compared, and nothing changed."""
 
 
 class TaxBusinessChange(Response, frozen=True, kw_only=True):
-    """One field that differs. `businessId` is null for a source that is not kept here."""
+    """One field that differs."""
 
     business_id: str | None
+    """The business that it is of. Null: a source that is not kept here yet."""
     tax_business_id: str | None
+    """HMRC's id of the source of income."""
     field: str
+    """The field of the business that differs, such as `tradingName`."""
     local: str | Address | None
+    """What it was here before. Null: nothing."""
     remote: str | Address | None
+    """What the tax authority says. Null: nothing."""
 
 
 class TaxBusinessSync(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What was compared, as it is now. `business` answers `id`, `businesses` answers `legalEntityId`."""
+    """What was compared, as it is now."""
 
     business: Business | UnsetType = UNSET
+    """The business that `id` named; else absent."""
     businesses: list[Business] | UnsetType = UNSET
+    """All businesses that `legalEntityId` asked about; else absent."""
     changes: list[TaxBusinessChange]
+    """What differed. It was taken over, unless `dryRun` was set, but for a cessation that the tax authority does not
+    know of, and an accounting basis that closed books rest on."""
     synced_at: Timestamp
+    """When it was compared."""
 
 
 def adopt(
@@ -94,9 +107,7 @@ def take_over(tx: WriteTx, business_id: str, changes: Mapping[str, object], tax_
     if after.cessation_date != before.cessation_date:
         after = _as_ceased(after, tx.today)
     if after == before:
-        after = BUSINESSES.save(tx, replace(before, tax_sync=tax_sync))
-        rows.refresh_calendar(tx, before, after)
-        return after
+        return BUSINESSES.save(tx, replace(before, tax_sync=tax_sync))
     return rows.change(tx, before, replace(after, tax_sync=tax_sync))
 
 

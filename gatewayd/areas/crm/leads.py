@@ -7,15 +7,13 @@ from msgspec import Meta
 from gatewayd import events
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, SyncRequest
+from gatewayd.contract.pages import Listing, SyncPage, SyncRequest
 from gatewayd.contract.wire import Email, ExternalId, Id, Name, Request, Response, Timestamp
 from gatewayd.ledger.lists import table_page
 from gatewayd.store import ReadTx, Table, WriteTx
 
 LeadStatus = Literal["new", "contacted", "qualified", "disqualified", "converted"]  # Chosen: Spec §2 shows none
-Source = Annotated[
-    str, Meta(min_length=1, max_length=64, description="Where the lead came from.", examples=["website"])
-]
+Source = Annotated[str, Meta(min_length=1, max_length=64, examples=["website"])]
 Phone = Annotated[str, Meta(max_length=32)]
 Notes = Annotated[str, Meta(max_length=4000)]
 
@@ -26,12 +24,19 @@ class Lead(Response, frozen=True, kw_only=True):
     id: Id
     external_id: str | None
     source: str
+    """Where the lead came from, in your own words."""
     name: str | None
+    """Who it is. Null: not known yet."""
     email: str | None
+    """Where to write to. Null: not known."""
     phone: str | None
+    """Telephone number, as it was given. Null: not known."""
     company: str | None
+    """The firm that the person is of. Null: none, or not known."""
     notes: str | None
+    """Notes of whoever deals with the lead. Null: none."""
     status: LeadStatus
+    """How far it has come, from `new` by `contacted` and `qualified` to `converted` (a client); or `disqualified`."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
@@ -54,7 +59,9 @@ class ListLeads(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
     status: LeadStatus | None = None
+    """The state to list."""
     source: Source | None = None
+    """Where the leads came from."""
     external_id: ExternalId | None = None
 
 
@@ -105,7 +112,7 @@ OPERATIONS = (
         path="/crm/listLeads",
         scopes=("crm:read",),
         request=ListLeads,
-        response=Page[Lead],
+        response=SyncPage[Lead],
         handler=list_leads,
         extension=True,
         example={"status": "new", "limit": 20},

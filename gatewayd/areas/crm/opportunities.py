@@ -12,7 +12,7 @@ from gatewayd import events
 from gatewayd.areas.crm.leads import LEADS
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, SyncRequest
+from gatewayd.contract.pages import Listing, SyncPage, SyncRequest
 from gatewayd.contract.wire import (
     Amount,
     AmountText,
@@ -41,11 +41,17 @@ class Opportunity(Response, frozen=True, kw_only=True):
     id: Id
     external_id: str | None
     lead_id: str | None
+    """The lead that it came from. Null: none."""
     name: str
+    """What may be won, in a line."""
     pipeline_id: str
+    """The pipeline whose stages it passes, under a name of your own."""
     stage: str
+    """The stage of the pipeline that it is in, under a name of your own."""
     amount: Amount | None
+    """What it would bring, of `currency`; 0 or more. Null: nobody can say yet."""
     currency: str
+    """The currency of `amount`."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
@@ -75,8 +81,11 @@ class ListOpportunities(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
     lead_id: Id | None = None
+    """The lead that they came from."""
     pipeline_id: Label | None = None
+    """The pipeline to list."""
     stage: Label | None = None
+    """The stage to list."""
     external_id: ExternalId | None = None
 
 
@@ -159,7 +168,7 @@ OPERATIONS = (
         path="/crm/listOpportunities",
         scopes=("crm:read",),
         request=ListOpportunities,
-        response=Page[Opportunity],
+        response=SyncPage[Opportunity],
         handler=list_opportunities,
         extension=True,
         example={"stage": "proposal", "limit": 20},

@@ -50,21 +50,21 @@ _SELECT_NOT_KEPT_ANY_ORG = "SELECT org_id, id FROM mortgages WHERE length(owed_b
 
 def is_silent(tx: ReadTx) -> bool:
     """Whether there is nothing to tell, no rent to look at, and no loan to compute."""
-    return not any(tx.rows(sql, **_asked(tx, 1)) for sql in _SELECTS)
+    return not any(tx.rows(sql, **_window_values(tx, 1)) for sql in _SELECTS)
 
 
 def tell_some(tx: WriteTx) -> None:
     """Tell of some of what there is to tell of, in all organizations."""
-    asked = _asked(tx, TOLD_AT_ONCE)
-    for org_id, id_, property_id, unit_id, type_, expiry in tx.rows(_SELECT_EXPIRING_ANY_ORG, **asked):
+    values = _window_values(tx, TOLD_AT_ONCE)
+    for org_id, id_, property_id, unit_id, type_, expiry in tx.rows(_SELECT_EXPIRING_ANY_ORG, **values):
         tx.bind(org_id)
         _tell_expiring(tx, PROPERTIES.get(tx, property_id), id_, unit_id, type_, expiry)
         certificates.mark_told(tx, id_)
-    for org_id, id_, end in tx.rows(_SELECT_ENDING_ANY_ORG, **asked):
+    for org_id, id_, end in tx.rows(_SELECT_ENDING_ANY_ORG, **values):
         tx.bind(org_id)
         _tell_ending(tx, TENANCIES.get(tx, id_), end)
         tenancies.mark_ending_told(tx, id_)
-    for org_id, id_, told_for in tx.rows(_SELECT_RENTED_ANY_ORG, **asked):
+    for org_id, id_, told_for in tx.rows(_SELECT_RENTED_ANY_ORG, **values):
         tx.bind(org_id)
         told_for = _tell_overdue(tx, TENANCIES.get(tx, id_), told_for)
         tenancies.mark_rent_looked_at(tx, id_, told_for)
@@ -82,7 +82,7 @@ _SELECTS: Final = (
 )
 
 
-def _asked(tx: ReadTx, count: int) -> dict[str, object]:
+def _window_values(tx: ReadTx, count: int) -> dict[str, object]:
     today = tx.today
     window = {"until": days_after(today, WINDOW_DAYS), "since": days_after(today, -LOOKED_AT_DAYS)}
     return {"today": today, "count": count, **window}
@@ -101,7 +101,7 @@ def _tell_expiring(
         "unit_id": unit_id,
         "business_id": of.business_id,
         "expiry_date": expiry,
-        "days_until_expiry": _days(tx.today, expiry),
+        "days_until_expiry": _days_between(tx.today, expiry),
     }
     events.append(tx, "certificate.expiring", data)
 
@@ -109,7 +109,7 @@ def _tell_expiring(
 def _tell_ending(tx: WriteTx, row: TenancyRow, end: str) -> None:
     data = {
         "end_date": end,
-        "days_until_end": _days(tx.today, end),
+        "days_until_end": _days_between(tx.today, end),
         "notice_by": row.notice_by,
         "continues": tenancy_states.last_day(row) is None,
     }
@@ -128,7 +128,7 @@ def _tell_overdue(tx: WriteTx, row: TenancyRow, told_for: str | None) -> str | N
         return told_for
     data = {
         "due_date": due,
-        "days_overdue": _days(due, tx.today),
+        "days_overdue": _days_between(due, tx.today),
         "arrears": from_minor(owed.arrears, row.currency),
         "currency": row.currency,
     }
@@ -141,5 +141,5 @@ def _of_tenancy(tx: ReadTx, row: TenancyRow) -> dict[str, object]:
     return {"tenancy_id": row.id, "property_id": of.id, "unit_id": row.unit_id, "business_id": of.business_id}
 
 
-def _days(first: str, last: str) -> int:
+def _days_between(first: str, last: str) -> int:
     return (datetime.date.fromisoformat(last) - datetime.date.fromisoformat(first)).days

@@ -96,44 +96,57 @@ _NOTHING: Final = FromBooks(0, 0, [])
 
 
 class GetPropertyTaxReturn(Request, frozen=True, kw_only=True):
-    """Whose return, and for which tax year. Amounts are in pounds: those that no books say, of the year alone.
-
-    `claimPropertyIncomeAllowance` takes the allowance of 1,000 in the place of all expenses.
-    """
+    """Whose return, and for which tax year. Amounts are in pounds: what no books say, of the year, none below zero."""
 
     legal_entity_id: Id
+    """The person whose return it is: others have returns of their own."""
     tax_year: TaxYear
+    """The tax year, 2020-21 or later."""
     claim_property_income_allowance: bool = False
+    """Whether the property income allowance of 1,000 takes the place of all expenses."""
     private_use_adjustment: AmountText = "0"
+    """Box 30: the private part of expenses that are deducted whole, which is added back."""
     balancing_charges: AmountText = "0"
+    """Box 31: capital allowances to give back, on things that were sold or are used no more."""
     annual_investment_allowance: AmountText = "0"
+    """Box 32: what was spent on equipment and the like, as far as the annual investment allowance covers it."""
     other_capital_allowances: AmountText = "0"
+    """Box 35: all other capital allowances."""
     rent_a_room_exemption: RentARoomExemption = "0"
     losses_brought_forward: AmountText = "0"
+    """Losses of property of earlier years that were not used; they fill boxes 39 and 43."""
     finance_costs_brought_forward: AmountText = "0"
+    """Box 45: residential finance costs of earlier years that were not relieved."""
 
 
 class PropertyReturnBox(Response, frozen=True, kw_only=True):
-    """One box of the form, by its number."""
+    """One box of the form."""
 
     box: str
+    """The number of the box on the form, such as `20` or `20.1`."""
     name: str
+    """What the form calls it."""
     amount: Amount
+    """What goes into it, with pence; 0.00 where it has nothing to say."""
 
 
 class PropertyTaxReturn(Response, frozen=True, kw_only=True):
-    """The boxes of SA105, property in the United Kingdom, with pence; the form takes whole pounds.
-
-    `traditionalAccounting` is box 20.2: accruals. Boxes that have nothing to say are 0.00.
-    """
+    """The boxes of SA105, property in the United Kingdom."""
 
     legal_entity_id: Id
+    """The person whose return it is."""
     tax_year: str
+    """The tax year, from 6 April to 5 April."""
     form: Literal["SA105"]
+    """SA105, the pages of a Self Assessment return for property in the United Kingdom."""
     currency: str
+    """Always GBP."""
     traditional_accounting: bool
+    """Box 20.2: whether a business with such property is on accruals, and not on cash basis."""
     boxes: list[PropertyReturnBox]
+    """All boxes in the order of the form, with pence; the form takes whole pounds."""
     warnings: list[PnlWarning]
+    """What the figures leave out, and what of the allowance would be better or is excluded."""
 
 
 class OfYear(NamedTuple):
@@ -145,30 +158,30 @@ class OfYear(NamedTuple):
 
 def of_statement(statement: Statement) -> dict[str, int]:
     """The boxes that the books fill: of an expense what tax allows."""
-    found = dict.fromkeys(NAMES, 0)
+    boxes = dict.fromkeys(NAMES, 0)
     for line in statement.income:
-        found[_INCOME.get(line.category, "20")] += line.amount
+        boxes[_INCOME.get(line.category, "20")] += line.amount
     for line in statement.expenses:
-        found[_EXPENSES.get(line.category, _OTHER_EXPENSES)] += line.amount - line.disallowable
+        boxes[_EXPENSES.get(line.category, _OTHER_EXPENSES)] += line.amount - line.disallowable
     for line in statement.memoranda:
         if line.category in _MEMORANDA:
-            found[_MEMORANDA[line.category]] += line.amount
-    return found
+            boxes[_MEMORANDA[line.category]] += line.amount
+    return boxes
 
 
 def filled(statement: Statement, year: OfYear, *, allowance: bool) -> dict[str, int]:
     """All boxes, in the order of the form. `allowance`: that of property income is claimed."""
-    found = {**of_statement(statement), **year.boxes}
+    boxes = {**of_statement(statement), **year.boxes}
     if allowance:
-        found |= dict.fromkeys((*_DEDUCTED, "30", "44", "45"), 0)
-        found["20.1"] = min(ALLOWANCE, max(relievable(statement), 0))
-    receipts = sum(found[box] for box in _RECEIPTS)
-    deducted = sum(found[box] for box in (*_DEDUCTED, "20.1", "37"))
-    result = receipts + found["30"] + found["31"] - deducted
+        boxes |= dict.fromkeys((*_DEDUCTED, "30", "44", "45"), 0)
+        boxes["20.1"] = min(ALLOWANCE, max(relievable(statement), 0))
+    receipts = sum(boxes[box] for box in _RECEIPTS)
+    deducted = sum(boxes[box] for box in (*_DEDUCTED, "20.1", "37"))
+    result = receipts + boxes["30"] + boxes["31"] - deducted
     profit, loss = max(result, 0), max(-result, 0)
     used = min(profit, year.losses_brought_forward)
     carried = year.losses_brought_forward - used + loss
-    return {**found, "38": profit, "39": used, "40": profit - used, "41": loss, "43": carried}
+    return {**boxes, "38": profit, "39": used, "40": profit - used, "41": loss, "43": carried}
 
 
 def relievable(statement: Statement) -> int:
@@ -183,7 +196,7 @@ def get_property_tax_return(tx: ReadTx, caller: Caller, request: GetPropertyTaxR
     Costs of replaced domestic items are box 36, and residential finance costs box 44. The property income allowance
     is taken where it is claimed; `warnings` tell where it covers all or would leave less to tax.
     """
-    whole = report_ranges.of_tax_year(request.tax_year)
+    days = report_ranges.of_tax_year(request.tax_year)
     if request.tax_year < _FIRST_YEAR:
         raise invalid_field("taxYear", "out_of_range", f"The boxes are those of returns since {_FIRST_YEAR}.")
     owner = owners.find(tx, request.legal_entity_id)
@@ -192,8 +205,8 @@ def get_property_tax_return(tx: ReadTx, caller: Caller, request: GetPropertyTaxR
     if not owner.is_person:
         raise invalid_field("legalEntityId", "conflict", "SA105 is of persons: others have returns of their own.")
     year = _of_year(request)
-    found = books.of_person(tx, owner.id, whole)
-    own = found.get("uk_property", _NOTHING)
+    by_type = books.of_person(tx, owner.id, days)
+    own = by_type.get("uk_property", _NOTHING)
     claimed = request.claim_property_income_allowance
     boxes = filled(own.statement, year, allowance=claimed)
     return PropertyTaxReturn(
@@ -205,30 +218,30 @@ def get_property_tax_return(tx: ReadTx, caller: Caller, request: GetPropertyTaxR
         boxes=[
             PropertyReturnBox(box=box, name=name, amount=Money(boxes[box], CURRENCY)) for box, name in NAMES.items()
         ],
-        warnings=[*own.warnings, *_told(found, year, claimed=claimed)],
+        warnings=[*own.warnings, *_return_warnings(by_type, year, claimed=claimed)],
     )
 
 
 def _of_year(request: GetPropertyTaxReturn) -> OfYear:
     """What the request says of the year. Raises `Problem` `validation_failed`."""
-    found: dict[str, int] = {}
+    amounts: dict[str, int] = {}
     errors: list[FieldError] = []
     for path, (name, box) in _GIVEN.items():
         try:
-            found[box] = to_minor(getattr(request, name), CURRENCY)
+            amounts[box] = to_minor(getattr(request, name), CURRENCY)
         except ValueError as error:
             errors.append(FieldError(path, "invalid_decimal", f"{error}."))
             continue
-        if found[box] < 0:
+        if amounts[box] < 0:
             errors.append(FieldError(path, "out_of_range", "It is not below zero."))
     if errors:
         raise invalid(*errors)
-    return OfYear(found, found.pop(""))
+    return OfYear(amounts, amounts.pop(""))
 
 
-def _told(found: dict[str, FromBooks], year: OfYear, *, claimed: bool) -> Iterator[PnlWarning]:
-    own = found.get("uk_property", _NOTHING)
-    if len(found) > 1:
+def _return_warnings(by_type: dict[str, FromBooks], year: OfYear, *, claimed: bool) -> Iterator[PnlWarning]:
+    own = by_type.get("uk_property", _NOTHING)
+    if len(by_type) > 1:
         message = "Property abroad is on pages of its own, SA106, and the property income allowance is one for both."
         yield PnlWarning(code="foreign_property_apart", message=message)
     lodgers = any(line.category == LODGERS and line.amount for line in own.statement.income)

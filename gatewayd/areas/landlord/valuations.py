@@ -40,40 +40,55 @@ ValuationNotes = Annotated[str, Meta(max_length=2000)]
 
 
 class PropertyValuation(Response, frozen=True, kw_only=True):
-    """What a property was worth on a day: all of it, whatever part is one's own."""
+    """What a property was worth on a day."""
 
     id: Id
     external_id: str | None
     property_id: Id
+    """The property that was valued."""
     valuation_date: DateText
+    """The day on which it was worth that."""
     amount: Amount
+    """What all of the property was worth, whatever part is one's own."""
     currency: str
+    """The property's currency."""
     method: Method
+    """How the value was found; `house_price_index`: an earlier value by how prices have moved; `tribunal`: it was
+    decided."""
     source: str | None
+    """Who valued it, or where the figure comes from. Null: not entered."""
     confidence: Confidence | None
+    """How sure the figure is. Null: nobody said."""
     document_id: str | None
+    """The document in the vault that shows it. Null: there is none."""
     notes: str | None
+    """Whatever people want to remember of it. Null: nothing."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
 
 
 class ListPropertyValuations(PageRequest, frozen=True, kw_only=True):
-    """The valuations of a property, latest day first. Dates are inclusive."""
+    """The valuations of a property."""
 
     property_id: Id
     from_date: Date | None = None
+    """The first day of valuations, inclusive."""
     to_date: Date | None = None
+    """The last day of valuations, inclusive."""
     external_id: ExternalId | None = None
 
 
 class CreatePropertyValuation(Request, frozen=True, kw_only=True):
-    """A new valuation, in the currency of the property."""
+    """A new valuation."""
 
     property_id: Id
     valuation_date: Date
+    """The day on which it was worth that, not one to come."""
     amount: AmountText
+    """What all of the property was worth, above 0, whatever part is one's own."""
     currency: Currency | None = None
+    """The property's currency, by default; another one is refused."""
     method: Method
     source: Source | None = None
     confidence: Confidence | None = None
@@ -98,7 +113,7 @@ class Place(NamedTuple):
 
 def of_property(tx: ReadTx, property_id: str, count: int = MOST_INCLUDED) -> list[PropertyValuation]:
     """The valuations of a property, latest first."""
-    return list(_read(tx, _SELECT_OF_PROPERTY, Place(), {"property_id": property_id, "count": count}))
+    return list(_read_valuations(tx, _SELECT_OF_PROPERTY, Place(), {"property_id": property_id, "count": count}))
 
 
 def latest(tx: ReadTx, property_id: str) -> PropertyValuation | None:
@@ -112,17 +127,17 @@ def latest_first(tx: ReadTx, request: ListPropertyValuations, place: Place | Non
         "valuation_date >= :from_date": request.from_date and request.from_date.isoformat(),
         "external_id = :external_id": request.external_id,
     }
-    given = {condition: value for condition, value in named.items() if value is not None}
-    values = {condition.rpartition(":")[2]: value for condition, value in given.items()}
+    in_force = {condition: value for condition, value in named.items() if value is not None}
+    values = {condition.rpartition(":")[2]: value for condition, value in in_force.items()}
     if place is None:
         place = Place() if request.to_date is None else Place(date=request.to_date.isoformat())
-    sql = " AND ".join([_SELECT_OF_PROPERTY, *given])
-    return _read(tx, sql, place, {**values, "property_id": request.property_id, "count": request.limit + 1})
+    sql = " AND ".join([_SELECT_OF_PROPERTY, *in_force])
+    return _read_valuations(tx, sql, place, {**values, "property_id": request.property_id, "count": request.limit + 1})
 
 
-def _read(tx: ReadTx, sql: str, place: Place, values: dict[str, object]) -> Iterator[PropertyValuation]:
-    found = tx.each(sql + _BEHIND, before_date=place.date, before_id=place.id, **values)
-    return (VALUATIONS.read(tx, row) for row in found)
+def _read_valuations(tx: ReadTx, sql: str, place: Place, values: dict[str, object]) -> Iterator[PropertyValuation]:
+    rows = tx.each(sql + _BEHIND, before_date=place.date, before_id=place.id, **values)
+    return (VALUATIONS.read(tx, row) for row in rows)
 
 
 def list_property_valuations(tx: ReadTx, caller: Caller, request: ListPropertyValuations) -> Listing[PropertyValuation]:
@@ -139,8 +154,8 @@ def list_property_valuations(tx: ReadTx, caller: Caller, request: ListPropertyVa
         return len(items[-1])
 
     key = cursor_key(request, str, str)
-    found = latest_first(tx, request, None if key is None else Place(str(key[0]), str(key[1])))
-    taken, more = fill(found, request.limit, size)
+    valuations = latest_first(tx, request, None if key is None else Place(str(key[0]), str(key[1])))
+    taken, more = fill(valuations, request.limit, size)
     cursor = next_cursor(request, (taken[-1].valuation_date, taken[-1].id)) if more else None
     return Listing.of(items[: len(taken)], cursor)
 

@@ -18,19 +18,16 @@ from gatewayd.areas.legal_entities.shapes import (
 )
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import Rendered, project
 from gatewayd.errors import archived_already, invalid_state, not_found
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.ledger.lists import archive_filter, contains, sync_page
-from gatewayd.ledger.obligations import schedule
+from gatewayd.ledger.lists import Source, archive_filter, contains, sync_page
 from gatewayd.ledger.taxpayers import businesses, owners
 from gatewayd.ledger.vat import vat_standing
 from gatewayd.ledger.vat.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row, WriteTx
 
-ON_CALENDAR = ("type", "incorporation_date", "accounting_year_end", "country_code", "utr", "vat", "cis", "archived_at")
-"""The fields from which periods and obligations follow."""
 IDENTIFIER_CODES = ("invalid_company_number", "invalid_nino", "invalid_utr", "invalid_vrn")
 
 _SELECT_PAGE = "SELECT id, updated_at, wire, utr_hint, nino_hint FROM legal_entities WHERE org_id = :org_id"
@@ -44,11 +41,11 @@ def get_legal_entities(tx: ReadTx, caller: Caller, request: GetLegalEntities) ->
     """
     filters = {
         "type = :type": request.type,
-        **archive_filter(request.status, request.include_archived),
+        **archive_filter(request),
         "external_id = :external_id": request.external_id,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
-    return sync_page(tx, request, _SELECT_PAGE, filters, _masked_item)
+    return sync_page(tx, request, Source(LEGAL_ENTITIES, [_SELECT_PAGE]), filters, _masked_item)
 
 
 def get_legal_entity(tx: ReadTx, caller: Caller, request: GetLegalEntity) -> Rendered[LegalEntity]:
@@ -78,9 +75,7 @@ def create_legal_entity(tx: WriteTx, caller: Caller, request: CreateLegalEntity)
     )
     row = rows.sealed(tx, rules.checked(row))
     rows.refuse_clash(tx, row)
-    row = LEGAL_ENTITIES.insert(tx, row)
-    schedule.refresh(tx, row.id)
-    return project(row, LegalEntity)
+    return project(LEGAL_ENTITIES.insert(tx, row), LegalEntity)
 
 
 def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity) -> LegalEntity:
@@ -103,8 +98,6 @@ def update_legal_entity(tx: WriteTx, caller: Caller, request: UpdateLegalEntity)
     after = LEGAL_ENTITIES.update(tx, rows.sealed(tx, after))
     _refuse_other_vat(tx, after, standing)
     _keep_former_terms(tx, before.id, standing)
-    if any(getattr(before, name) != getattr(after, name) for name in ON_CALENDAR):
-        schedule.refresh(tx, after.id)
     return project(after, LegalEntity)
 
 
@@ -117,15 +110,13 @@ def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntit
     before = LEGAL_ENTITIES.get(tx, request.id, request.expected_version)
     if before.archived_at is not None:
         raise archived_already(LEGAL_ENTITIES.kind)
-    live = next((one for one in businesses.of_entity(tx, before.id) if one.is_live), None)
+    live = next((business for business in businesses.of_entity(tx, before.id) if business.is_live), None)
     if live is not None and not request.force:  # Chosen: as open obligations refuse to archive a business
         raise invalid_state(f"It has a business that is neither ceased nor archived: {live.id}.", "active", ())
     portfolio_id = rows.live_portfolio(tx, before.id)
     if portfolio_id is not None and not request.force:
         raise invalid_state(f"It has a portfolio that is not archived: {portfolio_id}.", "active", ())
-    after = LEGAL_ENTITIES.update(tx, replace(before, archived_at=tx.now))
-    schedule.refresh(tx, after.id)
-    return project(after, LegalEntity)
+    return project(LEGAL_ENTITIES.update(tx, replace(before, archived_at=tx.now)), LegalEntity)
 
 
 def _masked_item(row: Row) -> bytes:
@@ -140,7 +131,7 @@ def _refuse_fixed(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
 
 
 def _refuse_other_vat(tx: ReadTx, after: EntityRow, standing: VatStanding) -> None:
-    """Raises `Problem` `invalid_state` where figures of a closed period would be net of VAT and were not, or were."""
+    """Raises `Problem` `invalid_state` where figures of a closed period would become net of VAT, or gross."""
     ranges = period_locks.all_closed(tx, after.id)
     day = vat_standing.first_changed(standing, vat_standing.of_entity(tx, after.id), ranges)
     if day is not None:
@@ -189,7 +180,7 @@ OPERATIONS = (
         path="/legalEntity/getLegalEntities",
         scopes=("entities:read",),
         request=GetLegalEntities,
-        response=Page[LegalEntity],
+        response=SyncPage[LegalEntity],
         handler=get_legal_entities,
         example={"type": "limited_company", "limit": 20},
     ),

@@ -3,8 +3,8 @@
     wire    the JSON of the entity without the tax identifiers and the closing brace
 
 The Unique Taxpayer Reference and the National Insurance number are encrypted at rest. Lists show the ends of them, a
-single read shows them whole. What the tax authority grants stands beside an entity, and without one for all that have
-no grant of their own. On portfolios of an entity its archive and its type depend.
+single read shows them whole. What the tax authority grants is a row of the entity, or one without an entity for all
+that have no grant of their own. Whether an entity can be archived, or change its type, depends on its portfolios.
 """
 
 from typing import NamedTuple
@@ -79,6 +79,8 @@ def opened_nino(tx: ReadTx, entity_id: str, sealed: bytes | None) -> str | None:
     return None if sealed is None else tx.unseal(sealed, _nino_context(entity_id))
 
 
+ON_CALENDAR = ("type", "incorporation_date", "accounting_year_end", "country_code", "utr", "vat", "cis", "archived_at")
+"""The fields from which periods and obligations follow."""
 LEGAL_ENTITIES = Table(
     "legal_entities",
     EntityRow,
@@ -146,7 +148,7 @@ def refuse_clash(tx: ReadTx, row: EntityRow) -> None:
 
 
 def change_tax_standing(tx: WriteTx, standing: TaxStanding | None, legal_entity_id: str | None = None) -> None:
-    """Say in an entity what the tax authority grants it, or with None in all that have no grant of their own.
+    """Keep what the tax authority grants an entity; `legal_entity_id` None: all that have no grant of their own.
 
     `standing` None: nothing any more. Each entity that shows it has a new version, and lists by `updatedSince` show it.
     """
@@ -158,11 +160,11 @@ def change_tax_standing(tx: WriteTx, standing: TaxStanding | None, legal_entity_
         return
     after: str | None = ""
     while after is not None:  # Chosen: all of them, though a firm of accountants may have thousands
-        found = [LEGAL_ENTITIES.read(tx, row) for row in tx.rows(_SELECT_AFTER, after=after, limit=RENDERED_AT_ONCE)]
-        for row in found:
+        entities = [LEGAL_ENTITIES.read(tx, row) for row in tx.rows(_SELECT_AFTER, after=after, limit=RENDERED_AT_ONCE)]
+        for row in entities:
             if tax_standing(tx, row.id) is None:
                 LEGAL_ENTITIES.update(tx, row)
-        after = found[-1].id if len(found) == RENDERED_AT_ONCE else None
+        after = entities[-1].id if len(entities) == RENDERED_AT_ONCE else None
 
 
 def keep_itsa_status(tx: WriteTx, entity_id: str, status: ItsaStatus) -> None:
@@ -199,14 +201,14 @@ def _nino_context(entity_id: str) -> str:
 
 def live_portfolio(tx: ReadTx, legal_entity_id: str) -> str | None:
     """The id of a portfolio that is not archived; None where there is none."""
-    found: str | None = tx.value(_SELECT_LIVE, legal_entity_id=legal_entity_id)
-    return found
+    portfolio_id: str | None = tx.value(_SELECT_LIVE, legal_entity_id=legal_entity_id)
+    return portfolio_id
 
 
 def pooled_portfolio(tx: ReadTx, legal_entity_id: str) -> str | None:
     """The id of a portfolio that is not archived and whose cost is that of section 104 holdings."""
-    found: str | None = tx.value(_SELECT_POOLED, legal_entity_id=legal_entity_id)
-    return found
+    portfolio_id: str | None = tx.value(_SELECT_POOLED, legal_entity_id=legal_entity_id)
+    return portfolio_id
 
 
 def ever_held(tx: ReadTx, legal_entity_id: str) -> bool:

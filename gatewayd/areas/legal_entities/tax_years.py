@@ -4,9 +4,7 @@ Whether quarterly updates and payments on account are asked for follows from it,
 whether the person was resident.
 """
 
-from typing import Annotated
-
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -15,7 +13,6 @@ from gatewayd.contract.wire import AmountText, Id, Request, Response
 from gatewayd.errors import FieldError, invalid, not_found
 from gatewayd.ledger.calendar.report_ranges import TaxYear
 from gatewayd.ledger.dates import tax_calendar
-from gatewayd.ledger.obligations import schedule
 from gatewayd.ledger.taxpayers import owners, tax_year_figures
 from gatewayd.ledger.taxpayers.tax_year_figures import Residence, TaxYearFigures
 from gatewayd.money import from_minor, to_minor
@@ -27,34 +24,18 @@ _AMOUNTS = (
     ("tax_assessed", "taxAssessed"),
     ("tax_deducted", "taxDeducted"),
 )
-QualifyingIncome = Annotated[
-    AmountText, Meta(description="Income from self-employment and property, before expenses, in pounds.")
-]
-TaxAssessed = Annotated[AmountText, Meta(description="Income Tax and class 4 contributions of the year, in pounds.")]
-ResidenceOfYear = Annotated[
-    Residence,
-    Meta(
-        description="In the United Kingdom, by the Statutory Residence Test (FA 2013 Sch. 45). A split year, in which "
-        "the person left or came, has a part here and an overseas part."
-    ),
-]
-TaxDeducted = Annotated[AmountText, Meta(description="What of `taxAssessed` was deducted at source, in pounds.")]
 
 
 class SetTaxYear(Request, frozen=True, kw_only=True):
-    """What is known of a tax year. An absent field stays, null forgets it.
-
-    `isExempt`: HMRC has exempted the person from quarterly updates in this year. `residence` of a year goes before the
-    `taxResidency` of the legal entity, which is the same for all years.
-    """
+    """What is known of a tax year. An absent field stays, null forgets it."""
 
     id: Id
     tax_year: TaxYear
-    qualifying_income: QualifyingIncome | UnsetType | None = UNSET
-    tax_assessed: TaxAssessed | UnsetType | None = UNSET
-    tax_deducted: TaxDeducted | UnsetType | None = UNSET
+    qualifying_income: AmountText | UnsetType | None = UNSET
+    tax_assessed: AmountText | UnsetType | None = UNSET
+    tax_deducted: AmountText | UnsetType | None = UNSET
     is_exempt: bool | UnsetType = UNSET
-    residence: ResidenceOfYear | UnsetType | None = UNSET
+    residence: Residence | UnsetType | None = UNSET
 
 
 class ListTaxYears(PageRequest, frozen=True, kw_only=True):
@@ -65,19 +46,28 @@ class ListTaxYears(PageRequest, frozen=True, kw_only=True):
 
 
 class TaxYearOfEntity(Response, frozen=True, kw_only=True):
-    """What is known of a tax year; null: nobody said.
+    """What is known of a tax year.
 
     The income of two years before decides whether quarterly updates are due, and the tax of the year before whether
     payments on account are; where the person was resident which gains are chargeable.
     """
 
     id: Id
+    """The legal entity."""
     tax_year: TaxYear
-    qualifying_income: QualifyingIncome | None
-    tax_assessed: TaxAssessed | None
-    tax_deducted: TaxDeducted | None
+    """The tax year, from 6 April to 5 April."""
+    qualifying_income: AmountText | None
+    """Income from self-employment and property, before expenses, in pounds. Null: nobody said."""
+    tax_assessed: AmountText | None
+    """Income Tax and class 4 contributions of the year, in pounds. Null: nobody said."""
+    tax_deducted: AmountText | None
+    """What of `taxAssessed` was deducted at source, in pounds. Null: nobody said."""
     is_exempt: bool
-    residence: ResidenceOfYear | None
+    """Whether HMRC has exempted the person from quarterly updates in this year."""
+    residence: Residence | None
+    """Whether the person was resident in the United Kingdom, by the Statutory Residence Test (FA 2013 Sch. 45). A split
+    year, in which the person left or came, has a part here and an overseas part. Null: as `taxResidency` of the legal
+    entity has it, for all years."""
 
 
 def set_tax_year(tx: WriteTx, caller: Caller, request: SetTaxYear) -> TaxYearOfEntity:
@@ -92,7 +82,7 @@ def set_tax_year(tx: WriteTx, caller: Caller, request: SetTaxYear) -> TaxYearOfE
         errors.append(FieldError("taxYear", "invalid_format", "Expected a tax year such as 2026-27."))
     year = int(request.tax_year[:4])
     before = tax_year_figures.of_entity(tx, request.id).get(year) or TaxYearFigures(year)
-    income, assessed, deducted = (_amount(request, before, field, path, errors) for field, path in _AMOUNTS)
+    income, assessed, deducted = (_amount_in_pence(request, before, field, path, errors) for field, path in _AMOUNTS)
     if (deducted or 0) > (assessed or 0):
         errors.append(FieldError("taxDeducted", "out_of_range", "It is a part of `taxAssessed`."))
     if errors:
@@ -101,19 +91,20 @@ def set_tax_year(tx: WriteTx, caller: Caller, request: SetTaxYear) -> TaxYearOfE
     residence = before.residence if request.residence is UNSET else request.residence
     figures = TaxYearFigures(year, income, assessed, deducted, is_exempt, residence)
     tax_year_figures.put(tx, request.id, figures)
-    schedule.refresh(tx, request.id)
-    return _shown(request.id, figures)
+    return _shown_year(request.id, figures)
 
 
 def list_tax_years(tx: ReadTx, caller: Caller, request: ListTaxYears) -> Listing[TaxYearOfEntity]:
     """List what is known of a person's tax years, the earliest first."""
     if owners.find(tx, request.id) is None:
         raise not_found("legal_entity")
-    found = [_shown(request.id, one) for one in tax_year_figures.of_entity(tx, request.id).values()]
-    return listing_of(request, found, lambda one: one.tax_year)
+    years = [_shown_year(request.id, figures) for figures in tax_year_figures.of_entity(tx, request.id).values()]
+    return listing_of(request, years, lambda year: year.tax_year)
 
 
-def _amount(request: SetTaxYear, before: TaxYearFigures, field: str, path: str, errors: list[FieldError]) -> int | None:
+def _amount_in_pence(
+    request: SetTaxYear, before: TaxYearFigures, field: str, path: str, errors: list[FieldError]
+) -> int | None:
     """What an amount is to be, in pence; what is wrong with it goes to `errors`."""
     text = getattr(request, field)
     if text is UNSET:
@@ -129,7 +120,7 @@ def _amount(request: SetTaxYear, before: TaxYearFigures, field: str, path: str, 
     return amount
 
 
-def _shown(id_: str, figures: TaxYearFigures) -> TaxYearOfEntity:
+def _shown_year(id_: str, figures: TaxYearFigures) -> TaxYearOfEntity:
     amounts = {field: getattr(figures, field) for field, _ in _AMOUNTS}
     return TaxYearOfEntity(
         id=id_,

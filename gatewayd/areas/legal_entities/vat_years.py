@@ -4,9 +4,9 @@ Whether payments on account of VAT are asked for follows from it, and from what 
 """
 
 import datetime
-from typing import Annotated, Literal
+from typing import Literal
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -17,7 +17,6 @@ from gatewayd.ledger.calendar import periods
 from gatewayd.ledger.calendar.forecast import PeriodKey
 from gatewayd.ledger.dates.months import is_month_end
 from gatewayd.ledger.dates.vat import Method, VatYear
-from gatewayd.ledger.obligations import schedule
 from gatewayd.ledger.taxpayers import taxpayers, vat_years
 from gatewayd.ledger.taxpayers.taxpayers import Taxpayer
 from gatewayd.ledger.taxpayers.vat_years import SaidYear
@@ -25,24 +24,6 @@ from gatewayd.money import from_minor, to_minor
 from gatewayd.store import ReadTx, WriteTx
 
 _CURRENCY = "GBP"
-Liability = Annotated[
-    AmountText,
-    Meta(description="VAT payable on the returns of the year, in pounds; a return that was repaid counts 0."),
-]
-ImportVat = Annotated[
-    AmountText,
-    Meta(description="VAT on imports and on goods from excise warehouses that was on no return, in pounds."),
-]
-Payments = Annotated[
-    Method,
-    Meta(
-        description="What HMRC said of the periods that follow: payments on account, the actual VAT of each month"
-        " before instead of them, or none."
-    ),
-]
-Instalment = Annotated[
-    AmountText, Meta(description="Each payment as HMRC set it, in pounds; by default a 24th of `liability`.")
-]
 WarningCode = Literal["limit_passed", "amount_unknown", "no_payments_on_account", "vat_periods_unknown"]
 
 _MESSAGES: dict[WarningCode, str] = {
@@ -62,10 +43,10 @@ class SetVatYear(Request, frozen=True, kw_only=True):
 
     id: Id
     end_date: Date
-    liability: Liability | UnsetType | None = UNSET
-    import_vat: ImportVat | UnsetType | None = UNSET
-    payments_on_account: Payments | UnsetType | None = UNSET
-    instalment: Instalment | UnsetType | None = UNSET
+    liability: AmountText | UnsetType | None = UNSET
+    import_vat: AmountText | UnsetType | None = UNSET
+    payments_on_account: Method | UnsetType | None = UNSET
+    instalment: AmountText | UnsetType | None = UNSET
 
 
 class ListVatYears(PageRequest, frozen=True, kw_only=True):
@@ -79,32 +60,43 @@ class VatYearWarning(Response, frozen=True, kw_only=True):
     """What a person has to look at."""
 
     code: WarningCode
+    """`limit_passed`: payments on account are due, unless HMRC says otherwise. `amount_unknown`: how much they are is
+    not known. `no_payments_on_account`: with such returns there are none. `vat_periods_unknown`: with which months its
+    periods end."""
     message: str
+    """The same in words, with what to do."""
 
 
 class VatYearOfEntity(Response, frozen=True, kw_only=True):
-    """What is known of a year of VAT periods; null: nobody said.
-
-    `source` entered: a person said the liability; books: it is that of closed periods. `isWhole` false: periods of the
-    year are missing, and the liability is that of the others.
-    """
+    """What is known of a year of VAT periods."""
 
     id: Id
+    """The legal entity."""
     end_date: DateText
-    liability: Liability | None
-    import_vat: ImportVat
+    """The last day of the year, with which a VAT period ends."""
+    liability: AmountText | None
+    """VAT payable on the returns of the year, in pounds; a return that was repaid counts 0. Null: nobody said, and no
+    period of it is closed."""
+    import_vat: AmountText
+    """VAT on imports and on goods from excise warehouses that was on no return, in pounds."""
     is_whole: bool
+    """Whether nothing of the year is missing; else `liability` is that of the periods which are known."""
     source: Literal["entered", "books"] | None
-    payments_on_account: Payments | None
-    instalment: Instalment | None
+    """Where `liability` is from: `entered` by a person, or of closed periods (`books`). Null: it is not known."""
+    payments_on_account: Method | None
+    """What HMRC said of the periods that follow: payments on account, the actual VAT of each month before instead of
+    them, or none. Null: nothing."""
+    instalment: AmountText | None
+    """Each payment as HMRC set it, in pounds. Null: it set none, and each is a 24th of `liability`."""
     warnings: list[VatYearWarning]
+    """What a person has to look at."""
 
 
 def set_vat_year(tx: WriteTx, caller: Caller, request: SetVatYear) -> VatYearOfEntity:
     """Say what was owed of VAT in a year, and what HMRC's letter says of payments on account.
 
-    Payments that follow from it are made or put away: two in each quarter after a year of more than 2,300,000 pounds,
-    each a 24th of it, and no seven extra days for what is left. Closed VAT periods say it by themselves.
+    Payments on account follow from it: after a year of more than 2,300,000 pounds there are two in each quarter, each a
+    24th of it, and what is left is due without the seven extra days. What closed VAT periods came to is known.
     """
     taxpayer = taxpayers.find(tx, request.id)
     if taxpayer is None:
@@ -112,18 +104,17 @@ def set_vat_year(tx: WriteTx, caller: Caller, request: SetVatYear) -> VatYearOfE
     end = request.end_date.isoformat()
     before = vat_years.said_of(tx, request.id).get(end) or SaidYear(end)
     errors = _mistakes(tx, taxpayer, request.end_date)
-    liability = _amount(request.liability, before.liability, "liability", errors)
-    import_vat = _amount(request.import_vat, before.import_vat, "importVat", errors) or 0
-    instalment = _amount(request.instalment, before.instalment, "instalment", errors)
+    liability = _amount_in_pence(request.liability, before.liability, "liability", errors)
+    import_vat = _amount_in_pence(request.import_vat, before.import_vat, "importVat", errors) or 0
+    instalment = _amount_in_pence(request.instalment, before.instalment, "instalment", errors)
     method = before.method if request.payments_on_account is UNSET else request.payments_on_account
     if instalment is not None and method != "instalments":
         errors.append(FieldError("instalment", "conflict", "It is of `paymentsOnAccount` instalments alone."))
     if errors:
         raise invalid(*errors)
     vat_years.put(tx, request.id, SaidYear(end, liability, import_vat, method, instalment))
-    schedule.refresh(tx, request.id)
     year = vat_years.of_entity(tx, request.id)[request.end_date]
-    return _shown(taxpayer, year, is_entered=liability is not None)
+    return _shown_year(taxpayer, year, is_entered=liability is not None)
 
 
 def list_vat_years(tx: ReadTx, caller: Caller, request: ListVatYears) -> Listing[VatYearOfEntity]:
@@ -131,13 +122,15 @@ def list_vat_years(tx: ReadTx, caller: Caller, request: ListVatYears) -> Listing
     taxpayer = taxpayers.find(tx, request.id)
     if taxpayer is None:
         raise not_found("legal_entity")
-    entered = {end for end, one in vat_years.said_of(tx, request.id).items() if one.liability is not None}
-    found = [_shown(taxpayer, year, is_entered=end.isoformat() in entered) for end, year in taxpayer.vat_years.items()]
-    return listing_of(request, found, lambda one: one.end_date)
+    entered = {end for end, said in vat_years.said_of(tx, request.id).items() if said.liability is not None}
+    years = [
+        _shown_year(taxpayer, year, is_entered=end.isoformat() in entered) for end, year in taxpayer.vat_years.items()
+    ]
+    return listing_of(request, years, lambda shown: shown.end_date)
 
 
 def _mistakes(tx: ReadTx, taxpayer: Taxpayer, end: datetime.date) -> list[FieldError]:
-    """What is wrong with the year, which ends with a VAT period; any month may be one's where nobody said which are."""
+    """What is wrong with the last day of a year, on which a VAT period ends. Any month does where nobody said which."""
     if periods.find(tx, taxpayer.id, PeriodKey("vat_period", None, end.isoformat())) is not None:
         return []
     registration = taxpayer.registration
@@ -146,7 +139,9 @@ def _mistakes(tx: ReadTx, taxpayer: Taxpayer, end: datetime.date) -> list[FieldE
     return []
 
 
-def _amount(text: str | UnsetType | None, before: int | None, path: str, errors: list[FieldError]) -> int | None:
+def _amount_in_pence(
+    text: str | UnsetType | None, before: int | None, path: str, errors: list[FieldError]
+) -> int | None:
     """What an amount is to be, in pence; what is wrong with it goes to `errors`."""
     if text is UNSET:
         return before
@@ -160,7 +155,7 @@ def _amount(text: str | UnsetType | None, before: int | None, path: str, errors:
     return amount
 
 
-def _shown(taxpayer: Taxpayer, year: VatYear, *, is_entered: bool) -> VatYearOfEntity:
+def _shown_year(taxpayer: Taxpayer, year: VatYear, *, is_entered: bool) -> VatYearOfEntity:
     source: Literal["entered", "books"] | None = "entered" if is_entered else "books"
     return VatYearOfEntity(
         id=taxpayer.id,
@@ -176,7 +171,7 @@ def _shown(taxpayer: Taxpayer, year: VatYear, *, is_entered: bool) -> VatYearOfE
 
 
 def _warnings(taxpayer: Taxpayer, year: VatYear) -> list[WarningCode]:
-    """What nobody said, though payments are asked for, or are not."""
+    """What is not known of the year, where it decides about payments on account."""
     if taxpayer.registration is None:
         return ["vat_periods_unknown"]
     asks = year.passes if year.method is None else year.method != "none"
@@ -184,11 +179,11 @@ def _warnings(taxpayer: Taxpayer, year: VatYear) -> list[WarningCode]:
         return []
     if not taxpayer.may_pay_vat_on_account:
         return ["no_payments_on_account"]
-    found: list[WarningCode] = ["limit_passed"] if year.method is None else []
+    codes: list[WarningCode] = ["limit_passed"] if year.method is None else []
     is_known = year.instalment is not None or (year.is_whole and year.liability is not None)
     if year.method != "actual" and not is_known:
-        found.append("amount_unknown")
-    return found
+        codes.append("amount_unknown")
+    return codes
 
 
 OPERATIONS = (

@@ -37,10 +37,11 @@ class ListOrganizations(PageRequest, frozen=True, kw_only=True):
 
 
 class RenameOrganization(Request, frozen=True, kw_only=True):
-    """Which organization, and what it is called from now on, or in which time zone its days end."""
+    """Which organization, and what changes. One of `name` and `timeZone` is needed."""
 
     id: Id
     name: Name | None = None
+    """What it is called from now on."""
     time_zone: TimeZone | None = None
 
 
@@ -58,17 +59,18 @@ class ResumeOrganization(Request, frozen=True, kw_only=True):
 
 
 class DeleteOrganization(Request, frozen=True, kw_only=True):
-    """Which organization. `name` is what it is called, so that no other is deleted by mistake."""
+    """Which organization to delete."""
 
     id: Id
     name: Name
+    """What it is called now, so that no other is deleted by mistake."""
 
 
 def list_organizations(tx: ReadTx, caller: Caller, request: ListOrganizations) -> Listing[Organization]:
     """List every organization of the instance, the newest first. An administrator of the instance does."""
     require_administrator(tx, caller)
     newest_first = reversed(organizations.list_all(tx))
-    return listing_of(request, newest_first, lambda found: found.id, descending=True)
+    return listing_of(request, newest_first, lambda organization: organization.id, descending=True)
 
 
 def rename_organization(tx: WriteTx, caller: Caller, request: RenameOrganization) -> Organization:

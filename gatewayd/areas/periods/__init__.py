@@ -19,5 +19,5 @@ AREA = Area(
 
 
 def handlers(public_url: str) -> Handlers:
-    """Of a daemon that clients see at `public_url`, where calendar feeds are read."""
+    """The handlers of a daemon that clients reach at `public_url`, where calendar feeds are read."""
     return {"obligations.createFeed": partial(feeds.create_feed, public_url=public_url)}

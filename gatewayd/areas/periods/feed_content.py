@@ -84,18 +84,18 @@ class TenancyEnd(NamedTuple):
 
 
 def deadlines(tx: ReadTx, feed: OpenFeed) -> list[Deadline]:
-    """What is due from a year ago on, by day; the transaction acts for the feed's organization from now on."""
+    """What was due in the last year or is to come, by day. Binds the transaction to the feed's organization."""
     tx.bind(feed.org_id)
     since = datetime.date.fromisoformat(tx.today) - datetime.timedelta(days=DAYS_BACK)
     values = {"since": since.isoformat(), "legal_entity_id": feed.legal_entity_id, "count": DEADLINES_MAX}
-    found = [_deadline(row) for row in tx.rows(_SELECT, **values)]
+    dated = [_deadline(row) for row in tx.rows(_SELECT, **values)]
     ends = ends_since(tx, since.isoformat(), feed.legal_entity_id, DEADLINES_MAX)
-    found += [_end(end, tx.today) for end in ends]
-    return sorted(found, key=lambda one: (one.day, one.uid))[:DEADLINES_MAX]
+    dated += [_end(end, tx.today) for end in ends]
+    return sorted(dated, key=lambda deadline: (deadline.day, deadline.uid))[:DEADLINES_MAX]
 
 
 def ends_since(tx: ReadTx, day: str, legal_entity_id: str | None, count: int) -> list[TenancyEnd]:
-    """The first `count` of them on or after an ISO day, of one legal entity or of all, by day."""
+    """The first `count` ends of tenancies on or after an ISO day, by day; of one legal entity, or with None of all."""
     rows = tx.rows(_SELECT_ENDS, since=day, legal_entity_id=legal_entity_id, count=count)
     return [TenancyEnd(*row) for row in rows]
 

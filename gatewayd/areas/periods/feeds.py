@@ -6,12 +6,12 @@ from msgspec import Meta
 
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
-from gatewayd.contract.pages import Listing, Page, SyncRequest
+from gatewayd.contract.pages import Listing, SyncPage, SyncRequest
 from gatewayd.contract.wire import Id, Name, Request, encode, project
 from gatewayd.errors import invalid
 from gatewayd.identity.keys import calendar_feeds
 from gatewayd.identity.keys.calendar_feeds import CALENDAR_FEEDS, CalendarFeed, NewFeed
-from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
@@ -22,10 +22,12 @@ ENDING: Final = ".ics"
 
 
 class CreateFeed(Request, frozen=True, kw_only=True):
-    """A new feed: what calendar programs will call it, and of which legal entity; by default of all."""
+    """A new feed."""
 
     name: Name = "Tax deadlines"
+    """What calendar programs call it."""
     legal_entity_id: Id | None = None
+    """Whose deadlines it has; by default those of all legal entities of the organization."""
 
 
 class ListFeeds(SyncRequest, frozen=True, kw_only=True):
@@ -60,7 +62,9 @@ def create_feed(tx: WriteTx, caller: Caller, request: CreateFeed, *, public_url:
 def list_feeds(tx: ReadTx, caller: Caller, request: ListFeeds) -> Listing[CalendarFeed]:
     """List calendar feeds, revoked ones too; their addresses are never in it."""
     table = CALENDAR_FEEDS
-    return sync_page(tx, request, table.select, {}, lambda row: encode(project(table.read(tx, row), CalendarFeed)))
+    return sync_page(
+        tx, request, Source(table, [table.select]), {}, lambda row: encode(project(table.read(tx, row), CalendarFeed))
+    )
 
 
 def revoke_feed(tx: WriteTx, caller: Caller, request: RevokeFeed) -> CalendarFeed:
@@ -90,7 +94,7 @@ OPERATIONS = (
         path="/obligations/feeds/list",
         scopes=("periods:read",),
         request=ListFeeds,
-        response=Page[CalendarFeed],
+        response=SyncPage[CalendarFeed],
         handler=list_feeds,
         extension=True,
         example={"limit": 20},

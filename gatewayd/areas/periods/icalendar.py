@@ -39,7 +39,7 @@ class Deadline(NamedTuple):
 
 
 def render(name: str, deadlines: Iterable[Deadline], alarm_days: int) -> bytes:
-    """The whole object; `alarm_days` before each day that is not done there is an alarm, and another one on its eve.
+    """The object. Each day that is not done has an alarm `alarm_days` before it, and another one on its eve.
 
     The same arguments give the same bytes.
     """
@@ -56,39 +56,39 @@ def _head(name: str) -> Iterator[str]:
     yield f"PRODID:{_PRODUCT}"
     yield "CALSCALE:GREGORIAN"
     yield "METHOD:PUBLISH"
-    yield f"NAME:{_text(name)}"  # RFC 7986 §5.1, and what was used before it
-    yield f"X-WR-CALNAME:{_text(name)}"
+    yield f"NAME:{_text_value(name)}"  # RFC 7986 §5.1, and what was used before it
+    yield f"X-WR-CALNAME:{_text_value(name)}"
     yield f"REFRESH-INTERVAL;VALUE=DURATION:{REFRESH}"  # RFC 7986 §5.7
     yield f"X-PUBLISHED-TTL:{REFRESH}"
 
 
-def _event(one: Deadline, alarm_days: int) -> Iterator[str]:
+def _event(deadline: Deadline, alarm_days: int) -> Iterator[str]:
     yield "BEGIN:VEVENT"
-    yield f"UID:{one.uid}"
+    yield f"UID:{deadline.uid}"
     # Chosen: RFC 5545 §3.8.7.2 has here when the object was made, which would make every answer another one.
-    yield f"DTSTAMP:{_instant(one.changed)}"
-    yield f"CREATED:{_instant(one.created)}"
-    yield f"LAST-MODIFIED:{_instant(one.changed)}"
-    yield f"SEQUENCE:{one.sequence}"
-    yield f"DTSTART;VALUE=DATE:{_day(one.day)}"
-    if one.day < datetime.date.max:  # which no day follows; without an end it is of one day (RFC 5545 §3.6.1)
-        yield f"DTEND;VALUE=DATE:{_day(one.day + datetime.timedelta(days=1))}"  # the day that is no part of it
-    yield f"SUMMARY:{_text(one.summary)}"
-    yield f"DESCRIPTION:{_text(one.description)}"
-    yield f"STATUS:{'CONFIRMED' if one.is_certain else 'TENTATIVE'}"
+    yield f"DTSTAMP:{_instant(deadline.changed)}"
+    yield f"CREATED:{_instant(deadline.created)}"
+    yield f"LAST-MODIFIED:{_instant(deadline.changed)}"
+    yield f"SEQUENCE:{deadline.sequence}"
+    yield f"DTSTART;VALUE=DATE:{_day(deadline.day)}"
+    if deadline.day < datetime.date.max:  # which no day follows; without an end it is of one day (RFC 5545 §3.6.1)
+        yield f"DTEND;VALUE=DATE:{_day(deadline.day + datetime.timedelta(days=1))}"  # the day that is no part of it
+    yield f"SUMMARY:{_text_value(deadline.summary)}"
+    yield f"DESCRIPTION:{_text_value(deadline.description)}"
+    yield f"STATUS:{'CONFIRMED' if deadline.is_certain else 'TENTATIVE'}"
     yield "TRANSP:TRANSPARENT"  # a deadline makes nobody busy
     yield "CLASS:PRIVATE"
-    if not one.is_done:
+    if not deadline.is_done:
         for days in sorted({alarm_days, 1}, reverse=True):
-            yield from _alarm(one.summary, days)
+            yield from _alarm(deadline.summary, days)
     yield "END:VEVENT"
 
 
 def _alarm(summary: str, days: int) -> Iterator[str]:
-    """One in the morning, some days before a day that begins at midnight; 0 is the day itself."""
+    """An alarm in the morning, so many days before a day that begins at midnight; 0: on the day itself."""
     yield "BEGIN:VALARM"
     yield "ACTION:DISPLAY"
-    yield f"DESCRIPTION:{_text(summary)}"
+    yield f"DESCRIPTION:{_text_value(summary)}"
     yield f"TRIGGER:-PT{days * 24 - ALARM_HOUR}H" if days else f"TRIGGER:PT{ALARM_HOUR}H"
     yield "END:VALARM"
 
@@ -101,13 +101,13 @@ def _day(day: datetime.date) -> str:
     return day.strftime("%Y%m%d")
 
 
-def _text(value: str) -> str:
+def _text_value(value: str) -> str:
     plain = _CONTROL.sub(" ", value.replace("\r\n", "\n"))
-    return _SPECIAL.sub(lambda found: _ESCAPED[found[0]], plain)
+    return _SPECIAL.sub(lambda match: _ESCAPED[match[0]], plain)
 
 
 def _folded(line: str) -> bytes:
-    """The content line with its line break; a long one goes on behind a space. No character is cut in two."""
+    """The content line with its line break; a long one goes on behind line breaks with a space, between characters."""
     raw = line.encode()
     if len(raw) <= LINE_BYTES:
         return raw + b"\r\n"

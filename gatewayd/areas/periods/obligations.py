@@ -22,7 +22,7 @@ from gatewayd.areas.periods.shapes import (
 )
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state
 from gatewayd.ledger.calendar import periods
@@ -140,7 +140,7 @@ def _dismissed(tx: WriteTx, caller: Caller, row: ObligationRow, reason: str) -> 
 
 
 def _in_states(request: ListObligations, today: str) -> list[Condition]:
-    """The states asked for: `open` and `overdue` are two parts of what is stored as open."""
+    """The conditions of the requested states: what is stored as open is either `open` or `overdue`."""
     if request.status is None:
         return [] if request.updated_since is not None else [Condition("status <> 'not_required'", {})]
     wanted = set(request.status)
@@ -188,7 +188,7 @@ def _payment_mistakes(request: CreateObligation) -> list[FieldError]:
 
 
 def _payment_on_account(tx: WriteTx, row: ObligationRow) -> ObligationRow:
-    """The row with its tax year. Raises `Problem` `already_exists` where this payment is there."""
+    """The row with the days of its tax year. Raises `Problem` `already_exists` where there is this payment already."""
     key = ObligationKey(row.kind, row.business_id, row.period_end_date, row.slot)
     existing = obligations.find(tx, row.legal_entity_id, key)
     if existing is not None:
@@ -217,7 +217,7 @@ OPERATIONS = (
         path="/obligations/list",
         scopes=("periods:read",),
         request=ListObligations,
-        response=Page[Obligation],
+        response=SyncPage[Obligation],
         handler=list_obligations,
         errors=("date_order",),
         example={"status": ["open", "overdue"], "dueTo": "2027-01-31", "limit": 20},

@@ -24,13 +24,13 @@ from gatewayd.areas.periods.shapes import (
 from gatewayd.areas.periods.totals import totals
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import Problem, archived_already, invalid_field, invalid_state
 from gatewayd.ledger.calendar import period_locks, period_seals, periods
 from gatewayd.ledger.calendar.periods import PERIODS, PeriodRow
 from gatewayd.ledger.dates.tax_calendar import is_tax_year
-from gatewayd.ledger.obligations import obligations, schedule
+from gatewayd.ledger.obligations import obligations
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -110,8 +110,6 @@ def close_period(tx: WriteTx, caller: Caller, request: ClosePeriod) -> Period:
         forced_reason=request.reason if undone else None,
     )
     PERIODS.update(tx, after)
-    if row.type == "vat_period":
-        schedule.refresh(tx, row.legal_entity_id)  # what was owed in it may ask for payments on account
     return _shown(tx, PERIODS.get(tx, row.id))
 
 
@@ -140,7 +138,6 @@ def reopen_period(tx: WriteTx, caller: Caller, request: ReopenPeriod) -> Period:
         reopened_reason=request.reason,
     )
     PERIODS.update(tx, after)
-    schedule.refresh(tx, row.legal_entity_id)  # what changed while it was closed
     return _shown(tx, PERIODS.get(tx, row.id))
 
 
@@ -149,7 +146,7 @@ def _shown(tx: ReadTx, row: PeriodRow) -> Period:
 
 
 def _days(row: PeriodRow) -> tuple[str, str, str, str | None]:
-    """What its lock is of."""
+    """What its lock is made of: whose days, and which."""
     return row.legal_entity_id, row.start_date, row.end_date, row.business_id
 
 
@@ -162,7 +159,7 @@ def _unlock(tx: WriteTx, row: PeriodRow) -> None:
 
 
 def _undone(row: PeriodRow, undone: list[Check]) -> Problem:
-    """409 with the points that are in the way."""
+    """The problem 409 with the points that are in the way."""
     names = ", ".join(check.code for check in undone)
     extra = {"currentState": row.status, "allowedStates": ["closing"], "checklist": msgspec.to_builtins(undone)}
     return Problem("invalid_state", f"It cannot be closed before this is done: {names}.", extra=extra)
@@ -186,7 +183,7 @@ OPERATIONS = (
         path="/periods/list",
         scopes=("periods:read",),
         request=ListPeriods,
-        response=Page[Period],
+        response=SyncPage[Period],
         handler=list_periods,
         errors=("date_order", "invalid_format"),
         example={"type": ["itsa_quarter"], "taxYear": "2026-27", "limit": 20},

@@ -11,13 +11,11 @@ import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gatewayd.clock import from_moment
 from gatewayd.contract.pages import Listing, SyncRequest, cursor_key, fill, next_cursor
 from gatewayd.ledger.calendar.periods import PERIODS
+from gatewayd.ledger.lists import CHANGES, Changed, changes_page, start_of_changes
 from gatewayd.ledger.obligations.obligations import OBLIGATIONS
 from gatewayd.store import ReadTx, Table
-
-_CHANGES = " AND (updated_at, id) > (:after_at, :after_id) ORDER BY updated_at, id LIMIT :count"
 
 
 class Condition(NamedTuple):
@@ -45,20 +43,20 @@ BY_DUE = DatedTable(
 
 
 def matching(filters: Mapping[str, object]) -> list[Condition]:
-    """The conditions of filters: each (`due_date >= :due_from`) with the value of the one parameter it ends with.
+    """The conditions of filters, each such as `due_date >= :due_from`, with the value of the parameter in its end.
 
     Dates are compared as the ISO texts that are stored; None is no filter.
     """
-    found = []
+    conditions = []
     for sql, value in filters.items():
         if value is not None:
             text = value.isoformat() if isinstance(value, datetime.date) else value
-            found.append(Condition(sql, {sql.rpartition(":")[2]: text}))
-    return found
+            conditions.append(Condition(sql, {sql.rpartition(":")[2]: text}))
+    return conditions
 
 
 def one_of(column: str, wanted: Sequence[str] | None) -> list[Condition]:
-    """That a column has one of several values; None and none at all are no filter."""
+    """The condition that a column has one of several values. None, or an empty list, is no filter."""
     if not wanted:
         return []
     names = [f"{column}_{index}" for index in range(len(wanted))]
@@ -75,40 +73,29 @@ def dated_page(
     conditions: Iterable[Condition],
     item: Callable[[Any], bytes],
 ) -> Listing[Any]:
-    """One page of the rows on which all conditions are true. Raises `Problem` `invalid_cursor`."""
+    """One page of the rows on which all conditions are true. Raises `Problem`: `invalid_cursor`, `cursor_expired`."""
     sql, values = kept.table.select, dict[str, object]()
     for condition in conditions:
         sql += f" AND {condition.sql}"
         values |= condition.values
-    if request.updated_since is None:
-        key = cursor_key(request, str, str)
-        sql += kept.by if key is None else kept.behind + kept.by
-    else:
-        key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
-        sql += _CHANGES
+    values["count"] = request.limit + 1
+    table = kept.table
+    if request.updated_since is not None:
+        start = start_of_changes(tx, request, table.name)
+        sql += CHANGES.behind + CHANGES.by
+        changes = (table.read(tx, row) for row in tx.each(sql, after_at=start[0], after_id=start[1], **values))
+        changed = (Changed(row.updated_at, row.id, item(row)) for row in changes)
+        return changes_page(tx, request, table.name, start, changed)
+    key = cursor_key(request, str, str)
     if key is not None:
+        sql += kept.behind
         values |= {"after_at": key[0], "after_id": key[1]}
-    return _page(tx, request, kept, (sql, values), item)
-
-
-def _page(
-    tx: ReadTx,
-    request: SyncRequest,
-    kept: DatedTable,
-    asked: tuple[str, Mapping[str, object]],
-    item: Callable[[Any], bytes],
-) -> Listing[Any]:
     items: list[bytes] = []
 
     def size(row: Any) -> int:
         items.append(item(row))
         return len(items[-1])
 
-    sql, values = asked
-    found = tx.each(sql, count=request.limit + 1, **values)
-    rows, more = fill((kept.table.read(tx, row) for row in found), request.limit, size)
-    if not more:
-        return Listing.of(items[: len(rows)], None)
-    last = rows[-1]
-    at = getattr(last, kept.date) if request.updated_since is None else last.updated_at
-    return Listing.of(items[: len(rows)], next_cursor(request, (at, last.id)))
+    rows, more = fill((table.read(tx, row) for row in tx.each(sql + kept.by, **values)), request.limit, size)
+    cursor = next_cursor(request, (getattr(rows[-1], kept.date), rows[-1].id)) if more else None
+    return Listing.of(items[: len(rows)], cursor)

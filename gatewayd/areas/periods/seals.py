@@ -19,11 +19,12 @@ Change = Literal["added", "removed", "changed"]
 
 
 class SealPeriod(Request, frozen=True, kw_only=True):
-    """Which closed period to seal. `documents`: with the bytes of the documents that its entries have."""
+    """Which closed period to seal."""
 
     id: Id
     expected_version: Version | None = None
     documents: bool = False
+    """True: the bundle also has the bytes of the documents that entries of the period name."""
 
 
 class GetBundle(Request, frozen=True, kw_only=True):
@@ -33,50 +34,54 @@ class GetBundle(Request, frozen=True, kw_only=True):
 
 
 class GetSealDifference(PageRequest, frozen=True, kw_only=True):
-    """Which seal, and against which other of its period: by default the one before it.
-
-    `books`: against the books as they are now instead, which is the default where it is the first of its period.
-    """
+    """Which seal, and what it is compared with."""
 
     id: Id
     against: Id | None = None
+    """Another seal of the same period; by default the one before it."""
     books: bool = False
+    """True: compare it with the books as they are now, which is the default for the first seal of a period."""
 
 
 class FileDifference(Response, frozen=True, kw_only=True):
-    """How many rows of a file differ. One that is no table, such as books.beancount, has none of its own."""
+    """How many rows of a file differ; one that is no table, such as books.beancount, has none."""
 
     path: str
+    """Where the file stands in the bundle."""
     added: int
+    """Rows that are there only after. 0 of a file that is no table, which differs as a whole."""
     removed: int
+    """Rows that were there only before."""
     changed: int
+    """Rows that are there before and after, and differ."""
 
 
 class RowDifference(Response, frozen=True, kw_only=True):
-    """A row that one of two bundles has, or that differs. `fields` are the columns that do.
-
-    `before` and `after` are the row by its columns, null where it is not there.
-    """
+    """A row that only one of two bundles has, or that differs in them."""
 
     path: str
+    """Which file the row is in."""
     id: str
     change: Change
+    """`added`: it is there only after; `removed`: only before; `changed`: before and after, and it differs."""
     fields: list[str]
+    """The columns that differ; of a row that is there only once, all that are filled."""
     before: dict[str, str] | None
+    """The row as it was before, by its columns. Null: it was not there."""
     after: dict[str, str] | None
+    """The row as it is after, by its columns. Null: it is not there."""
 
 
 class SealDifference(Response, frozen=True, kw_only=True):
-    """What differs between two seals of a period, or a seal and the books: all files that do, and a page of their rows.
-
-    `before` is what the earlier one had. With `comparedWith` books that is the seal, `after` is what stands in the
-    books now, whether the period is closed or open, and `against` is null.
-    """
+    """What differs between two seals of a period, or a seal and the books: all files that do, a page of their rows."""
 
     id: Id
     compared_with: Literal["seal", "books"]
-    against: Annotated[str, Meta(description="The seal that it is compared with.")] | None
+    """`seal`: before is the seal that `against` names, after is this one; `books`: before is this seal, after are the
+    books as they are now."""
+    against: Annotated[str, Meta(description="The seal that it is compared with. Null: the books.")] | None
     files: list[FileDifference]
+    """All files that differ."""
     data: list[RowDifference]
     next_cursor: str | None
 

@@ -66,7 +66,7 @@ _IN_DOUBT: dict[Doubt, TotalsDoubt] = {
 
 
 class Counted(NamedTuple):
-    """What a business has in a period, and whether it would have one figure for its expenses."""
+    """The result of a business in a period, and whether it wants its expenses as one figure."""
 
     result: Result
     uses_consolidated: bool
@@ -74,18 +74,18 @@ class Counted(NamedTuple):
 
 def totals(tx: ReadTx, row: PeriodRow) -> PeriodTotals:
     """The sums of a period. What cannot be added up, for want of a rate of exchange, is left out and told."""
-    whole = DateRange(row.start_date, row.end_date)
+    span = DateRange(row.start_date, row.end_date)
     whose = {"legal_entity_id": row.legal_entity_id, "business_id": row.business_id}
     warnings: list[TotalsWarning] = []
     vat, profits = None, []
     if row.type == "vat_period":
-        vat = _vat_return(tx, row.legal_entity_id, whole, warnings)
+        vat = _vat_return(tx, row.legal_entity_id, span, warnings)
         if vat is not None and _asks_for_payments(tx, row, vat):
             warnings.append(TotalsWarning(code="vat_payments_on_account", message=_PAYMENTS_ON_ACCOUNT))
     else:
-        profits = [_profit(one) for one in results_of(tx, row, warnings)]
+        profits = [_profit(counted) for counted in results_of(tx, row, warnings)]
     return PeriodTotals(
-        invoiced=[_invoiced(found) for found in tx.rows(_SELECT_INVOICED, **whose, **whole._asdict())],
+        invoiced=[_invoiced(figures) for figures in tx.rows(_SELECT_INVOICED, **whose, **span._asdict())],
         vat_return=vat,
         profit_and_loss=profits,
         warnings=warnings,
@@ -99,35 +99,35 @@ def _invoiced(row: Row) -> InvoiceTotals:
 
 
 def _vat_return(
-    tx: ReadTx, legal_entity_id: str, whole: DateRange, warnings: list[TotalsWarning]
+    tx: ReadTx, legal_entity_id: str, span: DateRange, warnings: list[TotalsWarning]
 ) -> VatReturnTotals | None:
     currency = vat_standing.of_entity(tx, legal_entity_id).seller.base_currency
     try:
-        found = vat_return.boxes(vat_figures.of_period(tx, legal_entity_id, whole))
+        boxes = vat_return.boxes(vat_figures.of_period(tx, legal_entity_id, span))
     except Problem as problem:
         warnings.append(_warning(problem))
         return None
-    if vat_figures.leaves_purchases_out(tx, legal_entity_id, whole):
+    if vat_figures.leaves_purchases_out(tx, legal_entity_id, span):
         warnings.append(TotalsWarning(code="flat_rate_purchases", message=_FLAT_RATE_PURCHASES))
-    for doubt, count in vat_figures.capital_goods_in_doubt(tx, legal_entity_id, whole).items():
+    for doubt, count in vat_figures.capital_goods_in_doubt(tx, legal_entity_id, span).items():
         message = _CAPITAL_GOODS[doubt].format(count)
         warnings.append(TotalsWarning(code=_IN_DOUBT[doubt], message=message))
-    return VatReturnTotals(currency=currency, **_amounts(found._asdict(), currency))
+    return VatReturnTotals(currency=currency, **_amounts(boxes._asdict(), currency))
 
 
-def _asks_for_payments(tx: ReadTx, row: PeriodRow, found: VatReturnTotals) -> bool:
-    """Whether more was owed in the year than what asks for payments on account, and none are there in the next period.
+def _asks_for_payments(tx: ReadTx, row: PeriodRow, boxes: VatReturnTotals) -> bool:
+    """Whether what was owed in the year asks for payments on account from the next period on, and none are there.
 
-    Of the periods before it counts what is known: those that are closed.
+    Of the periods before this one those count that are closed: of others it is not known what was owed.
     """
     taxpayer = taxpayers.find(tx, row.legal_entity_id)
-    if taxpayer is None or not taxpayer.may_pay_vat_on_account or found.currency != _STERLING:
+    if taxpayer is None or not taxpayer.may_pay_vat_on_account or boxes.currency != _STERLING:
         return False
     start, end = (datetime.date.fromisoformat(day) for day in (row.start_date, row.end_date))
     known = taxpayer.vat_years.get(end)
     if known is None or known.liability is None:
-        this = vat_years.KeptPeriod(start, end, max(found.total_vat_due.minor - found.vat_reclaimed.minor, 0))
-        before = [one for one in vat_years.kept(tx, row.legal_entity_id) if one.end < start]
+        this = vat_years.KeptPeriod(start, end, max(boxes.total_vat_due.minor - boxes.vat_reclaimed.minor, 0))
+        before = [kept for kept in vat_years.kept(tx, row.legal_entity_id) if kept.end < start]
         year = vat_years.years_of([*before, this])[end]
         known = year if known is None else known._replace(liability=year.liability)
     if not known.passes or known.method is not None:
@@ -136,12 +136,12 @@ def _asks_for_payments(tx: ReadTx, row: PeriodRow, found: VatReturnTotals) -> bo
 
 
 def results_of(tx: ReadTx, row: PeriodRow, warnings: list[TotalsWarning]) -> Iterator[Counted]:
-    """What each business has in the period on its own basis, but those that `warnings` then tell of."""
+    """The result of each business in the period, on its own basis. One that has none is told of in `warnings`."""
     whose = {"legal_entity_id": row.legal_entity_id, "business_id": row.business_id}
-    vat, whole = vat_standing.of_entity(tx, row.legal_entity_id), DateRange(row.start_date, row.end_date)
+    vat, span = vat_standing.of_entity(tx, row.legal_entity_id), DateRange(row.start_date, row.end_date)
     for id_, type_, currency, basis, uses_consolidated in tx.rows(_SELECT_BUSINESSES, **whose):
         try:
-            result = results.compute(tx, Account(id_, type_, currency, basis, vat), whole)
+            result = results.compute(tx, Account(id_, type_, currency, basis, vat), span)
         except Problem as problem:
             warnings.append(_warning(problem))
         else:
@@ -168,7 +168,7 @@ def _amounts(minor: Mapping[str, int], currency: str) -> dict[str, Money]:
 
 
 def _warning(problem: Problem) -> TotalsWarning:
-    """Raises the problem again where it is another than a missing rate."""
+    """The warning of a missing rate of exchange. Raises the problem again where it is another."""
     if problem.code != "currency_mismatch":
         raise problem
     return TotalsWarning(code="currency_mismatch", message=problem.message)

@@ -31,42 +31,40 @@ LinkPassword = Annotated[str, Meta(min_length=4, max_length=1024, description="A
 
 
 class DocumentLinkAccess(Response, frozen=True, kw_only=True):
-    """A link to a document, without its address. `expiresAt` null: it is permanent."""
+    """A link to a document, without its address."""
 
     id: Id
     document_id: Id
+    """The document that it leads to."""
     variant: Variant
+    """What it gives: the `original`, or the file of that kind that is made of it."""
     expires_at: Timestamp | None
+    """When it ends. Null: it is permanent."""
     permanent: bool
+    """Whether it has no end of its own."""
     has_password: bool
+    """Whether whoever opens it is asked for a password."""
     max_downloads: int | None
+    """After how many downloads it ends. Null: after none."""
     downloads: int
+    """How many downloads it has given."""
     last_accessed_at: Timestamp | None
+    """When it was downloaded last. Null: it never was."""
     revoked_at: Timestamp | None
+    """When it was ended. Null: nobody has ended it."""
     created_by: str
+    """The user who created it, or the credential where there is no user."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
 
 
-class LinkRow(Response, frozen=True, kw_only=True):
+class LinkRow(DocumentLinkAccess, frozen=True, kw_only=True):
     """A link as it is stored. `user_id` None: it ends with nobody's membership."""
 
-    id: Id
-    document_id: Id
     token_hash: bytes
-    variant: Variant
-    expires_at: Timestamp | None
     password_hash: str | None
-    max_downloads: int | None
-    downloads: int
-    last_accessed_at: Timestamp | None
-    revoked_at: Timestamp | None
     user_id: str | None
-    created_by: str
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int
 
 
 class ListLinks(PageRequest, frozen=True, kw_only=True):
@@ -79,30 +77,50 @@ class RevokeLink(Request, frozen=True, kw_only=True):
     """Which link to end."""
 
     id: Id
+    """The link to end."""
 
 
 class GenerateTemporalLink(Request, frozen=True, kw_only=True):
-    """To which document, and until when: `permanent`, or for `expiresInSeconds`."""
+    """To which document, and until when."""
 
     document_id: Id
+    """The document, whose bytes have to be there."""
     expires_in_seconds: Annotated[int, Meta(ge=60, le=31_536_000)] | None = None
+    """After how many seconds it ends: give this, or `permanent`."""
     permanent: bool = False
+    """Whether it has no end of its own: give this, or `expiresInSeconds`."""
     password: LinkPassword | None = None
     max_downloads: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    """After how many downloads it ends. Left out: after none."""
     variant: Variant = "original"
+    """`original`: the bytes that were uploaded; `searchable_pdf`: a scan with its text behind the picture; `text`: what
+    was read in it, UTF-8; `thumbnail`: a picture of the first page."""
 
 
 class TemporalLink(Response, frozen=True, kw_only=True):
-    """A link for anybody. Its address and its token, which is the end of it, are shown this once."""
+    """A link for anybody, whose address and token are shown this once."""
 
     id: Id
     url: str
+    """The address, which anybody can open who has it."""
     token: str
+    """The end of the address, by which the link is known."""
     expires_at: Timestamp | None
+    """When it ends. Null: it is permanent."""
     permanent: bool
+    """Whether it has no end of its own."""
 
 
-LINKS = Table("vault_links", LinkRow, kind="link", prefix="lnk")
+LINKS = Table(
+    "vault_links",
+    LinkRow,
+    kind="link",
+    prefix="lnk",
+    derived={
+        "permanent": lambda _, row: row.expires_at is None,
+        "has_password": lambda _, row: row.password_hash is not None,
+    },
+)
 _SELECT_ANY_ORG = "SELECT org_id, id FROM vault_links WHERE token_hash = :hash"
 # Chosen: that a link was used is no change of it.
 _COUNT_DOWNLOAD = """
@@ -158,10 +176,10 @@ def find(tx: ReadTx, token: str) -> OpenLink | None:
     None: there is no such one, it is revoked or over, its document is not there any more, or its organization is
     suspended.
     """
-    found = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
-    if found is None:
+    values = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
+    if values is None:
         return None
-    org_id, id_ = found
+    org_id, id_ = values
     if suspensions.is_suspended(tx, org_id):
         return None
     tx.bind(org_id)
@@ -181,8 +199,8 @@ def find_open(tx: ReadTx, link_id: str) -> OpenLink | None:
 
 def count_download(tx: WriteTx, link_id: str) -> bool:
     """Count a download before its first byte is sent; False where the link is used up, or over, meanwhile."""
-    found = find_open(tx, link_id)
-    if found is None or found.is_used_up:
+    opened = find_open(tx, link_id)
+    if opened is None or opened.is_used_up:
         return False
     tx.run(_COUNT_DOWNLOAD, id=link_id)
     return True
@@ -194,16 +212,16 @@ def begin_try(tx: WriteTx, token: str) -> Try | None:
     None as in `find`, or the link is used up. Each failure after the first `TRIES` locks it for a minute, then two, up
     to an hour.
     """
-    found = find(tx, token)
-    if found is None or found.is_used_up:
+    opened = find(tx, token)
+    if opened is None or opened.is_used_up:
         return None
-    wrong, locked_until = tx.row(_SELECT_WRONG, id=found.link.id) or (0, None)
+    wrong, locked_until = tx.row(_SELECT_WRONG, id=opened.link.id) or (0, None)
     if locked_until is not None and locked_until > tx.now:
-        return Try(found, Instant(locked_until))
+        return Try(opened, Instant(locked_until))
     over = wrong + 1 - TRIES
     lock = None if over < 0 else tx.now + min(MINUTE << min(over, 6), HOUR)
-    tx.run(_NOTE_WRONG, id=found.link.id, locked_until=lock)
-    return Try(found, None)
+    tx.run(_NOTE_WRONG, id=opened.link.id, locked_until=lock)
+    return Try(opened, None)
 
 
 def take_right(tx: WriteTx, token: str) -> bool:
@@ -211,10 +229,10 @@ def take_right(tx: WriteTx, token: str) -> bool:
 
     What it opens is counted as it is read.
     """
-    found = find(tx, token)
-    if found is None or found.is_used_up:
+    opened = find(tx, token)
+    if opened is None or opened.is_used_up:
         return False
-    tx.run(_NOTE_RIGHT, id=found.link.id)
+    tx.run(_NOTE_RIGHT, id=opened.link.id)
     return True
 
 
@@ -226,8 +244,8 @@ def revoke(tx: WriteTx, link_id: str) -> LinkRow:
 
 def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
     """The links that lead anywhere, by id; also to documents in the trash, which may come back."""
-    found = tx.rows(_SELECT_OPEN, **sought._asdict())
-    return [Opening._make((*row[:-1], None if row[-1] is None else to_wire(Instant(row[-1]))[:10])) for row in found]
+    rows = tx.rows(_SELECT_OPEN, **sought._asdict())
+    return [Opening._make((*row[:-1], None if row[-1] is None else to_wire(Instant(row[-1]))[:10])) for row in rows]
 
 
 def hand_over(tx: WriteTx, link_id: str, user_id: str) -> None:
@@ -242,9 +260,7 @@ def forget(tx: WriteTx, document_id: str) -> None:
 
 def shown(row: LinkRow) -> DocumentLinkAccess:
     """The link as lists show it."""
-    return project(
-        row, DocumentLinkAccess, permanent=row.expires_at is None, has_password=row.password_hash is not None
-    )
+    return project(row, DocumentLinkAccess)
 
 
 # -- operations
@@ -254,15 +270,15 @@ def list_links(tx: ReadTx, caller: Caller, request: ListLinks) -> Listing[Docume
     """List the links to a document, newest first, ended ones too; their addresses are never in it."""
     documents.get(tx, request.document_id)
     key = cursor_key(request, str)
-    asked = {"document_id": request.document_id, "after": MAX_KEY if key is None else key[0]}
+    values = {"document_id": request.document_id, "after": MAX_KEY if key is None else key[0]}
     items: list[bytes] = []
 
     def size(row: Row) -> int:
         items.append(encode(shown(LINKS.read(tx, row))))
         return len(items[-1])
 
-    found, more = fill(tx.each(_SELECT_OF_DOCUMENT, count=request.limit + 1, **asked), request.limit, size)
-    return Listing.of(items[: len(found)], next_cursor(request, (found[-1][0],)) if more else None)
+    taken, more = fill(tx.each(_SELECT_OF_DOCUMENT, count=request.limit + 1, **values), request.limit, size)
+    return Listing.of(items[: len(taken)], next_cursor(request, (taken[-1][0],)) if more else None)
 
 
 def revoke_link(tx: WriteTx, caller: Caller, request: RevokeLink) -> DocumentLinkAccess:

@@ -18,32 +18,39 @@ _CURSOR_TEXT: Final = "`nextCursor` of the page before. It has what is still to 
 
 
 class SearchFilters(Part, frozen=True, kw_only=True, omit_defaults=True):
-    """What documents must be, all of it.
-
-    `folderIds`: in one of these folders or below; `mimeTypes`: of one of these types. From and to are included.
-    """
+    """What documents must be, all of it."""
 
     folder_ids: Annotated[list[Id], Meta(min_length=1, max_length=100)] | None = None
+    """Only those in one of these folders, or below."""
     mime_types: Annotated[list[MimeType], Meta(min_length=1, max_length=50)] | None = None
+    """Only those of one of these media types."""
     starred: bool | None = None
+    """Only those with a star, or with false those without."""
     created_from: Since | None = None
+    """Only those created at this instant or later."""
     created_to: Since | None = None
+    """Only those created at this instant or earlier."""
     document_date_from: Date | None = None
+    """Only those whose own date is this day or later."""
     document_date_to: Date | None = None
+    """Only those whose own date is this day or earlier."""
     contract_id: ContractId | None = None
+    """Only those of this contract in a system of yours."""
     parse_status: ParseStatus | None = None
+    """Only those whose reading has come so far."""
     property_id: Id | None = None
+    """Only those that are linked to this property."""
 
 
 class SearchDocuments(PageRequest, frozen=True, kw_only=True, omit_defaults=True):
-    """What to look for: words, or a sentence of what it is about.
-
-    What stands in quotation marks is found as it stands. `mode`: text by words, vector by meaning, hybrid by both.
-    """
+    """What to look for."""
 
     query: Annotated[str, Meta(min_length=1, max_length=400)]
+    """Words, or a sentence of what it is about. What stands in quotation marks is found as it stands."""
     mode: Mode = "hybrid"
+    """Whether to look by words, `text`, by meaning, `vector`, or by both, `hybrid`."""
     filters: SearchFilters = SearchFilters()
+    """Which documents to look in. Left out: all."""
     limit: Annotated[int, Meta(ge=1, le=50)] = 20
     cursor: Annotated[str, Meta(max_length=CURSOR_MAX, description=_CURSOR_TEXT)] | None = None
 
@@ -52,41 +59,50 @@ Highlight = Annotated[list[int], Meta(min_length=2, max_length=2, description="W
 
 
 class Snippet(Response, frozen=True, kw_only=True):
-    """A passage of a document.
-
-    `page` null: it is the document's name. `highlights` are where the words that were found begin and end, in
-    characters of `text`.
-    """
+    """A passage of a document."""
 
     text: str
+    """The passage."""
     page: int | None
+    """The page that it is on, the first being 1. Null: it is the document's name."""
     highlights: list[Highlight]
+    """Where the words that were looked for stand in `text`, in characters from 0."""
 
 
 class FoundDocument(Response, frozen=True, kw_only=True):
-    """A document that was found. `textRank` and `vectorRank` are its places in the two lists; null: it is in one."""
+    """A document that was found."""
 
     document: Document
+    """The document."""
     score: float
+    """How well it fits: the sum of 1 / (60 + rank) over the two lists, so that only the order says anything."""
     text_rank: int | None
+    """Its place in the list by words, the first being 1. Null: it is not in that list."""
     vector_rank: int | None
+    """Its place in the list by meaning, the first being 1. Null: it is not in that list."""
     snippets: list[Snippet]
+    """The passages that fit best, two at most."""
 
 
 class SearchWarning(Response, frozen=True, kw_only=True):
     """Why a search was not done as it was asked for, or what was looked for instead."""
 
     code: Literal["no_embeddings", "spelling"]
+    """`no_embeddings`: nothing gave meanings to texts in time, and it was looked for by words alone; `spelling`:
+    another word was looked for than the one given."""
     message: str
+    """The same as a sentence, for people."""
 
 
 class SearchedDocuments(Response, frozen=True, kw_only=True):
-    """A page of what was found, the best first. `modeUsed` is how it was looked for."""
+    """A page of what was found, the best first."""
 
     data: list[FoundDocument]
     next_cursor: str | None
     mode_used: Mode
+    """How it was looked for: `text` where nothing gives meanings to texts."""
     warnings: list[SearchWarning]
+    """Why a search was not done as it was asked for, or what was looked for instead."""
 
 
 OPERATIONS: Final = (
@@ -101,7 +117,7 @@ OPERATIONS: Final = (
         handler=AT_CATALOGUE,
         work="vault.search.vector",
         does_work=lambda request: request.mode != "text",
-        did_work=lambda found: found.mode_used != "text",
+        did_work=lambda answer: answer.mode_used != "text",
         example={"query": "boiler repair", "filters": {"mimeTypes": ["application/pdf"]}},
     ),
 )

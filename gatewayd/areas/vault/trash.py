@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from gatewayd.areas.vault import links
-from gatewayd.areas.vault.documents import index_queue, keeping, pages, rows
+from gatewayd.areas.vault.documents import keeping, pages, rows
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, GetDocument, ListTrash
 from gatewayd.areas.vault.parses import rows as parses
@@ -48,7 +48,6 @@ def restore_document(tx: WriteTx, caller: Caller, request: GetDocument) -> Docum
     row = DOCUMENTS.update(tx, replace(row, status=status, deleted_at=None))
     if status == rows.UPLOADED:
         parses.queue(tx, row.id)
-        index_queue.put(tx, row.id)
     return rows.shown(tx, row)
 
 
@@ -60,25 +59,25 @@ def purge_some(tx: WriteTx, before: Instant) -> int:
 
     Answers how many were looked at. What has to be kept stays.
     """
-    found = _old_in_trash(tx, before)
-    for org_id, document_id in found:
+    old = _old_in_trash(tx, before)
+    for org_id, document_id in old:
         tx.bind(org_id)
         if not _is_to_be_kept(tx, document_id):  # it is where an entity was added since
             forget(tx, document_id)
-    return len(found)
+    return len(old)
 
 
 def _old_in_trash(tx: ReadTx, before: Instant) -> list[tuple[str, str]]:
-    """Organization and id of some documents that went into the trash before an instant and need not be kept.
+    """Organization and id of some documents, of all organizations, that may go for good.
 
-    They are of all organizations.
+    They went into the trash before an instant, and need not be kept.
     """
     sought = {"before": before, "today": tx.today, "count": PURGED_AT_ONCE}
     return [(row[0], row[1]) for row in tx.rows(_SELECT_OLD_ANY_ORG, **sought)]
 
 
 def _is_to_be_kept(tx: WriteTx, document_id: str) -> bool:
-    """Whether a document in the trash has to be kept as the organization's entities are now, which is noted."""
+    """Whether a document in the trash has to be kept, as the organization's entities are now; notes until when."""
     row = DOCUMENTS.get(tx, document_id)
     until = keeping.archive_until(tx, row.links, row.document_date, row.created_at)
     if until is None or until < tx.today:

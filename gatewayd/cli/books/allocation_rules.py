@@ -90,11 +90,11 @@ def add(arguments: argparse.Namespace, context: Context) -> int:
         "name": arguments.name,
         "mode": arguments.mode,
         "priority": arguments.priority,
-        "conditions": _given(arguments, _CONDITIONS),
-        "outcome": _given(arguments, _OUTCOME),
+        "conditions": _values_of(arguments, _CONDITIONS),
+        "outcome": _values_of(arguments, _OUTCOME),
     }
     rule = run_operation(context, operation_of(AREA, "banking.createRule"), arguments.org, values)
-    print_result(arguments, rule, [f"Made the rule {rule['name']}, which {_does(rule)}: {rule['id']}"])
+    print_result(arguments, rule, [f"Made the rule {rule['name']}, which {_mode_text(rule)}: {rule['id']}"])
     return 0
 
 
@@ -102,9 +102,12 @@ def list_rules(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.banking import AREA
 
     operation = operation_of(AREA, "banking.listRules")
-    found = run_operations(context, arguments.org, lambda perform: _all(perform, operation, {}))
-    rows = [(rule["id"], rule["name"], rule["mode"], str(rule["priority"]), _what(rule["outcome"])) for rule in found]
-    print_list(arguments, found, ("id", "name", "mode", "priority", "category"), rows)
+    rules = run_operations(context, arguments.org, lambda perform: _all_pages(perform, operation, {}))
+    rows = [
+        (rule["id"], rule["name"], rule["mode"], str(rule["priority"]), _category_text(rule["outcome"]))
+        for rule in rules
+    ]
+    print_list(arguments, rules, ("id", "name", "mode", "priority", "category"), rows)
     return 0
 
 
@@ -126,7 +129,7 @@ def learn(arguments: argparse.Namespace, context: Context) -> int:
     org_id = context.read(lambda tx: bank_lines.organization_of(tx, line_id))
     values = {"bankTransactionId": line_id, "name": arguments.name, "mode": arguments.mode}
     rule = run_operation(context, operation_of(AREA, "banking.learnRule"), org_id, values)
-    print_result(arguments, rule, [f"{rule['learnedFrom']} The rule {rule['name']} {_does(rule)}: {rule['id']}"])
+    print_result(arguments, rule, [f"{rule['learnedFrom']} The rule {rule['name']} {_mode_text(rule)}: {rule['id']}"])
     return 0
 
 
@@ -135,14 +138,19 @@ def apply(arguments: argparse.Namespace, context: Context) -> int:
 
     values = {"accountId": arguments.account, "ruleId": arguments.rule, "dryRun": arguments.dry_run}
     operation = operation_of(AREA, "banking.applyRules")
-    found = run_operations(context, arguments.org, lambda perform: _all(perform, operation, values))
+    outcomes = run_operations(context, arguments.org, lambda perform: _all_pages(perform, operation, values))
     columns = ("bankTransaction", "date", "amount", "currency", "reason", "refusal")
     names = ("bankTransactionId", "date", "amount", "currency", "reason")
-    print_list(arguments, found, columns, [(*(one[name] for name in names), one["refusal"] or "") for one in found])
+    print_list(
+        arguments,
+        outcomes,
+        columns,
+        [(*(outcome[name] for name in names), outcome["refusal"] or "") for outcome in outcomes],
+    )
     return 0
 
 
-async def _all(perform: Perform, operation: Any, values: Mapping[str, object]) -> list[Json]:
+async def _all_pages(perform: Perform, operation: Any, values: Mapping[str, object]) -> list[Json]:
     """Every item of a list, page by page."""
     items: list[Json] = []
     cursor = None
@@ -154,14 +162,14 @@ async def _all(perform: Perform, operation: Any, values: Mapping[str, object]) -
             return items
 
 
-def _given(arguments: argparse.Namespace, names: Mapping[str, str]) -> Json:
-    found = {wire: getattr(arguments, option) for option, wire in names.items()}
-    return {wire: value for wire, value in found.items() if value is not None}
+def _values_of(arguments: argparse.Namespace, names: Mapping[str, str]) -> Json:
+    values = {wire: getattr(arguments, option) for option, wire in names.items()}
+    return {wire: value for wire, value in values.items() if value is not None}
 
 
-def _does(rule: Json) -> str:
+def _mode_text(rule: Json) -> str:
     return "is applied by itself" if rule["mode"] == "apply" else "proposes"
 
 
-def _what(outcome: Json) -> str:
+def _category_text(outcome: Json) -> str:
     return str(outcome["purpose"] or outcome["category"])

@@ -86,7 +86,7 @@ def add(arguments: argparse.Namespace, context: Context) -> int:
     answer = run_operation(context, operation_of(AREA, "banking.allocate"), org_id, values)
     row = answer["allocations"][-1]
     left = f"{answer['currency']} {answer['unallocatedAmount']} is left"
-    print_result(arguments, row, [f"Allocated {row['amount']} as {_what(row)}; {left}: {row['id']}"])
+    print_result(arguments, row, [f"Allocated {row['amount']} as {_category_text(row)}; {left}: {row['id']}"])
     return 0
 
 
@@ -101,9 +101,9 @@ def list_allocations(arguments: argparse.Namespace, context: Context) -> int:
         "toDate": arguments.to_date,
     }
     operation = operation_of(AREA, "banking.listAllocations")
-    found = walk(context, arguments.org, operation, values, (min(_PAGE, arguments.limit), arguments.limit))
+    allocations = walk(context, arguments.org, operation, values, (min(_PAGE, arguments.limit), arguments.limit))
     columns = ("id", "date", "direction", "amount", "currency", "category", "description")
-    print_list(arguments, found, columns, [_cells(row) for row in found])
+    print_list(arguments, allocations, columns, [_cells(row) for row in allocations])
     return 0
 
 
@@ -122,18 +122,18 @@ def match(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.cli.books import matching
 
     of = {"accountId": arguments.account, "bankTransactionId": arguments.bank_transaction}
-    found = run_operations(
+    lines = run_operations(
         context, arguments.org, lambda perform: matching.matched(perform, of, arguments.limit, arguments.apply)
     )
     columns = ("id", "date", "left", "currency", "description", "score", "proposal", "done")
-    print_list(arguments, found, columns, [matching.cells(line) for line in found])
+    print_list(arguments, lines, columns, [matching.cells(line) for line in lines])
     return 0
 
 
-def _what(row: Json) -> str:
+def _category_text(row: Json) -> str:
     return str(row["purpose"] or row["category"])
 
 
 def _cells(row: Json) -> tuple[str, ...]:
     names = ("id", "date", "direction", "amount", "currency")
-    return (*(str(row[name]) for name in names), _what(row), row["description"])
+    return (*(str(row[name]) for name in names), _category_text(row), row["description"])

@@ -118,7 +118,7 @@ def add(arguments: argparse.Namespace, context: Context) -> int:
     made = run_operation(context, operation_of(AREA, "assets.createTransaction"), org_id, values)
     for warning in made["warnings"]:
         note(warning["message"])
-    print_result(arguments, made, [f"Entered {_what(made)}: {made['id']}"])
+    print_result(arguments, made, [f"Entered {_transaction_text(made)}: {made['id']}"])
     return 0
 
 
@@ -135,11 +135,11 @@ def list_transactions(arguments: argparse.Namespace, context: Context) -> int:
         "includeReversed": arguments.reversed,
     }
     operation = operation_of(AREA, "assets.listTransactions")
-    found = walk(context, arguments.org, operation, values, (min(_PAGE, arguments.limit), arguments.limit))
+    transactions = walk(context, arguments.org, operation, values, (min(_PAGE, arguments.limit), arguments.limit))
     names = ("id", "tradeDate", "type", "instrumentId", "quantity", "grossAmount", "netAmount", "currency")
     columns = ("id", "date", "type", "instrument", "quantity", "gross", "cash", "currency")
-    cells = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in found]
-    print_list(arguments, found, columns, cells)
+    cells = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in transactions]
+    print_list(arguments, transactions, columns, cells)
     return 0
 
 
@@ -157,11 +157,11 @@ def reverse(arguments: argparse.Namespace, context: Context) -> int:
         "notes": arguments.notes,
     }
     made = run_operation(context, operation_of(AREA, "assets.createTransaction"), org_id, values)
-    print_result(arguments, made, [f"Reversed {_what({**made, 'type': row.type})}: {made['id']}"])
+    print_result(arguments, made, [f"Reversed {_transaction_text({**made, 'type': row.type})}: {made['id']}"])
     return 0
 
 
-def _what(row: Json) -> str:
+def _transaction_text(row: Json) -> str:
     quantity = "" if row["quantity"] is None else f" of {row['quantity']}"
     return f"{row['type']}{quantity} on {row['tradeDate']}, {row['currency']} {row['netAmount']} in cash"
 

@@ -141,11 +141,11 @@ def positions(arguments: argparse.Namespace, context: Context) -> int:
         "includeClosed": arguments.closed,
     }
     wanted = (min(PAGE, arguments.limit), arguments.limit)
-    found = walk(context, arguments.org, operation_of(AREA, "assets.listPositions"), values, wanted)
+    positions = walk(context, arguments.org, operation_of(AREA, "assets.listPositions"), values, wanted)
     columns = ("instrument", "name", "account", "quantity", "cost", "value", "gain", "currency")
     names = ("accountId", "quantity", "costBasisBase", "marketValueBase", "unrealisedGain", "baseCurrency")
-    shown = [(row["instrumentId"], row["instrument"]["name"], *cells(row, names)) for row in found]
-    print_list(arguments, found, columns, shown)
+    shown = [(row["instrumentId"], row["instrument"]["name"], *cells(row, names)) for row in positions]
+    print_list(arguments, positions, columns, shown)
     return 0
 
 
@@ -153,27 +153,27 @@ def gains(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.areas.assets import AREA
 
     values = {"legalEntityId": arguments.entity, "taxYear": arguments.tax_year}
-    found = run_operation(context, operation_of(AREA, "assets.capitalGains"), arguments.org, values)
+    summary = run_operation(context, operation_of(AREA, "assets.capitalGains"), arguments.org, values)
     if arguments.csv is not None:
         export = operation_of(AREA, "assets.exportCapitalGains")
         _write_new(arguments.csv, run_for_file(context, export, arguments.org, values).content)
-    for warning in found["warnings"]:
+    for warning in summary["warnings"]:
         note(warning["message"])
-    totals = found["chargeable"]
-    currency = found["currency"]
+    totals = summary["chargeable"]
+    currency = summary["currency"]
     lines = [
-        f"{found['taxYear']}: {totals['disposals']} disposals for {totals['proceeds']} {currency}, which had cost"
+        f"{summary['taxYear']}: {totals['disposals']} disposals for {totals['proceeds']} {currency}, which had cost"
         f" {totals['costs']}.",
         f"Gains {totals['gains']}, losses {totals['losses']}, together {totals['net']} {currency}.",
     ]
-    if found["exemptAmount"] is not None:
-        above = found["aboveExemptAmount"]
-        lines.append(f"The exempt amount is {found['exemptAmount']}; above it: {above} {currency}.")
-    losses = found["losses"]
-    if found["taxable"] is not None and losses["broughtForward"] != "0.00":
+    if summary["exemptAmount"] is not None:
+        above = summary["aboveExemptAmount"]
+        lines.append(f"The exempt amount is {summary['exemptAmount']}; above it: {above} {currency}.")
+    losses = summary["losses"]
+    if summary["taxable"] is not None and losses["broughtForward"] != "0.00":
         lines.append(f"Losses brought forward {losses['broughtForward']}, used {losses['used']} {currency}.")
-        lines.append(f"Taxable: {found['taxable']} {currency}.")
-    print_result(arguments, found, lines)
+        lines.append(f"Taxable: {summary['taxable']} {currency}.")
+    print_result(arguments, summary, lines)
     return 0
 
 

@@ -43,36 +43,38 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def pnl(arguments: argparse.Namespace, context: Context) -> int:
-    found = _ask(arguments, context, "businesses.businessPnl", {**_asked(arguments), "compare": arguments.compare})
+    statement = _ask(
+        arguments, context, "businesses.businessPnl", {**_report_values(arguments), "compare": arguments.compare}
+    )
     if arguments.json:
-        print_document(found)
+        print_document(statement)
         return 0
-    shown = [found, *found["buckets"], *filter(None, [found["previous"]])]
-    headings = [f"{one['fromDate']} to {one['toDate']}" for one in shown]
+    shown = [statement, *statement["buckets"], *filter(None, [statement["previous"]])]
+    headings = [f"{column['fromDate']} to {column['toDate']}" for column in shown]
     print_list(arguments, shown, ("line", *headings), list(_rows(shown)))
-    left = found["unallocated"]
+    left = statement["unallocated"]
     if left["count"]:
-        note(f"{left['count']} bank transactions are not allocated: {left['amount']} {found['currency']}")
-    _warn(found["warnings"])
+        note(f"{left['count']} bank transactions are not allocated: {left['amount']} {statement['currency']}")
+    _warn(statement["warnings"])
     return 0
 
 
 def what_if(arguments: argparse.Namespace, context: Context) -> int:
     values = {
-        **_asked(arguments),
+        **_report_values(arguments),
         "quarterlyPeriodType": arguments.quarterly_period_type,
         "ownerSharePercent": arguments.owner_share,
         "vatScheme": arguments.vat_scheme,
         "flatRatePercent": arguments.flat_rate,
         "flatRateCategory": arguments.flat_rate_category,
     }
-    found = _ask(arguments, context, "businesses.whatIf", values)
+    answer = _ask(arguments, context, "businesses.whatIf", values)
     if arguments.json:
-        print_document(found)
+        print_document(answer)
         return 0
-    rows = [(*row, found["difference"].get(row[0], "")) for row in _rows([found["actual"], found["whatIf"]])]
+    rows = [(*row, answer["difference"].get(row[0], "")) for row in _rows([answer["actual"], answer["whatIf"]])]
     print_list(arguments, rows, ("line", "as it is", "what if", "difference"), rows)
-    _warn([*found["whatIf"]["warnings"]])
+    _warn([*answer["whatIf"]["warnings"]])
     return 0
 
 
@@ -86,7 +88,7 @@ def _add_days(command: argparse.ArgumentParser) -> None:
     command.add_argument("--group-by", choices=GROUPS)
 
 
-def _asked(arguments: argparse.Namespace) -> Json:
+def _report_values(arguments: argparse.Namespace) -> Json:
     return {
         "id": arguments.id,
         "taxYear": arguments.tax_year,
@@ -109,11 +111,11 @@ def _ask(arguments: argparse.Namespace, context: Context, operation_id: str, val
 def _rows(statements: list[Json]) -> Iterator[tuple[str, ...]]:
     """The lines of statements side by side, then the sums; what is in one alone is empty in the others."""
     for section in ("income", "expenses", "memoranda"):
-        columns = [{line["category"]: line["amount"] for line in one[section]} for one in statements]
+        columns = [{line["category"]: line["amount"] for line in statement[section]} for statement in statements]
         for name in dict.fromkeys(name for column in columns for name in column):
             yield (name, *(column.get(name, "") for column in columns))
     for name in TOTALS:
-        yield (name, *(one["totals"][name] for one in statements))
+        yield (name, *(statement["totals"][name] for statement in statements))
 
 
 def _warn(warnings: Iterable[Json]) -> None:

@@ -38,10 +38,10 @@ def create(arguments: argparse.Namespace, context: Context) -> int:
 
 def list_feeds(arguments: argparse.Namespace, context: Context) -> int:
     operation = _operation(context, "listFeeds")
-    found: list[dict[str, Any]] = run_operation(context, operation, arguments.org, {"limit": LIST_MAX})["data"]
+    feeds: list[dict[str, Any]] = run_operation(context, operation, arguments.org, {"limit": LIST_MAX})["data"]
     names = ("id", "name", "legalEntityId", "createdAt", "revokedAt")
-    cells = [tuple(one[name] or "" for name in names) for one in found]
-    print_list(arguments, found, ("id", "name", "entity", "created", "revoked"), cells)
+    cells = [tuple(feed[name] or "" for name in names) for feed in feeds]
+    print_list(arguments, feeds, ("id", "name", "entity", "created", "revoked"), cells)
     return 0
 
 

@@ -120,10 +120,10 @@ def adjust(arguments: argparse.Namespace, context: Context) -> int:
 def balance(arguments: argparse.Namespace, context: Context) -> int:
     at: TimeArgument | None = arguments.at
     values = {"asOf": None if at is None else at.wire(context.clock.now())}
-    found = _run(context, "billing.getBalance", arguments.org, values)
-    lines = [f"{found['available']} credits are available, {found['held']} are held for work that is under way."]
-    lines += [f"{one['amount']} expire at {one['expiresAt']}." for one in found["expiringSoon"]]
-    print_result(arguments, found, lines)
+    answer = _run(context, "billing.getBalance", arguments.org, values)
+    lines = [f"{answer['available']} credits are available, {answer['held']} are held for work that is under way."]
+    lines += [f"{grant['amount']} expire at {grant['expiresAt']}." for grant in answer["expiringSoon"]]
+    print_result(arguments, answer, lines)
     return 0
 
 
@@ -133,19 +133,19 @@ def ledger(arguments: argparse.Namespace, context: Context) -> int:
     values = {"type": arguments.type, "operation": arguments.operation}
     values |= {"fromDate": arguments.from_date, "toDate": arguments.to_date}
     operation = operation_of(AREA, "billing.getLedger")
-    found = walk(context, arguments.org, operation, values, (_PAGE, arguments.limit))
+    entries = walk(context, arguments.org, operation, values, (_PAGE, arguments.limit))
     names = ("id", "occurredAt", "type", "amount", "balanceAfter", "operation")
-    cells = [tuple(str(one[name] or "") for name in names) for one in found]
-    print_list(arguments, found, ("id", "occurred", "type", "amount", "balance", "operation"), cells)
+    cells = [tuple(str(entry[name] or "") for name in names) for entry in entries]
+    print_list(arguments, entries, ("id", "occurred", "type", "amount", "balance", "operation"), cells)
     return 0
 
 
 def usage(arguments: argparse.Namespace, context: Context) -> int:
     values = {"fromDate": arguments.from_date, "toDate": arguments.to_date, "timezone": arguments.timezone}
-    found = _run(context, "billing.getUsageSummary", arguments.org, values)
-    days = [*found["data"], {**found["totals"], "date": "in all"}]
+    summary = _run(context, "billing.getUsageSummary", arguments.org, values)
+    days = [*summary["data"], {**summary["totals"], "date": "in all"}]
     cells = [(day["date"], day["credits"], str(day["operations"])) for day in days]
-    print_list(arguments, found["data"], ("day", "credits", "operations"), cells)
+    print_list(arguments, summary["data"], ("day", "credits", "operations"), cells)
     return 0
 
 

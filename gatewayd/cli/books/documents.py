@@ -73,7 +73,7 @@ def import_folder(arguments: argparse.Namespace, context: Context) -> int:
         context.run(work)
     except OSError as error:
         raise CommandError(f"{path} cannot be read: {error.strerror}") from None
-    print_result(arguments, _document(outcomes), _lines(outcomes))
+    print_result(arguments, _document(outcomes), _summary_lines(outcomes))
     return 0
 
 
@@ -85,9 +85,9 @@ def _settings(context: Context) -> "Settings":
 
 
 def _refuse_own_data(path: Path, data: Path) -> None:
-    """The database is no document of itself."""
-    found, own = path.resolve(), data.resolve()
-    if found == own or own in found.parents or found in own.parents:
+    """Raises `CommandError` where documents would be read from the data directory, or the other way round."""
+    resolved, own = path.resolve(), data.resolve()
+    if resolved == own or own in resolved.parents or resolved in own.parents:
         raise CommandError(f"{path} and the data directory {data} lie in each other")
 
 
@@ -104,7 +104,7 @@ def _require_place(tx: "ReadTx", org_id: str, folder_id: str | None) -> None:
 def _count(path: Path) -> _Amount:
     from gatewayd.vault_files.found_files import FoundFile, walk
 
-    sizes = [found.identity.size_bytes for found in walk(path) if isinstance(found, FoundFile)]
+    sizes = [file.identity.size_bytes for file in walk(path) if isinstance(file, FoundFile)]
     return _Amount(len(sizes), sum(sizes))
 
 
@@ -112,21 +112,23 @@ def _document(outcomes: "list[Filed]") -> dict[str, Any]:
     return {
         "added": _number(outcomes, "added"),
         "known": _number(outcomes, "known"),
-        "refused": [{"path": one.path, "reason": one.reason} for one in outcomes if one.outcome == "refused"],
-        "bytes": sum(one.size_bytes for one in outcomes if one.outcome == "added"),
+        "refused": [
+            {"path": outcome.path, "reason": outcome.reason} for outcome in outcomes if outcome.outcome == "refused"
+        ],
+        "bytes": sum(outcome.size_bytes for outcome in outcomes if outcome.outcome == "added"),
     }
 
 
-def _lines(outcomes: "list[Filed]") -> list[str]:
+def _summary_lines(outcomes: "list[Filed]") -> list[str]:
     told = _document(outcomes)
     refused = told["refused"]
     lines = [f"{told['added']} added, {told['known']} there already, {len(refused)} refused."]
-    lines += [f"  {one['path']}: {one['reason']}" for one in refused[:SHOWN]]
+    lines += [f"  {refusal['path']}: {refusal['reason']}" for refusal in refused[:SHOWN]]
     return [*lines, *([f"  and {len(refused) - SHOWN} more"] if len(refused) > SHOWN else [])]
 
 
 def _number(outcomes: "list[Filed]", outcome: str) -> int:
-    return sum(one.outcome == outcome for one in outcomes)
+    return sum(filed.outcome == outcome for filed in outcomes)
 
 
 def add_commands_to(group: Subparsers) -> None:
@@ -166,8 +168,8 @@ def list_documents(arguments: argparse.Namespace, context: Context) -> int:
         values |= {"folderId": arguments.folder, "recursive": arguments.recursive}
     elif arguments.recursive:
         raise CommandError("--recursive goes with --folder", 2)
-    found = walk(context, arguments.org, operation_of(AREA, name), values, (PAGE, arguments.limit))
-    _print(arguments, found)
+    documents = walk(context, arguments.org, operation_of(AREA, name), values, (PAGE, arguments.limit))
+    _print(arguments, documents)
     return 0
 
 
@@ -188,10 +190,10 @@ def show(arguments: argparse.Namespace, context: Context) -> int:
         print_document(shown)
         return 0
     print("\n".join(f"{name}: {value}" for name, value in shown.items() if not isinstance(value, dict | list)))
-    found = shown["extracted"] or {}
-    print("\n".join(f"found {name}: {value}" for name, value in found.items() if value is not None))
+    extracted = shown["extracted"] or {}
+    print("\n".join(f"found {name}: {value}" for name, value in extracted.items() if value is not None))
     names = ("n", "status", "engine", "startedAt", "finishedAt", "errorCode", "errorMessage")
-    print_list(arguments, [], names, [_cells(one, names) for one in shown["parseAttempts"]])
+    print_list(arguments, [], names, [_cells(attempt, names) for attempt in shown["parseAttempts"]])
     return 0
 
 
@@ -203,10 +205,10 @@ def text(arguments: argparse.Namespace, context: Context) -> int:
         rows.get(tx, arguments.id)
         return list(texts.text_of(tx, arguments.id))
 
-    found = context.read(read, _organization_of(context, arguments.id))
-    if not found:
+    passages = context.read(read, _organization_of(context, arguments.id))
+    if not passages:
         raise CommandError("no text has been read in it")
-    print("".join(found))
+    print("".join(passages))
     return 0
 
 
@@ -216,12 +218,12 @@ def reparse(arguments: argparse.Namespace, context: Context) -> int:
     if bool(arguments.id) == arguments.failed or arguments.failed != (arguments.org is not None):
         raise CommandError("name documents, or --failed with --org", 2)
     operation = operation_of(AREA, "vault.reparseDocument")
-    ids = arguments.id or [one["id"] for one in _failed(context, arguments.org, LIST_MAX)]
+    ids = arguments.id or [document["id"] for document in _failed(context, arguments.org, LIST_MAX)]
     queued = []
     for id_ in ids:
         org_id = arguments.org or _organization_of(context, id_)
         queued.append(run_operation(context, operation, org_id, {"documentId": id_}))
-    print_result(arguments, queued, [f"{one['name']} will be read anew." for one in queued])
+    print_result(arguments, queued, [f"{document['name']} will be read anew." for document in queued])
     if not queued:
         note("there are none that could not be read")
     return 0
@@ -232,7 +234,7 @@ def reindex(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity.people import organizations
 
     if arguments.org is None:
-        ids = [one.id for one in context.read(organizations.list_all)]
+        ids = [organization.id for organization in context.read(organizations.list_all)]
     else:
         ids = [context.read(lambda tx: organizations.get(tx, arguments.org)).id]
     queued = {org_id: _put_all(context, org_id) for org_id in ids}
@@ -261,7 +263,7 @@ def _failed(context: Context, org_id: str, limit: int) -> list[Json]:
 
     def read(tx: "ReadTx") -> list[Json]:
         organizations.get(tx, org_id)
-        return [msgspec.json.decode(encode(one), type=Json) for one in pages.failed(tx, limit)]
+        return [msgspec.json.decode(encode(document), type=Json) for document in pages.failed(tx, limit)]
 
     return context.read(read, org_id)
 
@@ -272,22 +274,22 @@ def _organization_of(context: Context, document_id: str) -> str:
     return context.read(lambda tx: DOCUMENTS.organization_of(tx, document_id))
 
 
-def _print(arguments: argparse.Namespace, found: list[Json]) -> None:
+def _print(arguments: argparse.Namespace, documents: list[Json]) -> None:
     names = ("id", "name", "mimeType", "sizeBytes")
     rows = [
         (
-            *_cells(one, names),
-            one["parse"]["status"],
-            one["parse"]["errorCode"] or "",
-            "" if one["extracted"] is None else one["extracted"]["kind"],
+            *_cells(document, names),
+            document["parse"]["status"],
+            document["parse"]["errorCode"] or "",
+            "" if document["extracted"] is None else document["extracted"]["kind"],
         )
-        for one in found
+        for document in documents
     ]
-    print_list(arguments, found, COLUMNS, rows)
+    print_list(arguments, documents, COLUMNS, rows)
 
 
-def _cells(one: Json, names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple("" if one[name] is None else str(one[name]) for name in names)
+def _cells(row: Json, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple("" if row[name] is None else str(row[name]) for name in names)
 
 
 def add_commands(subparsers: Subparsers) -> None:

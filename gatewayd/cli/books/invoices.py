@@ -106,9 +106,9 @@ def list_invoices(arguments: argparse.Namespace, context: Context) -> int:
 
     operation = operation_of(AREA, "accounting.listInvoices")
     values = {"status": arguments.status, "summaryOnly": True}
-    found = walk(context, arguments.org, operation, values, (arguments.limit, arguments.limit))
+    invoices = walk(context, arguments.org, operation, values, (arguments.limit, arguments.limit))
     columns = ("id", "number", "status", "issued", "due", "gross", "balance", "currency")
-    print_list(arguments, found, columns, [_cells(invoice) for invoice in found])
+    print_list(arguments, invoices, columns, [_cells(invoice) for invoice in invoices])
     return 0
 
 
@@ -120,8 +120,8 @@ def numbering(arguments: argparse.Namespace, context: Context) -> int:
     values = {"legalEntityId": arguments.entity, "kind": arguments.kind, **changes}
     sets = any(value is not None for value in changes.values())
     operation = operation_of(AREA, "accounting.setNumbering" if sets else "accounting.getNumbering")
-    found = run_operation(context, operation, arguments.org, values)
-    print_result(arguments, found, [f"{found['nextNumber']} is next, by the pattern {found['pattern']}."])
+    answer = run_operation(context, operation, arguments.org, values)
+    print_result(arguments, answer, [f"{answer['nextNumber']} is next, by the pattern {answer['pattern']}."])
     return 0
 
 

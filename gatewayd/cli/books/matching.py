@@ -66,12 +66,12 @@ async def _do(perform: Perform, line_id: str, proposal: Json) -> None:
         values |= {"counterpartId": proposal["counterpartId"]}
         await perform(operation_of(BANKING, "banking.matchTransfer"), values)
     elif proposal["parts"] is not None:
-        values["parts"] = [_given(part) for part in proposal["parts"]]
+        values["parts"] = [_without_none(part) for part in proposal["parts"]]
         await perform(operation_of(BANKING, "banking.allocate"), values)
     else:
-        values["parts"] = [{**_given(proposal["allocation"]), "amount": proposal["amount"]}]
+        values["parts"] = [{**_without_none(proposal["allocation"]), "amount": proposal["amount"]}]
         await perform(operation_of(BANKING, "banking.allocate"), values)
 
 
-def _given(part: Json) -> Json:
+def _without_none(part: Json) -> Json:
     return {name: value for name, value in part.items() if value is not None}

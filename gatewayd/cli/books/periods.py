@@ -99,17 +99,17 @@ def _list(arguments: argparse.Namespace, context: Context, shown: tuple[str, tup
     operation, columns, names = shown
     values = {"legalEntityId": arguments.entity, "status": arguments.status, "limit": arguments.limit}
     values["type"] = getattr(arguments, "type", None)
-    found = run_operation(context, operation_of(AREA, operation), arguments.org, values)["data"]
-    cells = [tuple("" if one[name] is None else str(one[name]) for name in names) for one in found]
-    print_list(arguments, found, columns, cells)
+    rows = run_operation(context, operation_of(AREA, operation), arguments.org, values)["data"]
+    cells = [tuple("" if row[name] is None else str(row[name]) for name in names) for row in rows]
+    print_list(arguments, rows, columns, cells)
     return 0
 
 
-def _change(arguments: argparse.Namespace, context: Context, table: "Table[Any]", asked: tuple[str, Json]) -> int:
+def _change(arguments: argparse.Namespace, context: Context, table: "Table[Any]", command: tuple[str, Json]) -> int:
     """Run an operation on one of a table's resources, and print what it then is."""
     from gatewayd.areas.periods import AREA
 
-    operation, values = asked
+    operation, values = command
     org_id = context.read(lambda tx: table.organization_of(tx, arguments.id))
     changed = run_operation(context, operation_of(AREA, operation), org_id, values)
     name = changed["label"] if "label" in changed else f"{changed['kind']} to {changed['periodEndDate']}"
@@ -144,17 +144,17 @@ def sync_obligations(arguments: argparse.Namespace, context: Context) -> int:
     fields = [] if arguments.headers is None else header_lines(arguments.headers)
     org_id = context.read(lambda tx: LEGAL_ENTITIES.organization_of(tx, arguments.entity))
     values = {"legalEntityId": arguments.entity, "taxes": arguments.tax, "dryRun": arguments.dry_run}
-    found = _perform(context, settings, org_id, values, fields)
+    answer = _perform(context, settings, org_id, values, fields)
     if arguments.json:
-        print_document(found)
+        print_document(answer)
         return 0
     names = ("kind", "periodEndDate", "field", "local", "remote")
-    cells = [tuple(str(one[name] or "") for name in names) for one in found["differences"]]
-    print_list(arguments, found["differences"], ("kind", "period end", "what", "books", "authority"), cells)
+    cells = [tuple(str(difference[name] or "") for name in names) for difference in answer["differences"]]
+    print_list(arguments, answer["differences"], ("kind", "period end", "what", "books", "authority"), cells)
     verb = "would be" if arguments.dry_run else "are"
-    note(f"{len(found['obligations'])} obligations {verb} as the authority has them")
-    for one in found["unknownSources"]:
-        note(f"{one['taxBusinessId']} is no business here: {one['obligationCount']} obligations were left out")
+    note(f"{len(answer['obligations'])} obligations {verb} as the authority has them")
+    for source in answer["unknownSources"]:
+        note(f"{source['taxBusinessId']} is no business here: {source['obligationCount']} obligations were left out")
     return 0
 
 
@@ -174,8 +174,8 @@ def _perform(context: Context, settings: "TaxSettings", org_id: str, values: Jso
     from gatewayd.tax.engine import open_tax
 
     operation = operation_of(AREA, "obligations.sync", HANDLERS)
-    given = {name: value for name, value in values.items() if value is not None}
-    request = prepare(operation).decoder.body(msgspec.json.encode(given))
+    body = {name: value for name, value in values.items() if value is not None}
+    request = prepare(operation).decoder.body(msgspec.json.encode(body))
     incoming = Request("POST", operation.path, fields)
     incoming.read_fields()
 

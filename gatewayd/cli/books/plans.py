@@ -75,10 +75,12 @@ def create(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def list_plans(arguments: argparse.Namespace, context: Context) -> int:
-    found = _run(context, "billing.getPlans", arguments.org, {"includeRetired": arguments.retired})["data"]
+    plans = _run(context, "billing.getPlans", arguments.org, {"includeRetired": arguments.retired})["data"]
     names = ("code", "name", "includedCredits", "rollover", "status")
-    cells = [(*(str(one[name]) for name in names), "yes" if one["current"] and arguments.org else "") for one in found]
-    print_list(arguments, found, ("code", "name", "included", "rollover", "status", "current"), cells)
+    cells = [
+        (*(str(plan[name]) for name in names), "yes" if plan["current"] and arguments.org else "") for plan in plans
+    ]
+    print_list(arguments, plans, ("code", "name", "included", "rollover", "status", "current"), cells)
     return 0
 
 
@@ -107,10 +109,10 @@ def set_cost(arguments: argparse.Namespace, context: Context) -> int:
 
 def list_costs(arguments: argparse.Namespace, context: Context) -> int:
     operation = offered_operation(context, "billing.getOperationCosts")
-    found = run_operation(context, operation, _first(context), {"at": arguments.at})["data"]
+    costs = run_operation(context, operation, _first(context), {"at": arguments.at})["data"]
     names = ("operation", "unit", "credits", "effectiveFrom", "effectiveTo")
-    cells = [(*(str(one[name] or "") for name in names), "yes" if one["known"] else "no") for one in found]
-    print_list(arguments, found, ("operation", "unit", "credits", "from", "to", "known"), cells)
+    cells = [(*(str(cost[name] or "") for name in names), "yes" if cost["known"] else "no") for cost in costs]
+    print_list(arguments, costs, ("operation", "unit", "credits", "from", "to", "known"), cells)
     return 0
 
 

@@ -89,9 +89,9 @@ def list_years(arguments: argparse.Namespace, context: Context) -> int:
 
     operation, values = operation_of(AREA, "legalEntity.listTaxYears"), {"id": arguments.id}
     org_id, size = _organization(arguments, context), (min(PAGE, arguments.limit), arguments.limit)
-    found = walk(context, org_id, operation, values, size)
-    rows = [cells({**one, "isExempt": "yes" if one["isExempt"] else None}, _NAMES) for one in found]
-    print_list(arguments, found, _COLUMNS, rows)
+    years = walk(context, org_id, operation, values, size)
+    rows = [cells({**year, "isExempt": "yes" if year["isExempt"] else None}, _NAMES) for year in years]
+    print_list(arguments, years, _COLUMNS, rows)
     return 0
 
 

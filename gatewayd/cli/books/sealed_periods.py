@@ -76,14 +76,14 @@ def diff(arguments: argparse.Namespace, context: Context) -> int:
         raise CommandError("the period has no seal yet")
     values = {"id": arguments.seal or last.id, "against": arguments.against, "limit": arguments.limit}
     values["books"] = arguments.books
-    found = _run(context, org_id, "periods.sealDifference", values)
+    answer = _run(context, org_id, "periods.sealDifference", values)
     if arguments.json:
-        print_document(found)
+        print_document(answer)
         return 0
-    cells = [(one["path"], one["id"], one["change"], _told(one)) for one in found["data"]]
-    print_list(arguments, found["data"], ("file", "id", "change", "what"), cells)
-    told = "; ".join(f"{one['path']}: {_counts(one)}" for one in found["files"]) or "nothing differs"
-    note(f"against {found['against'] or 'the books as they are now'}: {told}")
+    cells = [(row["path"], row["id"], row["change"], _difference_text(row)) for row in answer["data"]]
+    print_list(arguments, answer["data"], ("file", "id", "change", "what"), cells)
+    told = "; ".join(f"{file['path']}: {_counts(file)}" for file in answer["files"]) or "nothing differs"
+    note(f"against {answer['against'] or 'the books as they are now'}: {told}")
     return 0
 
 
@@ -142,9 +142,9 @@ def _copy(context: Context, sha256: str, to: Path) -> None:
         raise CommandError(f"the period is sealed, but {to} cannot be written: {error.strerror or error}") from None
 
 
-def _told(one: Json) -> str:
-    if one["change"] != "changed":
-        row = one["after"] or one["before"]
+def _difference_text(difference: Json) -> str:
+    if difference["change"] != "changed":
+        row = difference["after"] or difference["before"]
         return " ".join(
             filter(
                 None,
@@ -154,9 +154,10 @@ def _told(one: Json) -> str:
                 ),
             )
         )
-    return "; ".join(f"{name}: {one['before'].get(name)} -> {one['after'].get(name)}" for name in one["fields"])
+    before, after = difference["before"], difference["after"]
+    return "; ".join(f"{name}: {before.get(name)} -> {after.get(name)}" for name in difference["fields"])
 
 
-def _counts(one: Json) -> str:
-    kinds = [f"{one[name]} {name}" for name in ("added", "removed", "changed") if one[name]]
+def _counts(file: Json) -> str:
+    kinds = [f"{file[name]} {name}" for name in ("added", "removed", "changed") if file[name]]
     return ", ".join(kinds) or "differs"

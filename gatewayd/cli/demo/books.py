@@ -92,7 +92,7 @@ class BooksScene:
             raise DemoFailed(f"other lines wait than were expected: {sorted(waiting)}")
         say("     A rule takes two of them for costOfGoods by itself, with their VAT.")
         line = waiting["6636.00"]
-        best = next((one for one in line["proposals"] if one["invoiceId"] is not None), None)
+        best = next((proposal for proposal in line["proposals"] if proposal["invoiceId"] is not None), None)
         if best is None:
             raise DemoFailed("no invoice was proposed for the money that came in")
         say(f"     Of the 6636.00 that came in it says, with {best['score']} of 100: {best['reason']}")

@@ -19,18 +19,18 @@ class _Form(HTMLParser):
         super().__init__()
         self._action = action
         self._inside = False
-        self.found = False
+        self.is_there = False
         self.fields: list[tuple[str, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        attributes = dict(attrs)
         if tag == "form":
-            self._inside = given.get("action") == self._action
-            self.found = self.found or self._inside
-        name = given.get("name")
-        left_open = given.get("type") in ("checkbox", "radio") and "checked" not in given
+            self._inside = attributes.get("action") == self._action
+            self.is_there = self.is_there or self._inside
+        name = attributes.get("name")
+        left_open = attributes.get("type") in ("checkbox", "radio") and "checked" not in attributes
         if self._inside and tag == "input" and name and not left_open:
-            self.fields.append((name, given.get("value") or ""))
+            self.fields.append((name, attributes.get("value") or ""))
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":
@@ -71,7 +71,7 @@ def _fill_form(path: str, page: str, entries: FormEntries) -> list[tuple[str, st
     """The fields of a page's form, with the person's entries in their places."""
     form = _Form(path)
     form.feed(page)
-    if path not in entries or not form.found:
+    if path not in entries or not form.is_there:
         raise DemoFailed(f"there is no form to answer on {path}")
     entry = entries[path]
     return [each for each in form.fields if each[0] not in entry] + list(entry.items())

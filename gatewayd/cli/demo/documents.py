@@ -50,14 +50,14 @@ def pdf_of(lines: tuple[str, ...]) -> bytes:
         f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     )
-    found, places = "%PDF-1.4\n", []
+    pdf, places = "%PDF-1.4\n", []
     for number, content in enumerate(objects, start=1):
-        places.append(len(found))
-        found += f"{number} 0 obj\n{content}\nendobj\n"
+        places.append(len(pdf))
+        pdf += f"{number} 0 obj\n{content}\nendobj\n"
     table = "".join(f"{place:010} 00000 n \n" for place in places)
     size = len(objects) + 1
-    end = f"trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{len(found)}\n%%EOF\n"
-    return f"{found}xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode("ascii")
+    end = f"trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{len(pdf)}\n%%EOF\n"
+    return f"{pdf}xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode("ascii")
 
 
 class DocumentsScene:
@@ -102,12 +102,12 @@ class DocumentsScene:
 
     async def _find(self, invoice: str, letter: str, say: Callable[[str], None]) -> None:
         for document_id in (invoice, letter):
-            await self._read(document_id)
-        found = await self._search(_WORD, invoice)
-        say(f'     Found by a word of it: "{_WORD}" in "{found["data"][0]["snippets"][0]["text"]}".')
-        found = await self._search(_MEANING, invoice)
-        if found["modeUsed"] == "text":
-            say(f"     Not by its meaning: {found['warnings'][0]['message']}")
+            await self._await_text(document_id)
+        answer = await self._search(_WORD, invoice)
+        say(f'     Found by a word of it: "{_WORD}" in "{answer["data"][0]["snippets"][0]["text"]}".')
+        answer = await self._search(_MEANING, invoice)
+        if answer["modeUsed"] == "text":
+            say(f"     Not by its meaning: {answer['warnings'][0]['message']}")
         else:
             say(f'     Found by its meaning: "{_MEANING}".')
 
@@ -115,7 +115,7 @@ class DocumentsScene:
         inspected, due = days_after(today, -3), days_after(today, 362)
         lines = tuple(line.format(inspected=inspected, due=due) for line in _RECORD)
         document_id = await self._upload("gas-safety.pdf", pdf_of(lines), None)
-        await self._read(document_id)
+        await self._await_text(document_id)
         (proposing,) = (await self._api.get("/vault/proposals", {"documentId": document_id}))["data"]
         (proposal,) = proposing["proposals"]
         proposed = proposal["certificate"]
@@ -132,18 +132,18 @@ class DocumentsScene:
 
         The index follows a document in some moments; what knows meanings takes seconds to load.
         """
-        found: dict[str, Any] = {}
+        answer: dict[str, Any] = {}
         with trio.move_on_after(READ_SECONDS):
             while True:
-                found = await self._api.post("/vault/search", {"query": query})
-                if [one["document"]["id"] for one in found["data"]][:1] == [wanted]:
-                    return found
+                answer = await self._api.post("/vault/search", {"query": query})
+                if [hit["document"]["id"] for hit in answer["data"]][:1] == [wanted]:
+                    return answer
                 await trio.sleep(LOOK_SECONDS)
-        if found.get("modeUsed") != "text":
-            raise DemoFailed(f"{query} does not find the invoice: {found}")
-        return found
+        if answer.get("modeUsed") != "text":
+            raise DemoFailed(f"{query} does not find the invoice: {answer}")
+        return answer
 
-    async def _read(self, document_id: str) -> None:
+    async def _await_text(self, document_id: str) -> None:
         """Wait until its text is known."""
         with trio.move_on_after(READ_SECONDS):
             while True:

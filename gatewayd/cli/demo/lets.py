@@ -44,13 +44,14 @@ class LetsScene:
         say(
             f"11. {self._firm.person_name} lets {' and '.join(names.values())}; their rents and certificates are noted."
         )
-        found = await self._api.get("/getDashboardSummary", {"businessId": self._firm.lets_id})
+        dashboard = await self._api.get("/getDashboardSummary", {"businessId": self._firm.lets_id})
         say(
-            f"     The dashboard: {found['letUnitCount']} of {found['unitCount']} let, {found['monthlyRentRoll']} a"
-            f" month, {found['grossYieldPercent']} % of the {found['portfolioValue']} they are worth."
+            f"     The dashboard: {dashboard['letUnitCount']} of {dashboard['unitCount']} let,"
+            f" {dashboard['monthlyRentRoll']} a month, {dashboard['grossYieldPercent']} % of the"
+            f" {dashboard['portfolioValue']} they are worth."
         )
-        await self._say_late(found, names, say)
-        await self._say_missing(found, names, say)
+        await self._say_late(dashboard, names, say)
+        await self._say_missing(dashboard, names, say)
 
     async def _let(self, let: _Let, today: str) -> str:
         """One house with all that is known of it; answers its id."""
@@ -71,17 +72,18 @@ class LetsScene:
             await self._api.post("/recordRent", rent)
         return str(made["id"])
 
-    async def _say_late(self, found: dict[str, Any], names: dict[str, str], say: Callable[[str], None]) -> None:
-        late = found["arrears"]["tenancies"]
+    async def _say_late(self, dashboard: dict[str, Any], names: dict[str, str], say: Callable[[str], None]) -> None:
+        late = dashboard["arrears"]["tenancies"]
         if len(late) != 1:
             raise DemoFailed(f"one rent is late, and not {late}")
         (tenancy,) = late
         where, days = names[tenancy["propertyId"]], tenancy["daysOldest"]
         say(f"     Rent is late: {tenancy['amount']} for {where}, {days} {'day' if days == 1 else 'days'}.")
 
-    async def _say_missing(self, found: dict[str, Any], names: dict[str, str], say: Callable[[str], None]) -> None:
+    async def _say_missing(self, dashboard: dict[str, Any], names: dict[str, str], say: Callable[[str], None]) -> None:
         missing = (await self._api.get("/listCertificates", {"status": "missing"}))["data"]
-        if len(missing) != found["certificates"]["missing"] or not missing:
+        if len(missing) != dashboard["certificates"]["missing"] or not missing:
             raise DemoFailed(f"a certificate is missing, and not {missing}")
-        for one in missing:
-            say(f"     Missing: the {_NAMES.get(one['type'], one['type'])} of {names[one['propertyId']]}.")
+        for certificate in missing:
+            type_, where = certificate["type"], names[certificate["propertyId"]]
+            say(f"     Missing: the {_NAMES.get(type_, type_)} of {where}.")

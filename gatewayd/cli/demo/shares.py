@@ -83,7 +83,7 @@ class SharesScene:
     async def _sale(self, wanted: Mapping[str, str], date: str) -> dict[str, Any]:
         """The day of the sale, of a pool or of an account."""
         days = (await self._api.get("/explainPosition", wanted))["data"]
-        found = next((day for day in days if day["date"] == date), None)
-        if found is None:
+        sale = next((day for day in days if day["date"] == date), None)
+        if sale is None:
             raise DemoFailed(f"nothing was sold on {date}: {days}")
-        return dict(found)
+        return dict(sale)

@@ -61,8 +61,8 @@ def _first_open(answer: Mapping[str, Any]) -> Mapping[str, str]:
     """The first obligation that is open, as the authority writes it (domain model §D1). Raises `DemoFailed`."""
     for obligation in answer.get("obligations", ()):
         if obligation.get("status") == "O" and {"start", "end", "due"} <= obligation.keys():
-            found: Mapping[str, str] = obligation
-            return found
+            first: Mapping[str, str] = obligation
+            return first
     raise DemoFailed(f"no obligation is open: {answer}")
 
 

@@ -156,7 +156,7 @@ def _store(context: Context) -> Iterator[Finding]:
     from gatewayd.store.integrity import find_faults
 
     path = context.store_settings.path
-    found = list[str]()
+    faults = list[str]()
     try:
         there = context.has_database()
     except CommandError as error:
@@ -168,10 +168,10 @@ def _store(context: Context) -> Iterator[Finding]:
         yield Finding("database", not remains, f"{sentence}.")
         return
     try:
-        found = find_faults(path) or _age(path)
+        faults = find_faults(path) or _age(path)
     except StoreFailure as error:
-        found.append(str(error))
-    yield Finding("database", not found, f"{path}: {found[0] if found else 'nothing is wrong'}.")
+        faults.append(str(error))
+    yield Finding("database", not faults, f"{path}: {faults[0] if faults else 'nothing is wrong'}.")
     yield from _copy_before(path)
 
 

@@ -49,10 +49,10 @@ def _served(url: str) -> set[str]:
 
     try:
         with _opener().open(url + JWKS, timeout=REACH_SECONDS) as answer:
-            found = msgspec.json.decode(answer.read(ANSWER_BYTES_MAX), type=dict[str, list[dict[str, object]]])
+            key_set = msgspec.json.decode(answer.read(ANSWER_BYTES_MAX), type=dict[str, list[dict[str, object]]])
     except (OSError, ValueError, msgspec.MsgspecError):
         return set()
-    return {str(key.get("kid")) for key in found.get("keys", [])}
+    return {str(key.get("kid")) for key in key_set.get("keys", [])}
 
 
 def _troubles(url: str) -> list[str]:

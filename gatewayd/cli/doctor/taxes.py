@@ -100,17 +100,17 @@ def _connections(context: Context, settings: "TaxSettings") -> Iterator[Finding]
             return
         restored = find_restored(context.store_settings.directory)
         restored_at = None if restored is None else from_wire(restored.restored_at)
-        found = context.read(
+        findings_by_org = context.read(
             lambda tx: [(org, _findings_of(tx, org, restored_at)) for org in organizations.list_all(tx)]
         )
         refused = context.read(_last_not_known)
     except (MigrationError, StoreFailure):
         return  # the check of the database says so
-    yield from (finding for _, findings in found for finding in findings)
+    yield from (finding for _, findings in findings_by_org for finding in findings)
     if refused is not None and refused > _changed(settings):
         told = "The tax authority does not accept tax.client_id with its secret, or the secret cannot be read"
         yield Finding("tax client", False, f"{told}: so it was on {to_wire(refused)[:10]}.")
-    without = [org.id for org, findings in found if not findings]
+    without = [org.id for org, findings in findings_by_org if not findings]
     if without:
         yield Finding(about, True, f"Not connected: {', '.join(without)}.")
 
@@ -121,14 +121,14 @@ def _last_not_known(tx: "ReadTx") -> "Instant | None":
     from gatewayd.tax.connections import connections
     from gatewayd.tax.sessions import call_log
 
-    found = []
+    instants = []
     for org in organizations.list_all(tx):
         tx.bind(org.id)
         for of in (None, *(each.legal_entity_id for each in connections.list_standings(tx) if each.legal_entity_id)):
             last = call_log.find_last(tx, of)
             if last is not None and last.call.code == call_log.NOT_KNOWN:
-                found.append(last.at)
-    return max(found, default=None)
+                instants.append(last.at)
+    return max(instants, default=None)
 
 
 def _changed(settings: "TaxSettings") -> int:

@@ -250,8 +250,8 @@ def run_on_subscription(context: Context, operation_id: str, values: dict[str, o
 def time_range_values(arguments: argparse.Namespace, context: Context) -> dict[str, object]:
     """`--since` and `--until` as requests name them; None where they were not given."""
     now = context.clock.now()
-    given = {"since": arguments.since, "until": arguments.until}
-    return {name: None if one is None else one.wire(now) for name, one in given.items()}
+    arguments_by_name = {"since": arguments.since, "until": arguments.until}
+    return {name: None if argument is None else argument.wire(now) for name, argument in arguments_by_name.items()}
 
 
 def webhook_operation(context: Context, operation_id: str) -> "Operation":

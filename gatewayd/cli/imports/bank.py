@@ -62,24 +62,24 @@ def bank(arguments: argparse.Namespace, context: Context) -> int:
     if arguments.new_account is None and numbers != (None, None):
         raise CommandError("--sort-code and --account-number are of a new account: give --new-account")
     if not arguments.all:
-        given = (arguments.account, arguments.new_account, arguments.of_account, arguments.currency)
-        told = [_one(arguments, context, Target(*given))]
+        named = (arguments.account, arguments.new_account, arguments.of_account, arguments.currency)
+        told = [_import_into(arguments, context, Target(*named))]
         print_result(arguments, told[0][0], told[0][1])
         return 0
-    told = [_one(arguments, context, target) for target in _targets(arguments, context)]
-    print_result(arguments, {"imports": [one for one, _ in told]}, [line for _, found in told for line in found])
+    told = [_import_into(arguments, context, target) for target in _targets(arguments, context)]
+    print_result(arguments, {"imports": [run for run, _ in told]}, [line for _, lines in told for line in lines])
     return 0
 
 
-def _one(arguments: argparse.Namespace, context: Context, target: Target) -> tuple[Json, list[str]]:
-    """What is told of the import into one account."""
+def _import_into(arguments: argparse.Namespace, context: Context, target: Target) -> tuple[Json, list[str]]:
+    """Import into one account: what is printed as JSON, and for people."""
     from gatewayd.areas.banking.statements import coverage
 
     answers: Json = {"dateOrder": arguments.date_order, "spent": arguments.spent}
     run = _bring(arguments, context, target, answers)
     if run["proposal"] is not None and sys.stdin.isatty() and _flags(run):
         target = target._replace(account=run["accountId"], new_account=None)
-        run = _bring(arguments, context, target, answers | _asked(run))
+        run = _bring(arguments, context, target, answers | _answered_at_terminal(run))
     refuse_waiting(run, _flags(run))
     balance = context.read(lambda tx: str(coverage.balance_now(tx, run["accountId"])), arguments.org)
     return document(run, balance), lines(run, balance)
@@ -91,17 +91,17 @@ def _bring(arguments: argparse.Namespace, context: Context, target: Target, answ
     values, file = file_values(arguments) | answers | said, received(arguments.file)
     if target.account is None:
         return _into_new_account(arguments, context, target, values, file)
-    asked = ("banking.importStatement", {"accountId": target.account, **values})
-    return perform(context, arguments.org, asked, file)
+    command = ("banking.importStatement", {"accountId": target.account, **values})
+    return perform(context, arguments.org, command, file)
 
 
 def _flags(run: Json) -> list[str]:
     """The flags that answer what a file leaves open; none where there is more that only a mapping says."""
-    doubts = [] if run["proposal"] is None else [one["field"] for one in run["proposal"]["doubts"]]
+    doubts = [] if run["proposal"] is None else [doubt["field"] for doubt in run["proposal"]["doubts"]]
     return [FLAGS[field] for field in doubts] if all(field in FLAGS for field in doubts) else []
 
 
-def _asked(run: Json) -> Json:
+def _answered_at_terminal(run: Json) -> Json:
     """What a person answers at the terminal. Raises `CommandError` for what is no answer."""
     answers: Json = {}
     for doubt in run["proposal"]["doubts"]:
@@ -142,17 +142,17 @@ def _targets(arguments: argparse.Namespace, context: Context) -> list[Target]:
     order, file = _order(context, file_values(arguments) | answers), received(arguments.file)
 
     async def ask(store: "Store", importing: "Importing") -> object:
-        found = await importing.accounts_in(arguments.org, order, file, arguments.currency)
-        return {"accounts": [one._asdict() for one in found]}
+        accounts = await importing.accounts_in(arguments.org, order, file, arguments.currency)
+        return {"accounts": [account._asdict() for account in accounts]}
 
     return [
         Target(
-            account=one["account_id"],
-            new_account=None if one["account_id"] else one["name"],
-            of_account=one["wanted"],
-            currency=one["currency"] or arguments.currency,
+            account=account["account_id"],
+            new_account=None if account["account_id"] else account["name"],
+            of_account=account["wanted"],
+            currency=account["currency"] or arguments.currency,
         )
-        for one in ask_engine(context, arguments.org, ask)["accounts"]
+        for account in ask_engine(context, arguments.org, ask)["accounts"]
     ]
 
 
@@ -170,8 +170,8 @@ def _into_new_account(
         "sortCode": arguments.sort_code,
         "accountNumber": arguments.account_number,
     }
-    asked = request_of(operation_of(AREA, "banking.createAccount"), account)
-    order = dataclasses.replace(_order(context, values), new_account=asked)
+    request = request_of(operation_of(AREA, "banking.createAccount"), account)
+    order = dataclasses.replace(_order(context, values), new_account=request)
 
     async def ask(store: "Store", importing: "Importing") -> object:
         from gatewayd.ledger.imports.import_runs import shown

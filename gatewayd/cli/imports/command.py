@@ -44,11 +44,13 @@ def broker(arguments: argparse.Namespace, context: Context) -> int:
     if arguments.account is None:
         run = _into_new_asset_account(arguments, context, values, file)
     else:
-        asked = ("assets.importTransactions", {"accountId": arguments.account, **values})
-        run = perform(context, arguments.org, asked, file)
+        command = ("assets.importTransactions", {"accountId": arguments.account, **values})
+        run = perform(context, arguments.org, command, file)
     refuse_waiting(run)
     held = context.read(lambda tx: cash.balances(tx, run["accountId"]), arguments.org)
-    balance = next((str(one) for one in held if one.currency == run["currency"]), from_minor(0, run["currency"]))
+    balance = next(
+        (str(amount) for amount in held if amount.currency == run["currency"]), from_minor(0, run["currency"])
+    )
     print_result(arguments, document(run, balance), lines(run, balance))
     return 0
 
@@ -58,11 +60,11 @@ def undo(arguments: argparse.Namespace, context: Context) -> int:
 
     org_id = context.read(lambda tx: RUNS.organization_of(tx, arguments.id))
     kind = context.read(lambda tx: RUNS.get(tx, arguments.id).kind, org_id)
-    asked = {"importId": arguments.id}
+    values = {"importId": arguments.id}
     flags = {"removeAllocations": arguments.remove_allocations, "preview": arguments.preview}
     if kind != "bank" and any(flags.values()):
         raise CommandError("--remove-allocations and --preview are of a bank's file")
-    operation = ("banking.undoImport", asked | flags) if kind == "bank" else ("assets.undoImport", asked)
+    operation = ("banking.undoImport", values | flags) if kind == "bank" else ("assets.undoImport", values)
     run = perform(context, org_id, operation)
     print_result(arguments, run, undone(run))
     return 0
@@ -75,9 +77,9 @@ def undone(run: Json) -> list[str]:
         return [f"Took out {run['added']} transactions of {run['fileName']}."]
     is_preview = run["status"] == "applied"
     verb = "Would take out" if is_preview else "Took out"
-    found = [f"{verb} {told['transactions']} transactions of {run['fileName']} and {told['allocations']} allocations."]
-    found += [f"  {one['allocationId']} stays: {one['reason']}" for one in told["kept"]]
-    return [*found, "Nothing was changed."] if is_preview else found
+    lines = [f"{verb} {told['transactions']} transactions of {run['fileName']} and {told['allocations']} allocations."]
+    lines += [f"  {kept['allocationId']} stays: {kept['reason']}" for kept in told["kept"]]
+    return [*lines, "Nothing was changed."] if is_preview else lines
 
 
 def _into_new_asset_account(
@@ -97,5 +99,5 @@ def _into_new_asset_account(
     }
     made = run_operation(context, operation_of(AREA, "assets.createAccount"), arguments.org, account)
     note(f"made the account {made['id']}")
-    asked = ("assets.importTransactions", {"accountId": made["id"], **values})
-    return perform(context, arguments.org, asked, file)
+    command = ("assets.importTransactions", {"accountId": made["id"], **values})
+    return perform(context, arguments.org, command, file)

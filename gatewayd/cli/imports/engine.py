@@ -37,7 +37,7 @@ class _Deps(NamedTuple):
 
 
 def perform(
-    context: Context, org_id: str, asked: tuple[str, Mapping[str, object]], file: "ReceivedFile | None" = None
+    context: Context, org_id: str, command: tuple[str, Mapping[str, object]], file: "ReceivedFile | None" = None
 ) -> Json:
     """What an operation of imports answers, once its run has ended. Raises `Problem`."""
     from gatewayd.areas import assets, banking
@@ -45,8 +45,8 @@ def perform(
     from gatewayd.performing.performer import Performer
 
     areas = {"assets": assets.AREA, "banking": banking.AREA}
-    operation = operation_of(areas[asked[0].partition(".")[0]], asked[0], HANDLERS)
-    request = request_of(operation, asked[1])
+    operation = operation_of(areas[command[0].partition(".")[0]], command[0], HANDLERS)
+    request = request_of(operation, command[1])
 
     async def ask(store: "Store", importing: "Importing") -> object:
         performer = Performer(store, _Deps(importing))
@@ -61,8 +61,8 @@ def request_of(operation: "Operation", values: Mapping[str, object]) -> Any:
 
     from gatewayd.performing.prepared import prepare
 
-    given = {name: value for name, value in values.items() if value is not None}
-    return prepare(operation).decoder.body(msgspec.json.encode(given))
+    body = {name: value for name, value in values.items() if value is not None}
+    return prepare(operation).decoder.body(msgspec.json.encode(body))
 
 
 def ask_engine(context: Context, org_id: str, ask: "Callable[[Store, Importing], Awaitable[object]]") -> Json:
@@ -72,11 +72,11 @@ def ask_engine(context: Context, org_id: str, ask: "Callable[[Store, Importing],
     from gatewayd.contract.wire import encode
     from gatewayd.identity.people import organizations
 
-    async def asked(store: "Store") -> object:
+    async def checked(store: "Store") -> object:
         await store.read(lambda tx: organizations.get(tx, org_id), org_id)
         return await _with_engine(context, store, ask)
 
-    return msgspec.json.decode(encode(_run(context, asked)), type=Json)
+    return msgspec.json.decode(encode(_run(context, checked)), type=Json)
 
 
 def _run(context: Context, work: "Callable[[Store], Awaitable[object]]") -> object:

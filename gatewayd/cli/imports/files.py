@@ -44,7 +44,7 @@ def file_values(arguments: argparse.Namespace) -> Json:
         "fileName": arguments.file.name[:255],
         "format": arguments.format,
         "preview": arguments.preview,
-        "mapping": None if arguments.mapping is None else _text(arguments.mapping),
+        "mapping": None if arguments.mapping is None else _file_text(arguments.mapping),
     }
 
 
@@ -59,7 +59,7 @@ def refuse_waiting(run: Json, flags: Sequence[str] = ()) -> None:
     raise CommandError(f"{run['error']} Put the mapping into a file, and give it with {again} --mapping FILE.")
 
 
-def _text(path: Path) -> str:
+def _file_text(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeError) as error:
@@ -73,19 +73,23 @@ def document(run: Json, balance: str) -> Json:
     return {**named, **{name: run[name] for name in names}, "balance": balance}
 
 
-def told_ignored(one: Json) -> str:
+def told_ignored(ignored: Json) -> str:
     """Which rows are no transactions, for people."""
-    rows = "1 row" if one["rows"] == 1 else f"{one['rows']} rows"
-    what = "" if one["kind"] == "other_account" else "no transaction, but "
-    return f"{rows} left out, the first on line {one['firstLine']}: {what}{IGNORED[one['kind']]}"
+    rows = "1 row" if ignored["rows"] == 1 else f"{ignored['rows']} rows"
+    what = "" if ignored["kind"] == "other_account" else "no transaction, but "
+    return f"{rows} left out, the first on line {ignored['firstLine']}: {what}{IGNORED[ignored['kind']]}"
 
 
-def _other(one: Json) -> str:
+def _other_account_text(account: Json) -> str:
     """Another account of the file, and how its rows come in."""
-    number = one["iban"] or one["accountNumber"]
-    name = " ".join(part for part in (one["name"], number, one["currency"]) if part)
-    rows = "1 row" if one["rows"] == 1 else f"{one['rows']} rows"
-    into = f"import the file into {one['accountId']}" if one["accountId"] else "no account here has it; --all makes one"
+    number = account["iban"] or account["accountNumber"]
+    name = " ".join(part for part in (account["name"], number, account["currency"]) if part)
+    rows = "1 row" if account["rows"] == 1 else f"{account['rows']} rows"
+    into = (
+        f"import the file into {account['accountId']}"
+        if account["accountId"]
+        else "no account here has it; --all makes one"
+    )
     return f"{name}, {rows}: {into}"
 
 
@@ -93,16 +97,16 @@ def lines(run: Json, balance: str) -> list[str]:
     """What is printed of a run for people."""
     would = "would be " if run["status"] == "previewed" else ""
     counted = f"{run['added']} {would}added, {run['replaced']} replaced, {run['duplicates']} there already"
-    found = [f"{run['fileName']}, {run['format']}: {counted}, {run['refusedRows']} refused."]
+    lines = [f"{run['fileName']}, {run['format']}: {counted}, {run['refusedRows']} refused."]
     if run["firstImportedAt"] is not None:
-        found.append(f"Nothing was added: the same file came on {run['firstImportedAt']}, as {run['id']}.")
-    found += [f"  {told_ignored(one)}" for one in run["ignored"]]
-    found += [f"  {_other(one)}" for one in run["otherAccounts"]]
-    found += [f"  line {one['line']}: {one['reason']}" for one in run["refused"]]
-    found += [f"  {one['reason']}" for one in run["supposed"]]
+        lines.append(f"Nothing was added: the same file came on {run['firstImportedAt']}, as {run['id']}.")
+    lines += [f"  {told_ignored(ignored)}" for ignored in run["ignored"]]
+    lines += [f"  {_other_account_text(account)}" for account in run["otherAccounts"]]
+    lines += [f"  line {refusal['line']}: {refusal['reason']}" for refusal in run["refused"]]
+    lines += [f"  {supposition['reason']}" for supposition in run["supposed"]]
     if run["balanced"] is False:
-        found.append("Its balances and its lines do not add up: something is missing in it.")
-    found.append(f"The account holds {run['currency']} {balance}, by what is known of it.")
+        lines.append("Its balances and its lines do not add up: something is missing in it.")
+    lines.append(f"The account holds {run['currency']} {balance}, by what is known of it.")
     if run["status"] == "previewed":
-        found.append(f"Nothing was changed. The preview is {run['id']}.")
-    return found
+        lines.append(f"Nothing was changed. The preview is {run['id']}.")
+    return lines

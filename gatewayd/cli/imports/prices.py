@@ -66,7 +66,7 @@ def prices(arguments: argparse.Namespace, context: Context) -> int:
         return await performer.perform(operation, operator_of(arguments.org), request, None, file)
 
     told = msgspec.json.decode(encode(context.run(perform)), type=Json)
-    print_result(arguments, _document(told), _lines(told))
+    print_result(arguments, _document(told), _import_lines(told))
     return 0
 
 
@@ -101,8 +101,8 @@ def _document(told: Json) -> Json:
     return {"importId": None, "format": "csv", **{name: told[name] for name in names}}
 
 
-def _lines(told: Json) -> list[str]:
+def _import_lines(told: Json) -> list[str]:
     counted = f"{told['added']} added, {told['replaced']} replaced, {told['duplicates']} there already"
     lines = [f"{told['fileName']}: {counted}, {told['refusedRows']} refused."]
-    lines += [f"  {told_ignored(one)}" for one in told["ignored"]]
-    return lines + [f"  line {one['line']}: {one['reason']}" for one in told["refused"]]
+    lines += [f"  {told_ignored(ignored)}" for ignored in told["ignored"]]
+    return lines + [f"  line {refusal['line']}: {refusal['reason']}" for refusal in told["refused"]]

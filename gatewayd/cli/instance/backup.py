@@ -70,7 +70,9 @@ def backup(arguments: argparse.Namespace, context: Context) -> int:
         else:
             manifest, made, removed = back_up_into(arguments.into, arguments.keep or KEEP, now, make)
     if manifest.faults:
-        raise CommandError(_told([f"{made} is a copy of a store that is damaged, and no backup:", *manifest.faults]))
+        raise CommandError(
+            _fault_lines([f"{made} is a copy of a store that is damaged, and no backup:", *manifest.faults])
+        )
     more = {"directory": str(made), "removed": removed}
     _print_manifest(arguments, manifest, f"Copied to {made}, and looked at", more)
     if not manifest.with_key:
@@ -95,7 +97,7 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
     more = {"faults": faults} if ends is None else {"faults": faults, "ends": ends}
     _print_manifest(arguments, manifest, f"Restored to {directory}", more, ends_in_words(ends))
     if faults:
-        note(_told(["what is left of it was restored:", *faults]))
+        note(_fault_lines(["what is left of it was restored:", *faults]))
     if decision is None:
         note(
             f"sessions, keys, grants, links, feeds and subscriptions that were ended since {manifest.made_at} live"
@@ -123,13 +125,13 @@ def verify(arguments: argparse.Namespace, context: Context) -> int:
 
     context.require_database()
     path = context.store_settings.path
-    found = find_faults(path)
-    if not found:
-        files, faults = verify_files(context, repairs=arguments.repair)
-        found = [*_stale_wires(context), *_faults_of_credits(context), *faults]
-        found += holdings_at_fault(context, repairs=arguments.repair)
-    if found:
-        raise CommandError(_told(found))
+    faults = find_faults(path)
+    if not faults:
+        files, file_faults = verify_files(context, repairs=arguments.repair)
+        faults = [*_stale_wires(context), *_faults_of_credits(context), *file_faults]
+        faults += holdings_at_fault(context, repairs=arguments.repair)
+    if faults:
+        raise CommandError(_fault_lines(faults))
     lines = [f"{path} and {files} files of documents: nothing is wrong."]
     print_result(arguments, {"database": str(path), "files": files, "faults": []}, lines)
     return 0
@@ -146,15 +148,15 @@ def _verify_backup(arguments: argparse.Namespace) -> int:
     with Progress(sys.stderr) as progress:
         manifest, faults = verify_backup(arguments.source, Looking(NAMING, progress))
     if faults:
-        raise CommandError(_told([f"{arguments.source} is no backup to rely on:", *faults]))
+        raise CommandError(_fault_lines([f"{arguments.source} is no backup to rely on:", *faults]))
     _print_manifest(arguments, manifest, f"Nothing is wrong with {arguments.source}", {"faults": []})
     return 0
 
 
-def _told(found: list[str]) -> str:
+def _fault_lines(faults: list[str]) -> str:
     """As many lines as are read."""
-    more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
-    return "\n".join([*found[:SHOWN], *more])
+    more = [f"and {len(faults) - SHOWN} more"] if len(faults) > SHOWN else []
+    return "\n".join([*faults[:SHOWN], *more])
 
 
 def _print_manifest(
@@ -176,15 +178,15 @@ def _stale_wires(context: Context) -> list[str]:
     from gatewayd.identity.people import organizations
 
     async def run() -> list[str]:
-        found: list[str] = []
+        faults: list[str] = []
         async with context.open_existing() as store:
             for org in await store.read(organizations.list_all):
                 for check in _checks():
                     after: str | None = ""
                     while after is not None:
                         stale, after = await store.read_later(_chunk(check, after), org.id)
-                        found += [f"{row_id} is served otherwise than its columns say" for row_id in stale]
-        return found
+                        faults += [f"{row_id} is served otherwise than its columns say" for row_id in stale]
+        return faults
 
     return trio.run(run)
 
@@ -197,16 +199,16 @@ def _faults_of_credits(context: Context) -> list[str]:
     from gatewayd.ledger.credits import invariants
 
     async def run() -> list[str]:
-        found: list[str] = []
+        sentences: list[str] = []
         async with context.open_existing() as store:
             for org in await store.read(organizations.list_all):
-                found += await store.read_later(invariants.faults_of_grants, org.id)
+                sentences += await store.read_later(invariants.faults_of_grants, org.id)
                 faults, last = await store.read_later(invariants.from_entry(None), org.id)
-                found += faults
+                sentences += faults
                 while last is not None:
                     faults, last = await store.read_later(invariants.from_entry(last), org.id)
-                    found += faults
-        return found
+                    sentences += faults
+        return sentences
 
     return trio.run(run)
 

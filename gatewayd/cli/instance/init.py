@@ -101,15 +101,15 @@ def _answers(arguments: argparse.Namespace) -> list[str]:
         _Question(arguments.name, "Name of its owner", partial(validate_name, "name")),
     )
     for each in questions:
-        if each.given is not None and (wrong := each.fault(each.given)):
+        if each.flag is not None and (wrong := each.fault(each.flag)):
             raise CommandError(f"{each.words}: {wrong}", 2)
     return [_ask(each) for each in questions]
 
 
 class _Question(NamedTuple):
-    """`check` raises `Problem` for an answer that will not do. `given` None: by no flag."""
+    """What `init` has to know. `check` raises `Problem` for an answer that will not do. `flag` None: left out."""
 
-    given: str | None
+    flag: str | None
     words: str
     check: Callable[[str], str]
     default: str = ""
@@ -131,8 +131,8 @@ def _checked_url(url: str) -> str:
 
 def _ask(question: _Question) -> str:
     """The value given, else what a person types, until it will do. Raises `CommandError` 2 without a terminal."""
-    if question.given is not None:
-        return question.given
+    if question.flag is not None:
+        return question.flag
     if not sys.stdin.isatty():
         raise CommandError(f"{question.words}: give it with its flag, see gatewayd init --help", 2)
     shown = f" [{question.default}]" if question.default else ""

@@ -86,8 +86,8 @@ def holdings_at_fault(context: Context, *, repairs: bool) -> list[str]:
             faults += await _sums(store, org.id, repairs=repairs)
             stale = await _stale(store, org.id)
             if stale and repairs:
-                await store.write(partial(reconciling.compute_anew, keys=[one.key for one in stale]), org.id)
-            faults += [_sentence(one, repaired=repairs) for one in stale]
+                await store.write(partial(reconciling.compute_anew, keys=[holding.key for holding in stale]), org.id)
+            faults += [_sentence(holding, repaired=repairs) for holding in stale]
         return faults
 
     return context.run(work)
@@ -97,16 +97,16 @@ async def _not_brought(store: "Store", org_id: str, *, repairs: bool) -> list[st
     """What is not as transactions bring it: days of holdings, and splits."""
     from gatewayd.areas.assets.pools import reconciling
 
-    found: list[str] = []
+    sentences: list[str] = []
     last: str | None = ""
     while last is not None:
         look = partial(reconciling.faults, after=last, count=CHUNK)
         faults = await store.read_later(look, org_id)
         if repairs and (faults.days or faults.splits):
             await store.write(partial(_enter_anew, after=last), org_id)
-        found += _sentences(faults, _mended("entered", repaired=repairs))
+        sentences += _sentences(faults, _mended("entered", repaired=repairs))
         last = faults.last
-    return found
+    return sentences
 
 
 def _enter_anew(tx: "WriteTx", after: str) -> None:
@@ -118,8 +118,8 @@ def _enter_anew(tx: "WriteTx", after: str) -> None:
 def _sentences(faults: "Faults", mended: str) -> list[str]:
     """One for each holding, from its first day on."""
     since: dict[tuple[str, str], str] = {}
-    for one in faults.days:
-        since.setdefault(one.key, one.stored.date)
+    for day in faults.days:
+        since.setdefault(day.key, day.stored.date)
     splits = [f"{id_} has other splits than its transactions tell{mended}" for id_ in faults.splits]
     days = [
         f"what {scope} holds of {instrument} is not what its transactions bring from {date} on{mended}"
@@ -149,17 +149,21 @@ async def _sums(store: "Store", org_id: str, *, repairs: bool) -> list[str]:
 async def _stale(store: "Store", org_id: str) -> "list[Stale]":
     from gatewayd.areas.assets.pools import reconciling
 
-    found, after = await store.read_later(partial(reconciling.stale, after=reconciling.BEFORE_ALL, count=CHUNK), org_id)
+    holdings, after = await store.read_later(
+        partial(reconciling.stale, after=reconciling.BEFORE_ALL, count=CHUNK), org_id
+    )
     while after is not None:
         more, after = await store.read_later(partial(reconciling.stale, after=after, count=CHUNK), org_id)
-        found += more
-    return found
+        holdings += more
+    return holdings
 
 
-def _sentence(one: "Stale", *, repaired: bool) -> str:
-    since = f"from {one.since} on" if one.since else "today"
+def _sentence(holding: "Stale", *, repaired: bool) -> str:
+    since = f"from {holding.since} on" if holding.since else "today"
     mended = _mended("computed", repaired=repaired)
-    return f"what {one.key.scope_id} holds of {one.key.instrument_id} is not what its days come to {since}{mended}"
+    return (
+        f"what {holding.key.scope_id} holds of {holding.key.instrument_id} is not what its days come to {since}{mended}"
+    )
 
 
 def _mended(how: str, *, repaired: bool) -> str:

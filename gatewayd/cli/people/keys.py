@@ -90,13 +90,13 @@ def list_all(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity.people import organizations
 
     if arguments.org is None:
-        found = context.read(api_keys.list_all)
+        keys = context.read(api_keys.list_all)
     else:
         context.read(lambda tx: organizations.get(tx, arguments.org))
-        found = context.read(api_keys.list_keys, arguments.org)
-    rows = [_cells(key) for key in found]
+        keys = context.read(api_keys.list_keys, arguments.org)
+    rows = [_cells(key) for key in keys]
     columns = ("id", "organization", "name", "key", "scopes", "last used", "ends")
-    print_list(arguments, found, columns, rows)
+    print_list(arguments, keys, columns, rows)
     return 0
 
 

@@ -30,12 +30,12 @@ def add_commands(subparsers: Subparsers) -> None:
 
 
 def list_all(arguments: argparse.Namespace, context: Context) -> int:
-    found = context.read(_listed, arguments.org)
+    members = context.read(_listed, arguments.org)
     rows = [
         (user.id, user.email, user.name, each.role, "yes" if user.disabled_at else "", to_wire(each.created_at)[:10])
-        for user, each in found
+        for user, each in members
     ]
-    documents = [_document(user, each) for user, each in found]
+    documents = [_document(user, each) for user, each in members]
     print_list(arguments, documents, ("user", "email", "name", "role", "disabled", "since"), rows)
     return 0
 

@@ -30,9 +30,9 @@ def list_all(arguments: argparse.Namespace, context: Context) -> int:
     def work(tx: "ReadTx") -> "list[tuple[Client, list[GrantSummary]]]":
         return [(client, grant_lists.of_client(tx, client.id)) for client in oauth_clients.list_clients(tx)]
 
-    found = context.read(work)
+    clients = context.read(work)
     columns = ("id", "hosts", "calls itself", "tax", "live grants", "last used", "state")
-    print_list(arguments, [_document(*each) for each in found], columns, [_cells(*each) for each in found])
+    print_list(arguments, [_document(*each) for each in clients], columns, [_cells(*each) for each in clients])
     return 0
 
 

@@ -29,8 +29,8 @@ def list_all(arguments: argparse.Namespace, context: Context) -> int:
     values: dict[str, object] = {}
     if arguments.user is not None:
         values["userId"] = context.read(lambda tx: find_user(tx, arguments.user)).id
-    found = walk(context, arguments.org, operation_of(access.AREA, "access.list"), values, (100, MOST))
-    print_list(arguments, found, COLUMNS, [cells(each) for each in found])
+    openings = walk(context, arguments.org, operation_of(access.AREA, "access.list"), values, (100, MOST))
+    print_list(arguments, openings, COLUMNS, [cells(each) for each in openings])
     return 0
 
 
@@ -44,13 +44,21 @@ def end(arguments: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def cells(one: dict[str, Any]) -> tuple[str, ...]:
+def cells(opening: dict[str, Any]) -> tuple[str, ...]:
     """A row of the table."""
-    maker = one["email"] or ("the operator" if one["createdBy"] == "operator" else "unknown")
-    if one["email"] is not None and not one["isMember"]:
+    maker = opening["email"] or ("the operator" if opening["createdBy"] == "operator" else "unknown")
+    if opening["email"] is not None and not opening["isMember"]:
         maker += " (no member)"
-    ends = "" if one["expiresAt"] is None else one["expiresAt"][:16]
-    return one["id"], words(one["kind"]), one["name"], maker, one["createdAt"][:10], ends, one["lastUsed"] or ""
+    ends = "" if opening["expiresAt"] is None else opening["expiresAt"][:16]
+    return (
+        opening["id"],
+        words(opening["kind"]),
+        opening["name"],
+        maker,
+        opening["createdAt"][:10],
+        ends,
+        opening["lastUsed"] or "",
+    )
 
 
 def words(kind: str) -> str:

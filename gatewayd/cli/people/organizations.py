@@ -58,16 +58,16 @@ def create(arguments: argparse.Namespace, context: Context) -> int:
 def list_all(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity.people import organizations
 
-    found = context.read(organizations.list_all)
-    rows = [(each.id, each.name, to_wire(each.created_at)[:10], each.time_zone, _state(each)) for each in found]
-    print_list(arguments, found, ("id", "name", "created", "time zone", "state"), rows)
+    listed = context.read(organizations.list_all)
+    rows = [(each.id, each.name, to_wire(each.created_at)[:10], each.time_zone, _state(each)) for each in listed]
+    print_list(arguments, listed, ("id", "name", "created", "time zone", "state"), rows)
     return 0
 
 
-def _state(found: "Organization") -> str:
-    if found.deleting_since is not None:
+def _state(organization: "Organization") -> str:
+    if organization.deleting_since is not None:
         return "being deleted"
-    return "" if found.suspended_at is None else f"suspended {to_wire(found.suspended_at)[:10]}"
+    return "" if organization.suspended_at is None else f"suspended {to_wire(organization.suspended_at)[:10]}"
 
 
 def rename(arguments: argparse.Namespace, context: Context) -> int:
@@ -110,34 +110,37 @@ def delete(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.identity import audit
     from gatewayd.identity.people import organizations
 
-    found = context.read(lambda tx: organizations.get(tx, arguments.id))
+    organization = context.read(lambda tx: organizations.get(tx, arguments.id))
     if not arguments.yes:
-        _ask(found)
-    _perform(arguments, context, "organizations.delete", name=found.name)
+        _ask(organization)
+    _perform(arguments, context, "organizations.delete", name=organization.name)
 
     async def work(store: "Store") -> "Erased":
         from gatewayd.daemon.organization_end import erase
 
-        return await erase(store, found.id, audit.OPERATOR, _Counting().add)
+        return await erase(store, organization.id, audit.OPERATOR, _Counting().add)
 
     erased = context.run(work)
-    document = {"id": found.id, "name": found.name, "rows": erased.rows, "files": erased.files}
+    document = {"id": organization.id, "name": organization.name, "rows": erased.rows, "files": erased.files}
     lines = [
-        f"{found.name} is deleted: {erased.rows:,} rows, {erased.files:,} files.",
+        f"{organization.name} is deleted: {erased.rows:,} rows, {erased.files:,} files.",
         "The database's file keeps its size for what comes; gatewayd compact makes it smaller.",
     ]
     print_result(arguments, document, lines)
     return 0
 
 
-def _ask(found: "Organization") -> None:
+def _ask(organization: "Organization") -> None:
     """Raises `CommandError` 2 where its name is not typed, or no terminal is there to ask on."""
     if not sys.stdin.isatty():
-        raise CommandError(f"{found.name} would be deleted with all that it has: say so with --yes", 2)
+        raise CommandError(f"{organization.name} would be deleted with all that it has: say so with --yes", 2)
     print(
-        f"All that {found.name} has is deleted for ever. Type its name to go on: ", end="", file=sys.stderr, flush=True
+        f"All that {organization.name} has is deleted for ever. Type its name to go on: ",
+        end="",
+        file=sys.stderr,
+        flush=True,
     )
-    if sys.stdin.readline().strip() != found.name:
+    if sys.stdin.readline().strip() != organization.name:
         raise CommandError("that is not its name: nothing was deleted", 2)
 
 

@@ -121,11 +121,11 @@ def ask_to_hand_over(arguments: argparse.Namespace, context: Context, email: str
         return
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return
-    found = context.read(lambda tx: _can_be_handed_over(tx, email, org_id))
-    if not found:
+    items = context.read(lambda tx: _can_be_handed_over(tx, email, org_id))
+    if not items:
         return
     print(f"{email} opened this to the outside, which ends unless another member takes it over:")
-    for each in found:
+    for each in items:
         print(f"  {in_words(each)}")
     arguments.hand_over_to = input("E-mail address of who takes it over (nothing: it ends): ").strip() or None
 
@@ -135,12 +135,12 @@ def _can_be_handed_over(tx: "ReadTx", email: str, org_id: str | None) -> "list[I
     from gatewayd.identity.people import organizations
 
     user = find_user(tx, email)
-    found = []
+    items = []
     for organization in [org_id] if org_id is not None else [each.id for each in organizations.list_all(tx)]:
         tx.bind(organization)
         held = kinds.every(tx, user.id)
-        found += [deprovisioning.item(tx, kind, each) for kind, each in held if kind.hand_over is not None]
-    return found
+        items += [deprovisioning.item(tx, kind, each) for kind, each in held if kind.hand_over is not None]
+    return items
 
 
 def ended_in_words(ended: "EndedAccess") -> list[str]:

@@ -95,13 +95,13 @@ def create(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def list_all(arguments: argparse.Namespace, context: Context) -> int:
-    found = context.read(lambda tx: _listed(tx, arguments.org))
+    users = context.read(lambda tx: _listed(tx, arguments.org))
     rows = []
-    for user, joined in found:
+    for user, joined in users:
         places = ", ".join(f"{each.role} of {each.org_id}" for each in joined)
         admin, disabled = "yes" if user.instance_admin else "", "yes" if user.disabled_at else ""
         rows.append((user.id, user.email, user.name, admin, disabled, places))
-    documents = [_document(user, joined) for user, joined in found]
+    documents = [_document(user, joined) for user, joined in users]
     print_list(arguments, documents, ("id", "email", "name", "instance admin", "disabled", "memberships"), rows)
     return 0
 

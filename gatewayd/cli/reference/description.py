@@ -26,9 +26,9 @@ def operations(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.daemon.description import catalogue_of
 
     listed = catalogue_of(context.config).operations
-    found = [
+    documents = [
         {"id": row.id, "kind": row.kind, "method": row.method, "path": row.path, "scopes": row.scopes} for row in listed
     ]
     lines = [(row.id, row.method, row.path, " ".join(row.scopes)) for row in listed]
-    print_list(arguments, found, ("operation", "method", "path", "scopes"), lines)
+    print_list(arguments, documents, ("operation", "method", "path", "scopes"), lines)
     return 0

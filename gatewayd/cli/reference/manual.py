@@ -99,12 +99,12 @@ def _page(parser: argparse.ArgumentParser) -> Iterator[str]:
     summary = (parser.description or "").rstrip(".")
     yield r".\" Made from the program's own parser by `make generate`."
     yield f'.TH GATEWAYD 1 {REVISED} "gatewayd {gatewayd.__version__}" "User Commands"'
-    yield from (".SH NAME", rf"gatewayd \- {_text(summary[0].lower() + summary[1:])}")
+    yield from (".SH NAME", rf"gatewayd \- {_roff_text(summary[0].lower() + summary[1:])}")
     yield from (".SH SYNOPSIS", *_synopsis("gatewayd", [_italic("COMMAND"), rf"[{_italic('ARGUMENT')}]{AGAIN}"]))
     yield from (*_synopsis("gatewayd", [_bold("--help")]), *_synopsis("gatewayd", [_bold("--version")]))
     yield ".SH DESCRIPTION"
     for place, text in enumerate(DESCRIPTION):
-        yield from (*([".PP"] if place else []), *_lines(text))
+        yield from (*([".PP"] if place else []), *_roff_lines(text))
     yield ".SH OPTIONS"
     for action in parser._actions:
         if action.option_strings:
@@ -115,19 +115,19 @@ def _page(parser: argparse.ArgumentParser) -> Iterator[str]:
     yield from (".SH EXIT STATUS", *_list(EXIT_STATUS))
     yield from (".SH ENVIRONMENT", *_list(ENVIRONMENT))
     yield from (".SH FILES", *_list(FILES))
-    yield from (".SH SEE ALSO", ",\n".join(rf"\fB{_text(name)}\fR({section})" for name, section in SEE_ALSO))
+    yield from (".SH SEE ALSO", ",\n".join(rf"\fB{_roff_text(name)}\fR({section})" for name, section in SEE_ALSO))
 
 
 def _command(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
     """How it is called, what it does, its arguments, an example."""
     arguments = [action for action in parser._actions if action.dest not in EVERYWHERE]
     arguments.sort(key=lambda action: (bool(action.option_strings), action.dest == "json"))
-    yield f".SS {_text(name)}"
+    yield f".SS {_roff_text(name)}"
     yield from _synopsis(f"gatewayd {name}", _usage(parser, arguments))
-    yield from (".PP", *_lines(parser.description or ""))
+    yield from (".PP", *_roff_lines(parser.description or ""))
     for action in arguments:
         yield from _argument(action)
-    yield from (".PP", "Example:", ".PP", ".RS 4", ".EX", *map(_text, folded(example(name))), ".EE", ".RE")
+    yield from (".PP", "Example:", ".PP", ".RS 4", ".EX", *map(_roff_text, folded(example(name))), ".EE", ".RE")
 
 
 def _usage(parser: argparse.ArgumentParser, arguments: Sequence[argparse.Action]) -> Iterator[str]:
@@ -146,7 +146,7 @@ def _usage(parser: argparse.ArgumentParser, arguments: Sequence[argparse.Action]
 def _argument(action: argparse.Action) -> Iterator[str]:
     yield from (".TP", _spelling(action, " "))
     explained = meaning(action) or ("required" if action.required else "optional")
-    yield from _lines(f"{explained[0].upper()}{explained[1:]}.")
+    yield from _roff_lines(f"{explained[0].upper()}{explained[1:]}.")
 
 
 def _spelling(action: argparse.Action, space: str = r"\ ") -> str:
@@ -156,16 +156,16 @@ def _spelling(action: argparse.Action, space: str = r"\ ") -> str:
 
 
 def _synopsis(command: str, words: Iterator[str] | Sequence[str]) -> Iterator[str]:
-    yield from (f'.SY "{_text(command)}"', *words, ".YS")
+    yield from (f'.SY "{_roff_text(command)}"', *words, ".YS")
 
 
 def _list(entries: Sequence[tuple[str, str]]) -> Iterator[str]:
     for term, text in entries:
-        yield from (".TP", _bold(term), *_lines(text))
+        yield from (".TP", _bold(term), *_roff_lines(text))
 
 
-def _lines(text: str) -> Iterator[str]:
-    return map(_text, textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False))
+def _roff_lines(text: str) -> Iterator[str]:
+    return map(_roff_text, textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
 def folded(line: str) -> Iterator[str]:
@@ -180,14 +180,14 @@ def folded(line: str) -> Iterator[str]:
 
 
 def _bold(text: str) -> str:
-    return rf"\fB{_text(text)}\fR" if text else ""
+    return rf"\fB{_roff_text(text)}\fR" if text else ""
 
 
 def _italic(text: str) -> str:
-    return rf"\fI{_text(text)}\fR" if text else ""
+    return rf"\fI{_roff_text(text)}\fR" if text else ""
 
 
-def _text(text: str) -> str:
+def _roff_text(text: str) -> str:
     """Words that roff prints as they are; a dot at the beginning would be a request."""
     shown = "".join(_ESCAPES.get(char, char if char.isascii() else rf"\[u{ord(char):04X}]") for char in text)
     return rf"\&{shown}" if shown.startswith(".") else shown

@@ -53,12 +53,19 @@ def add_commands(subparsers: Subparsers) -> None:
 def requests(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.tax import approvals
 
-    found = context.read(approvals.list_requests)
+    waiting = context.read(approvals.list_requests)
     rows = [
-        (one.kind, one.subject, one.org_id or "", one.name, to_wire(one.requested_at)[:10], one.attestation or "")
-        for one in found
+        (
+            request.kind,
+            request.subject,
+            request.org_id or "",
+            request.name,
+            to_wire(request.requested_at)[:10],
+            request.attestation or "",
+        )
+        for request in waiting
     ]
-    print_list(arguments, found, ("kind", "id", "organization", "name", "since", "attestation"), rows)
+    print_list(arguments, waiting, ("kind", "id", "organization", "name", "since", "attestation"), rows)
     return 0
 
 

@@ -33,11 +33,11 @@ def check(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.tax.authority.headers import texts
     from gatewayd.tax.settings import settings_from
 
-    fields = _fields(_text(arguments.file))
+    fields = _fields(_headers_text(arguments.file))
     settings = settings_from(context.config.tax)
     verdict = replace(settings, fraud_headers="require").judge(texts(fields))
-    asked = settings.mode == "hmrc" and settings.is_sandbox
-    authority = _ask(settings, fields) if asked else None
+    asks_authority = settings.mode == "hmrc" and settings.is_sandbox
+    authority = _ask(settings, fields) if asks_authority else None
     document = {
         "valid": not verdict.faults,
         "faults": verdict.faults,
@@ -48,7 +48,7 @@ def check(arguments: argparse.Namespace, context: Context) -> int:
     lines += [f"{each.header} {each.message}." for each in verdict.faults]
     lines += [f"Warning: {each.header} {each.message}." for each in verdict.warnings]
     if settings.mode == "hmrc":
-        lines += _told(authority)
+        lines += _answer_lines(authority)
     print_result(arguments, document, lines)
     refused = authority is not None and authority.get("code") == "INVALID_HEADERS"
     return 1 if verdict.faults or refused else 0
@@ -56,10 +56,10 @@ def check(arguments: argparse.Namespace, context: Context) -> int:
 
 def header_lines(path: str) -> "list[Header]":
     """The header fields in a file of lines `Name: value`, names in lower case. Raises `CommandError`."""
-    return [(name.lower(), value) for name, value in _fields(_text(path))]
+    return [(name.lower(), value) for name, value in _fields(_headers_text(path))]
 
 
-def _told(authority: dict[str, object] | None) -> list[str]:
+def _answer_lines(authority: dict[str, object] | None) -> list[str]:
     """The authority's words; None: it was not asked."""
     if authority is None:
         return ["The authority judges headers in its test service alone."]
@@ -104,10 +104,10 @@ def _document(response: "Response") -> dict[str, object]:
     return document
 
 
-def _text(path: str) -> str:
+def _headers_text(path: str) -> str:
     """Raises `CommandError`."""
     try:
-        data = sys.stdin.buffer.read(FILE_BYTES_MAX + 1) if path == "-" else _read(Path(path))
+        data = sys.stdin.buffer.read(FILE_BYTES_MAX + 1) if path == "-" else _first_bytes(Path(path))
     except OSError as error:
         raise CommandError(f"{path} cannot be read: {error.strerror}") from None
     if len(data) > FILE_BYTES_MAX:
@@ -115,7 +115,7 @@ def _text(path: str) -> str:
     return data.decode("latin-1")
 
 
-def _read(path: Path) -> bytes:
+def _first_bytes(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(FILE_BYTES_MAX + 1)
 

@@ -42,7 +42,7 @@ def find_facts(pages: Sequence[str], name: str, today: datetime.date) -> Facts:
     if certificate is not None:
         sender, reference = certificate.issuer, certificate.reference
     number = vat_number(lines)
-    found = {
+    sureness = {
         "date": 0.0 if issued is None else _UNLABELLED if issued.label is None else 1.0,
         "total": _sureness(total),
         "counterparty": float(sender is not None),
@@ -58,7 +58,7 @@ def find_facts(pages: Sequence[str], name: str, today: datetime.date) -> Facts:
         counterparty=sender,
         vat_number=number,
         reference=reference,
-        confidence=confidence(kind, strength, found),
+        confidence=confidence(kind, strength, sureness),
         certificate=certificate,
     )
 
@@ -72,7 +72,7 @@ def _total(lines: Sequence[Line], kind: DocumentKind) -> Total | None:
 
 def _date_in(name: str, today: datetime.date) -> datetime.date | None:
     """The date that a file's name has, as `2026-03-12 boiler.pdf` does."""
-    dates = [found.value for found in read_dates(_JOINS.sub(" ", name[:LINE_CHARS])) if found.value <= today]
+    dates = [value.value for value in read_dates(_JOINS.sub(" ", name[:LINE_CHARS])) if value.value <= today]
     return dates[0] if len(dates) == 1 else None
 
 

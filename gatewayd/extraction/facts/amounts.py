@@ -37,8 +37,8 @@ class Money(NamedTuple):
 
 def read_money(text: str) -> list[Value[Money]]:
     """The amounts of a line, in order: numbers with two decimals, or with a currency beside them."""
-    found = ((match.start(), _money(match)) for match in _AMOUNT.finditer(text))
-    return [Value(start, money) for start, money in found if money is not None]
+    amounts = ((match.start(), _money(match)) for match in _AMOUNT.finditer(text))
+    return [Value(start, money) for start, money in amounts if money is not None]
 
 
 def without_money(text: str) -> str:
@@ -55,8 +55,8 @@ def _money(match: re.Match[str]) -> Money | None:
     digits = sum(c.isdigit() for c in number)
     if digits == 0 or (sign is None and digits * 2 < len(number)):
         return None  # a word
-    whole, cents = (number[:-3], number[-2:]) if has_cents else (number, "00")
-    pounds = whole.replace(",", "").replace(".", "").translate(_CLEAN) or "0"
+    pounds_text, cents = (number[:-3], number[-2:]) if has_cents else (number, "00")
+    pounds = pounds_text.replace(",", "").replace(".", "").translate(_CLEAN) or "0"
     amount = Decimal(f"{pounds}.{cents.translate(_CLEAN)}")
     is_negative = part["minus"] or part["minus2"] or part["minus3"]
     return Money(-amount if is_negative else amount, _SIGNS.get(sign or "", sign))

@@ -121,17 +121,17 @@ def certificate_of(
 
 
 def _epc_number(lines: Sequence[Line]) -> str | None:
-    found = (match.group() for line in lines for match in _EPC_NUMBER.finditer(line.text))
-    return next((number.replace(" ", "") for number in found), None)
+    numbers = (match.group() for line in lines for match in _EPC_NUMBER.finditer(line.text))
+    return next((number.replace(" ", "") for number in numbers), None)
 
 
 def _issuer(lines: Sequence[Line]) -> str | None:
     """The firm that issued it, else who inspected."""
-    found = [(match, line) for line in lines for cell in line.cells if (match := _ISSUER.search(cell))]
+    matches = [(match, line) for line in lines for cell in line.cells if (match := _ISSUER.search(cell))]
     firms = [
-        match for match, _ in found if not _ISSUER_ORDER.search(match.group()[: match.start("value") - match.start()])
+        match for match, _ in matches if not _ISSUER_ORDER.search(match.group()[: match.start("value") - match.start()])
     ]
-    for match in [*firms, *(match for match, _ in found)]:
+    for match in [*firms, *(match for match, _ in matches)]:
         value = match["value"].strip(" .,-")
         if value and sum(c.isalpha() for c in value) >= 3:
             return value
@@ -163,9 +163,9 @@ def _rating(lines: Sequence[Line]) -> tuple[str | None, int | None]:
                 return band, int(points)
     for line in lines:
         for match in _PAIR.finditer(line.text):
-            found = match["band"] or match["band2"]
-            if band in (None, found):
-                return found, int(match["score"] or match["score2"])
+            named_band = match["band"] or match["band2"]
+            if band in (None, named_band):
+                return named_band, int(match["score"] or match["score2"])
     return band, None
 
 
@@ -175,16 +175,16 @@ def _address(lines: Sequence[Line], kind: CertificateKind) -> str | None:
         for column, cell in enumerate(line.cells):
             match = _ADDRESS.search(cell)
             if match is not None:
-                found = _joined(_block(lines, number, column, match["value"]))
-                if found is not None:
-                    return found
+                address = _joined(_block(lines, number, column, match["value"]))
+                if address is not None:
+                    return address
     return _of_occupier(lines) or (_joined(_before_postcode(lines)) if kind == "epc" else None)
 
 
 def _of_occupier(lines: Sequence[Line]) -> str | None:
     """Where whoever occupies it lives, as far as one line says it with its postcode."""
-    found = (match["value"] for line in lines if (match := _OF_OCCUPIER.search(line.text)))
-    return next((_joined([value]) for value in found if POSTCODE.search(value)), None)
+    values = (match["value"] for line in lines if (match := _OF_OCCUPIER.search(line.text)))
+    return next((_joined([value]) for value in values if POSTCODE.search(value)), None)
 
 
 def _block(lines: Sequence[Line], number: int, column: int, first: str) -> Iterator[str]:
@@ -213,7 +213,7 @@ def _before_postcode(lines: Sequence[Line]) -> list[str]:
             above = number
             while above > 0 and number - above < 3 and _is_address_line(lines[above - 1]):
                 above -= 1
-            return [one.text for one in lines[above : number + 1]]
+            return [near.text for near in lines[above : number + 1]]
     return []
 
 
@@ -235,9 +235,9 @@ def _joined(parts: Iterator[str] | Sequence[str]) -> str | None:
 
 
 def _postcode(lines: Sequence[Line], address: str | None) -> str | None:
-    """The postcode of the address; without one, that of the document, where it has but one that is nobody's office."""
-    if address is not None and (found := postcodes(address)):
-        return found[-1].value
+    """The postcode of the address; without an address, the only postcode of the document that is not of an office."""
+    if address is not None and (codes := postcodes(address)):
+        return codes[-1].value
     others = {
         value.value
         for number, line in enumerate(lines)

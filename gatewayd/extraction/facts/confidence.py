@@ -25,10 +25,10 @@ _WEIGHTS: Final[Mapping[DocumentKind, Mapping[str, int]]] = {
 """What a document of each kind has, and how much it matters. `other` has nothing, and a confidence of 0."""
 
 
-def confidence(kind: DocumentKind, strength: float, found: Mapping[str, float]) -> float:
+def confidence(kind: DocumentKind, strength: float, sureness: Mapping[str, float]) -> float:
     """From 0 to 1, with two decimals. `found`: for each fact how sure it is, from 0 (not found) to 1."""
     weights = _WEIGHTS.get(kind)
     if weights is None:
         return 0.0
-    share = sum(weight * found.get(name, 0.0) for name, weight in weights.items()) / sum(weights.values())
+    share = sum(weight * sureness.get(name, 0.0) for name, weight in weights.items()) / sum(weights.values())
     return round(KIND_SHARE * strength + FACTS_SHARE * share, 2)

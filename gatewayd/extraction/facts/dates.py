@@ -80,8 +80,8 @@ _SOON: Final = datetime.timedelta(days=31)
 
 def read_dates(text: str) -> list[Value[datetime.date]]:
     """The dates of a line, in order."""
-    found = ((match.start(), _date(match)) for match in _DATE.finditer(text))
-    return [Value(start, date) for start, date in found if date is not None and _EARLIEST <= date <= _LATEST]
+    dates = ((match.start(), _date(match)) for match in _DATE.finditer(text))
+    return [Value(start, date) for start, date in dates if date is not None and _EARLIEST <= date <= _LATEST]
 
 
 def without_dates(text: str) -> str:
@@ -93,21 +93,21 @@ DATES: Final = Labels(_LABELS, read_dates)
 
 
 def issue_date(lines: Sequence[Line], today: datetime.date) -> Found[datetime.date] | None:
-    """When a document was issued. Dates to come are others': what is due, and what holds until.
+    """When a document was issued. A date in the future is not it: that says when something is due or runs out.
 
     The one with the strongest label, and of those the first; one without any only where no labelled one is.
     """
     best: tuple[int, Found[datetime.date]] | None = None
-    for found in labelled(lines, DATES):
-        weight = _WEIGHTS.get(found.label, 0)
-        if weight and found.value <= today + _SOON and (best is None or weight > best[0]):
-            best = weight, found
+    for candidate in labelled(lines, DATES):
+        weight = _WEIGHTS.get(candidate.label, 0)
+        if weight and candidate.value <= today + _SOON and (best is None or weight > best[0]):
+            best = weight, candidate
     return None if best is None else best[1]
 
 
 def expiry_date(lines: Sequence[Line], issued: datetime.date | None) -> datetime.date | None:
     """Until when a certificate holds, or by when the next check is due."""
-    dates = [found.value for found in labelled(lines, DATES) if found.label == "expiry"]
+    dates = [candidate.value for candidate in labelled(lines, DATES) if candidate.label == "expiry"]
     return next((date for date in dates if issued is None or date > issued), None)
 
 

@@ -34,16 +34,18 @@ _RECIPIENTS: Final = re.compile(
 
 def vat_number(lines: Sequence[Line]) -> str | None:
     """The first VAT number with a right check digit that is called one, and not the customer's: `GB980780684`."""
-    for found in labelled(lines, Labels(_VAT_LABEL, _read_vat)):
-        if found.label is not None and not _RECIPIENTS.search(lines[found.line].text):
-            return found.value
+    for number in labelled(lines, Labels(_VAT_LABEL, _read_vat)):
+        if number.label is not None and not _RECIPIENTS.search(lines[number.line].text):
+            return number.value
     return None
 
 
 def taxpayer_reference(lines: Sequence[Line]) -> str | None:
     """The unique taxpayer reference that HM Revenue & Customs writes to: ten digits."""
-    found = (one.value for one in labelled(lines, Labels(_UTR_LABEL, _read_utr)) if one.label is not None)
-    return next(found, None)
+    references = (
+        reference.value for reference in labelled(lines, Labels(_UTR_LABEL, _read_utr)) if reference.label is not None
+    )
+    return next(references, None)
 
 
 def postcodes(text: str) -> list[Value[str]]:
@@ -52,8 +54,8 @@ def postcodes(text: str) -> list[Value[str]]:
 
 
 def _read_vat(text: str) -> list[Value[str]]:
-    found = [*_british(text), *_european(text)]
-    return sorted(found, key=lambda value: value.start)
+    numbers = [*_british(text), *_european(text)]
+    return sorted(numbers, key=lambda value: value.start)
 
 
 def _british(text: str) -> Iterator[Value[str]]:

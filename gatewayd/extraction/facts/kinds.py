@@ -140,7 +140,7 @@ class KindFound(NamedTuple):
 def kind_of(lines: Sequence[Line]) -> KindFound:
     """What kind of document it is; `other` where little speaks for any, or its heading says so."""
     headings = [
-        cell for line in [one for one in lines if one.cells][:_HEAD] for cell in line.cells if _is_heading(cell)
+        cell for line in [line for line in lines if line.cells][:_HEAD] for cell in line.cells if _is_heading(cell)
     ]
     if any(_DRAFTS.search(heading) for heading in headings[:6]):
         return KindFound("other", 0.0)  # Chosen: neither asks for money nor tells of it
@@ -159,8 +159,8 @@ def kind_of(lines: Sequence[Line]) -> KindFound:
 
 def certificate_kind(lines: Sequence[Line]) -> CertificateKind:
     """What a certificate certifies: what is named first."""
-    found = (kind for line in lines for kind, pattern in _CERTIFICATES.items() if pattern.search(line.text))
-    kind: CertificateKind = next(found, "other")
+    kinds = (kind for line in lines for kind, pattern in _CERTIFICATES.items() if pattern.search(line.text))
+    kind: CertificateKind = next(kinds, "other")
     if kind == "hmo_licence" and any(_UNDER_ADDITIONAL_LICENSING.search(line.text) for line in lines):
         return "additional_licence"
     return kind

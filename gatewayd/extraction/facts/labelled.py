@@ -59,7 +59,7 @@ def labelled(lines: Sequence[Line], kind: Labels[T]) -> Iterator[Found[T]]:
 
 
 def _below(lines: Sequence[Line], number: int, marks: list[tuple[int, str]], kind: Labels[T]) -> Iterator[Found[T]]:
-    """The values of the labels of a line behind which none stands."""
+    """The values below the labels of a line, where none stands behind them."""
     if len(marks) == 1 and (at := _along_the_run(lines, number)) is not None:
         if values := kind.read(lines[at].text):
             yield Found(marks[0][1], values[0].value, at)
@@ -68,9 +68,9 @@ def _below(lines: Sequence[Line], number: int, marks: list[tuple[int, str]], kin
     if following is None:
         return
     for place, (start, name) in enumerate(marks):
-        found = _in_column(lines[number], lines[following], start, (place, len(marks)), kind)
-        if found is not None:
-            yield Found(name, found, following)
+        value = _in_column(lines[number], lines[following], start, (place, len(marks)), kind)
+        if value is not None:
+            yield Found(name, value, following)
 
 
 def _next(lines: Sequence[Line], number: int) -> int | None:

@@ -35,10 +35,10 @@ def lines_of(pages: Sequence[str]) -> list[Line]:
     """The lines of the first and of the last pages, at most 2,000 of 240 characters; one blank line for several."""
     first, left = _beginning(pages, FIRST_CHARS)
     if left == 0:
-        return list(_lines(first, FIRST_LINES + LAST_LINES))
+        return list(_lines_of(first, FIRST_LINES + LAST_LINES))
     last, _ = _beginning([page[::-1] for page in _tail(pages, LAST_CHARS)], LAST_CHARS)
-    ending = list(_lines("\n".join(last)[:LAST_CHARS][::-1].split("\n"), FIRST_LINES + LAST_LINES))
-    return [*_lines(first, FIRST_LINES), Line("", ()), *ending[-LAST_LINES:]]
+    ending = list(_lines_of("\n".join(last)[:LAST_CHARS][::-1].split("\n"), FIRST_LINES + LAST_LINES))
+    return [*_lines_of(first, FIRST_LINES), Line("", ()), *ending[-LAST_LINES:]]
 
 
 def _beginning(pages: Iterable[str], chars: int) -> tuple[list[str], int]:
@@ -63,7 +63,7 @@ def _tail(pages: Sequence[str], chars: int) -> Iterator[str]:
         chars -= len(page) + 1
 
 
-def _lines(pages: Iterable[str], count: int) -> Iterator[Line]:
+def _lines_of(pages: Iterable[str], count: int) -> Iterator[Line]:
     return islice(_without_repeated_blanks(_line(piece) for page in pages for piece in _pieces(page)), count)
 
 

@@ -78,16 +78,18 @@ def counterparty(lines: Sequence[Line]) -> str | None:
     if any(_REVENUE.search(line.text) for line in lines[:_HEAD]):
         return "HM Revenue & Customs"
     sites = _sites(lines)
-    found = [*_labelled(lines), *_in_head(lines, sites), *_in_small_print(lines, sites)]
-    if not found:
+    candidates = [*_labelled(lines), *_in_head(lines, sites), *_in_small_print(lines, sites)]
+    if not candidates:
         return None
-    best = max(found, key=lambda one: (one.points, -one.line))
+    best = max(candidates, key=lambda candidate: (candidate.points, -candidate.line))
     if best.points <= 0:
         return None
-    whole = (
-        one.name for one in found if _FIRM.search(one.name) and one.name.lower().startswith(best.name.lower() + " ")
+    longer = (
+        candidate.name
+        for candidate in candidates
+        if _FIRM.search(candidate.name) and candidate.name.lower().startswith(best.name.lower() + " ")
     )
-    return best.name if _FIRM.search(best.name) else next(whole, best.name)
+    return best.name if _FIRM.search(best.name) else next(longer, best.name)
 
 
 def _labelled(lines: Sequence[Line]) -> Iterator[_Candidate]:
@@ -134,8 +136,8 @@ def _points(name: str, sites: set[str]) -> int:
 
 def _sites(lines: Sequence[Line]) -> set[str]:
     """The names of sites and of mail addresses, without dashes; those of everybody's mail say nothing."""
-    found = (match["name"].lower() for line in lines for match in _SITE.finditer(line.text))
-    return {"".join(_WORD.findall(name)) for name in found} - _FREE_MAIL
+    names = (match["name"].lower() for line in lines for match in _SITE.finditer(line.text))
+    return {"".join(_WORD.findall(name)) for name in names} - _FREE_MAIL
 
 
 def _recipients(lines: Sequence[Line]) -> set[tuple[int, int]]:

@@ -50,12 +50,12 @@ _WANTED: Final[Mapping[DocumentKind, tuple[str, ...]]] = {
 
 def reference_of(lines: Sequence[Line], kind: DocumentKind) -> str | None:
     """The document's number: of an invoice its own, of a statement the account's, of HMRC's letters the taxpayer's."""
-    if kind == "letter" and (found := taxpayer_reference(lines)) is not None:
-        return found
+    if kind == "letter" and (taxpayer := taxpayer_reference(lines)) is not None:
+        return taxpayer
     first: dict[str, str] = {}
-    for one in labelled(lines, Labels(_LABELS, read_references)):
-        if one.label is not None:
-            first.setdefault(one.label, one.value)
+    for candidate in labelled(lines, Labels(_LABELS, read_references)):
+        if candidate.label is not None:
+            first.setdefault(candidate.label, candidate.value)
     return next((first[label] for label in _WANTED[kind] if label in first), None)
 
 
@@ -66,10 +66,10 @@ def read_references(text: str) -> list[Value[str]]:
     """
     marks = [match.end() for match in _LABELS.finditer(text)]
     rest = without_money(without_dates(text))
-    found = [*_groups(rest), *_tokens(rest)]
+    values = [*_groups(rest), *_tokens(rest)]
     return [
         value
-        for value in sorted(found, key=lambda one: (one.start, -len(one.value)))
+        for value in sorted(values, key=lambda value: (value.start, -len(value.value)))
         if _follows(text, marks, value.start)
     ]
 

@@ -63,13 +63,13 @@ def total_of(lines: Sequence[Line]) -> Total | None:
 
     One that is the sum of net and VAT goes before the others; then the label decides, and of one label the largest.
     """
-    found: dict[str | None, list[Money]] = {}
-    for one in labelled(lines, _MONEY):
-        found.setdefault(one.label, []).append(one.value)
-    sums = _sums(found)
+    amounts_by_label: dict[str | None, list[Money]] = {}
+    for candidate in labelled(lines, _MONEY):
+        amounts_by_label.setdefault(candidate.label, []).append(candidate.value)
+    sums = _sums(amounts_by_label)
     order = ("due", "whole", "total", "paid") if _carries_forward(lines) else _ORDER
     for label in order:
-        amounts = [money for money in found.get(label, ()) if money.amount > 0]
+        amounts = [money for money in amounts_by_label.get(label, ()) if money.amount > 0]
         if amounts:
             best = next((money for money in amounts if money.amount in sums), None)
             chosen = best or max(amounts, key=lambda money: money.amount)
@@ -78,10 +78,10 @@ def total_of(lines: Sequence[Line]) -> Total | None:
     return None
 
 
-def _sums(found: dict[str | None, list[Money]]) -> set[Decimal]:
+def _sums(amounts: dict[str | None, list[Money]]) -> set[Decimal]:
     """What each net amount and each VAT come to together."""
-    nets = [money.amount for money in found.get("net", ())][:20]
-    vats = [money.amount for money in found.get("vat", ()) if money.amount >= 0][:20]
+    nets = [money.amount for money in amounts.get("net", ())][:20]
+    vats = [money.amount for money in amounts.get("vat", ()) if money.amount >= 0][:20]
     return {net + vat for net in nets for vat in vats}
 
 

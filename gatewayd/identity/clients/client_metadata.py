@@ -80,8 +80,8 @@ def validate(raw: Mapping[str, object]) -> ClientMetadata:
         policy_uri=_address(raw, "policy_uri"),
         tos_uri=_address(raw, "tos_uri"),
         contacts=_contacts(raw),
-        software_id=_text(raw, "software_id"),
-        software_version=_text(raw, "software_version"),
+        software_id=_optional_text(raw, "software_id"),
+        software_version=_optional_text(raw, "software_version"),
         post_logout_redirect_uris=_redirects(raw, "post_logout_redirect_uris") or None,
     )
     if len(msgspec.json.encode(metadata)) > METADATA_BYTES_MAX:
@@ -118,34 +118,34 @@ def is_document_url(client_id: str) -> bool:
 
 def _redirects(raw: Mapping[str, object], name: str) -> list[str]:
     """Each once, in the order given. Raises `OAuthFailure` `invalid_redirect_uri`."""
-    given = raw.get(name)
-    if given is None:
+    uris = raw.get(name)
+    if uris is None:
         return []
-    if not isinstance(given, list) or len(given) > REDIRECTS_MAX:
+    if not isinstance(uris, list) or len(uris) > REDIRECTS_MAX:
         raise OAuthFailure("invalid_redirect_uri", f"{name} is a list of at most {REDIRECTS_MAX} URIs")
-    for uri in given:
+    for uri in uris:
         fault = fault_of(uri) if isinstance(uri, str) else f"{name} is a list of strings"
         if fault is not None:
             raise OAuthFailure("invalid_redirect_uri", fault)
-    return list(dict.fromkeys(given))
+    return list(dict.fromkeys(uris))
 
 
 def _check_types(raw: Mapping[str, object], name: str, needed: str) -> None:
     """Values that we do not serve are ignored; without `needed` the client could do nothing here."""
-    given = raw.get(name)
-    if given is None or given == []:
+    values = raw.get(name)
+    if values is None or values == []:
         return
-    if not isinstance(given, list) or len(given) > LIST_MAX or needed not in given:
+    if not isinstance(values, list) or len(values) > LIST_MAX or needed not in values:
         raise _invalid(f"{name} must hold {needed}")
 
 
 def _name(raw: Mapping[str, object], redirects: list[str]) -> str:
-    given = raw.get("client_name")
-    if given is None or given == "":
+    client_name = raw.get("client_name")
+    if client_name is None or client_name == "":
         return host_of(redirects[0])[:NAME_LENGTH_MAX]  # Chosen: RFC 7591 §2 shows the id, which says even less
-    if not isinstance(given, str):
+    if not isinstance(client_name, str):
         raise _invalid("client_name is a string")
-    name = given.strip()
+    name = client_name.strip()
     if not 1 <= len(name) <= NAME_LENGTH_MAX:
         raise _invalid(f"client_name has 1 to {NAME_LENGTH_MAX} characters")
     if not name.isprintable():  # also what turns the direction of writing round
@@ -164,41 +164,41 @@ def _application_type(raw: Mapping[str, object], redirects: list[str]) -> Applic
 
 
 def _flag(raw: Mapping[str, object], name: str) -> bool:
-    given = raw.get(name)
-    if given is None or isinstance(given, bool):
-        return bool(given)
+    value = raw.get(name)
+    if value is None or isinstance(value, bool):
+        return bool(value)
     raise _invalid(f"{name} is true or false")
 
 
 def _scope(raw: Mapping[str, object]) -> str | None:
-    given = raw.get("scope")
-    if given is None:
+    scope = raw.get("scope")
+    if scope is None:
         return None
-    if not isinstance(given, str) or len(given) > SCOPE_LENGTH_MAX:
+    if not isinstance(scope, str) or len(scope) > SCOPE_LENGTH_MAX:
         raise _invalid(f"scope is a string of at most {SCOPE_LENGTH_MAX} characters")
-    return " ".join(ordered(given.split())) or None
+    return " ".join(ordered(scope.split())) or None
 
 
 def _address(raw: Mapping[str, object], name: str) -> str | None:
     """Chosen: one that no page could link to is left out; it takes nothing from what the client can do."""
-    given = raw.get(name)
-    return given if isinstance(given, str) and is_web_address(given) else None
+    uri = raw.get(name)
+    return uri if isinstance(uri, str) and is_web_address(uri) else None
 
 
-def _text(raw: Mapping[str, object], name: str) -> str | None:
-    given = raw.get(name)
-    return given if _is_text(given) and isinstance(given, str) else None
+def _optional_text(raw: Mapping[str, object], name: str) -> str | None:
+    value = raw.get(name)
+    return value if _is_text(value) and isinstance(value, str) else None
 
 
 def _contacts(raw: Mapping[str, object]) -> list[str] | None:
-    given = raw.get("contacts")
-    if not isinstance(given, list):
+    contacts = raw.get("contacts")
+    if not isinstance(contacts, list):
         return None
-    return [each for each in given[:CONTACTS_MAX] if _is_text(each)] or None
+    return [each for each in contacts[:CONTACTS_MAX] if _is_text(each)] or None
 
 
-def _is_text(given: object) -> bool:
-    return isinstance(given, str) and 1 <= len(given) <= TEXT_LENGTH_MAX and given.isprintable()
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and 1 <= len(value) <= TEXT_LENGTH_MAX and value.isprintable()
 
 
 def _invalid(description: str) -> OAuthFailure:

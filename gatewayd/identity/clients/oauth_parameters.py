@@ -10,7 +10,7 @@ Raw = Mapping[str, Sequence[str]]
 """Every value of each name, as `urllib.parse.parse_qs(..., keep_blank_values=True)` returns them."""
 
 
-def one(raw: Raw, name: str) -> str | None:
+def single_value(raw: Raw, name: str) -> str | None:
     """The value; None where it is absent or empty (RFC 6749 §3.1).
 
     Raises `OAuthFailure` `invalid_request` where it is given more than once.
@@ -34,21 +34,21 @@ class Audiences(msgspec.Struct, frozen=True):
         return self.issuer, *self.others
 
 
-def asked_resource(raw: Raw, audiences: Audiences) -> str | None:
+def requested_resource(raw: Raw, audiences: Audiences) -> str | None:
     """The one resource that is asked for (RFC 8707 §2), as it is configured; None where none is.
 
     An origin stands without a slash. URL classes put one behind it, and it then names the same. It may be given several
     times. Raises `OAuthFailure` `invalid_target` for any other, and for two: a token has one audience.
     """
     known = {spelled: each for each in audiences.all for spelled in (each, f"{each}/")}
-    given = [value for value in raw.get("resource", ()) if value]
-    if not known.keys() >= set(given):
+    named = [value for value in raw.get("resource", ()) if value]
+    if not known.keys() >= set(named):
         listed = "the resources here are" if audiences.others else "the only resource here is"
         raise OAuthFailure("invalid_target", f"{listed} {', '.join(audiences.all)}")
-    asked = {known[value] for value in given}
-    if len(asked) > 1:
+    resources = {known[value] for value in named}
+    if len(resources) > 1:
         raise OAuthFailure("invalid_target", "a token is for one resource: ask for each by itself")
-    return asked.pop() if asked else None
+    return resources.pop() if resources else None
 
 
 def check_resource(raw: Raw, granted: str | None, audiences: Audiences) -> None:
@@ -56,8 +56,8 @@ def check_resource(raw: Raw, granted: str | None, audiences: Audiences) -> None:
 
     Raises `OAuthFailure` `invalid_target`, also where the operator has taken the resource out since.
     """
-    asked = asked_resource(raw, audiences)
-    if asked is not None and asked != (granted or audiences.issuer):
+    resource = requested_resource(raw, audiences)
+    if resource is not None and resource != (granted or audiences.issuer):
         raise OAuthFailure("invalid_target", "the person did not grant access to this resource")
     if granted is not None and granted not in audiences.others:
         raise OAuthFailure("invalid_target", "this resource is not served here any more")

@@ -78,8 +78,8 @@ def accepts(registered: Iterable[str], uri: str) -> bool:
     """
     if uri in (registered := tuple(registered)):
         return True
-    asked = _loopback(uri)
-    return asked is not None and any(_loopback(each) == asked for each in registered)
+    loopback = _loopback(uri)
+    return loopback is not None and any(_loopback(each) == loopback for each in registered)
 
 
 def host_of(uri: str) -> str:

@@ -10,7 +10,7 @@ from gatewayd.http1.redirects import with_parameters
 from gatewayd.identity.clients import oauth_clients
 from gatewayd.identity.clients.oauth_clients import Client
 from gatewayd.identity.clients.oauth_errors import DirectFailure, OAuthFailure
-from gatewayd.identity.clients.oauth_parameters import Raw, one
+from gatewayd.identity.clients.oauth_parameters import Raw, single_value
 from gatewayd.store import ReadTx
 
 
@@ -45,7 +45,11 @@ def check(tx: ReadTx, raw: Raw, hinted: str | None = None) -> SignOut:
     Raises `DirectFailure` `invalid_request` where the address to go on to is not one that the client registered.
     """
     try:
-        client_id, uri, state = one(raw, "client_id"), one(raw, "post_logout_redirect_uri"), one(raw, "state")
+        client_id, uri, state = (
+            single_value(raw, "client_id"),
+            single_value(raw, "post_logout_redirect_uri"),
+            single_value(raw, "state"),
+        )
     except OAuthFailure as failure:
         raise DirectFailure(failure.code, failure.description) from None
     if hinted is not None and client_id not in (None, hinted):

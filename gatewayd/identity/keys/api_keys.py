@@ -244,10 +244,10 @@ def works(tx: ReadTx, key_id: str) -> bool:
 
 def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
     """The keys that work, by id."""
-    found = tx.rows(_SELECT_OPEN, **sought._asdict())
+    rows = tx.rows(_SELECT_OPEN, **sought._asdict())
     return [
         Opening(key_id, name, user_id, user_id, created_at, expires_at, last_used)
-        for key_id, name, user_id, created_at, expires_at, last_used in found
+        for key_id, name, user_id, created_at, expires_at, last_used in rows
     ]
 
 

@@ -36,13 +36,17 @@ WHERE org_id = :org_id AND id = :id AND revoked_at IS NULL
 
 
 class CalendarFeed(Response, frozen=True, kw_only=True):
-    """A feed as lists show it, which is without its address. `legalEntityId` null: of all legal entities."""
+    """A feed as lists show it, which is without its address."""
 
     id: Id
     name: str
+    """What calendar programs call it."""
     legal_entity_id: Id | None
+    """Whose deadlines it has. Null: those of all legal entities of the organization."""
     created_by: str
+    """The user who made it, else the credential; `operator`: whoever runs the server."""
     revoked_at: Timestamp | None
+    """Since when its address is not found. Null: it works."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
@@ -88,8 +92,8 @@ def create(tx: WriteTx, wanted: NewFeed) -> tuple[CalendarFeedRow, str]:
 
 def find(tx: ReadTx, token: str) -> OpenFeed | None:
     """What a token opens; None for one that is unknown or revoked, or of an organization that is suspended."""
-    found = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
-    return None if found is None or suspensions.is_suspended(tx, found[0]) else OpenFeed(*found)
+    row = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
+    return None if row is None or suspensions.is_suspended(tx, row[0]) else OpenFeed(*row)
 
 
 def revoke(tx: WriteTx, feed_id: str, actor: str) -> CalendarFeedRow:
@@ -104,8 +108,8 @@ def revoke(tx: WriteTx, feed_id: str, actor: str) -> CalendarFeedRow:
 
 def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
     """The feeds that can be read, by id."""
-    found = tx.rows(_SELECT_OPEN, user_id=sought.user_id, first=sought.first, limit=sought.limit)
-    return [Opening._make((*row, None, None)) for row in found]
+    rows = tx.rows(_SELECT_OPEN, user_id=sought.user_id, first=sought.first, limit=sought.limit)
+    return [Opening._make((*row, None, None)) for row in rows]
 
 
 def hand_over(tx: WriteTx, feed_id: str, user_id: str) -> None:

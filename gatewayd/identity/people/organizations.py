@@ -31,19 +31,20 @@ _RENAME = "UPDATE organizations SET name = :name WHERE id = :id"
 
 
 class Organization(Response, frozen=True, kw_only=True, omit_defaults=True):
-    """One organization of the instance.
-
-    `timeZone` is an IANA name: at its midnights days end on which credits end. `suspendedAt`: nobody acts for it since
-    then. `deletingSince`: it is being deleted.
-    """
+    """One organization of the instance."""
 
     id: str
     name: str
+    """What it is called; others may be called the same."""
     created_at: Timestamp
     time_zone: str
+    """The IANA name of the time zone at whose midnights days of credits end; days of the books are London's."""
     suspended_at: Timestamp | None = None
+    """Since when nobody acts for it. Absent: it is not suspended."""
     suspended_reason: str | None = None
+    """Why it is suspended, as whoever is refused is told. Absent: nobody said, or it is not."""
     deleting_since: Timestamp | None = None
+    """Since when it is being deleted, piece by piece. Absent: it is not."""
 
 
 def create(tx: WriteTx, name: str, actor: str, time_zone: str = ZONE_DEFAULT) -> Organization:

@@ -24,12 +24,12 @@ def refuse(tx: ReadTx, org_id: str) -> None:
     """Raises `Problem` `organization_suspended` for one that nobody may act for."""
     if not is_suspended(tx, org_id):
         return
-    found = organizations.get(tx, org_id)
-    if found.deleting_since is not None:
-        raise Problem("organization_suspended", f"The organization {found.name} is being deleted.")
-    why = f": {found.suspended_reason}" if found.suspended_reason else "."
+    organization = organizations.get(tx, org_id)
+    if organization.deleting_since is not None:
+        raise Problem("organization_suspended", f"The organization {organization.name} is being deleted.")
+    why = f": {organization.suspended_reason}" if organization.suspended_reason else "."
     raise Problem(
-        "organization_suspended", f"The organization {found.name} is suspended by whoever runs this server{why}"
+        "organization_suspended", f"The organization {organization.name} is suspended by whoever runs this server{why}"
     )
 
 
@@ -48,10 +48,10 @@ def suspend(tx: WriteTx, org_id: str, reason: str | None, actor: str) -> Organiz
 
 def resume(tx: WriteTx, org_id: str, actor: str) -> Organization:
     """Let everybody in again whom it let in before. Raises `Problem` `not_found`, or `invalid_state` of a deletion."""
-    found = organizations.get(tx, org_id)
-    if found.deleting_since is not None:
-        raise Problem("invalid_state", f"{found.name} is being deleted, and does not come back.")
-    if found.suspended_at is not None:
+    organization = organizations.get(tx, org_id)
+    if organization.deleting_since is not None:
+        raise Problem("invalid_state", f"{organization.name} is being deleted, and does not come back.")
+    if organization.suspended_at is not None:
         organizations.note_resumption(tx, org_id)
         _record(tx, "organization.resumed", org_id, actor, {})
     return organizations.get(tx, org_id)
@@ -65,13 +65,13 @@ def begin_deletion(tx: WriteTx, org_id: str, actor: str) -> Organization:
     return organizations.get(tx, org_id)
 
 
-def end_deletion(tx: WriteTx, found: Organization, actor: str) -> bool:
+def end_deletion(tx: WriteTx, organization: Organization, actor: str) -> bool:
     """Delete the organization itself, of which nothing is left; False where another process was first."""
-    if not organizations.remove(tx, found.id):
+    if not organizations.remove(tx, organization.id):
         return False
-    detail: audit.Detail = {"name": found.name}
+    detail: audit.Detail = {"name": organization.name}
     audit.record(
-        tx, audit.Act(actor=actor, action="organization.deleted", subject=found.id, org_id=None, detail=detail)
+        tx, audit.Act(actor=actor, action="organization.deleted", subject=organization.id, org_id=None, detail=detail)
     )
     return True
 

@@ -50,8 +50,8 @@ def charge(tx: WriteTx, email: str, token: str, attempts: int) -> str | None:
     if not token:
         return None
     since = tx.now - LIFETIME
-    found = tx.value(_CHARGE, hash=hash_token(token), email_folded=fold_email(email), attempts=attempts, since=since)
-    return None if found is None else str(found)
+    user_id = tx.value(_CHARGE, hash=hash_token(token), email_folded=fold_email(email), attempts=attempts, since=since)
+    return None if user_id is None else str(user_id)
 
 
 def give_back(tx: WriteTx, user_id: str, token: str) -> None:

@@ -46,14 +46,14 @@ def make(tx: WriteTx, user_id: str, purpose: Purpose) -> str:
 
 def find(tx: ReadTx, token: str, purpose: Purpose) -> str | None:
     """Whose link it is, without using it; None when it is unknown, used or past its time."""
-    found = tx.value(_FIND, hash=hash_token(token), purpose=purpose)
-    return None if found is None else str(found)
+    user_id = tx.value(_FIND, hash=hash_token(token), purpose=purpose)
+    return None if user_id is None else str(user_id)
 
 
 def use(tx: WriteTx, token: str, purpose: Purpose) -> str | None:
     """Use a link up; returns whose it was, None when it is unknown, used or past its time."""
-    found = tx.value(_USE, hash=hash_token(token), purpose=purpose)
-    return None if found is None else str(found)
+    user_id = tx.value(_USE, hash=hash_token(token), purpose=purpose)
+    return None if user_id is None else str(user_id)
 
 
 def void(tx: WriteTx, user_id: str) -> int:

@@ -84,7 +84,7 @@ class RelyingParty(msgspec.Struct, frozen=True, kw_only=True):
     name: str
 
 
-class _Given(NamedTuple):
+class _Issued(NamedTuple):
     purpose: str
     at: Instant
     holder: str
@@ -98,32 +98,32 @@ class Challenges:
     """
 
     def __init__(self) -> None:
-        self._given: dict[bytes, _Given] = {}
+        self._issued: dict[bytes, _Issued] = {}
         self._by_holder: dict[str, dict[bytes, None]] = {}
 
     def give(self, purpose: str, now: Instant, holder: str) -> bytes:
         """A new challenge for that purpose. `holder` is a person's id, or the network of who is not known yet."""
         challenge = secrets.token_bytes(CHALLENGE_BYTES)
-        self._given[challenge] = _Given(purpose, now, holder)
+        self._issued[challenge] = _Issued(purpose, now, holder)
         self._by_holder.setdefault(holder, {})[challenge] = None
-        if len(self._given) > CHALLENGES_MAX:
+        if len(self._issued) > CHALLENGES_MAX:
             most = max(self._by_holder.values(), key=len)
             self._drop(next(iter(most)))
         return challenge
 
     def take(self, challenge: bytes, purpose: str, now: Instant) -> bool:
         """Whether it was given out for that purpose, not long ago and not used since."""
-        given = self._drop(challenge)
-        return given is not None and given.purpose == purpose and now - given.at <= CHALLENGE_LIFE
+        issued = self._drop(challenge)
+        return issued is not None and issued.purpose == purpose and now - issued.at <= CHALLENGE_LIFE
 
-    def _drop(self, challenge: bytes) -> _Given | None:
-        given = self._given.pop(challenge, None)
-        if given is not None:
-            held = self._by_holder[given.holder]
+    def _drop(self, challenge: bytes) -> _Issued | None:
+        issued = self._issued.pop(challenge, None)
+        if issued is not None:
+            held = self._by_holder[issued.holder]
             del held[challenge]
             if not held:
-                del self._by_holder[given.holder]
-        return given
+                del self._by_holder[issued.holder]
+        return issued
 
 
 def of_user(tx: ReadTx, user_id: str) -> list[Passkey]:

@@ -96,9 +96,9 @@ def start(tx: WriteTx, user_id: str, methods: Iterable[str], visitor: Visitor) -
         address=visitor.address,
         expires_at=tx.now + IDLE,
     )
-    found = find(tx, token)
-    assert found is not None
-    return token, found
+    session = find(tx, token)
+    assert session is not None
+    return token, session
 
 
 def find(tx: ReadTx, token: str) -> Session | None:
@@ -155,9 +155,9 @@ def csrf_token(token: str) -> str:
     return hmac.digest(token.encode(), b"form", "sha256").hex()
 
 
-def csrf_ok(token: str, given: str) -> bool:
+def csrf_ok(token: str, form_token: str) -> bool:
     """Whether a form came from a page of this session; compared in constant time."""
-    return hmac.compare_digest(csrf_token(token).encode(), given.encode("utf-8", "replace"))
+    return hmac.compare_digest(csrf_token(token).encode(), form_token.encode("utf-8", "replace"))
 
 
 def _session(row: Row) -> Session:

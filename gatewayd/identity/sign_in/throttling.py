@@ -199,6 +199,6 @@ def _network(address: str, proxies: tuple[Network, ...]) -> str | None:
     return f"{_NETWORK}{ip_network(network_of(address))}"
 
 
-def _overlaps(counted: Network, given: Network) -> bool:
+def _overlaps(counted: Network, network: Network) -> bool:
     """Also where `given` is one address of the network that is counted."""
-    return counted.version == given.version and counted.overlaps(given)
+    return counted.version == network.version and counted.overlaps(network)

@@ -12,7 +12,7 @@ from gatewayd.clock import HOUR, MINUTE, SECOND, Instant
 from gatewayd.contract.scopes import ALL_SCOPES, RESTRICTED, SCOPES, ordered
 from gatewayd.identity.clients.oauth_clients import Client, accepts_redirect
 from gatewayd.identity.clients.oauth_errors import DirectFailure, OAuthFailure
-from gatewayd.identity.clients.oauth_parameters import Audiences, Raw, asked_resource, one
+from gatewayd.identity.clients.oauth_parameters import Audiences, Raw, requested_resource, single_value
 from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.store import ReadTx, WriteTx
 
@@ -111,8 +111,8 @@ def target(client: Client | None, raw: Raw) -> Target:
     if client.revoked:
         raise DirectFailure("invalid_client", "this client has been revoked")
     try:
-        one(raw, "client_id")
-        redirect_uri, state = one(raw, "redirect_uri"), one(raw, "state")
+        single_value(raw, "client_id")
+        redirect_uri, state = single_value(raw, "redirect_uri"), single_value(raw, "state")
     except OAuthFailure as failure:
         raise DirectFailure(failure.code, failure.description) from None
     if redirect_uri is None:  # Chosen: also where only one is registered, as OpenID Connect demands
@@ -134,9 +134,9 @@ def check(client: Client | None, raw: Raw, audiences: Audiences) -> Authorizatio
     to = target(client, raw)
     assert client is not None
     _check_kind(raw)
-    resource = asked_resource(raw, audiences)
-    scope, left_out = _scopes(client, one(raw, "scope"))
-    hint = one(raw, "login_hint")
+    resource = requested_resource(raw, audiences)
+    scope, left_out = _scopes(client, single_value(raw, "scope"))
+    hint = single_value(raw, "login_hint")
     return AuthorizationParameters(
         client_id=client.id,
         redirect_uri=to.redirect_uri,
@@ -242,14 +242,14 @@ def sweep(tx: WriteTx) -> int:
 def _check_kind(raw: Raw) -> None:
     """Check that it asks for a code, in the query, with plain parameters (OpenID Connect Core §6)."""
     for name in ("request", "request_uri"):
-        if one(raw, name) is not None:
+        if single_value(raw, name) is not None:
             raise OAuthFailure(f"{name}_not_supported", f"{name} is not supported here")
-    response_type = one(raw, "response_type")
+    response_type = single_value(raw, "response_type")
     if response_type is None:
         raise _invalid("response_type is needed")
     if response_type != "code":
         raise OAuthFailure("unsupported_response_type", "the only response_type is code")
-    if one(raw, "response_mode") not in (None, "query"):
+    if single_value(raw, "response_mode") not in (None, "query"):
         raise _invalid("the only response_mode is query")
 
 
@@ -271,27 +271,27 @@ def _challenge(raw: Raw) -> str:
     challenge = _hash_parameter(raw, "code_challenge")
     if challenge is None:
         raise _invalid("code_challenge is needed (PKCE)")
-    if one(raw, "code_challenge_method") != "S256":
+    if single_value(raw, "code_challenge_method") != "S256":
         raise _invalid("code_challenge_method must be S256")
     return challenge
 
 
 def _hash_parameter(raw: Raw, name: str) -> str | None:
-    value = one(raw, name)
+    value = single_value(raw, name)
     if value is not None and not _HASH.fullmatch(value):
         raise _invalid(f"{name} is a SHA-256 hash, 43 characters of base64url")
     return value
 
 
 def _nonce(raw: Raw) -> str | None:
-    nonce = one(raw, "nonce")
+    nonce = single_value(raw, "nonce")
     if nonce is not None and len(nonce) > NONCE_LENGTH_MAX:
         raise _invalid(f"nonce has at most {NONCE_LENGTH_MAX} characters")
     return nonce
 
 
 def _prompts(raw: Raw) -> list[str]:
-    prompts = list(dict.fromkeys((one(raw, "prompt") or "").split()))
+    prompts = list(dict.fromkeys((single_value(raw, "prompt") or "").split()))
     if any(prompt not in _PROMPTS for prompt in prompts):
         raise _invalid(f"prompt holds some of: {' '.join(_PROMPTS)}")
     if "none" in prompts and len(prompts) > 1:  # OpenID Connect Core §3.1.2.1
@@ -300,7 +300,7 @@ def _prompts(raw: Raw) -> list[str]:
 
 
 def _max_age(raw: Raw) -> int | None:
-    value = one(raw, "max_age")
+    value = single_value(raw, "max_age")
     if value is not None and not _SECONDS.fullmatch(value):
         raise _invalid("max_age is a number of seconds")
     return None if value is None else int(value)

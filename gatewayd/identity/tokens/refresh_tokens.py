@@ -79,7 +79,7 @@ def begin(tx: WriteTx, grant_id: str, digest: bytes) -> None:
 
 def read_refresh(tx: ReadTx, token: str) -> RefreshState | None:
     """The token and its grant, also when it is superseded, expired or revoked; None where there is none."""
-    return _read(tx, hash_token(token))
+    return _read_state(tx, hash_token(token))
 
 
 def check_refresh(state: RefreshState, client_id: str, key_thumbprint: str | None, now: Instant) -> None:
@@ -122,7 +122,7 @@ def rotate(tx: WriteTx, state: RefreshState, successor: Successor | None, grace_
     if successor is not None and grants.advance(tx, state.grant.id, state.generation):
         _supersede(tx, state, successor)
         return successor.response
-    now = _read(tx, state.hash)
+    now = _read_state(tx, state.hash)
     if now is None or now.grant.ended or now.grant.expires_at <= tx.now or now.superseded_at is None:
         return _expired()
     response = stored_response(tx, now, grace_seconds)
@@ -150,7 +150,7 @@ def _supersede(tx: WriteTx, state: RefreshState, successor: Successor) -> None:
     tx.run(_INSERT, hash=successor.hash, grant_id=grant_id, generation=generation + 1)
 
 
-def _read(tx: ReadTx, digest: bytes) -> RefreshState | None:
+def _read_state(tx: ReadTx, digest: bytes) -> RefreshState | None:
     row = tx.row(_READ_ANY_ORG, hash=digest)
     if row is None:
         return None

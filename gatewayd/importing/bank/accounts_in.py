@@ -38,18 +38,18 @@ async def accounts_in(parts: ImportParts, org_id: str, source: Source, currency:
         supposes=True,
         limits=Limits(file_bytes=source.max_bytes),
     )
-    found: dict[tuple[str, ...], Opened] = {}
+    by_key: dict[tuple[str, ...], Opened] = {}
     async with contextlib.aclosing(closable(parts.read_apart(source.path, hints))) as batches:
         async for batch in batches:
             for part in batch:
                 if isinstance(part, Opened):
-                    found.setdefault(key_of(part), part)
-    if len(found) > ACCOUNTS_MAX:
+                    by_key.setdefault(key_of(part), part)
+    if len(by_key) > ACCOUNTS_MAX:
         raise NotTaken(invalid_field("file", "out_of_range", f"It is of more than {ACCOUNTS_MAX} accounts."))
-    if not all(any(key[:2]) for key in found):
+    if not all(any(key[:2]) for key in by_key):
         raise NotTaken(invalid_field("accountId", "required", "The file does not say whose it is: name the account."))
     accounts = await parts.store.read_later(lambda tx: others_open(tx, ""), org_id)
-    return [_in_file(one, holder_of(one, accounts)) for one in found.values()]
+    return [_in_file(opened, holder_of(opened, accounts)) for opened in by_key.values()]
 
 
 def _in_file(opened: Opened, account_id: str | None) -> InFile:

@@ -19,10 +19,10 @@ from gatewayd.importing.kinds import NotTaken, OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.reading import About, FileReader, Source, Steps, remember
-from gatewayd.ledger.allocating import allocation_rules, bank_lines, bank_statements
+from gatewayd.ledger.allocating import allocation_rules, bank_lines
 from gatewayd.ledger.allocating.bank_lines import Position
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.ledger.imports import import_runs
+from gatewayd.ledger.imports import bank_statements, import_runs
 from gatewayd.ledger.imports.import_runs import RUNS
 from gatewayd.ledger.imports.import_shapes import ColumnMapping, ImportRunRow, SupposedReading
 from gatewayd.money import Money
@@ -33,7 +33,7 @@ AT_ONCE: Final = 100  # Chosen: lines in one transaction; a rule takes the time 
 TRIES: Final = 3  # Chosen: comparisons, where periods are closed meanwhile
 _PERIODS_CLOSED: Final = "Periods were closed while it was applied."
 _OWED: Final = ("card", "loan", "mortgage")
-_COLUMNS: Final = frozenset(one.name for one in msgspec.structs.fields(Mapping) if one.type == Column | None)
+_COLUMNS: Final = frozenset(field.name for field in msgspec.structs.fields(Mapping) if field.type == Column | None)
 
 
 async def allocate(store: Store, org_id: str, import_id: str) -> None:
@@ -85,15 +85,15 @@ class BankImports:
 
     async def read(self, org_id: str, run: ImportRunRow, source: Source) -> ImportRunRow:
         try:
-            found, mapping = await self._read(org_id, run, source)
+            statement_rows, mapping = await self._read_rows(org_id, run, source)
         except NamedLater:
             await self.forget_all(org_id, run.id)
-            found, mapping = await self._read(org_id, run, source, is_settled=True)
-        if mapping is None and source.answers and found.first is not None:
-            mapping = found.first.mapping
-        return await self._store.write(partial(_keep, run=run, found=found, mapping=mapping), org_id)
+            statement_rows, mapping = await self._read_rows(org_id, run, source, is_settled=True)
+        if mapping is None and source.answers and statement_rows.first is not None:
+            mapping = statement_rows.first.mapping
+        return await self._store.write(partial(_keep, run=run, statement_rows=statement_rows, mapping=mapping), org_id)
 
-    async def _read(
+    async def _read_rows(
         self, org_id: str, run: ImportRunRow, source: Source, *, is_settled: bool = False
     ) -> tuple[StatementRows, Mapping | None]:
         """See `FileReader.read`. Raises `NotTaken` and `NamedLater` besides."""
@@ -109,13 +109,15 @@ class BankImports:
             known=lambda tx, headings: _known(tx, run.account_id, headings),
             forget=lambda: self.forget_all(org_id, run.id),
         )
-        found, mapping = await FileReader(self._parts, org_id, run, steps).read(source)
-        found.whose.check(makes_account=run.makes_account)
+        statement_rows, mapping = await FileReader(self._parts, org_id, run, steps).read(source)
+        statement_rows.whose.check(makes_account=run.makes_account)
         try:
-            found.statements = kept_statements.widened(found.statements, source.covers, found.today)
+            statement_rows.statements = kept_statements.widened(
+                statement_rows.statements, source.covers, statement_rows.today
+            )
         except Problem as error:
             raise NotTaken(error) from None
-        return found, mapping
+        return statement_rows, mapping
 
     async def compare(self, org_id: str, run: ImportRunRow) -> ImportRunRow:
         return await comparing.compare(self._store, org_id, run)
@@ -131,7 +133,7 @@ class BankImports:
         for _ in range(TRIES):
             run = await self.compare(org_id, run)
             try:
-                if run.added + run.replaced <= self._parts.sizes.whole:
+                if run.added + run.replaced <= self._parts.sizes.at_once:
                     await self._store.write(partial(moves.apply_whole, run=run), org_id)
                 else:
                     await self._store.write(partial(moves.begin_hidden, run=run), org_id)
@@ -230,15 +232,15 @@ def _has_columns(headings: Sequence[str], mapping: Mapping) -> bool:
     return all(isinstance(column, str) and column.strip().casefold() in named for column in wanted)
 
 
-def _keep(tx: WriteTx, *, run: ImportRunRow, found: StatementRows, mapping: Mapping | None) -> ImportRunRow:
+def _keep(tx: WriteTx, *, run: ImportRunRow, statement_rows: StatementRows, mapping: Mapping | None) -> ImportRunRow:
     """What the file said of itself, and how it was read."""
     account = ACCOUNTS.get(tx, run.account_id)
-    kept_statements.add(tx, account.id, run.id, found.statements)
+    kept_statements.add(tx, account.id, run.id, statement_rows.statements)
     if mapping is not None:
         remember(tx, run, mapping)
         ACCOUNTS.save(tx, replace(account, csv_mapping=msgspec.json.encode(mapping).decode()))
-    opened = found.first
-    (from_date, to_date), balances = found.span, found.balances
+    opened = statement_rows.first
+    (from_date, to_date), balances = statement_rows.span, statement_rows.balances
     opening, closing = (None if minor is None else Money(minor, account.currency) for minor in balances)
     used = mapping if opened is None or opened.mapping is None else opened.mapping
     return RUNS.save(
@@ -248,18 +250,18 @@ def _keep(tx: WriteTx, *, run: ImportRunRow, found: StatementRows, mapping: Mapp
             format=None if opened is None else opened.format,
             profile=None if opened is None else opened.profile,
             mapping=None if used is None else ColumnMapping.of(used),
-            supposed=[] if opened is None else [SupposedReading.of(one) for one in opened.supposed],
-            rows=found.counts.rows,
-            refused_rows=found.counts.refused_rows,
-            refused=found.counts.refused,
-            ignored_rows=found.counts.ignored_rows,
-            ignored=found.counts.ignored,
-            other_accounts=[one.shown() for one in found.whose.theirs[:OTHERS_SHOWN]],
-            file_account=taking.said_by(found.whose.ours),
+            supposed=[] if opened is None else [SupposedReading.of(reading) for reading in opened.supposed],
+            rows=statement_rows.counts.rows,
+            refused_rows=statement_rows.counts.refused_rows,
+            refused=statement_rows.counts.refused,
+            ignored_rows=statement_rows.counts.ignored_rows,
+            ignored=statement_rows.counts.ignored,
+            other_accounts=[other.shown() for other in statement_rows.whose.theirs[:OTHERS_SHOWN]],
+            file_account=taking.said_by(statement_rows.whose.ours),
             from_date=from_date,
             to_date=to_date,
             opening_balance=opening,
             closing_balance=closing,
-            balanced=found.balanced,
+            balanced=statement_rows.balanced,
         ),
     )

@@ -72,11 +72,11 @@ def end_taking_back(tx: WriteTx, run: ImportRunRow) -> None:
 
 def _end_applying(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
     account = ACCOUNTS.get(tx, run.account_id)
-    for one in rows.replacing(tx, run.id):
-        before = transactions.get(tx, one.transaction_id)
+    for replacement in rows.replacing(tx, run.id):
+        before = transactions.get(tx, replacement.transaction_id)
         if before is not None:
-            rows.remember(tx, run.id, one.position, msgspec.json.encode(_kept(before)).decode())
-            transactions.replace_with(tx, one.transaction_id, run.id, one.values)
+            rows.remember(tx, run.id, replacement.position, msgspec.json.encode(_kept(before)).decode())
+            transactions.replace_with(tx, replacement.transaction_id, run.id, replacement.values)
     if transactions.first_within(tx, run.id, _closed_ranges(tx, account, run)) is not None:
         raise PeriodsChanged
     coverage.mark(tx, account.id, run.id, applied=True)
@@ -103,8 +103,8 @@ def begin_undoing(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
     statement_gaps.note(tx, account.id, run.id)
     taking.give_back(tx, run)
     _put_back(tx, run)
-    if run.added + run.replaced <= sizes.whole:
-        transactions.move_out(tx, run.id, sizes.whole)
+    if run.added + run.replaced <= sizes.at_once:
+        transactions.move_out(tx, run.id, sizes.at_once)
         reverted = replace(run, status="reverted", stage=None, reverted_at=tx.now)
     else:
         import_runs.hide(tx, run.id)
@@ -130,12 +130,12 @@ def _closed_ranges(tx: ReadTx, account: BankAccountRow, run: ImportRunRow) -> li
 
 def _put_back(tx: WriteTx, run: ImportRunRow) -> None:
     """Make lines that were replaced what they were, but for those whose own import is undone: these go."""
-    for one in rows.replacing(tx, run.id):
-        if one.before is None:
+    for replacement in rows.replacing(tx, run.id):
+        if replacement.before is None:
             continue
-        before = msgspec.json.decode(one.before, type=_Kept)
+        before = msgspec.json.decode(replacement.before, type=_Kept)
         if before.import_id is None or import_runs.status_of(tx, before.import_id) == "applied":
-            transactions.replace_with(tx, one.transaction_id, before.import_id, before.values)
+            transactions.replace_with(tx, replacement.transaction_id, before.import_id, before.values)
 
 
 class _Kept(msgspec.Struct, frozen=True):

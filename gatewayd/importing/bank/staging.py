@@ -23,7 +23,7 @@ _SAME_NAMES: Final = tuple(name for name in FROM_FILE.split(", ") if name in Lin
 
 
 @dataclass(slots=True)
-class _Found:
+class _KnownStatement:
     """One statement of the file. `theirs` is the other account that its lines are of; None: they are the account's."""
 
     opened: Opened
@@ -43,7 +43,7 @@ class StatementRows:
     first: Opened | None = None
     _position: int = 0
     _all_theirs: bool = True
-    _found: dict[int, _Found] = field(default_factory=dict)
+    _known: dict[int, _KnownStatement] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -71,14 +71,17 @@ class StatementRows:
     @property
     def span(self) -> tuple[str | None, str | None]:
         """The first and the last day of its statements."""
-        starts = [one.from_date for one in self.statements if one.from_date is not None]
-        ends = [one.to_date for one in self.statements if one.to_date is not None]
+        starts = [statement.from_date for statement in self.statements if statement.from_date is not None]
+        ends = [statement.to_date for statement in self.statements if statement.to_date is not None]
         return min(starts, default=None), max(ends, default=None)
 
     @property
     def balances(self) -> tuple[int | None, int | None]:
         """The opening balance of the first statement in time, and the closing balance of the last."""
-        in_time = sorted((one for one in self.statements if one.from_date), key=lambda one: one.from_date or "")
+        in_time = sorted(
+            (statement for statement in self.statements if statement.from_date),
+            key=lambda statement: statement.from_date or "",
+        )
         if not in_time:
             return None, None
         return in_time[0].opening_balance, in_time[-1].closing_balance
@@ -86,19 +89,19 @@ class StatementRows:
     @property
     def balanced(self) -> bool | None:
         """Whether every statement adds up; None where one does not tell and none is wrong."""
-        told = [one.balanced for one in self.statements]
+        told = [statement.balanced for statement in self.statements]
         if False in told:
             return False
         return True if told and None not in told else None
 
     def _open(self, opened: Opened) -> None:
-        if len(self._found) >= STATEMENTS_MAX:
+        if len(self._known) >= STATEMENTS_MAX:
             raise Unreadable(None, f"The file has more than {STATEMENTS_MAX} statements.")
         theirs = self.whose.of(opened)
         if self.first is None or (self._all_theirs and theirs is None):
             self.first = opened
         self._all_theirs = self._all_theirs and theirs is not None
-        self._found[opened.statement] = _Found(opened, theirs)
+        self._known[opened.statement] = _KnownStatement(opened, theirs)
 
     def _line(self, line: Line) -> Iterator[Staged]:
         if self._is_theirs(line.line, line.statement):
@@ -117,10 +120,10 @@ class StatementRows:
 
     def _is_theirs(self, line: int, statement: int) -> bool:
         """Whether a row is another account's, and then counted as that."""
-        found = self._found.get(statement)
-        if found is None or found.theirs is None:
+        known = self._known.get(statement)
+        if known is None or known.theirs is None:
             return False
-        found.theirs.rows += 1
+        known.theirs.rows += 1
         self.counts.ignore(Ignored(line=line, kind="other_account", statement=statement))
         return True
 
@@ -137,10 +140,10 @@ class StatementRows:
         }
 
     def _close(self, closed: Closed) -> None:
-        found = self._found.get(closed.statement)
-        if found is None or found.theirs is not None or closed.is_interim:  # which covers no day, and has no balance
+        known = self._known.get(closed.statement)
+        if known is None or known.theirs is not None or closed.is_interim:  # which covers no day, and has no balance
             return
-        opened = found.opened
+        opened = known.opened
         opening = closed.opening_balance if closed.opening_balance is not None else opened.opening_balance
         closing = closed.closing_balance
         self.statements.append(

@@ -50,7 +50,7 @@ def take(tx: WriteTx, run: ImportRunRow) -> ImportRunRow:
     if said is None:
         return run
     before = ACCOUNTS.get(tx, run.account_id)
-    account = _with(before, said)
+    account = _with_fields_of(before, said)
     changed = [name for name in _FIELDS if getattr(account, name) != getattr(before, name)]
     if not changed:
         return run
@@ -68,8 +68,8 @@ def give_back(tx: WriteTx, run: ImportRunRow) -> None:
     if not run.gave or run.file_account is None or import_runs.latest(tx, run.account_id, run.id)[0] is not None:
         return
     account = ACCOUNTS.get(tx, run.account_id)
-    given = _given(run.file_account)
-    still = {name: None for name in run.gave if getattr(account, name) == given.get(name)}
+    said = _fields_said(run.file_account)
+    still = {name: None for name in run.gave if getattr(account, name) == said.get(name)}
     ACCOUNTS.save(tx, rules.with_bank(replace(account, **still)))
 
 
@@ -87,7 +87,7 @@ def as_opened(run: ImportRunRow) -> Opened:
     )
 
 
-def _given(said: FileAccount) -> dict[str, str | None]:
+def _fields_said(said: FileAccount) -> dict[str, str | None]:
     """The fields of an account by what a file says. Its name counts where it says no number."""
     has_number = said.account_number is not None or said.iban is not None
     return {
@@ -101,12 +101,12 @@ def _given(said: FileAccount) -> dict[str, str | None]:
     }
 
 
-def _with(account: BankAccountRow, said: FileAccount) -> BankAccountRow:
-    given = {name: value for name, value in _given(said).items() if value is not None}
-    kept = {name for name in given if getattr(account, name) is not None and name != "statement_name"}
+def _with_fields_of(account: BankAccountRow, said: FileAccount) -> BankAccountRow:
+    known = {name: value for name, value in _fields_said(said).items() if value is not None}
+    kept = {name for name in known if getattr(account, name) is not None and name != "statement_name"}
     if account.institution_id == institutions.OTHER:
         kept.discard("institution_id")
-    return rules.with_bank(replace(account, **{name: value for name, value in given.items() if name not in kept}))
+    return rules.with_bank(replace(account, **{name: value for name, value in known.items() if name not in kept}))
 
 
 def _short(name: str | None) -> str | None:

@@ -39,7 +39,7 @@ def planned(tx: ReadTx, run: ImportRunRow) -> Undoing:
 
 
 def remove_allocations(tx: WriteTx, run: ImportRunRow) -> None:
-    """Take back whatever the lines of an import are for; of a transfer the other half too.
+    """Take back all allocations of the lines of an import; of a transfer the other half too.
 
     Raises `Problem`: `invalid_state` for a payment of an invoice, and for too many; `period_closed`.
     """
@@ -47,16 +47,16 @@ def remove_allocations(tx: WriteTx, run: ImportRunRow) -> None:
     if len(rows) > REMOVED_AT_ONCE:
         message = f"It has more than {REMOVED_AT_ONCE} allocations: remove some of them first."
         raise invalid_state(message, run.status, ())
-    found: dict[str, Allocation] = {}
+    by_id: dict[str, Allocation] = {}
     for row in rows:
-        for one in _together(tx, row):
-            found[one.id] = one
-    allocations.remove(tx, *found.values())
+        for allocation in _together(tx, row):
+            by_id[allocation.id] = allocation
+    allocations.remove(tx, *by_id.values())
 
 
 def _of_import(tx: ReadTx, import_id: str) -> list[Allocation]:
-    found = tx.rows(_SELECT_OF_IMPORT, import_id=import_id, count=REMOVED_AT_ONCE + 1)
-    return [ALLOCATIONS.read(tx, row) for row in found]
+    rows = tx.rows(_SELECT_OF_IMPORT, import_id=import_id, count=REMOVED_AT_ONCE + 1)
+    return [ALLOCATIONS.read(tx, row) for row in rows]
 
 
 def _together(tx: ReadTx, row: Allocation) -> Iterator[Allocation]:
@@ -72,8 +72,8 @@ def _together(tx: ReadTx, row: Allocation) -> Iterator[Allocation]:
 def _refusal(tx: ReadTx, row: Allocation) -> Problem | None:
     """Why an allocation cannot be taken back; None: it can."""
     try:
-        for one in _together(tx, row):
-            allocations.refuse_closed(tx, one)
+        for allocation in _together(tx, row):
+            allocations.refuse_closed(tx, allocation)
     except Problem as problem:
         return problem
     return None

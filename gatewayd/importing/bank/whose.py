@@ -117,17 +117,17 @@ class Whose:
         holder_id = holder_of(opened, self._others)
         reason = self._foreign_reason(opened, holder_id)
         if reason is not None:
-            return self._other(opened, reason, holder_id)
+            return self._theirs_of(opened, reason, holder_id)
         if self._is_named(opened):
             self._was_wrong = self._was_wrong or (
                 self._supposed is not None and key_of(self._supposed) != key_of(opened)
             )
         elif any(key_of(opened)[:2]):
             if self._is_settled or (self._has_ours and self._supposed is None):
-                return self._other(opened, f"Its statement is of {label(opened)}.", holder_id)
+                return self._theirs_of(opened, f"Its statement is of {label(opened)}.", holder_id)
             if self._supposed is not None and key_of(self._supposed) != key_of(opened):
                 self._has_several = True
-                return self._other(opened, "The file is of several accounts.", holder_id)
+                return self._theirs_of(opened, "The file is of several accounts.", holder_id)
             self._supposed = opened
         self._has_ours = True
         if self.ours is None or not any(key_of(self.ours)[:2]):
@@ -144,8 +144,8 @@ class Whose:
         if self._was_wrong:
             raise NamedLater
         if self._has_several:
-            found = [self._supposed] if self._supposed is not None else []
-            several = _listed([*found, *(one.opened for one in self.theirs)])
+            supposed = [self._supposed] if self._supposed is not None else []
+            several = _listed([*supposed, *(other.opened for other in self.theirs)])
             reason = f"The file is of several accounts: {several}. Say which is meant by its name or number there."
             raise NotTaken(invalid_field("ofAccount", "required", reason))
         if not self._has_ours and self._theirs:
@@ -180,14 +180,14 @@ class Whose:
         names = (self._account.name, self._account.nickname)
         return not _has_number(opened) and opened.account_name is not None and opened.account_name in names
 
-    def _other(self, opened: Opened, reason: str, holder_id: str | None) -> Theirs:
+    def _theirs_of(self, opened: Opened, reason: str, holder_id: str | None) -> Theirs:
         return self._theirs.setdefault(key_of(opened), Theirs(opened, reason, holder_id))
 
     def _refusal(self, *, makes_account: bool) -> Problem:
         first = self.theirs[0]
-        if self._wanted is not None and not any(is_meant(one.opened, self._wanted) for one in self.theirs):
-            found = _listed([one.opened for one in self.theirs])
-            reason = f"The file has no account {self._wanted}: it is of {found}."
+        if self._wanted is not None and not any(is_meant(other.opened, self._wanted) for other in self.theirs):
+            names = _listed([other.opened for other in self.theirs])
+            reason = f"The file has no account {self._wanted}: it is of {names}."
             return invalid_field("ofAccount", "unknown_reference", reason)
         if first.account_id is None:
             return invalid_field("accountId", "conflict", f"{first.reason} Nothing of the file was taken.")
@@ -206,17 +206,19 @@ def holder_of(opened: Opened, accounts: Sequence[BankAccountRow]) -> str | None:
     A name counts in its currency, and where the statement has no number.
     """
     if _has_number(opened):
-        found = [one.id for one in accounts if same_exactly(one, opened) and one.currency == opened.currency]
-    else:
-        found = [
-            one.id
-            for one in accounts
-            if opened.account_name is not None
-            and one.statement_name is not None
-            and _same_name(one.statement_name, opened.account_name)
-            and one.currency == opened.currency
+        ids = [
+            account.id for account in accounts if same_exactly(account, opened) and account.currency == opened.currency
         ]
-    return found[0] if len(found) == 1 else None
+    else:
+        ids = [
+            account.id
+            for account in accounts
+            if opened.account_name is not None
+            and account.statement_name is not None
+            and _same_name(account.statement_name, opened.account_name)
+            and account.currency == opened.currency
+        ]
+    return ids[0] if len(ids) == 1 else None
 
 
 def is_meant(opened: Opened, wanted: str) -> bool:
@@ -240,9 +242,9 @@ def label(opened: Opened) -> str:
     return f"{', '.join(told) or 'an account'} ({opened.currency})"
 
 
-def _listed(found: Sequence[Opened]) -> str:
-    more = f" and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-    return ", ".join(label(one) for one in found[:_TOLD]) + more
+def _listed(accounts: Sequence[Opened]) -> str:
+    more = f" and {len(accounts) - _TOLD} more" if len(accounts) > _TOLD else ""
+    return ", ".join(label(opened) for opened in accounts[:_TOLD]) + more
 
 
 def key_of(opened: Opened) -> tuple[str, ...]:

@@ -78,9 +78,9 @@ def enter(tx: WriteTx, *, run: ImportRunRow, count: int) -> int:
         became.append((row.position, made[0]))
         stored += made
     _record(tx, stored, became)
-    rows.mark(tx, run.id, [(position, one.id) for position, one in became])
+    rows.mark(tx, run.id, [(position, transaction.id) for position, transaction in became])
     known = {row.position: row.record_id for row in waiting}
-    kept = [(record, one.id) for position, one in became if (record := known[position]) is not None]
+    kept = [(record, transaction.id) for position, transaction in became if (record := known[position]) is not None]
     rows.keep_records(tx, run.account_id, kept)
     _note(tx, run, len(waiting), is_last=len(waiting) < count)
     return len(waiting)
@@ -120,7 +120,7 @@ def _request(run: ImportRunRow, row: Waiting, base_currency: str) -> CreateTrans
         value: object = request
         for name in path.split("."):
             fields = () if not isinstance(value, msgspec.Struct) else msgspec.structs.fields(value)
-            value = next((getattr(value, one.name) for one in fields if one.encode_name == name), None)
+            value = next((getattr(value, field.name) for field in fields if field.encode_name == name), None)
         raise Problem("validation_failed", f"{str(value)[:60]!r} cannot be its {path or 'value'}.") from None
 
 
@@ -130,7 +130,7 @@ def _record(tx: WriteTx, stored: Sequence[AssetTransaction], became: Sequence[tu
         recording.record(tx, stored)
     except Problem as problem:
         at_fault = problem.extra.get("transactionId")
-        ours = [position for position, one in became if one.id == at_fault]
+        ours = [position for position, transaction in became if transaction.id == at_fault]
         raise Unfit(_refusal((ours or [became[0][0]])[0], problem)) from problem
 
 

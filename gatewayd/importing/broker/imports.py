@@ -59,9 +59,9 @@ def begin_leaving(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
     closed = transactions.first_within(tx, run.id, ranges)
     if closed is not None:
         period_locks.refuse_closed(tx, account.legal_entity_id, closed)
-    if run.added > sizes.whole:
+    if run.added > sizes.at_once:
         return RUNS.update(tx, replace(run, status="reverting", stage="reverting", error=None))
-    take_some(tx, run=run, count=sizes.whole)
+    take_some(tx, run=run, count=sizes.at_once)
     return end_leaving(tx, run)
 
 
@@ -70,9 +70,9 @@ def take_some(tx: WriteTx, *, run: ImportRunRow, count: int) -> int:
 
     Raises `Problem`: `insufficient_quantity`, `period_closed` where one was closed since the undoing began.
     """
-    found = transactions.last_of_import(tx, run.id, count)
-    _take(tx, run, found)
-    return len(found)
+    taken = transactions.last_of_import(tx, run.id, count)
+    _take(tx, run, taken)
+    return len(taken)
 
 
 def try_instrument(tx: WriteTx, *, run: ImportRunRow, instrument_id: str) -> None:
@@ -91,12 +91,12 @@ def stop_leaving(tx: WriteTx, run: ImportRunRow, reason: str) -> ImportRunRow:
     return RUNS.update(tx, replace(run, status="reverting", stage=None, error=reason))
 
 
-def _take(tx: WriteTx, run: ImportRunRow, found: Sequence[AssetTransaction]) -> None:
+def _take(tx: WriteTx, run: ImportRunRow, taken: Sequence[AssetTransaction]) -> None:
     override(tx, run)
-    ids = [one.id for one in found]
-    for legal_entity_id in {one.legal_entity_id for one in found}:
-        period_locks.refuse_closed(tx, legal_entity_id, *(one.trade_date for one in found))
-    recording.take_back(tx, found)
+    ids = [transaction.id for transaction in taken]
+    for legal_entity_id in {transaction.legal_entity_id for transaction in taken}:
+        period_locks.refuse_closed(tx, legal_entity_id, *(transaction.trade_date for transaction in taken))
+    recording.take_back(tx, taken)
     rows.forget_records(tx, ids)
     transactions.delete(tx, ids)
 
@@ -148,12 +148,12 @@ class TradeRows:
         name = None if instrument.name is None else instrument.name.casefold()
         numbers = (instrument.isin, instrument.sedol, instrument.figi, instrument.cusip, instrument.symbol, name)
         called = [f"{at}:{number}" for at, number in enumerate(numbers) if number is not None]
-        found = next((self._holdings[one] for one in called if one in self._holdings), called[0])
+        holding = next((self._holdings[name_there] for name_there in called if name_there in self._holdings), called[0])
         if len(self._holdings) > INSTRUMENTS_MAX * len(numbers):
             raise Unreadable(None, f"The file has more than {INSTRUMENTS_MAX} shares and funds.")
-        for one in called:
-            self._holdings.setdefault(one, found)
-        return found
+        for name_there in called:
+            self._holdings.setdefault(name_there, holding)
+        return holding
 
 
 def with_known_words(tx: ReadTx, profile: str | None, said: Mapping | None) -> Mapping | None:
@@ -169,8 +169,8 @@ def keep_words(tx: WriteTx, profile: str | None, said: Mapping | None) -> None:
     """Remember what was said of words, beside what was said of others before."""
     if profile is None or said is None or not said.words:
         return
-    whole = with_known_words(tx, profile, said) or said
-    learn(tx, "broker", _headings(profile), Mapping(words=whole.words))
+    merged = with_known_words(tx, profile, said) or said
+    learn(tx, "broker", _headings(profile), Mapping(words=merged.words))
 
 
 def _headings(profile: str) -> list[str]:
@@ -184,8 +184,8 @@ class BrokerImports:
     def __init__(self, parts: ImportParts) -> None:
         self._parts = parts
         self._store = parts.store
-        whole, chunk = parts.sizes
-        self._sizes = Sizes(max(1, whole // SLOWER), max(1, chunk // SLOWER))
+        most, chunk = parts.sizes
+        self._sizes = Sizes(max(1, most // SLOWER), max(1, chunk // SLOWER))
 
     def open_account(self, tx: ReadTx, account_id: str) -> OpenAccount:
         account = ACCOUNTS.get(tx, account_id)
@@ -204,13 +204,13 @@ class BrokerImports:
             forget=lambda: self.forget_all(org_id, run.id),
         )
         reader = FileReader(self._parts, org_id, run, steps)
-        found, mapping = await reader.read(source)
-        profile = None if found.first is None else found.first.profile
+        trade_rows, mapping = await reader.read(source)
+        profile = None if trade_rows.first is None else trade_rows.first.profile
         more = await self._store.read_later(lambda tx: with_known_words(tx, profile, mapping), org_id)
         if more is not None:
             await self.forget_all(org_id, run.id)
-            found, mapping = await reader.read(dataclasses.replace(source, mapping=more))
-        return await self._store.write(partial(_keep, run=run, found=found, mapping=mapping), org_id)
+            trade_rows, mapping = await reader.read(dataclasses.replace(source, mapping=more))
+        return await self._store.write(partial(_keep, run=run, trade_rows=trade_rows, mapping=mapping), org_id)
 
     def may_bring_more(self, tx: ReadTx, run: ImportRunRow, overrides_closing: bool) -> bool:
         """Whatever was refused is tried again: what it needed may have been entered since."""
@@ -228,8 +228,8 @@ class BrokerImports:
         finder = Finder(run, repeated)
         days = await self._store.read_later(lambda tx: rows.days(tx, run.id), org_id)
         for first, last in staged.spans(days, pace):
-            found = await pace.read(partial(finder.of_days, first=first, last=last))
-            await self._decide(pace, run, found)
+            decisions = await pace.read(partial(finder.of_days, first=first, last=last))
+            await self._decide(pace, run, decisions)
         converted = await self._try_out(pace, run, untried)
         short = await self._store.read_later(partial(quantities.short, run=run, finder=finder), org_id)
         await self._decide(pace, run, short)
@@ -287,10 +287,10 @@ class BrokerImports:
     async def _move(self, org_id: str, run: ImportRunRow) -> None:
         """Bring in what has not come in yet. A row that no longer fits is refused, and the others come in."""
         pace = Pace(self._store, org_id)
-        is_small = run.added <= self._sizes.whole
+        is_small = run.added <= self._sizes.at_once
         came_in, count = 0, 0
         while came_in == count:
-            count = self._sizes.whole + 1 if is_small else pace.rows(self._sizes.chunk)
+            count = self._sizes.at_once + 1 if is_small else pace.rows(self._sizes.chunk)
             try:
                 came_in = await pace.write(partial(entering.enter, run=run, count=count))
             except entering.Unfit as unfit:
@@ -303,7 +303,7 @@ class BrokerImports:
     # -- out
 
     async def check_undoing(self, org_id: str, run: ImportRunRow) -> None:
-        if run.added <= self._sizes.whole:
+        if run.added <= self._sizes.at_once:
             return
         shared = await self._store.read_later(lambda tx: transactions.shared_instruments(tx, run.id), org_id)
         pace = Pace(self._store, org_id)
@@ -332,11 +332,11 @@ class BrokerImports:
         await staged.forget_all(self._store, STAGED, org_id, import_id)
 
 
-def _keep(tx: WriteTx, *, run: ImportRunRow, found: TradeRows, mapping: Mapping | None) -> ImportRunRow:
+def _keep(tx: WriteTx, *, run: ImportRunRow, trade_rows: TradeRows, mapping: Mapping | None) -> ImportRunRow:
     """What the file said of itself, and how it was read."""
     if mapping is not None:
         remember(tx, run, mapping)
-    opened = found.first
+    opened = trade_rows.first
     keep_words(tx, None if opened is None else opened.profile, mapping)
     used = mapping if opened is None or opened.mapping is None else opened.mapping
     return RUNS.save(
@@ -346,12 +346,12 @@ def _keep(tx: WriteTx, *, run: ImportRunRow, found: TradeRows, mapping: Mapping 
             format=None if opened is None else opened.format,
             profile=None if opened is None else opened.profile,
             mapping=None if used is None else ColumnMapping.of(used),
-            rows=found.counts.rows,
-            refused_rows=found.counts.refused_rows,
-            refused=found.counts.refused,
-            ignored_rows=found.counts.ignored_rows,
-            ignored=found.counts.ignored,
-            from_date=found.from_date,
-            to_date=found.to_date,
+            rows=trade_rows.counts.rows,
+            refused_rows=trade_rows.counts.refused_rows,
+            refused=trade_rows.counts.refused,
+            ignored_rows=trade_rows.counts.ignored_rows,
+            ignored=trade_rows.counts.ignored,
+            from_date=trade_rows.from_date,
+            to_date=trade_rows.to_date,
         ),
     )

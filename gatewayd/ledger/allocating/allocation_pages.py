@@ -13,11 +13,12 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from gatewayd.clock import LAST_DATE, from_moment
-from gatewayd.contract.pages import MAX_KEY, SyncRequest, cursor_key, fill, next_cursor
+from gatewayd.clock import LAST_DATE
+from gatewayd.contract.pages import MAX_KEY, Listing, SyncRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.ledger.allocating.allocation_shapes import Allocation
 from gatewayd.ledger.allocating.allocations import ALLOCATIONS
+from gatewayd.ledger.lists import Changed, changes_page, start_of_changes
 from gatewayd.store import ReadTx
 
 _CONDITIONS: Mapping[str, str] = {
@@ -35,18 +36,18 @@ _CONDITIONS: Mapping[str, str] = {
     "to_date": "date <= :to_date",
     "of_lets": "property_id IS NOT NULL",
 }
-"""By the names of filters; the value of one that has no parameter says nothing but that it is asked for."""
+"""The condition of each filter, by name. `of_lets` has no parameter: that it is among the filters is enough."""
 _NARROW = frozenset({"bank_transaction_id", "invoice_id", "property_id", "unit_id", "tenancy_id"})
 _BESIDE_NARROW: Mapping[str, str] = {
     "category": "coalesce(category, '') = :category",
     "direction": "coalesce(direction, '') = :direction",
     "matched_by": "coalesce(matched_by, '') = :matched_by",
 }
-"""What many have in common, beside a filter of few: none of them is null, and no index of them goes before the other's,
-as SQLite, which does not know what is few, would have it."""
+"""Filters that leave many rows, where a narrow one stands beside them. `coalesce`, which changes nothing since none of
+these columns is null, keeps SQLite from choosing their index instead of the narrow one's."""
 _ANY_CATEGORY = "coalesce(category, '')"
 _OF_LETS_BESIDE = "coalesce(property_id, '') <> ''"
-"""What is let beside a filter whose index holds less than all that is let."""
+"""`of_lets` beside a filter whose index finds fewer rows: written so that SQLite does not choose the index of lets."""
 _CATEGORY = "category_"
 """Begins the names of the parameters of several categories."""
 _BY_DATE = " AND (date, id) < (:after_at, :after_id) ORDER BY date DESC, id DESC LIMIT :count"
@@ -74,18 +75,11 @@ class CurrencyTotal(NamedTuple):
     money_out: int
 
 
-class AllocationRows(NamedTuple):
-    """A page: each allocation as JSON. `next_cursor` None: nothing follows."""
-
-    items: list[bytes]
-    next_cursor: str | None
-
-
-def filters_of(**given: object) -> dict[str, object]:
+def filters_of(**filters: object) -> dict[str, object]:
     """The filters that are given, by the names above; dates are turned into text."""
     return {
         name: value.isoformat() if isinstance(value, datetime.date) else value
-        for name, value in given.items()
+        for name, value in filters.items()
         if value is not None
     }
 
@@ -97,25 +91,33 @@ def of_categories(categories: Sequence[str]) -> dict[str, object]:
     return {f"{_CATEGORY}{index}": category for index, category in enumerate(categories)}
 
 
-def page(tx: ReadTx, request: SyncRequest, filters: Filters) -> AllocationRows:
-    """One page of allocations. Raises `Problem` `invalid_cursor`."""
-    changes = request.updated_since is not None
-    named = {name: value for name, value in filters.items() if changes or name != "to_date"}
-    sql = _page_sql(tuple(named), changes)
+def page(tx: ReadTx, request: SyncRequest, filters: Filters) -> Listing[Allocation]:
+    """One page of allocations. Raises `Problem`: `invalid_cursor`, `cursor_expired`."""
+    if request.updated_since is not None:
+        return _changes(tx, request, filters)
+    named = {name: value for name, value in filters.items() if name != "to_date"}
+    names = tuple(named)
+    key = cursor_key(request, str, str) or (str(filters.get("to_date", LAST_DATE)), MAX_KEY)
+    named |= {"after_at": key[0], "after_id": key[1]}  # at the last day of a range: an index is entered at one place
     items: list[bytes] = []
 
     def size(row: Allocation) -> int:
         items.append(encode(row))
         return len(items[-1])
 
-    found = tx.each(sql, count=request.limit + 1, **named, **_start(request, filters))
-    rows, more = fill((ALLOCATIONS.read(tx, row) for row in found), request.limit, size)
-    cursor = None
-    if more:
-        last = rows[-1]
-        key = int(last.updated_at) if changes else last.date
-        cursor = next_cursor(request, (key, last.id))
-    return AllocationRows(items[: len(rows)], cursor)
+    rows = tx.each(_page_sql(names, False), count=request.limit + 1, **named)
+    taken, more = fill((ALLOCATIONS.read(tx, row) for row in rows), request.limit, size)
+    cursor = next_cursor(request, (taken[-1].date, taken[-1].id)) if more else None
+    return Listing.of(items[: len(taken)], cursor)
+
+
+def _changes(tx: ReadTx, request: SyncRequest, filters: Filters) -> Listing[Allocation]:
+    start = start_of_changes(tx, request, ALLOCATIONS.name)
+    sql = _page_sql(tuple(filters), True)
+    rows = tx.each(sql, count=request.limit + 1, after_at=start[0], after_id=start[1], **filters)
+    allocations = (ALLOCATIONS.read(tx, row) for row in rows)
+    changed = (Changed(row.updated_at, row.id, encode(row)) for row in allocations)
+    return changes_page(tx, request, ALLOCATIONS.name, start, changed)
 
 
 def totals(tx: ReadTx, filters: Filters) -> list[CurrencyTotal]:
@@ -123,16 +125,7 @@ def totals(tx: ReadTx, filters: Filters) -> list[CurrencyTotal]:
     names = tuple(filters)
     sums = [CurrencyTotal(*row) for row in tx.rows(_totals_sql(_SELECT_TOTALS, names), **filters)]
     lost: dict[str, int] = dict(tx.rows(_totals_sql(_SELECT_WRITTEN_OFF, names), **filters)) if sums else {}
-    return [one._replace(money_in=one.money_in - lost.get(one.currency, 0)) for one in sums]
-
-
-def _start(request: SyncRequest, filters: Filters) -> dict[str, object]:
-    """Where the page starts: by date at the last day of the range, for an index is entered at one place."""
-    if request.updated_since is None:
-        key = cursor_key(request, str, str) or (str(filters.get("to_date", LAST_DATE)), MAX_KEY)
-    else:
-        key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
-    return {"after_at": key[0], "after_id": key[1]}
+    return [total._replace(money_in=total.money_in - lost.get(total.currency, 0)) for total in sums]
 
 
 @functools.cache  # of constant pieces: as many as there are combinations of filters
@@ -145,15 +138,15 @@ def _page_sql(names: tuple[str, ...], changes: bool) -> str:
 def _totals_sql(select: str, names: tuple[str, ...]) -> str:
     conditions = _conditions(names)
     if "of_lets" in names and any(name.startswith(("category", "direction")) for name in names):
-        conditions = [_OF_LETS_BESIDE if one == _CONDITIONS["of_lets"] else one for one in conditions]
+        conditions = [_OF_LETS_BESIDE if condition == _CONDITIONS["of_lets"] else condition for condition in conditions]
     return select.format(conditions=" AND ".join(conditions) or _ANY_DAY)
 
 
 def _conditions(names: tuple[str, ...]) -> list[str]:
     narrow = bool(_NARROW.intersection(names))
     by_name = {**_CONDITIONS, **_BESIDE_NARROW} if narrow else _CONDITIONS
-    found = [by_name[name] for name in names if not name.startswith(_CATEGORY)]
+    conditions = [by_name[name] for name in names if not name.startswith(_CATEGORY)]
     several = ", ".join(f":{name}" for name in names if name.startswith(_CATEGORY))
     if several:
-        found.append(f"{_ANY_CATEGORY if narrow else 'category'} IN ({several})")
-    return found
+        conditions.append(f"{_ANY_CATEGORY if narrow else 'category'} IN ({several})")
+    return conditions

@@ -19,7 +19,7 @@ from gatewayd.ledger.allocating.categories import Category, Purpose
 from gatewayd.ledger.vat import vat_rates
 from gatewayd.ledger.vat.vat_rates import AllocationVatCode
 from gatewayd.money import exponent
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, WriteTx
 
 MAX_PER_ORGANIZATION = 200  # Chosen: all of them are held against each line
 Mode = Literal["propose", "apply"]
@@ -28,54 +28,72 @@ Percent = Annotated[DecimalText, Meta(description="A percentage.", examples=["25
 
 
 class RuleConditions(Part, frozen=True, kw_only=True):
-    """When a rule fits: where all that is given does. `text` is looked for in all that is written on the line.
-
-    `matchKey` is who the line is with, as proposals show it. Amounts are without their sign, and inclusive.
-    """
+    """When a rule fits a line: where all that is given is so. Null asks for nothing."""
 
     account_id: Id | None = None
+    """The line is on this bank account."""
     direction: Direction | None = None
+    """The money went this way."""
     text: Words | None = None
+    """These words stand in the line's description, reference or name of the counterparty, in any letter case."""
     counterparty: Words | None = None
+    """These words stand in the name of the counterparty, in any letter case."""
     reference: Words | None = None
+    """These words stand in the reference, in any letter case."""
     match_key: Words | None = None
+    """Who the line is with, exactly as `matchKey` of proposals has it, in lower case."""
     min_amount: AmountText | None = None
+    """The amount without its sign is at least this, in the currency of the line."""
     max_amount: AmountText | None = None
+    """The amount without its sign is at most this, in the currency of the line."""
     type: LineType | None = None
+    """How the money moved."""
 
 
 class RuleOutcome(Part, frozen=True, kw_only=True):
-    """What a rule makes of a line. Its VAT code gives the VAT of that day, or a percentage what is in the amount.
-
-    `businessId` null is the business that the account names.
-    """
+    """What a rule makes of a line."""
 
     category: Category
+    """A line of the business's profit and loss account, or `not_pnl` with a `purpose`."""
     purpose: Purpose | None = None
+    """What `not_pnl` money is; null for income and expenses. A `loan_payment` of a `mortgageId` is split into interest
+    and capital."""
     business_id: Id | None = None
+    """Whose income or expense it is. Null: the property's business, else the only one that the account names."""
     vat_code: AllocationVatCode | None = None
+    """What VAT is in the amount, at the rate of the line's day. Null: `vatPercent` says it, or there is none."""
     vat_percent: Percent | None = None
+    """The percentage of VAT that is in the amount, instead of a `vatCode`: 20 of 120.00 is 20.00. Null: none."""
     disallowable_percent: Percent | None = None
+    """How much of the amount tax does not allow, in percent. Null: as it is for the category by default."""
     property_id: Id | None = None
+    """The property that it is for; it follows from a unit, a tenancy or a mortgage. Null: none."""
     unit_id: Id | None = None
+    """The unit that it is for; it follows from a tenancy. Null: none."""
     tenancy_id: Id | None = None
+    """The tenancy that it is for, such as the one whose rent it pays. Null: none."""
     mortgage_id: Id | None = None
+    """The mortgage whose payment, interest or capital it is. Null: none."""
 
 
 class AllocationRule(Response, frozen=True, kw_only=True):
-    """A rule. Of those that fit, the one with the lowest `priority` decides, and of equal ones the oldest.
-
-    `learnedFrom` tells the choices that it follows; null: somebody wrote it.
-    """
+    """A rule that says what bank transactions are for."""
 
     id: Id
     name: Name
+    """What people call it; the reasons for its choices quote it."""
     mode: Mode
+    """`propose`: it speaks in proposals; `apply`: it allocates imported lines by itself as well."""
     priority: int
+    """Of the rules that fit a line the lowest decides, and of equal ones the oldest."""
     enabled: bool
+    """False: it is kept, and does nothing until it is enabled."""
     conditions: RuleConditions
+    """When it fits a line: where all that is given is so."""
     outcome: RuleOutcome
+    """What it makes of a line."""
     learned_from: str | None
+    """The choices that it follows, for people. Null: somebody wrote it."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
@@ -90,10 +108,9 @@ class Applied(NamedTuple):
     refusal: str | None
 
 
-RULES = Table("allocation_rules", AllocationRule, kind="rule", prefix="rule")
+RULES = RemovableTable("allocation_rules", AllocationRule, kind="rule", prefix="rule")
 _SELECT_IN_FORCE = f"{RULES.select} AND enabled = 1 ORDER BY priority, id LIMIT :count"
 _COUNT = "SELECT count(id) FROM allocation_rules WHERE org_id = :org_id"
-_DELETE = "DELETE FROM allocation_rules WHERE org_id = :org_id AND id = :id"
 
 
 def in_force(tx: ReadTx) -> list[AllocationRule]:
@@ -115,7 +132,7 @@ def add(tx: WriteTx, rule: AllocationRule) -> AllocationRule:
 
 def delete(tx: WriteTx, rule: AllocationRule) -> None:
     """Delete a rule; what it allocated stays, and names it still."""
-    tx.run(_DELETE, id=rule.id)
+    RULES.delete(tx, rule.id)
 
 
 def apply_rules(tx: WriteTx, lines: Iterable[BankLine]) -> list[Applied]:
@@ -131,7 +148,7 @@ def apply(
 ) -> list[Applied]:
     """Apply the first of `rules` that fits each line of which nothing is allocated. A dry run stores nothing."""
     act = allocations.planned if dry_run else allocations.allocate
-    found: list[Applied] = []
+    applied: list[Applied] = []
     for line in lines:
         rule = None if line.allocated else first_fit(rules, line)
         if rule is None:
@@ -139,10 +156,10 @@ def apply(
         try:
             rows = act(tx, line, [part_of(rule.outcome, line)], Origin("rule", rule.id, reason(rule)))
         except Problem as problem:  # it raises before anything is stored
-            found.append(Applied(line, rule, [], problem.message))
+            applied.append(Applied(line, rule, [], problem.message))
         else:
-            found.append(Applied(line, rule, rows, None))
-    return found
+            applied.append(Applied(line, rule, rows, None))
+    return applied
 
 
 def first_fit(rules: Sequence[AllocationRule], line: BankLine) -> AllocationRule | None:
@@ -198,9 +215,9 @@ def part_of(outcome: RuleOutcome, line: BankLine, signed: int | None = None) -> 
     )
 
 
-def share(amount: int, part: Decimal, whole: Decimal) -> int:
-    """`amount * part / whole` in whole minor units, half up."""
-    return int((amount * part / whole).quantize(Decimal(1), ROUND_HALF_UP))
+def share(amount: int, part: Decimal, total: Decimal) -> int:
+    """`amount * part / total` in whole minor units, half up."""
+    return int((amount * part / total).quantize(Decimal(1), ROUND_HALF_UP))
 
 
 def _vat(outcome: RuleOutcome, amount: int, date: str) -> int:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from gatewayd.errors import FieldError, Problem, invalid, invalid_state
 from gatewayd.ledger import references
-from gatewayd.ledger.allocating import bank_lines, categories, lets, loan_payments, rents_received
+from gatewayd.ledger.allocating import bank_lines, categories, lets, loan_payments
 from gatewayd.ledger.allocating.allocation_shapes import BY_PERSON, Allocation, Entry, Origin, Part
 from gatewayd.ledger.allocating.bank_lines import BankLine
 from gatewayd.ledger.allocating.categories import (
@@ -35,12 +35,12 @@ from gatewayd.ledger.taxpayers.businesses import Business
 from gatewayd.ledger.vat import vat_rates
 from gatewayd.ledger.vat.vat_rates import PURCHASES_ONLY, SALES_ONLY, SERVICES_OVERSEAS
 from gatewayd.money import Money
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, WriteTx
 
 MAX_PER_LINE = 200  # Chosen: all of a line are looked at together
 MOST_DOCUMENTS = 20  # of one allocation
 
-ALLOCATIONS = Table(
+ALLOCATIONS = RemovableTable(
     "allocations",
     Allocation,
     kind="allocation",
@@ -49,7 +49,6 @@ ALLOCATIONS = Table(
 )
 _SELECT_OF_LINE = f"{ALLOCATIONS.select} AND source_id = :source_id ORDER BY id"
 _COUNT_OF_LINE = "SELECT count(id) FROM allocations WHERE org_id = :org_id AND source_id = :source_id"
-_DELETE = "DELETE FROM allocations WHERE org_id = :org_id AND id = :id"
 _REFERENCES: tuple[tuple[str, str, Kind], ...] = (
     ("propertyId", "property_id", "property"),
     ("unitId", "unit_id", "unit"),
@@ -75,6 +74,20 @@ def of_line(tx: ReadTx, line_id: str) -> list[Allocation]:
     return [ALLOCATIONS.read(tx, row) for row in tx.rows(_SELECT_OF_LINE, source_id=line_id)]
 
 
+# -- of a bank line
+
+
+def allocate(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin = BY_PERSON) -> list[Allocation]:
+    """Allocate parts of a bank line, which stays as it was where one of them is refused.
+
+    Raises `Problem`: `invalid_state` (the line is not booked), `period_closed`, `limit_reached`, `validation_failed`
+    with paths of `parts[i]`.
+    """
+    rows = planned(tx, line, parts, origin)
+    bank_lines.set_allocated(tx, line, line.allocated + sum(row.signed for row in rows))
+    return [ALLOCATIONS.insert(tx, row) for row in rows]
+
+
 def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin = BY_PERSON) -> list[Allocation]:
     """The allocations that parts of a bank line would be, not stored. Raises `Problem` as `allocate` does."""
     refuse_unbooked(line)
@@ -85,7 +98,7 @@ def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin =
     left = line.unallocated
     documents = bank_lines.documents_of(tx, line.id)
     for index, part in enumerate(parts):
-        for row, setting in _parts_of(tx, line, part, left, rows):
+        for row, setting in _rows_of_part(tx, line, part, left, rows):
             errors += mistakes(tx, row, setting._replace(path=f"parts[{index}]."))
             rows.append(replace(row, document_ids=_documents(row, documents), **_chosen(row, origin)))
             left -= row.signed
@@ -99,140 +112,16 @@ def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin =
     return rows
 
 
-def allocate(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin = BY_PERSON) -> list[Allocation]:
-    """Allocate parts of a bank line, which stays as it was where one of them is refused.
-
-    Raises `Problem`: `invalid_state` (the line is not booked), `period_closed`, `limit_reached`, `validation_failed`
-    with paths of `parts[i]`.
-    """
-    rows = planned(tx, line, parts, origin)
-    bank_lines.set_allocated(tx, line, line.allocated + sum(row.signed for row in rows))
-    return [_insert(tx, row) for row in rows]
-
-
-def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
-    """Enter money that no bank line shows, such as what was paid in cash.
-
-    Raises `Problem`: `period_closed`, `validation_failed` with paths of `parts[i]`.
-    """
-    rows: list[Allocation] = []
-    errors: list[FieldError] = []
-    for index, whole in enumerate(parts):
-        place = lets.place_of(tx, whole)
-        whole = whole._replace(**place.filled(whole))
-        setting = Setting(_business(tx, whole.business_id), None, place, f"parts[{index}].")
-        errors += part_mistakes(whole, setting)
-        paid = Paid(entry.date or tx.today, entry.currency or _currency(setting.business), rows)
-        for part in loan_payments.parts_of(tx, whole, paid, place, setting.business):
-            row = _entry_of(tx, part, paid, setting)
-            errors += entry_mistakes(row, tx.today, setting)
-            errors += mistakes(tx, row, setting)
-            rows.append(row)
-    if errors:
-        raise invalid(*dict.fromkeys(errors))
-    for row in rows:
-        refuse_closed(tx, row)
-    return [_insert(tx, row) for row in rows]
-
-
-def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
-    """Store what an allocation has become, and what its bank line has then.
-
-    Raises `Problem`: `invalid_state` (it is half of a transfer, or an invoice's payment), `period_closed` (it is, or
-    would be, in a closed period), `validation_failed`.
-    """
-    refuse_bound(before)
-    place = lets.place_of(tx, after)
-    after = replace(after, **place.filled(after))
-    business = _business(tx, after.business_id)
-    line = None if before.source_id is None else bank_lines.get(tx, before.source_id)
-    source = before.interest_source
-    if not _is_interest(after):
-        source = None
-    elif not _is_interest(before) or after.amount != before.amount:
-        source = "statement"
-    after = replace(after, legal_entity_id=_owner(business, line), interest_source=source)
-    errors = [*mistakes(tx, after, Setting(business, line, place), before)]
-    if line is None:
-        errors += entry_mistakes(after, tx.today, Setting(business, None))
-    else:
-        errors += date_mistakes(line, after)
-        errors += sum_mistakes(line, line.allocated - before.signed + after.signed, "amount")
-    if errors:
-        raise invalid(*errors)
-    refuse_closed(tx, before)
-    refuse_closed(tx, after)
-    if line is not None and after.signed != before.signed:
-        bank_lines.set_allocated(tx, line, line.allocated - before.signed + after.signed)
-    rents_received.note(tx, before, after)
-    return ALLOCATIONS.update(tx, after)
-
-
-def remove(tx: WriteTx, *rows: Allocation) -> None:
-    """Give back to their bank lines what allocations took; each line is looked at when all of them are gone.
-
-    What binds them to others is for the caller to know. Raises `Problem`: `period_closed`, `invalid_state` (what stays
-    of a line's allocations would not fit it).
-    """
-    for row in rows:
-        refuse_closed(tx, row)
-        tx.run(_DELETE, id=row.id)
-        rents_received.note(tx, row, None)
-    for line_id in dict.fromkeys(row.source_id for row in rows):
-        if line_id is not None:
-            line = bank_lines.get(tx, line_id)
-            allocated = line.allocated - sum(row.signed for row in rows if row.source_id == line_id)
-            if list(sum_mistakes(line, allocated, "")):
-                raise _not_fitting(line, allocated)
-            bank_lines.set_allocated(tx, line, allocated)
-
-
-def with_coded_vat(row: Allocation) -> Allocation:
-    """The allocation with the VAT that its code says, on the date that decides; as it was without a code."""
-    vat = None if row.vat_code is None else vat_rates.vat_within(row.vat_code, row.amount.minor, row.tax_point)
-    return row if vat is None else replace(row, vat_amount=Money(vat, row.currency))
-
-
-def disallowable_by_default(tx: ReadTx, row: Allocation) -> Money:
-    """What tax does not allow of an allocation, where nobody says otherwise."""
-    return Money(_disallowable(row.category, row.amount.minor, lets.place_of(tx, row)), row.currency)
-
-
-def keep_documents(tx: WriteTx, row: Allocation, document_ids: Sequence[str]) -> None:
-    """Keep which documents an allocation has, but for one in a period that is closed, or is being closed."""
-    dates = {row.date, row.document_date or row.date}
-    locks = [lock for date in dates for lock in period_locks.locks_on(tx, row.legal_entity_id, date)]
-    if period_locks.strictest(locks, row.business_id) is None:
-        ALLOCATIONS.update(tx, replace(row, document_ids=list(document_ids)))
-
-
 def refuse_unbooked(line: BankLine) -> None:
     """Raises `Problem` `invalid_state` for a bank line that is not booked."""
     if line.status != "booked":
         raise invalid_state("The bank transaction is not booked.", line.status, ("booked",))
 
 
-def refuse_bound(row: Allocation) -> None:
-    """Raises `Problem` `invalid_state` for what doesn't change by itself: half of a transfer, an invoice's payment."""
-    if row.invoice_id is not None:
-        message = (
-            f"It is a payment of an invoice: take it back with DELETE /invoices/{row.invoice_id}/payments/:position."
-        )
-        raise invalid_state(message, "invoice_payment", ())
-    if row.counterpart_id is not None:
-        message = f"It is a transfer, with the bank transaction {row.counterpart_id} at its other end: remove it."
-        raise invalid_state(message, "transfer", ())
-
-
-def _insert(tx: WriteTx, row: Allocation) -> Allocation:
-    rents_received.note(tx, None, row)
-    return ALLOCATIONS.insert(tx, row)
-
-
-def _parts_of(
+def _rows_of_part(
     tx: WriteTx, line: BankLine, part: Part, left: int, before: Sequence[Allocation]
 ) -> Iterator[tuple[Allocation, Setting]]:
-    """What a part of `line` is, not stored yet. `left` is what the parts `before` leave, signed minor units."""
+    """The allocations of a part of `line`, not stored yet. `left`: what those `before` leave, signed minor units."""
     place = lets.place_of(tx, part)
     part = part._replace(**place.filled(part))
     if part.business_id is None and len(line.business_ids) == 1 and part.category != "not_pnl":
@@ -244,10 +133,10 @@ def _parts_of(
     business = _business(tx, part.business_id)
     setting = Setting(business, line, place)
     paid = Paid(line.date, line.currency, before)
-    for one in loan_payments.parts_of(tx, part, paid, place, business):
-        row = _row(
+    for split in loan_payments.parts_of(tx, part, paid, place, business):
+        row = _new_row(
             tx,
-            one,
+            split,
             setting,
             line.currency,
             source_type="bank",
@@ -259,30 +148,65 @@ def _parts_of(
         yield row, setting
 
 
-def _documents(row: Allocation, of_line: Sequence[str]) -> list[str]:
-    """The documents of a part: those that it names, and those of its bank line."""
-    return list(dict.fromkeys((*row.document_ids, *of_line)))[: max(len(row.document_ids), MOST_DOCUMENTS)]
+# -- entries that no bank line stands behind
 
 
-def _chosen(row: Allocation, origin: Origin) -> dict[str, str | None]:
-    """Who chose a part, and why; what there is to tell of it comes behind."""
-    reason = " ".join(text for text in (origin.reason, row.reason) if text)
-    return {**origin._asdict(), "reason": reason or None}
+def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
+    """Enter money that no bank line shows, such as what was paid in cash.
+
+    Raises `Problem`: `period_closed`, `validation_failed` with paths of `parts[i]`.
+    """
+    rows: list[Allocation] = []
+    errors: list[FieldError] = []
+    for index, part in enumerate(parts):
+        place = lets.place_of(tx, part)
+        part = part._replace(**place.filled(part))
+        setting = Setting(_business(tx, part.business_id), None, place, f"parts[{index}].")
+        errors += part_mistakes(part, setting)
+        paid = Paid(entry.date or tx.today, entry.currency or _currency(setting.business), rows)
+        for split in loan_payments.parts_of(tx, part, paid, place, setting.business):
+            row = _entry_of(tx, split, paid, setting)
+            errors += entry_mistakes(row, tx.today, setting)
+            errors += mistakes(tx, row, setting)
+            rows.append(row)
+    if errors:
+        raise invalid(*dict.fromkeys(errors))
+    for row in rows:
+        refuse_closed(tx, row)
+    return [ALLOCATIONS.insert(tx, row) for row in rows]
 
 
 def _entry_of(tx: WriteTx, part: Part, paid: Paid, setting: Setting) -> Allocation:
     part = part._replace(direction=part.direction or "out")
-    return _row(tx, part, setting, paid.currency, date=paid.date, legal_entity_id=_owner(setting.business, None))
+    return _new_row(tx, part, setting, paid.currency, date=paid.date, legal_entity_id=_owner(setting.business, None))
 
 
-def _row(tx: WriteTx, part: Part, setting: Setting, currency: str, **values: object) -> Allocation:
-    """A manual entry that is not stored yet, but for what `values` say."""
+def _currency(business: Business | None) -> str:
+    return "GBP" if business is None else business.currency
+
+
+# -- a part as it is to be stored
+
+
+def _business(tx: ReadTx, business_id: str | None) -> Business | None:
+    return None if business_id is None else businesses.find(tx, business_id)
+
+
+def _owner(business: Business | None, line: BankLine | None) -> str | None:
+    """Whose books it is in: the business's legal entity, else the account's."""
+    if business is not None:
+        return business.legal_entity_id
+    return None if line is None else line.legal_entity_id
+
+
+def _new_row(tx: WriteTx, part: Part, setting: Setting, currency: str, **values: object) -> Allocation:
+    """A new allocation, not stored yet: that of a manual entry, but for what `values` say."""
     amount, disallowable = part.amount or 0, part.disallowable_amount
     if part.wholly_disallowable:
         disallowable = amount
     elif disallowable is None:
         disallowable = _disallowable(part.category, amount, setting.place)
-    given = {name: value for name, value in part._asdict().items() if name in ALLOCATIONS.fields}
+    wanted = {name: value for name, value in part._asdict().items() if name in ALLOCATIONS.fields}
     defaults: dict[str, object] = {
         "source_type": "manual",
         "amount": Money(amount, currency),
@@ -294,7 +218,7 @@ def _row(tx: WriteTx, part: Part, setting: Setting, currency: str, **values: obj
         "document_ids": list(part.document_ids),
         "interest_source": part.interest_source or ("statement" if _is_interest(part) else None),
     }
-    row = ALLOCATIONS.new(tx, None, **{**BY_PERSON._asdict(), **given, **defaults, **values})
+    row = ALLOCATIONS.new(tx, None, **{**BY_PERSON._asdict(), **wanted, **defaults, **values})
     return with_coded_vat(row) if part.vat_amount is None else row
 
 
@@ -311,33 +235,24 @@ def _is_interest(row: Allocation | Part) -> bool:
     return row.mortgage_id is not None and row.category in FINANCE_COSTS
 
 
-def _currency(business: Business | None) -> str:
-    return "GBP" if business is None else business.currency
+def with_coded_vat(row: Allocation) -> Allocation:
+    """The allocation with the VAT that its code says, on the date that decides; as it was without a code."""
+    vat = None if row.vat_code is None else vat_rates.vat_within(row.vat_code, row.amount.minor, row.tax_point)
+    return row if vat is None else replace(row, vat_amount=Money(vat, row.currency))
 
 
-def _business(tx: ReadTx, business_id: str | None) -> Business | None:
-    return None if business_id is None else businesses.find(tx, business_id)
+def _documents(row: Allocation, of_line: Sequence[str]) -> list[str]:
+    """The documents of a part: those that it names, and those of its bank line."""
+    return list(dict.fromkeys((*row.document_ids, *of_line)))[: max(len(row.document_ids), MOST_DOCUMENTS)]
 
 
-def _owner(business: Business | None, line: BankLine | None) -> str | None:
-    """Whose books it is in: the business's legal entity, else the account's."""
-    if business is not None:
-        return business.legal_entity_id
-    return None if line is None else line.legal_entity_id
+def _chosen(row: Allocation, origin: Origin) -> dict[str, str | None]:
+    """Who chose a part, and why; what there is to tell of it comes behind."""
+    reason = " ".join(text for text in (origin.reason, row.reason) if text)
+    return {**origin._asdict(), "reason": reason or None}
 
 
-def _not_fitting(line: BankLine, allocated: int) -> Problem:
-    come_to = f"{Money(allocated, line.currency)} of its {Money(line.amount, line.currency)}"
-    message = (
-        f"What stays would come to {come_to}: lessen or remove what goes the other way first, or replace all together."
-    )
-    return invalid_state(message, "split", ())
-
-
-def refuse_closed(tx: ReadTx, row: Allocation) -> None:
-    """Raises `Problem` `period_closed` for an allocation of a closed period, by its money or its bill."""
-    dates = [row.date] if row.document_date is None else [row.date, row.document_date]
-    period_locks.refuse_closed(tx, row.legal_entity_id, *dates, business_id=row.business_id)
+# -- what is wrong with one
 
 
 def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation | None = None) -> Iterator[FieldError]:
@@ -362,42 +277,44 @@ def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation |
     yield from references.unknown(tx, _references(row, setting.path, business))
 
 
-def part_mistakes(part: Part, setting: Setting) -> Iterator[FieldError]:
-    """What an entry lacks that no bank line stands behind."""
-    if part.direction is None:
-        yield FieldError(f"{setting.path}direction", "required", "Did the money come in or go out?")
-    if part.amount is None:
-        yield FieldError(f"{setting.path}amount", "required", "How much was it?")
-
-
-def entry_mistakes(row: Allocation, today: str, setting: Setting) -> Iterator[FieldError]:
-    """What is wrong with an entry that no bank line stands behind. `today` is ISO."""
-    if row.business_id is None and row.category == NOT_PNL:  # of all else the category asks for it
-        yield FieldError(f"{setting.path}businessId", "required", "Whose money was it?")
-    if not row.description.strip():
-        yield FieldError(f"{setting.path}description", "required", "No bank transaction says what it was.")
-    if not _EARLIEST <= row.date <= today:
-        yield FieldError("date", "out_of_range", "The day is still to come, or before any books.")
-
-
-def date_mistakes(line: BankLine, row: Allocation) -> Iterator[FieldError]:
-    """What is wrong with the date of an allocation of a bank line."""
-    if row.date != line.date:
-        yield FieldError("date", "conflict", f"It is that of the bank transaction, {line.date}.")
-
-
-def sum_mistakes(line: BankLine, allocated: int, path: str) -> Iterator[FieldError]:
-    """What is wrong where a line's allocations come to `allocated`, signed minor units."""
-    low, high = sorted((0, line.amount))
-    if not low <= allocated <= high:
-        left = f"{line.rest} {line.currency} of the bank transaction is left"
-        whole = f"they would come to {Money(allocated, line.currency)} of its {Money(line.amount, line.currency)}"
-        yield FieldError(path, "out_of_range", f"{left}; {whole}.")
+def _amount_mistakes(row: Allocation, business: Business | None) -> Iterator[tuple[str, str, str]]:
+    zero = Money(0, row.currency)
+    if row.amount <= zero:
+        yield "amount", "out_of_range", "An amount is above zero; `direction` says which way the money went."
+        return
+    most = Money(most_vat(row.amount.minor, row.tax_point), row.currency)
+    if not zero <= row.vat_amount <= most:
+        yield "vatAmount", "out_of_range", f"At the standard rate of that day it holds {most} of VAT at most."
+    elif row.vat_amount and row.category == NOT_PNL and row.purpose != "other":
+        yield "vatAmount", "conflict", "Only what was bought or sold bears VAT."
+    if not zero <= row.disallowable_amount <= row.amount:
+        yield "disallowableAmount", "out_of_range", f"It is a part of {row.amount}."
+    elif row.disallowable_amount and business is not None and row.category not in expenses_of(business.type):
+        yield "disallowableAmount", "conflict", "It is for expenses."
 
 
 def most_vat(amount: int, date: str) -> int:
     """The VAT that stands in a gross amount at the standard rate of an ISO date. Minor units, half up."""
     return vat_rates.vat_within("standard", amount, date) or 0
+
+
+def _code_mistakes(row: Allocation, business: Business | None) -> Iterator[tuple[str, str, str]]:
+    """What is wrong with a VAT code, or with the VAT beside it."""
+    code = row.vat_code
+    if code is None:
+        return
+    sale = is_sale(row, business)
+    if sale is None:
+        if row.category == NOT_PNL or business is not None:
+            yield "vatCode", "conflict", "Only what was bought or sold has one."
+    elif code in (PURCHASES_ONLY if sale else SALES_ONLY):
+        yield "vatCode", "conflict", f"It is for what was {'bought' if sale else 'sold'}."
+    vat = vat_rates.vat_within(code, row.amount.minor, row.tax_point)
+    if vat is None:
+        yield "vatCode", "vat_rate_invalid_on_date", f"{code} had no rate on {row.tax_point}."
+    elif abs(row.vat_amount.minor - vat) > vat_rates.vat_tolerance(vat):
+        message = f"At the rate of {code} on {row.tax_point} it holds {Money(vat, row.currency)} of VAT."
+        yield "vatAmount", "conflict", message
 
 
 def is_sale(row: Allocation, business: Business | None) -> bool | None:
@@ -421,41 +338,6 @@ def _capital_goods_mistakes(row: Allocation, is_sale: bool | None) -> Iterator[t
         yield "capitalGoods", "conflict", "Only what was bought or sold is goods."
     elif row.category in _NO_CAPITAL or row.vat_code == SERVICES_OVERSEAS:
         yield "capitalGoods", "conflict", "What is for resale is none, and neither are services."
-
-
-def _amount_mistakes(row: Allocation, business: Business | None) -> Iterator[tuple[str, str, str]]:
-    zero = Money(0, row.currency)
-    if row.amount <= zero:
-        yield "amount", "out_of_range", "An amount is above zero; `direction` says which way the money went."
-        return
-    most = Money(most_vat(row.amount.minor, row.tax_point), row.currency)
-    if not zero <= row.vat_amount <= most:
-        yield "vatAmount", "out_of_range", f"At the standard rate of that day it holds {most} of VAT at most."
-    elif row.vat_amount and row.category == NOT_PNL and row.purpose != "other":
-        yield "vatAmount", "conflict", "Only what was bought or sold bears VAT."
-    if not zero <= row.disallowable_amount <= row.amount:
-        yield "disallowableAmount", "out_of_range", f"It is a part of {row.amount}."
-    elif row.disallowable_amount and business is not None and row.category not in expenses_of(business.type):
-        yield "disallowableAmount", "conflict", "It is for expenses."
-
-
-def _code_mistakes(row: Allocation, business: Business | None) -> Iterator[tuple[str, str, str]]:
-    """What is wrong with a VAT code, or with the VAT beside it."""
-    code = row.vat_code
-    if code is None:
-        return
-    sale = is_sale(row, business)
-    if sale is None:
-        if row.category == NOT_PNL or business is not None:
-            yield "vatCode", "conflict", "Only what was bought or sold has one."
-    elif code in (PURCHASES_ONLY if sale else SALES_ONLY):
-        yield "vatCode", "conflict", f"It is for what was {'bought' if sale else 'sold'}."
-    vat = vat_rates.vat_within(code, row.amount.minor, row.tax_point)
-    if vat is None:
-        yield "vatCode", "vat_rate_invalid_on_date", f"{code} had no rate on {row.tax_point}."
-    elif abs(row.vat_amount.minor - vat) > vat_rates.vat_tolerance(vat):
-        message = f"At the rate of {code} on {row.tax_point} it holds {Money(vat, row.currency)} of VAT."
-        yield "vatAmount", "conflict", message
 
 
 def _business_mistakes(
@@ -535,10 +417,134 @@ def _finance_mistakes(tx: ReadTx, row: Allocation, setting: Setting) -> Iterator
         yield FieldError(f"{setting.path}category", "conflict", f"Interest on this mortgage {why}: it is {right}.")
 
 
-def _references(row: Allocation, path: str, business: Business | None) -> Iterator[Reference]:
-    if business is None:
-        yield Reference(f"{path}businessId", "business", row.business_id)
-    for name, field, kind in _REFERENCES:
-        yield Reference(path + name, kind, getattr(row, field))
-    for index, document_id in enumerate(row.document_ids):
-        yield Reference(f"{path}documentIds[{index}]", "document", document_id)
+def _references(row: Allocation, path: str, business: Business | None) -> list[Reference]:
+    """What an allocation names; a business that was found is not looked for again."""
+    named = [] if business is not None else [Reference(f"{path}businessId", "business", row.business_id)]
+    named += [Reference(path + name, kind, getattr(row, field)) for name, field, kind in _REFERENCES]
+    named += [Reference(f"{path}documentIds[{index}]", "document", id_) for index, id_ in enumerate(row.document_ids)]
+    return named
+
+
+def part_mistakes(part: Part, setting: Setting) -> Iterator[FieldError]:
+    """What an entry lacks that no bank line stands behind."""
+    if part.direction is None:
+        yield FieldError(f"{setting.path}direction", "required", "Did the money come in or go out?")
+    if part.amount is None:
+        yield FieldError(f"{setting.path}amount", "required", "How much was it?")
+
+
+def entry_mistakes(row: Allocation, today: str, setting: Setting) -> Iterator[FieldError]:
+    """What is wrong with an entry that no bank line stands behind. `today` is ISO."""
+    if row.business_id is None and row.category == NOT_PNL:  # of all else the category asks for it
+        yield FieldError(f"{setting.path}businessId", "required", "Whose money was it?")
+    if not row.description.strip():
+        yield FieldError(f"{setting.path}description", "required", "No bank transaction says what it was.")
+    if not _EARLIEST <= row.date <= today:
+        yield FieldError("date", "out_of_range", "The day is still to come, or before any books.")
+
+
+def date_mistakes(line: BankLine, row: Allocation) -> Iterator[FieldError]:
+    """What is wrong with the date of an allocation of a bank line."""
+    if row.date != line.date:
+        yield FieldError("date", "conflict", f"It is that of the bank transaction, {line.date}.")
+
+
+def sum_mistakes(line: BankLine, allocated: int, path: str) -> Iterator[FieldError]:
+    """What is wrong where a line's allocations come to `allocated`, signed minor units."""
+    low, high = sorted((0, line.amount))
+    if not low <= allocated <= high:
+        left = f"{line.rest} {line.currency} of the bank transaction is left"
+        together = f"they would come to {Money(allocated, line.currency)} of its {Money(line.amount, line.currency)}"
+        yield FieldError(path, "out_of_range", f"{left}; {together}.")
+
+
+# -- as it is kept, changed and removed
+
+
+def refuse_closed(tx: ReadTx, row: Allocation) -> None:
+    """Raises `Problem` `period_closed` for an allocation of a closed period, by its money or its bill."""
+    dates = [row.date] if row.document_date is None else [row.date, row.document_date]
+    period_locks.refuse_closed(tx, row.legal_entity_id, *dates, business_id=row.business_id)
+
+
+def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
+    """Store what an allocation has become, and what its bank line has then.
+
+    Raises `Problem`: `invalid_state` (it is half of a transfer, or an invoice's payment), `period_closed` (it is, or
+    would be, in a closed period), `validation_failed`.
+    """
+    refuse_bound(before)
+    place = lets.place_of(tx, after)
+    after = replace(after, **place.filled(after))
+    business = _business(tx, after.business_id)
+    line = None if before.source_id is None else bank_lines.get(tx, before.source_id)
+    source = before.interest_source
+    if not _is_interest(after):
+        source = None
+    elif not _is_interest(before) or after.amount != before.amount:
+        source = "statement"
+    after = replace(after, legal_entity_id=_owner(business, line), interest_source=source)
+    errors = [*mistakes(tx, after, Setting(business, line, place), before)]
+    if line is None:
+        errors += entry_mistakes(after, tx.today, Setting(business, None))
+    else:
+        errors += date_mistakes(line, after)
+        errors += sum_mistakes(line, line.allocated - before.signed + after.signed, "amount")
+    if errors:
+        raise invalid(*errors)
+    refuse_closed(tx, before)
+    refuse_closed(tx, after)
+    if line is not None and after.signed != before.signed:
+        bank_lines.set_allocated(tx, line, line.allocated - before.signed + after.signed)
+    return ALLOCATIONS.update(tx, after)
+
+
+def refuse_bound(row: Allocation) -> None:
+    """Raises `Problem` `invalid_state` for what doesn't change by itself: half of a transfer, an invoice's payment."""
+    if row.invoice_id is not None:
+        message = (
+            f"It is a payment of an invoice: take it back with DELETE /invoices/{row.invoice_id}/payments/:position."
+        )
+        raise invalid_state(message, "invoice_payment", ())
+    if row.counterpart_id is not None:
+        message = f"It is a transfer, with the bank transaction {row.counterpart_id} at its other end: remove it."
+        raise invalid_state(message, "transfer", ())
+
+
+def disallowable_by_default(tx: ReadTx, row: Allocation) -> Money:
+    """What tax does not allow of an allocation, where nobody says otherwise."""
+    return Money(_disallowable(row.category, row.amount.minor, lets.place_of(tx, row)), row.currency)
+
+
+def remove(tx: WriteTx, *rows: Allocation) -> None:
+    """Give back to their bank lines what allocations took; each line is looked at when all of them are gone.
+
+    What binds them to others is for the caller to know. Raises `Problem`: `period_closed`, `invalid_state` (what stays
+    of a line's allocations would not fit it).
+    """
+    for row in rows:
+        refuse_closed(tx, row)
+        ALLOCATIONS.delete(tx, row.id)
+    for line_id in dict.fromkeys(row.source_id for row in rows):
+        if line_id is not None:
+            line = bank_lines.get(tx, line_id)
+            allocated = line.allocated - sum(row.signed for row in rows if row.source_id == line_id)
+            if list(sum_mistakes(line, allocated, "")):
+                raise _not_fitting(line, allocated)
+            bank_lines.set_allocated(tx, line, allocated)
+
+
+def _not_fitting(line: BankLine, allocated: int) -> Problem:
+    come_to = f"{Money(allocated, line.currency)} of its {Money(line.amount, line.currency)}"
+    message = (
+        f"What stays would come to {come_to}: lessen or remove what goes the other way first, or replace all together."
+    )
+    return invalid_state(message, "split", ())
+
+
+def keep_documents(tx: WriteTx, row: Allocation, document_ids: Sequence[str]) -> None:
+    """Keep which documents an allocation has, but for one in a period that is closed, or is being closed."""
+    dates = {row.date, row.document_date or row.date}
+    locks = [lock for date in dates for lock in period_locks.locks_on(tx, row.legal_entity_id, date)]
+    if period_locks.strictest(locks, row.business_id) is None:
+        ALLOCATIONS.update(tx, replace(row, document_ids=list(document_ids)))

@@ -1,8 +1,8 @@
-"""A bank transaction as what its money is for sees it: its account's owner, its documents, and how much is allocated.
+"""Bank transactions as allocations need them: whose the account is, which documents there are, how much is allocated.
 
-The rows are the banking area's; `allocated` alone is written here, by `ledger/allocations`. Owned is the table
-`line_documents`, which documents belong to which line. A document's own row says it too, and is what people change;
-this is the other way round, and changed with it.
+The rows are the banking area's; `allocated` alone is written here, by `ledger/allocations`. Owns the table
+`line_documents`: which documents belong to which line. A document's own row says so too, and is what people change;
+this table is changed with it.
 
 What is left to allocate of a legal entity or a business (Domain B9 and C1) is counted of booked lines. Ranges of ISO
 dates include both ends.
@@ -132,7 +132,7 @@ class BankLine(NamedTuple):
 
     @property
     def unallocated(self) -> int:
-        """What nothing is known of, signed as the amount is."""
+        """What is left to allocate, signed as the amount is."""
         return self.amount - self.allocated
 
     @property
@@ -152,7 +152,7 @@ class BankLine(NamedTuple):
 
     @property
     def rest(self) -> Money:
-        """The same without its sign."""
+        """What is left to allocate, without its sign."""
         return Money(abs(self.unallocated), self.currency)
 
 
@@ -254,30 +254,30 @@ class UnallocatedMoney(NamedTuple):
     amount: int
 
 
-def unallocated_lines(tx: ReadTx, legal_entity_id: str, business_id: str | None, whole: DateRange) -> UnallocatedLines:
+def unallocated_lines(tx: ReadTx, legal_entity_id: str, business_id: str | None, days: DateRange) -> UnallocatedLines:
     """The lines within a range of which something is left. `business_id` None: of the entity as a whole."""
-    return _count(tx, accounts_of(tx, legal_entity_id, business_id), whole, _LEAST)
+    return _count(tx, accounts_of(tx, legal_entity_id, business_id), days, _LEAST)
 
 
-def unallocated_income(tx: ReadTx, legal_entity_id: str, business_id: str, whole: DateRange) -> UnallocatedLines:
-    """The same of money that came in."""
-    return _count(tx, accounts_of(tx, legal_entity_id, business_id), whole, 1)
+def unallocated_income(tx: ReadTx, legal_entity_id: str, business_id: str, days: DateRange) -> UnallocatedLines:
+    """The lines of money that came in within a range of which something is left."""
+    return _count(tx, accounts_of(tx, legal_entity_id, business_id), days, 1)
 
 
-def unallocated_money(tx: ReadTx, legal_entity_id: str, business_id: str, whole: DateRange) -> list[UnallocatedMoney]:
+def unallocated_money(tx: ReadTx, legal_entity_id: str, business_id: str, days: DateRange) -> list[UnallocatedMoney]:
     """What is left of the lines within a range, by currency."""
     sums: dict[str, list[int]] = {}
     for account_id in accounts_of(tx, legal_entity_id, business_id):
-        for currency, count, amount in tx.rows(_SELECT_MONEY, account_id=account_id, **whole._asdict()):
-            found = sums.setdefault(currency, [0, 0])
-            found[0] += count
-            found[1] += amount
-    return [UnallocatedMoney(currency, *found) for currency, found in sorted(sums.items())]
+        for currency, count, amount in tx.rows(_SELECT_MONEY, account_id=account_id, **days._asdict()):
+            total = sums.setdefault(currency, [0, 0])
+            total[0] += count
+            total[1] += amount
+    return [UnallocatedMoney(currency, *total) for currency, total in sorted(sums.items())]
 
 
-def _count(tx: ReadTx, account_ids: list[str], whole: DateRange, least: int) -> UnallocatedLines:
+def _count(tx: ReadTx, account_ids: list[str], days: DateRange, least: int) -> UnallocatedLines:
     total, first_id = 0, None
     for account_id in account_ids:
-        count, id_ = tx.rows(_SELECT_LINES, account_id=account_id, least=least, **whole._asdict())[0]
+        count, id_ = tx.rows(_SELECT_LINES, account_id=account_id, least=least, **days._asdict())[0]
         total, first_id = total + count, first_id or id_
     return UnallocatedLines(total, first_id)

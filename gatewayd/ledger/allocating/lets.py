@@ -94,7 +94,7 @@ class _Named(Protocol):
 
 
 class Names(NamedTuple):
-    """The same of a request that names some of them."""
+    """What a request names of what is let."""
 
     business_id: str | None = None
     property_id: str | None = None

@@ -58,7 +58,7 @@ class Paid(NamedTuple):
 
 
 def parts_of(tx: ReadTx, part: Part, paid: Paid, place: Place, business: Business | None) -> list[Part]:
-    """The parts that a part is; itself where it is no payment, or one that does not fit.
+    """The parts that a payment is split into; the part itself where it is no payment, or one that does not fit.
 
     Its amount and direction are known, and its names are filled.
     """
@@ -79,8 +79,8 @@ def parts_of(tx: ReadTx, part: Part, paid: Paid, place: Place, business: Busines
         part._replace(category=line, purpose=None, amount=borne.interest, interest_source="computed"),
         *_not_interest(capital, borne, amount),
     ]
-    first, *others = [one for one in parts if one.amount]
-    return [first, *(one._replace(external_id=None) for one in others)]
+    first, *others = [split for split in parts if split.amount]
+    return [first, *(split._replace(external_id=None) for split in others)]
 
 
 def _not_interest(capital: Part, borne: Borne, amount: int) -> list[Part]:
@@ -96,10 +96,10 @@ def _borne(tx: ReadTx, mortgage: LetMortgage, paid: Paid, amount: int) -> Borne:
     """What a payment bears, minor units of the mortgage's currency."""
     loan = loans.find(tx, mortgage.id)
     assert loan is not None  # the mortgage was found
-    asked = {"mortgage_id": mortgage.id, "currency": mortgage.currency}
+    of_mortgage = {"mortgage_id": mortgage.id, "currency": mortgage.currency}
     entered = [
         InterestEntered(date, signed, source == "statement")
-        for date, signed, source in tx.rows(_SELECT_ENTERED, **asked)
+        for date, signed, source in tx.rows(_SELECT_ENTERED, **of_mortgage)
     ]
     before = (row for row in paid.before if row.interest_source is not None and row.mortgage_id == mortgage.id)
     entered += [InterestEntered(row.date, -row.signed, row.interest_source == "statement") for row in before]

@@ -64,7 +64,7 @@ WHERE org_id = :org_id AND tenancy_id = :tenancy_id AND currency = :currency AND
 
 
 def note(tx: WriteTx, before: Allocation | None, after: Allocation | None) -> None:
-    """Keep the sums true where an allocation has become another. None: it is new, or gone."""
+    """Keep the sums true where an allocation has changed. `before` None: it is new; `after` None: it is gone."""
     if before is not None and after is not None and _counted(before) == _counted(after):
         return
     for row, sign in ((before, -1), (after, 1)):
@@ -75,7 +75,7 @@ def note(tx: WriteTx, before: Allocation | None, after: Allocation | None) -> No
 
 
 def note_unpaid(tx: WriteTx, tenancy_id: str) -> None:
-    """Keep true from when on rent is unpaid, where a tenancy, or what came for it, has become another."""
+    """Keep `unpaid_from` true where a tenancy, or what came for it, has changed."""
     row = tx.row(_SELECT_KEPT, tenancy_id=tenancy_id)
     assert row is not None
     unpaid_from = _unpaid_from(row)

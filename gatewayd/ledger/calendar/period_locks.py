@@ -85,8 +85,8 @@ def locks_on(tx: ReadTx, legal_entity_id: str | None, date: str) -> list[tuple[s
     """The locks on an ISO date: each of a business, or of None, the whole legal entity. None has none."""
     if legal_entity_id is None:
         return []
-    found = tx.rows(_SELECT_LOCKS, legal_entity_id=legal_entity_id, date=date)
-    return [(row[0], "closing" if row[1] else "closed") for row in found]
+    rows = tx.rows(_SELECT_LOCKS, legal_entity_id=legal_entity_id, date=date)
+    return [(row[0], "closing" if row[1] else "closed") for row in rows]
 
 
 def strictest(locks: Iterable[tuple[str | None, LockState]], business_id: str | None) -> LockState | None:

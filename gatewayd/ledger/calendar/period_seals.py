@@ -10,31 +10,41 @@ from gatewayd.store import ReadTx, Table, WriteTx
 
 
 class SealedFile(Response, frozen=True, kw_only=True):
-    """One file of a bundle. `rows` are those of a CSV without its heading; null of other files."""
+    """One file of a bundle."""
 
     path: str
+    """Where it stands in the bundle, such as allocations.csv."""
     bytes: int
+    """Its length in bytes."""
     rows: int | None
+    """The rows of a CSV, without its heading. Null: it is no CSV."""
     sha256: str
+    """The SHA-256 of its bytes, in hexadecimal."""
 
 
 class PeriodSeal(Response, frozen=True, kw_only=True):
-    """A bundle of a closed period.
-
-    `contentsSha256` is the same for the same books, whenever they are sealed: the SHA-256 of the lines that sha256sum
-    writes of the files. `keyFingerprint` is the thumbprint (RFC 7638) of the key that signed it, of this instance.
-    """
+    """A signed bundle of what counted in a closed period."""
 
     id: Id
     period_id: Id
+    """The period that was sealed."""
     number: int
+    """Which seal of its period it is, from 1."""
     sealed_at: Timestamp
+    """The instant at which the books were read."""
     sealed_by: str
+    """The user who sealed it, else the credential; `operator`: whoever runs the server."""
     size_bytes: int
+    """The length of the bundle, a ZIP archive, in bytes."""
     sha256: str
+    """The SHA-256 of the bundle, in hexadecimal."""
     contents_sha256: str
+    """The SHA-256 of the lines that sha256sum writes of the files: the same for the same books, whenever they are
+    sealed."""
     key_fingerprint: str
+    """The thumbprint (RFC 7638) of this instance's key that signed it."""
     files: list[SealedFile]
+    """The files in the bundle, but for documents, which have a table of their own."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int

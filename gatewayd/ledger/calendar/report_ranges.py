@@ -80,11 +80,11 @@ def check_date(date: str, path: str) -> None:
         raise invalid_field(path, "out_of_range", f"Expected a date from {EARLIEST} to {LATEST}.")
 
 
-def _checked(whole: DateRange, first_path: str, last_path: str) -> DateRange:
-    check_date(whole.first, first_path)
-    check_date(whole.last, last_path)
-    if whole.last < whole.first:
+def _checked(date_range: DateRange, first_path: str, last_path: str) -> DateRange:
+    check_date(date_range.first, first_path)
+    check_date(date_range.last, last_path)
+    if date_range.last < date_range.first:
         raise invalid_field(last_path, "date_order", "It is before fromDate.")
-    if is_longer(whole, MAX_MONTHS):
+    if is_longer(date_range, MAX_MONTHS):
         raise invalid_field(last_path, "range_too_long", f"A report covers {MAX_MONTHS} months at most.")
-    return whole
+    return date_range

@@ -1,8 +1,8 @@
 """What makes entries: giving, taking, and what falls due by date. Each keeps the invariants of Domain C8.
 
 Whatever books, books first what has fallen due: holds that are over, grants that have expired, months of a plan that
-have begun. So nothing rests on whether a job has run: what has
-fallen due in any organization the daemon books, and whatever reads counts it.
+have begun. So nothing depends on a job: the daemon books what has fallen due in any organization, and whatever reads
+counts it, booked or not.
 
 Tells when credits run low under a plan: `credits.low`, with the entries that made it so.
 """
@@ -36,7 +36,7 @@ def give(tx: WriteTx, grant: NewGrant, entry: NewEntry) -> BookedGrant:
 
 
 def take(tx: WriteTx, entry: NewEntry, beyond: bool) -> list[EntryRow]:
-    """Take credits of grants in their order, with an entry for each; `beyond`: what there is not, is owed.
+    """Take credits of grants in their order, with an entry for each. With `beyond`, what is missing is owed.
 
     Raises `Problem` `insufficient_credits`, before it has taken anything.
     """
@@ -102,13 +102,13 @@ def _expire(tx: WriteTx, due: grants.Due) -> EntryRow:
 
 
 def let_go(tx: WriteTx, hold_id: str) -> None:
-    """Give back what a hold holds; a grant that is over meanwhile has expired so far."""
+    """Return what a hold holds to its grants, where it expires if they are over by now."""
     for draw in holds.draws_of(tx, hold_id):
         grants.change(tx, draw.grant_id, Change(held=-draw.amount))
 
 
 def let_go_all(tx: WriteTx) -> None:
-    """Let open holds hold nothing, for whom another plan says now what is refused; they still can be settled."""
+    """Return what all open holds hold, since another plan decides now what is refused. They can still be settled."""
     for hold in holds.every_open(tx):
         let_go(tx, hold.id)
         holds.put(tx, hold, ())

@@ -1,8 +1,9 @@
 """Charging for work: what it costs, and paying for it at once or by a hold that is settled afterwards.
 
 Amounts are whole numbers of millionths of a credit. Nothing is written where nothing is metered: the organization has
-no plan, or the work costs nothing. A piece of work is charged once, whatever is called how often with its
-`operation_id`; all of it happens in the caller's own transaction, so that work and charge are there or neither is.
+no plan, or the work costs nothing. A piece of work is charged once, however often these functions are called
+with its `operation_id`. All of it happens in the caller's own transaction, so that work and charge are there, or
+neither is.
 
 Some work has an amount that is known only when it is done, such as reading a document, which is paid for by the page
 and by the megabyte. The most that it can come to is held before it begins, and what it came to is charged after it.
@@ -67,7 +68,9 @@ def charge(tx: WriteTx, charge: Charge) -> None:
 
 
 def charge_anew(tx: WriteTx, charge: Charge, beyond: bool) -> None:
-    """The same for work of a plan, that costs something and was not charged before; `beyond`: the limit is soft."""
+    """The same for work that is known to be metered, to cost something and not to be charged yet.
+
+    `beyond`: the plan has a soft limit."""
     entry = NewEntry(
         type="usage",
         amount=-charge.amount,
@@ -118,20 +121,20 @@ def settle(tx: WriteTx, hold_id: str, actual: int, subject: Subject | None = Non
     if not hold_id:
         return
     booking.book_due(tx)
-    found = holds.find(tx, hold_id)
-    if found is None or found.status in ("settled", "released"):
+    hold = holds.find(tx, hold_id)
+    if hold is None or hold.status in ("settled", "released"):
         return
-    if entries.is_charged(tx, found.operation_id):
+    if entries.is_charged(tx, hold.operation_id):
         release(tx, hold_id)
         return
     entry = NewEntry(
         type="usage",
-        amount=-min(actual, found.most),
-        operation=found.operation,
-        operation_id=found.operation_id,
+        amount=-min(actual, hold.most),
+        operation=hold.operation,
+        operation_id=hold.operation_id,
         subject=subject,
     )
-    draws = holds.draws_of(tx, hold_id) if found.status == "open" else []
+    draws = holds.draws_of(tx, hold_id) if hold.status == "open" else []
     holds.close(tx, hold_id, "settled")
     _pay(tx, entry, draws)
 
@@ -141,8 +144,8 @@ def release(tx: WriteTx, hold_id: str) -> None:
     if not hold_id:
         return
     booking.book_due(tx)
-    found = holds.find(tx, hold_id)
-    if found is None or found.status != "open":
+    hold = holds.find(tx, hold_id)
+    if hold is None or hold.status != "open":
         return
     booking.let_go(tx, hold_id)
     holds.close(tx, hold_id, "released")
@@ -204,7 +207,7 @@ def require(tx: WriteTx, amount: int) -> None:
 
 
 def begin(tx: WriteTx, work: Work, expires_at: Instant) -> HeldWork:
-    """Hold the most that work may come to until then, or what is left of it where that covers the least.
+    """Hold the most that work may come to, or what is left, where that covers the least that it comes to.
 
     Chosen: so a document of two pages is read for whoever can pay for two, though it might have had a thousand; one
     whose pages come to more than was left costs what was left. Raises `Problem` `insufficient_credits` (402).
@@ -219,12 +222,12 @@ def begin(tx: WriteTx, work: Work, expires_at: Instant) -> HeldWork:
 
 
 def finish(tx: WriteTx, held: HeldWork, done: Mapping[Unit, int], subject: Subject | None = None) -> None:
-    """Charge what it came to, at most what was held. In the transaction that keeps what was done, it is so once."""
+    """Charge what work came to, at most what was held. In the transaction that keeps its result it happens once."""
     settle(tx, held.hold_id, _total(held.prices, done), subject)
 
 
 def give_up(tx: WriteTx, held: HeldWork) -> None:
-    """It has failed, and costs nothing."""
+    """Release what is held for work that has failed, and costs nothing."""
     release(tx, held.hold_id)
 
 

@@ -51,8 +51,8 @@ ON CONFLICT (operation, unit, effective_from) DO UPDATE SET
 
 def price(tx: ReadTx, operation: str, unit: str) -> int:
     """What one unit of work costs today, in millionths; 0: nothing."""
-    found: int | None = tx.value(_SELECT_PRICE, operation=operation, unit=unit, date=tx.today)
-    return found or 0
+    cost: int | None = tx.value(_SELECT_PRICE, operation=operation, unit=unit, date=tx.today)
+    return cost or 0
 
 
 def priced_by_call(tx: ReadTx) -> frozenset[str]:

@@ -155,14 +155,14 @@ def draw(tx: ReadTx, amount: int) -> tuple[list[Draw], int]:
 
 def due(tx: ReadTx, at: Instant) -> list[Due]:
     """What has expired by an instant and is not booked: some of it, the earliest first."""
-    found = tx.rows(_SELECT_DUE, at=at, count=DUE_AT_ONCE)
-    return [Due(grant_id, amount, Instant(expired_at)) for grant_id, amount, expired_at in found]
+    rows = tx.rows(_SELECT_DUE, at=at, count=DUE_AT_ONCE)
+    return [Due(grant_id, amount, Instant(expired_at)) for grant_id, amount, expired_at in rows]
 
 
 def expiring(tx: ReadTx, after: Instant, until: Instant, count: int) -> list[tuple[Instant, int]]:
     """What expires between two instants: when, and how much; the earliest first."""
-    found = tx.rows(_SELECT_EXPIRING, after=after, until=until, count=count)
-    return [(Instant(expires_at), amount) for expires_at, amount in found]
+    rows = tx.rows(_SELECT_EXPIRING, after=after, until=until, count=count)
+    return [(Instant(expires_at), amount) for expires_at, amount in rows]
 
 
 def expired_by(tx: ReadTx, at: Instant) -> int:

@@ -96,8 +96,8 @@ SELECT coalesce(sum(credits), 0), coalesce(sum(operations), 0) FROM credit_usage
 
 def faults_of_grants(tx: ReadTx) -> list[str]:
     """What is wrong with grants, holds, charges and sums of the organization, in sentences; empty: nothing."""
-    found = [*_of_grants(tx), *_of_charges(tx), *_of_usage(tx)]
-    return [f"{tx.org_id}: {fault}" for fault in found]
+    faults = [*_of_grants(tx), *_of_charges(tx), *_of_usage(tx)]
+    return [f"{tx.org_id}: {fault}" for fault in faults]
 
 
 def _of_grants(tx: ReadTx) -> Iterator[str]:
@@ -143,13 +143,13 @@ def from_entry(before: EntryRow | None) -> Callable[[ReadTx], tuple[list[str], E
     """A read of the next entries: what is wrong with them, and the last of them; None: there are no more."""
 
     def work(tx: ReadTx) -> tuple[list[str], EntryRow | None]:
-        found: list[str] = []
+        faults: list[str] = []
         previous = before
         rows = entries.following(tx, 0 if before is None else before.sequence, CHUNK)
         for row in rows:
-            found += [f"{tx.org_id}: entry {row.sequence} {fault}" for fault in _faults(previous, row)]
+            faults += [f"{tx.org_id}: entry {row.sequence} {fault}" for fault in _faults(previous, row)]
             previous = row
-        return found, previous if len(rows) == CHUNK else None
+        return faults, previous if len(rows) == CHUNK else None
 
     return work
 

@@ -173,8 +173,8 @@ def soft_limit(tx: ReadTx) -> bool | None:
 
 def included(tx: ReadTx) -> tuple[str, int] | None:
     """The id of the organization's plan, and what it includes each month, in millionths; None: it has no plan."""
-    found: tuple[str, int] | None = tx.row(_SELECT_INCLUDED)
-    return found
+    plan: tuple[str, int] | None = tx.row(_SELECT_INCLUDED)
+    return plan
 
 
 def limits(tx: ReadTx) -> PlanLimits:
@@ -211,14 +211,14 @@ def subscribe(tx: WriteTx, plan: PlanRow, within: Allotment | None) -> Subscript
 
 
 def allotted(tx: ReadTx) -> Allotment | None:
-    """What the month of now has been granted; None: it is no month of any plan that was granted."""
+    """What the present month has been granted, by whichever plans; None: nothing."""
     values = tx.row(_SELECT_ALLOTTED)
-    found = None if values is None else Allotment(*values)
-    return found if found is not None and tx.now < _end_of(tx, found) else None
+    allotment = None if values is None else Allotment(*values)
+    return allotment if allotment is not None and tx.now < _end_of(tx, allotment) else None
 
 
 def _end_of(tx: ReadTx, allotment: Allotment) -> Instant:
-    """When a month that was granted is over: as the plan of it has it, which an organization that moved keeps."""
+    """When a month that was granted is over: by the zone that the subscription has kept, else by the organization's."""
     subscription = current(tx)
     if subscription is not None and subscription.anchor_date == allotment.anchor_date:
         return subscription.start_of(allotment.month + 1)

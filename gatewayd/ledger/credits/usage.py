@@ -102,13 +102,13 @@ def between(tx: ReadTx, bounds: list[Instant]) -> list[Sums]:
     nearest = [(quarter + QUARTERS // 2) // QUARTERS for quarter in quarters]
     beside = [_beside(tx, quarter, block) for quarter, block in zip(quarters, nearest, strict=True)]
     return [
-        added([_read(tx, _SUM_BLOCKS, nearest[n], nearest[n + 1]), beside[n + 1], _negative(beside[n])])
+        added([_read_sums(tx, _SUM_BLOCKS, nearest[n], nearest[n + 1]), beside[n + 1], _negative(beside[n])])
         for n in range(len(bounds) - 1)
     ]
 
 
 def added(many: Iterable[Sums]) -> Sums:
-    """The sums of several, of what is not nothing."""
+    """The sums of several, without operations that come to nothing."""
     total: Sums = {}
     for sums in many:
         for operation, used in sums.items():
@@ -121,15 +121,15 @@ def _beside(tx: ReadTx, quarter: int, block: int) -> Sums:
     """What was used from the beginning of a block up to a quarter; negative where the quarter is before it."""
     begins = block * QUARTERS
     if quarter < begins:
-        return _negative(_read(tx, _SUM, quarter, begins))
-    return _read(tx, _SUM, begins, quarter) if quarter > begins else {}
+        return _negative(_read_sums(tx, _SUM, quarter, begins))
+    return _read_sums(tx, _SUM, begins, quarter) if quarter > begins else {}
 
 
 def _negative(sums: Sums) -> Sums:
     return {operation: Used(-used.credits, -used.operations) for operation, used in sums.items()}
 
 
-def _read(tx: ReadTx, sql: str, first: int, behind: int) -> Sums:
+def _read_sums(tx: ReadTx, sql: str, first: int, behind: int) -> Sums:
     return {operation: Used(*sums) for operation, *sums in tx.each(sql, first=first, behind=behind)}
 
 
@@ -144,8 +144,8 @@ def time_zone(name: str) -> zoneinfo.ZoneInfo:
 def by_day(tx: ReadTx, first: datetime.date, last: datetime.date, zone: zoneinfo.ZoneInfo) -> list[tuple[str, Sums]]:
     """What was used on each day of a range, both inclusive, those without use too."""
     days = [first + number * _DAY for number in range((last - first).days + 1)]
-    found = between(tx, [clock.midnight(day, zone) for day in (*days, last + _DAY)])
-    return [(day.isoformat(), sums) for day, sums in zip(days, found, strict=True)]
+    used = between(tx, [clock.midnight(day, zone) for day in (*days, last + _DAY)])
+    return [(day.isoformat(), sums) for day, sums in zip(days, used, strict=True)]
 
 
 def of_days(tx: ReadTx, first: datetime.date, last: datetime.date, zone: zoneinfo.ZoneInfo) -> Sums:

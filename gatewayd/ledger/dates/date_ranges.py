@@ -32,9 +32,9 @@ def before(date: str) -> str:
     return (datetime.date.fromisoformat(date) - _DAY).isoformat()
 
 
-def days(whole: DateRange) -> int:
+def days(date_range: DateRange) -> int:
     """How many days the range has."""
-    first, last = map(datetime.date.fromisoformat, whole)
+    first, last = map(datetime.date.fromisoformat, date_range)
     return (last - first).days + 1
 
 
@@ -43,64 +43,66 @@ def later(date: str, months: int) -> str:
     return months_later(datetime.date.fromisoformat(date), months).isoformat()
 
 
-def is_longer(whole: DateRange, months: int) -> bool:
+def is_longer(date_range: DateRange, months: int) -> bool:
     """True where the range has more than `months` months."""
-    return whole.last >= later(whole.first, months)
+    return date_range.last >= later(date_range.first, months)
 
 
-def buckets(whole: DateRange, group_by: GroupBy, type_in: Callable[[int], QuarterlyType]) -> list[DateRange]:
+def buckets(date_range: DateRange, group_by: GroupBy, type_in: Callable[[int], QuarterlyType]) -> list[DateRange]:
     """The range in calendar months, or in quarters, of the type that they have in each tax year, by the calendar year
     it begins in; the first and last may be parts of one.
     """
     if group_by == "total":
-        return [whole]
+        return [date_range]
     if group_by == "month":
-        return cut(whole, recurring(whole, _MONTH_STARTS))
-    years = range(first_year_of(whole.first), first_year_of(whole.last) + 2)
-    opened = (one.opens for year in years for one in income_tax.quarters(year, type_in(year), type_in(year - 1)))
-    return cut(whole, (day.isoformat() for day in opened))
+        return cut(date_range, recurring(date_range, _MONTH_STARTS))
+    years = range(first_year_of(date_range.first), first_year_of(date_range.last) + 2)
+    opened = (
+        quarter.opens for year in years for quarter in income_tax.quarters(year, type_in(year), type_in(year - 1))
+    )
+    return cut(date_range, (day.isoformat() for day in opened))
 
 
-def recurring(whole: DateRange, days: Iterable[str]) -> Iterator[str]:
+def recurring(date_range: DateRange, days: Iterable[str]) -> Iterator[str]:
     """The dates of each year of the range that fall on `days`, written `MM-DD`."""
-    for year in range(int(whole.first[:4]), int(whole.last[:4]) + 1):
+    for year in range(int(date_range.first[:4]), int(date_range.last[:4]) + 1):
         for day in days:
             yield f"{year:04}-{day}"
 
 
-def cut(whole: DateRange, starts: Iterable[str]) -> list[DateRange]:
+def cut(date_range: DateRange, starts: Iterable[str]) -> list[DateRange]:
     """The range in parts, oldest first, each of which begins with the range or on one of the dates."""
-    inside = sorted({start for start in starts if whole.first < start <= whole.last})
-    lasts = [*map(before, inside), whole.last]
-    return [DateRange(first, last) for first, last in zip([whole.first, *inside], lasts, strict=True)]
+    inside = sorted({start for start in starts if date_range.first < start <= date_range.last})
+    lasts = [*map(before, inside), date_range.last]
+    return [DateRange(first, last) for first, last in zip([date_range.first, *inside], lasts, strict=True)]
 
 
-def period_before(whole: DateRange) -> DateRange:
+def period_before(date_range: DateRange) -> DateRange:
     """The range of the same length that ends the day before.
 
     Chosen: as many months where the range is whole months, from any day of the month; else as many days.
     """
-    last = before(whole.first)
-    months = _whole_months(whole)
+    last = before(date_range.first)
+    months = _whole_months(date_range)
     if months is not None:
-        return DateRange(later(whole.first, -months), last)
-    first, end = map(datetime.date.fromisoformat, whole)
+        return DateRange(later(date_range.first, -months), last)
+    first, end = map(datetime.date.fromisoformat, date_range)
     return DateRange((first - (end - first) - _DAY).isoformat(), last)
 
 
-def year_before(whole: DateRange) -> DateRange:
+def year_before(date_range: DateRange) -> DateRange:
     """The same days a year earlier.
 
     Chosen: whole months that end with February end with February; else 28 February is the 28th in any year, and 29
     February the 28th in one that has none.
     """
-    first, end = later(whole.first, -12), after(whole.last)
-    if _whole_months(whole) is not None and end.endswith("-01"):
+    first, end = later(date_range.first, -12), after(date_range.last)
+    if _whole_months(date_range) is not None and end.endswith("-01"):
         return DateRange(first, before(later(end, -12)))
-    return DateRange(first, later(whole.last, -12))
+    return DateRange(first, later(date_range.last, -12))
 
 
-def _whole_months(whole: DateRange) -> int | None:
-    end = after(whole.last)
-    months = 12 * (int(end[:4]) - int(whole.first[:4])) + int(end[5:7]) - int(whole.first[5:7])
-    return months if months > 0 and later(whole.first, months) == end else None
+def _whole_months(date_range: DateRange) -> int | None:
+    end = after(date_range.last)
+    months = 12 * (int(end[:4]) - int(date_range.first[:4])) + int(end[5:7]) - int(date_range.first[5:7])
+    return months if months > 0 and later(date_range.first, months) == end else None

@@ -77,19 +77,19 @@ def quarters(year: int, kind: QuarterType, before: QuarterType) -> list[Quarter]
     one back on 1 April [MTD guide].
     """
     first = opens = datetime.date(year, *_STARTS[before])
-    found = []
+    of_year = []
     for number, (month, day) in enumerate(_ENDS[kind], 1):
         end = datetime.date(year if number < 3 or month == 12 else year + 1, month, day)
         start = first if year >= CUMULATIVE_FROM else opens
-        found.append(Quarter(number, opens, start, end, update_due(year, number)))
+        of_year.append(Quarter(number, opens, start, end, update_due(year, number)))
         opens = end + DAY
-    return found
+    return of_year
 
 
 def update_due(year: int, number: int) -> datetime.date:
     """When the update of a quarter is due, alike for both types."""
     month = _DUE_MONTHS[number - 1]
-    day = next(found.day for found in DUE_DAYS if year >= found.first_year)
+    day = next(due_day.day for due_day in DUE_DAYS if year >= due_day.first_year)
     return datetime.date(year if number < 3 else year + 1, month, day)
 
 
@@ -142,15 +142,15 @@ def updates_are_due(year: int, incomes: Mapping[int, int]) -> bool | None:
 
     Years are named by the calendar year in which they begin.
     """
-    decided = [_above(one, incomes) for one in range(year, year - _YEARS_TO_LEAVE, -1)]
+    decided = [_above(earlier, incomes) for earlier in range(year, year - _YEARS_TO_LEAVE, -1)]
     if any(decided):  # once they are due, they go on until three years are over
         return True
     return None if None in decided else False
 
 
 def _above(year: int, incomes: Mapping[int, int]) -> bool | None:
-    """Whether the income that decides of a tax year is above its threshold; None: it is not known."""
-    threshold = next((one.income for one in THRESHOLDS if year >= one.first_year), None)
+    """Whether the income that decides about a tax year is above its threshold; None: the income is not known."""
+    threshold = next((entry.income for entry in THRESHOLDS if year >= entry.first_year), None)
     if threshold is None:
         return False
     income = incomes.get(year - YEARS_BEFORE)

@@ -152,7 +152,7 @@ def asked_of(
     periods: Sequence[DuePeriod], years: Mapping[datetime.date, VatYear]
 ) -> dict[datetime.date, PaymentOnAccount]:
     """What is asked of each period that has payments on account, by its last day. `periods` are in their order."""
-    state, found = _State(), {}
+    state, on_account = _State(), {}
     left = sorted(years.values())
     for period in periods:
         while left and left[0].end < period.start:
@@ -160,18 +160,18 @@ def asked_of(
         if _begins_cycle(period):
             state = _reviewed(state, _reference_year(period.start.year, years), period.start.year)
         if state.is_liable and any(payment_days(period)):
-            found[period.end] = PaymentOnAccount(state.amount, state.is_undecided)
-    return found
+            on_account[period.end] = PaymentOnAccount(state.amount, state.is_undecided)
+    return on_account
 
 
-def dues(period: DuePeriod, asked: PaymentOnAccount | None) -> Iterator[VatDue]:
+def dues(period: DuePeriod, on_account: PaymentOnAccount | None) -> Iterator[VatDue]:
     """What is due of a period, the return first. `asked` is what each payment on account is, None: there are none."""
-    returned, paid = (period.due, period.due) if asked is None else balance_due(period.end)
+    returned, paid = (period.due, period.due) if on_account is None else balance_due(period.end)
     yield VatDue("vat_return", returned)
     yield VatDue("vat_payment", paid)
-    if asked is not None:
+    if on_account is not None:
         for day in payment_days(period):
-            yield VatDue("payment_on_account", day, *asked)
+            yield VatDue("payment_on_account", day, *on_account)
 
 
 def payment_days(period: DuePeriod) -> Iterator[datetime.date]:
@@ -206,7 +206,7 @@ def _after(state: _State, year: VatYear) -> _State:
     if year.method == "none":
         return _State(since=year.end, is_refused=True)
     if year.method is not None:
-        return _told(year)
+        return _state_of(year)
     if year.liability is None or state.is_refused:
         return state
     if not state.is_liable or state.is_undecided:
@@ -222,7 +222,7 @@ def _rises(state: _State, liability: int) -> bool:
     return liability * 100 >= state.basis * (100 + RISES_BY_PERCENT)
 
 
-def _told(year: VatYear) -> _State:
+def _state_of(year: VatYear) -> _State:
     known = year.liability if year.is_whole else None
     amount = year.instalment
     if amount is None and known is not None:
@@ -259,7 +259,7 @@ def _begins_cycle(period: DuePeriod) -> bool:
 def _reference_year(april: int, years: Mapping[datetime.date, VatYear]) -> VatYear | None:
     """The year to the last period that ended before 1 December, None where nobody knows it (art 5(1))."""
     first, after = datetime.date(april - 1, 9, 1), datetime.date(april - 1, 12, 1)
-    return max((one for one in years.values() if first <= one.end < after), default=None)
+    return max((year for year in years.values() if first <= year.end < after), default=None)
 
 
 def _reviewed(state: _State, reference: VatYear | None, april: int) -> _State:

@@ -107,9 +107,9 @@ def for_day(tx: ReadTx, pair: Pair, day: str) -> KnownRate | None:
     Chosen: by the latest rate that was recorded for the day or the week before it, else by what HMRC published for the
     month, which it takes for gains and income where one keeps to it (Domain B3).
     """
-    recorded = [one for one in both_ways(tx, _SELECT_OF_DAYS, pair, day) if not one.is_stale(day)]
+    recorded = [rate for rate in both_ways(tx, _SELECT_OF_DAYS, pair, day) if not rate.is_stale(day)]
     if recorded:
-        return max(recorded, key=lambda one: one.date)
+        return max(recorded, key=lambda rate: rate.date)
     brought = next(both_ways(tx, _SELECT_OF_MONTH, pair, f"{day[:7]}-01"), None)
     return brought or of_pounds(pair, published_rate(foreign(pair), day))
 
@@ -117,12 +117,12 @@ def for_day(tx: ReadTx, pair: Pair, day: str) -> KnownRate | None:
 def unknown(what: str, pair: Pair) -> str:
     """What to tell people of something for which no rate is known."""
     currency, base_currency = pair
-    asked = f"{what}: what is 1 {currency} in {base_currency}?"
+    question = f"{what}: what is 1 {currency} in {base_currency}?"
     if POUND not in pair:
-        return f"{asked} No rate is recorded for the day or the week before."
+        return f"{question} No rate is recorded for the day or the week before."
     first, last = coverage()
     known = f"HMRC's rates are known here from {first} to {last}, and not of every currency and month"
-    return f"{asked} No rate is recorded for the day or the week before; {known}."
+    return f"{question} No rate is recorded for the day or the week before; {known}."
 
 
 def both_ways(tx: ReadTx, sql: str, pair: Pair, day: str) -> Iterator[KnownRate]:

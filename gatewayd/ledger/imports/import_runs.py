@@ -25,13 +25,13 @@ from gatewayd.ledger.imports.import_shapes import (
     ListImports,
     MappingProposal,
 )
-from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.statements.shapes import Mapping
-from gatewayd.store import ReadTx, Row, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, Row, WriteTx
 
 SAME_FILES_MAX: Final = 100  # Chosen: accounts that one file was imported into
 
-RUNS = Table(
+RUNS = RemovableTable(
     "import_runs",
     ImportRunRow,
     kind="import",
@@ -79,7 +79,6 @@ WHERE id IN (
     ORDER BY id LIMIT :count
 )
 """
-_DELETE = "DELETE FROM import_runs WHERE org_id = :org_id AND id = :id"
 _COUNT = "SELECT count(id) FROM import_runs WHERE org_id = :org_id AND account_id = :account_id"
 _NOTE_MOVED = "UPDATE import_runs SET moved_to = :moved_to WHERE org_id = :org_id AND id = :id"
 _SELECT_MAPPING = "SELECT mapping FROM csv_mappings WHERE org_id = :org_id AND headings = :headings"
@@ -101,7 +100,8 @@ VISIBLE: Final = (
 VISIBLE_LINES: Final = VISIBLE.replace("bank_transactions.", "lines.")
 """The same on `bank_transactions AS lines`."""
 
-_HIDE = "INSERT INTO hidden_imports (org_id, import_id) VALUES (:org_id, :import_id)"
+_HIDE = "INSERT INTO hidden_imports (org_id, import_id, since) VALUES (:org_id, :import_id, :since)"
+_SELECT_OLDEST_HIDDEN = "SELECT min(since) FROM hidden_imports WHERE org_id = :org_id"
 _SELECT_HIDDEN = "SELECT 1 FROM hidden_imports WHERE org_id = :org_id AND import_id = :import_id"
 _SHOW = "DELETE FROM hidden_imports WHERE org_id = :org_id AND import_id = :import_id"
 
@@ -128,8 +128,8 @@ def same_file(tx: ReadTx, account_id: str, sha256: str) -> ImportRunRow | None:
 
 def same_file_anywhere(tx: ReadTx, kind: ImportKind, sha256: str) -> list[ImportRunRow]:
     """The runs that brought the same file into any account, latest first, as `same_file`."""
-    found = tx.rows(_SELECT_SAME_FILE_ANYWHERE, kind=kind, sha256=sha256, count=SAME_FILES_MAX)
-    return [RUNS.read(tx, row) for row in found]
+    rows = tx.rows(_SELECT_SAME_FILE_ANYWHERE, kind=kind, sha256=sha256, count=SAME_FILES_MAX)
+    return [RUNS.read(tx, row) for row in rows]
 
 
 def again(former: ImportRunRow) -> ImportRunRow:
@@ -168,8 +168,8 @@ def latest(tx: ReadTx, account_id: str, except_id: str) -> tuple[str | None, int
 
 def status_of(tx: ReadTx, import_id: str) -> str | None:
     """The status of a run; None where there is none."""
-    found: str | None = tx.value(_SELECT_STATUS, id=import_id)
-    return found
+    status: str | None = tx.value(_SELECT_STATUS, id=import_id)
+    return status
 
 
 def is_only_one(tx: ReadTx, account_id: str) -> bool:
@@ -179,7 +179,7 @@ def is_only_one(tx: ReadTx, account_id: str) -> bool:
 
 def delete(tx: WriteTx, import_id: str) -> None:
     """Delete a run that has no staged rows and no statements."""
-    tx.run(_DELETE, id=import_id)
+    RUNS.delete(tx, import_id)
 
 
 def expire(tx: WriteTx, before: int, error: str, count: int) -> int:
@@ -202,8 +202,8 @@ def learned(tx: ReadTx, kind: ImportKind, headings: Sequence[str]) -> Mapping | 
     """How a file with these headings was read before; None without any, for columns of numbers are of one bank."""
     if not headings:
         return None
-    found = tx.value(_SELECT_MAPPING, headings=_key(kind, headings))
-    return None if found is None else msgspec.json.decode(found, type=Mapping)
+    mapping = tx.value(_SELECT_MAPPING, headings=_key(kind, headings))
+    return None if mapping is None else msgspec.json.decode(mapping, type=Mapping)
 
 
 def learn(tx: WriteTx, kind: ImportKind, headings: Sequence[str], mapping: Mapping) -> None:
@@ -225,7 +225,7 @@ def runs_page(tx: ReadTx, kind: ImportKind, request: ListImports) -> Listing[Imp
         "account_id = :account_id": request.account_id,
         "status = :status": request.status,
     }
-    return sync_page(tx, request, RUNS.select, filters, lambda row: item(RUNS.read(tx, row)))
+    return sync_page(tx, request, Source(RUNS, [RUNS.select]), filters, lambda row: item(RUNS.read(tx, row)))
 
 
 def run_of(tx: ReadTx, kind: ImportKind, import_id: str) -> ImportRunRow:
@@ -253,15 +253,21 @@ def rows_page(
         return len(items[-1])
 
     after = 0 if key is None else key[0]
-    found = tx.each(sql, import_id=request.import_id, after=after, count=request.limit + 1, **values)
-    taken, more = fill(found, request.limit, size)
+    rows = tx.each(sql, import_id=request.import_id, after=after, count=request.limit + 1, **values)
+    taken, more = fill(rows, request.limit, size)
     cursor = next_cursor(request, (taken[-1][position],)) if more else None
     return Listing.of(items[: len(taken)], cursor)
 
 
 def hide(tx: WriteTx, import_id: str) -> None:
     """Hide what the import brought and will bring."""
-    tx.run(_HIDE, import_id=import_id)
+    tx.run(_HIDE, import_id=import_id, since=tx.updated_at)
+
+
+def oldest_hidden(tx: ReadTx) -> int | None:
+    """The least `updated_at` that a row may bear that is hidden still; None: nothing is hidden."""
+    oldest: int | None = tx.value(_SELECT_OLDEST_HIDDEN)
+    return oldest
 
 
 def is_hidden(tx: ReadTx, import_id: str) -> bool:

@@ -276,8 +276,8 @@ def _annuity(balance: int, percent: str, months: int) -> int:
     if numerator == 0:
         return -(-balance // months)
     grown: int = (denominator + numerator) ** months
-    whole: int = denominator**months
-    return -(-balance * numerator * grown // (denominator * (grown - whole)))
+    base: int = denominator**months
+    return -(-balance * numerator * grown // (denominator * (grown - base)))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -367,14 +367,14 @@ def borne(loan: Loan, entered: Sequence[InterestEntered], day: str, amount: int)
     repays = repays_more(loan, day)
     if not loan.start <= day <= _NO_LATER:
         return Borne(0, 0, amount, repays)
-    before = [one for one in entered if one.date <= day]
+    before = [entry for entry in entered if entry.date <= day]
     opened = _opened(loan, before, day, amount)
-    for one in before:
-        _note(opened, one)
+    for entry in before:
+        _note(opened, entry)
     beyond = due_day(loan, months_until(loan.start, day) + 2)
-    for one in reversed(entered):
-        if day < one.date < beyond:
-            _note_later(opened, one)
+    for entry in reversed(entered):
+        if day < entry.date < beyond:
+            _note_later(opened, entry)
     interest = capital = 0
     left = amount
     taken = _taken(opened, entered, day, loan.start)
@@ -407,39 +407,39 @@ def _opened(loan: Loan, entered: Sequence[InterestEntered], day: str, amount: in
     known = loan.type == "interest_only" or loan.payment is not None
     known = known or (loan.type == "repayment" and loan.term_months is not None)
     opened = [
-        _Open(one.due, one.interest, one.capital if known else None, one.interest)
-        for one in instalments(loan, since, until)
+        _Open(instalment.due, instalment.interest, instalment.capital if known else None, instalment.interest)
+        for instalment in instalments(loan, since, until)
     ]
-    begins = max(sum(one.due <= first for one in opened) - 1, 0)
-    for one in reversed(opened[: begins + 1]):
-        left -= one.interest if entered else one.interest + (one.capital or 0)
+    begins = max(sum(instalment.due <= first for instalment in opened) - 1, 0)
+    for instalment in reversed(opened[: begins + 1]):
+        left -= instalment.interest if entered else instalment.interest + (instalment.capital or 0)
         if left < 0:
             break
-        begins -= one is not opened[begins]
+        begins -= instalment is not opened[begins]
     return opened[begins:]
 
 
-def _note(opened: Sequence[_Open], one: InterestEntered) -> None:
-    """Meet instalments by interest that was entered, or take back from the last ones what was taken back."""
-    left = one.amount
+def _note(opened: Sequence[_Open], entry: InterestEntered) -> None:
+    """Count interest that was entered towards instalments. A negative amount is taken back from the latest ones."""
+    left = entry.amount
     for instalment in reversed(opened):
         back = min(max(-left, 0), instalment.interest - instalment.left)
         instalment.left, left = instalment.left + back, left + back
-    due, following = _unmet(opened, one.date)
-    for instalment in due or following if one.stated else (*due, *following):
+    due, following = _unmet(opened, entry.date)
+    for instalment in due or following if entry.stated else (*due, *following):
         part = min(max(left, 0), instalment.left)
         instalment.left, left = instalment.left - part, left - part
-        instalment.stated = instalment.stated or (one.stated and 2 * part >= instalment.interest)
+        instalment.stated = instalment.stated or (entry.stated and 2 * part >= instalment.interest)
 
 
-def _note_later(opened: Sequence[_Open], one: InterestEntered) -> None:
-    """Meet instalments by interest of a later day than that of the payment, the latest first."""
-    left = one.amount
+def _note_later(opened: Sequence[_Open], entry: InterestEntered) -> None:
+    """Count interest of a day after the payment towards instalments, the latest first."""
+    left = entry.amount
     for instalment in reversed(opened):
-        if left > 0 and instalment.due <= one.date:
+        if left > 0 and instalment.due <= entry.date:
             part = min(left, instalment.left)
             instalment.left, left = instalment.left - part, left - part
-            instalment.stated = instalment.stated or (one.stated and 2 * part >= instalment.interest)
+            instalment.stated = instalment.stated or (entry.stated and 2 * part >= instalment.interest)
         elif left < 0:
             back = min(-left, instalment.interest - instalment.left)
             instalment.left, left = instalment.left + back, left + back
@@ -450,15 +450,19 @@ def _taken(opened: Sequence[_Open], entered: Sequence[InterestEntered], day: str
     due, following = _unmet(opened, day)
     if due or not following:
         return due
-    last = max((one.due for one in opened if one.due <= day), default=start)
-    is_first = not any(last <= one.date < following[0].due and one.amount > 0 for one in entered)
+    last = max((instalment.due for instalment in opened if instalment.due <= day), default=start)
+    is_first = not any(last <= entry.date < following[0].due and entry.amount > 0 for entry in entered)
     return following if is_first or following[0].due <= days_after(day, _EARLY) else ()
 
 
 def _unmet(opened: Sequence[_Open], day: str) -> tuple[list[_Open], list[_Open]]:
     """What is not met of what has fallen due in the year up to a day, and what falls due next."""
     since = days_after(day, -_YEAR)
-    last = max((one.due for one in opened if one.due <= day), default="")
-    due = [one for one in opened if since <= one.due <= day and one.waits and (not one.stated or one.due == last)]
-    following = [one for one in opened if one.due > day][:1]
-    return due, [one for one in following if one.waits]
+    last = max((instalment.due for instalment in opened if instalment.due <= day), default="")
+    due = [
+        instalment
+        for instalment in opened
+        if since <= instalment.due <= day and instalment.waits and (not instalment.stated or instalment.due == last)
+    ]
+    following = [instalment for instalment in opened if instalment.due > day][:1]
+    return due, [instalment for instalment in following if instalment.waits]

@@ -71,7 +71,7 @@ def balances_on(tx: ReadTx, day: str) -> Iterator[tuple[str, int]]:
     """
     yield from tx.each(_SELECT_KNOWN, day=day)
     for id_, property_id, currency, start, balances, owed in tx.each(_SELECT_UNKNOWN, day=day):
-        said = [one for one in _stated.decode(balances) if one.date <= day]
+        said = [balance for balance in _stated.decode(balances) if balance.date <= day]
         month = months_until(start, day)
         if said:
             yield property_id, to_minor(said[-1].amount, currency)
@@ -89,7 +89,7 @@ def kept(loan: Loan) -> bytes:
 def stale(tx: ReadTx, after: str, count: int) -> list[tuple[str, bool]]:
     """The next mortgages after an id, and of each whether what is kept is not what its row gives; empty is not kept."""
     rows = tx.rows(_SELECT_NEXT, after=after, count=count)
-    return [(id_, found not in (b"", kept(_loan(columns)))) for id_, found, *columns in rows]
+    return [(id_, stored not in (b"", kept(_loan(columns)))) for id_, stored, *columns in rows]
 
 
 def _after(owed: bytes, month: int) -> int:

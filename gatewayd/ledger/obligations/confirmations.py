@@ -61,46 +61,48 @@ def confirm(tx: WriteTx, legal_entity_id: str, said: Iterable[Confirmed]) -> lis
     """
     if owners.find(tx, legal_entity_id) is None:
         raise not_found("legal entity")
-    ids = [_take_over(tx, legal_entity_id, one) for one in _as_met(list(said))]
+    ids = [_take_over(tx, legal_entity_id, confirmed) for confirmed in _as_met(list(said))]
     schedule.refresh(tx, legal_entity_id)
     return [OBLIGATIONS.get(tx, id_) for id_ in ids]
 
 
 def _as_met(said: list[Confirmed]) -> list[Confirmed]:
     """The rows, where an update that was received meets those of earlier quarters too (domain model C7)."""
-    received = [one for one in said if one.kind == "itsa_quarterly_update" and one.is_fulfilled]
-    return [_met(one, received) for one in said]
+    received = [confirmed for confirmed in said if confirmed.kind == "itsa_quarterly_update" and confirmed.is_fulfilled]
+    return [_met(confirmed, received) for confirmed in said]
 
 
-def _met(one: Confirmed, received: list[Confirmed]) -> Confirmed:
-    if one.kind != "itsa_quarterly_update" or one.is_fulfilled:
-        return one
-    source = one.business_id, tax_year_of(one.period_end_date)
+def _met(confirmed: Confirmed, received: list[Confirmed]) -> Confirmed:
+    if confirmed.kind != "itsa_quarterly_update" or confirmed.is_fulfilled:
+        return confirmed
+    source = confirmed.business_id, tax_year_of(confirmed.period_end_date)
     for update in received:
-        is_later = update.period_end_date > one.period_end_date
+        is_later = update.period_end_date > confirmed.period_end_date
         if is_later and (update.business_id, tax_year_of(update.period_end_date)) == source:
-            return one._replace(is_fulfilled=True, received_date=update.received_date)
-    return one
+            return confirmed._replace(is_fulfilled=True, received_date=update.received_date)
+    return confirmed
 
 
-def _take_over(tx: WriteTx, legal_entity_id: str, one: Confirmed) -> str:
+def _take_over(tx: WriteTx, legal_entity_id: str, confirmed: Confirmed) -> str:
     """Merge one row; answers the id of the obligation that it is."""
-    slot = slot_of(one.kind, one.due_date)
-    row = obligations.find(tx, legal_entity_id, ObligationKey(one.kind, one.business_id, one.period_end_date, slot))
+    slot = slot_of(confirmed.kind, confirmed.due_date)
+    row = obligations.find(
+        tx, legal_entity_id, ObligationKey(confirmed.kind, confirmed.business_id, confirmed.period_end_date, slot)
+    )
     if row is None:
-        row = OBLIGATIONS.insert(tx, _new(tx, legal_entity_id, one, slot))
-        obligations.note(tx, row, "confirmed", None, f"due {one.due_date}")
-        if one.is_fulfilled:
-            obligations.fulfil(tx, row, one.received_date, None)
+        row = OBLIGATIONS.insert(tx, _new(tx, legal_entity_id, confirmed, slot))
+        obligations.note(tx, row, "confirmed", None, f"due {confirmed.due_date}")
+        if confirmed.is_fulfilled:
+            obligations.fulfil(tx, row, confirmed.received_date, None)
         return row.id
-    after = _merged(tx, row, one)
+    after = _merged(tx, row, confirmed)
     if replace(after, last_checked_at=row.last_checked_at) == row:
         OBLIGATIONS.save(tx, after)  # Chosen: that nothing is new makes no `expectedVersion` fail
     else:
         after = OBLIGATIONS.update(tx, after)
         _note_differences(tx, row, after)
-    if one.is_fulfilled and row.status != "fulfilled":
-        obligations.fulfil(tx, after, one.received_date, None)
+    if confirmed.is_fulfilled and row.status != "fulfilled":
+        obligations.fulfil(tx, after, confirmed.received_date, None)
     return row.id
 
 
@@ -109,45 +111,47 @@ def slot_of(kind: ObligationKind, due_date: str) -> str:
     return due_date if kind == "payment_on_account" else ""
 
 
-def _new(tx: WriteTx, legal_entity_id: str, one: Confirmed, slot: str) -> ObligationRow:
+def _new(tx: WriteTx, legal_entity_id: str, confirmed: Confirmed, slot: str) -> ObligationRow:
     return OBLIGATIONS.new(
         tx,
         None,
-        kind=one.kind,
+        kind=confirmed.kind,
         legal_entity_id=legal_entity_id,
-        business_id=one.business_id,
-        period_id=_period_of(tx, legal_entity_id, one),
+        business_id=confirmed.business_id,
+        period_id=_period_of(tx, legal_entity_id, confirmed),
         slot=slot,
         undecided=False,
         calculated=False,
-        period_start_date=one.period_start_date,
-        period_end_date=one.period_end_date,
+        period_start_date=confirmed.period_start_date,
+        period_end_date=confirmed.period_end_date,
         status="open",
         dismissed=False,
         currency=schedule.CURRENCY,
-        **_said(tx, one),
+        **_authoritys_fields(tx, confirmed),
     )
 
 
-def _said(tx: WriteTx, one: Confirmed) -> dict[str, object]:
+def _authoritys_fields(tx: WriteTx, confirmed: Confirmed) -> dict[str, object]:
     """The members that are the authority's to say, whatever there was before."""
     return {
-        "due_date": one.due_date,
-        "period_key": one.period_key,
+        "due_date": confirmed.due_date,
+        "period_key": confirmed.period_key,
         "source": "tax_authority",
         "confidence": "confirmed",
-        "amount_due": one.amount_due,
-        "penalty": one.penalty,
+        "amount_due": confirmed.amount_due,
+        "penalty": confirmed.penalty,
         "last_checked_at": tx.now,
     }
 
 
-def _merged(tx: WriteTx, row: ObligationRow, one: Confirmed) -> ObligationRow:
-    after = replace(row, period_start_date=one.period_start_date, undecided=False, **_said(tx, one))
+def _merged(tx: WriteTx, row: ObligationRow, confirmed: Confirmed) -> ObligationRow:
+    after = replace(
+        row, period_start_date=confirmed.period_start_date, undecided=False, **_authoritys_fields(tx, confirmed)
+    )
     if after.period_id is None:
-        after = replace(after, period_id=_period_of(tx, row.legal_entity_id, one))
-    if row.status == "fulfilled" and one.is_fulfilled:
-        return replace(after, received_date=one.received_date or row.received_date)
+        after = replace(after, period_id=_period_of(tx, row.legal_entity_id, confirmed))
+    if row.status == "fulfilled" and confirmed.is_fulfilled:
+        return replace(after, received_date=confirmed.received_date or row.received_date)
     if row.status == "fulfilled" and row.fulfilled_at is not None and tx.now - row.fulfilled_at < GRACE:
         return after
     return replace(after, status="open", dismissed=False, received_date=None, fulfilled_at=None)
@@ -164,27 +168,27 @@ def _note_differences(tx: WriteTx, before: ObligationRow, after: ObligationRow) 
         obligations.note(tx, after, "required")
 
 
-def _period_of(tx: WriteTx, legal_entity_id: str, one: Confirmed) -> str | None:
+def _period_of(tx: WriteTx, legal_entity_id: str, confirmed: Confirmed) -> str | None:
     """The period that an obligation is of; one that is not there yet is made."""
-    kind = _PERIOD_TYPES.get(one.kind)
+    kind = _PERIOD_TYPES.get(confirmed.kind)
     if kind is None:
         return None
-    key = PeriodKey(kind, one.business_id, one.period_end_date)
+    key = PeriodKey(kind, confirmed.business_id, confirmed.period_end_date)
     row = periods.find(tx, legal_entity_id, key)
     if row is None:
-        row = PERIODS.insert(tx, periods.new(tx, legal_entity_id, key, **_dates(kind, one)))
+        row = PERIODS.insert(tx, periods.new(tx, legal_entity_id, key, **_dates(kind, confirmed)))
     elif row.archived_at is not None:
         row = PERIODS.update(tx, replace(row, archived_at=None))
     return row.id
 
 
-def _dates(kind: PeriodType, one: Confirmed) -> dict[str, object]:
-    end = datetime.date.fromisoformat(one.period_end_date)
-    tax_year = None if kind == "vat_period" else tax_year_of(one.period_end_date)
+def _dates(kind: PeriodType, confirmed: Confirmed) -> dict[str, object]:
+    end = datetime.date.fromisoformat(confirmed.period_end_date)
+    tax_year = None if kind == "vat_period" else tax_year_of(confirmed.period_end_date)
     return {
         "label": tax_year or vat_label(end),
         "tax_year": tax_year,
-        "start_date": one.period_start_date,
+        "start_date": confirmed.period_start_date,
         "cumulative": kind == "itsa_quarter" and income_tax.year_of(end) >= income_tax.CUMULATIVE_FROM,
-        "filing_due_date": None if one.kind.endswith("_payment") else one.due_date,
+        "filing_due_date": None if confirmed.kind.endswith("_payment") else confirmed.due_date,
     }

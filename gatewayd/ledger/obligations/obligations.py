@@ -46,11 +46,14 @@ WHERE org_id = :org_id AND obligation_id = :id AND type = 'due_date_changed'
 
 
 class Penalty(Response, frozen=True, kw_only=True):
-    """What missed deadlines have cost, as the authority says. `amount` is in the obligation's currency."""
+    """What missed deadlines have cost, as the authority says."""
 
     points: int | None
+    """How many penalty points there are. Null: nobody said."""
     regime_threshold: int | None
+    """With how many points a penalty is due. Null: nobody said."""
     amount: AmountText | None
+    """What is charged, in the obligation's currency. Null: nobody said."""
 
 
 class StoredObligation(Response, frozen=True, kw_only=True):
@@ -59,39 +62,60 @@ class StoredObligation(Response, frozen=True, kw_only=True):
     id: Id
     external_id: str | None
     kind: ObligationKind
+    """What is due. `itsa_` is of Making Tax Digital for Income Tax, `cgt_property_report` of homes that were sold;
+    `custom`: what a person entered under a `name`."""
     name: Annotated[str, Meta(description="What it is, where a person entered it.")] | None
     legal_entity_id: Id
+    """Whose obligation it is."""
     business_id: Id | None
+    """The business, or source of income, that it is about. Null: it is about the whole legal entity."""
     period_id: Id | None
+    """The period of `periods.list` that it is of. Null: it is of none of them."""
     period_start_date: DateText
+    """The first day of what it is about."""
     period_end_date: DateText
+    """The last day of what it is about, included."""
     due_date: DateText
+    """The last day on which it is in time: the authority's, else the one that is predicted or was entered."""
     predicted_due_date: (
         Annotated[str, Meta(description="What the calendar says, where it knows; the authority's dueDate goes before.")]
         | None
     )
     received_date: DateText | None
+    """The day on which it was met, as the authority or a person says. Null: it is not met, or nobody said when."""
     fulfilled_at: Timestamp | None
+    """When it was noted here that it was met. Null: it is not met."""
     period_key: Annotated[str, Meta(description="The authority's own key. Not to be shown to people.")] | None
     source: Source
+    """`tax_authority`: the authority has it, and alone says what becomes of it; `local`: the calendar predicts it, or a
+    person entered it."""
     confidence: Literal["confirmed", "predicted"]
+    """`predicted`: the calendar reckons it; `confirmed`: the authority says so, or it follows from a certificate, a
+    sale or a deadline of your own."""
     undecided: Annotated[
         bool, Meta(description="Nobody knows whether it is asked for, or was met elsewhere: it is never overdue.")
     ]
     penalty: Penalty | None
+    """What missed deadlines have cost, as the authority says. Null: it said nothing."""
     amount_due: Amount | None
+    """What is to be paid. Null: nothing is, or nobody knows how much."""
     currency: str
+    """The currency of the amounts; always GBP."""
     last_checked_at: Timestamp | None
+    """When the authority told of it last. Null: it never did."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
 
 
 class Obligation(StoredObligation, frozen=True, kw_only=True):
-    """What is due. `daysUntilDue` is negative once the day has passed, whether it was met or not."""
+    """What is due to an authority, or by oneself, and when."""
 
     status: Status
+    """`overdue`: it is open on a day after the due date, in London; `not_required`: it applies no more, or a person
+    said that it does not."""
     days_until_due: int
+    """Whole days from today to the due date, in London. Negative once it has passed, whether it was met or not."""
 
 
 class ObligationRow(StoredObligation, frozen=True, kw_only=True):
@@ -108,12 +132,17 @@ class ObligationRow(StoredObligation, frozen=True, kw_only=True):
 
 
 class ObligationEvent(Response, frozen=True, kw_only=True):
-    """Something that happened to an obligation. `by` null: the calendar or the tax authority did it."""
+    """Something that happened to an obligation."""
 
     type: EventType
+    """What happened. `required`: it applies again; `reopened`: it was not met, or is required, after all."""
     at: Timestamp
+    """When it happened."""
     by: str | None
+    """The user who did it, else the credential; `operator`: whoever runs the server. Null: the calendar or the tax
+    authority did."""
     detail: str | None
+    """The dates that it is about, or the reason that was given, for people. Null: there is no more to say."""
 
 
 class ObligationKey(NamedTuple):
@@ -189,16 +218,16 @@ def of_entity(tx: ReadTx, legal_entity_id: str, business_id: str | None = None) 
     """All obligations of a legal entity; with a business, without those of the others."""
     select = _SELECT_OF_ENTITY if business_id is None else _SELECT_BESIDE_BUSINESSES
     rows = tx.rows(select, legal_entity_id=legal_entity_id, business_id=business_id)
-    found = (OBLIGATIONS.read(tx, row) for row in rows)
-    return {key_of(row): row for row in found}
+    obligations = (OBLIGATIONS.read(tx, row) for row in rows)
+    return {key_of(row): row for row in obligations}
 
 
 def find(tx: ReadTx, legal_entity_id: str, key: ObligationKey) -> ObligationRow | None:
     """The obligation of that key, if there is one."""
     kind, business_id, end, slot = key
     values = {"of": business_id or "", "kind": kind, "end": end, "slot": slot}
-    found = tx.row(_SELECT_BY_KEY, legal_entity_id=legal_entity_id, **values)
-    return None if found is None else OBLIGATIONS.read(tx, found)
+    columns = tx.row(_SELECT_BY_KEY, legal_entity_id=legal_entity_id, **values)
+    return None if columns is None else OBLIGATIONS.read(tx, columns)
 
 
 def ids_of_period(tx: ReadTx, period_id: str) -> list[str]:
@@ -208,8 +237,8 @@ def ids_of_period(tx: ReadTx, period_id: str) -> list[str]:
 
 def filed_of_period(tx: ReadTx, period_id: str) -> str | None:
     """An obligation of a period that the authority says is fulfilled."""
-    found: str | None = tx.value(_SELECT_FILED, period_id=period_id)
-    return found
+    obligation_id: str | None = tx.value(_SELECT_FILED, period_id=period_id)
+    return obligation_id
 
 
 def are_payments_on_account(tx: ReadTx, legal_entity_id: str, start: str) -> bool:
@@ -219,14 +248,14 @@ def are_payments_on_account(tx: ReadTx, legal_entity_id: str, start: str) -> boo
 
 def update_made(tx: ReadTx, business_id: str, first: str, last: str) -> str | None:
     """A quarterly update of a business that was made for a quarter that ends within these ISO dates."""
-    found: str | None = tx.value(_SELECT_UPDATE_MADE, business_id=business_id, first=first, last=last)
-    return found
+    obligation_id: str | None = tx.value(_SELECT_UPDATE_MADE, business_id=business_id, first=first, last=last)
+    return obligation_id
 
 
 def open_of_business(tx: ReadTx, business_id: str) -> str | None:
     """The first obligation of a business that is not met. Chosen: of a period that is to come there is none yet."""
-    found: str | None = tx.value(_SELECT_OPEN_OF_BUSINESS, business_id=business_id, today=tx.today)
-    return found
+    obligation_id: str | None = tx.value(_SELECT_OPEN_OF_BUSINESS, business_id=business_id, today=tx.today)
+    return obligation_id
 
 
 def events_of(tx: ReadTx, obligation_id: str) -> list[ObligationEvent]:
@@ -273,8 +302,8 @@ def open_updates_beside(tx: ReadTx, row: ObligationRow) -> list[ObligationRow]:
     if row.kind != "itsa_quarterly_update" or row.business_id is None:
         return []
     first, last = bounds(tax_year_of(row.period_end_date))
-    found = tx.rows(_SELECT_OPEN_UPDATES, business_id=row.business_id, first=first, last=last)
-    return [one for one in (OBLIGATIONS.read(tx, values) for values in found) if one.id != row.id]
+    rows = tx.rows(_SELECT_OPEN_UPDATES, business_id=row.business_id, first=first, last=last)
+    return [other for other in (OBLIGATIONS.read(tx, values) for values in rows) if other.id != row.id]
 
 
 def is_silent(tx: ReadTx, days: int) -> bool:

@@ -84,7 +84,7 @@ def refresh(tx: WriteTx, legal_entity_id: str, business_id: str | None = None) -
     )
     seen = horizon(taxpayer.created, datetime.date.fromisoformat(tx.today))
     rows = stored.obligations.values()
-    expected = forecast(taxpayer, _said(rows), seen, business_id, contracted=_contracted(rows))
+    expected = forecast(taxpayer, _said_by_authority(rows), seen, business_id, contracted=_contracted(rows))
     ids = _settle_periods(tx, legal_entity_id, stored, expected)
     _settle_obligations(tx, legal_entity_id, stored.obligations, expected, ids)
     if business_id is None:
@@ -115,7 +115,7 @@ def _note_made(tx: WriteTx, legal_entity_id: str) -> None:
         tx.run(_INSERT_CALENDAR, **values)
 
 
-def _said(rows: Iterable[ObligationRow]) -> list[Said]:
+def _said_by_authority(rows: Iterable[ObligationRow]) -> list[Said]:
     day = datetime.date.fromisoformat
     return [
         Said(row.kind, row.business_id, day(row.period_start_date), day(row.period_end_date))
@@ -182,35 +182,40 @@ def _settle_obligations(
     expected: Forecast,
     ids: dict[PeriodKey, str],
 ) -> None:
-    wanted = {ObligationKey(one.kind, one.business_id, one.end, one.slot): one for one in expected.obligations}
-    for key, one in wanted.items():
-        period_id = None if one.period is None else ids[one.period]
+    wanted = {
+        ObligationKey(obligation.kind, obligation.business_id, obligation.end, obligation.slot): obligation
+        for obligation in expected.obligations
+    }
+    for key, obligation in wanted.items():
+        period_id = None if obligation.period is None else ids[obligation.period]
         row = stored.get(key)
         if row is None:
-            OBLIGATIONS.insert(tx, _predicted(tx, legal_entity_id, one, period_id))
+            OBLIGATIONS.insert(tx, _predicted(tx, legal_entity_id, obligation, period_id))
         else:
-            _keep(tx, row, one, period_id)
+            _keep(tx, row, obligation, period_id)
     for key, row in stored.items():
         if key not in wanted and (key.slot == "" or row.calculated):
             _put_away(tx, row)
 
 
-def _predicted(tx: WriteTx, legal_entity_id: str, one: ExpectedObligation, period_id: str | None) -> ObligationRow:
+def _predicted(
+    tx: WriteTx, legal_entity_id: str, obligation: ExpectedObligation, period_id: str | None
+) -> ObligationRow:
     return OBLIGATIONS.new(
         tx,
         None,
-        kind=one.kind,
+        kind=obligation.kind,
         legal_entity_id=legal_entity_id,
-        business_id=one.business_id,
+        business_id=obligation.business_id,
         period_id=period_id,
-        slot=one.slot,
-        undecided=one.undecided,
-        calculated=bool(one.slot),
-        amount_due=None if one.amount is None else Money(one.amount, CURRENCY),
-        period_start_date=one.start,
-        period_end_date=one.end,
-        due_date=one.due,
-        predicted_due_date=one.due,
+        slot=obligation.slot,
+        undecided=obligation.undecided,
+        calculated=bool(obligation.slot),
+        amount_due=None if obligation.amount is None else Money(obligation.amount, CURRENCY),
+        period_start_date=obligation.start,
+        period_end_date=obligation.end,
+        due_date=obligation.due,
+        predicted_due_date=obligation.due,
         status="open",
         dismissed=False,
         source="local",
@@ -219,15 +224,21 @@ def _predicted(tx: WriteTx, legal_entity_id: str, one: ExpectedObligation, perio
     )
 
 
-def _keep(tx: WriteTx, row: ObligationRow, one: ExpectedObligation, period_id: str | None) -> None:
+def _keep(tx: WriteTx, row: ObligationRow, obligation: ExpectedObligation, period_id: str | None) -> None:
     """Bring what is stored to what is expected. Of a confirmed one the calendar has only its prediction to say."""
     if row.source == "local" and (row.status == "fulfilled" or row.dismissed):
         return
-    after = replace(row, predicted_due_date=one.due, period_id=period_id)
+    after = replace(row, predicted_due_date=obligation.due, period_id=period_id)
     if row.source == "local":
-        after = replace(after, period_start_date=one.start, due_date=one.due, status="open", undecided=one.undecided)
-        if row.calculated or (one.amount is not None and row.amount_due is None):
-            after = replace(after, amount_due=None if one.amount is None else Money(one.amount, CURRENCY))
+        after = replace(
+            after,
+            period_start_date=obligation.start,
+            due_date=obligation.due,
+            status="open",
+            undecided=obligation.undecided,
+        )
+        if row.calculated or (obligation.amount is not None and row.amount_due is None):
+            after = replace(after, amount_due=None if obligation.amount is None else Money(obligation.amount, CURRENCY))
     if after == row:
         return
     OBLIGATIONS.update(tx, after)
@@ -260,7 +271,7 @@ def keep_vat_return(tx: WriteTx, legal_entity_id: str) -> None:
             vat_years.keep(tx, period.id, liability)
 
 
-def payable(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> int | None:
+def payable(tx: ReadTx, legal_entity_id: str, date_range: DateRange) -> int | None:
     """What is payable on the return of some days, pence; None: nobody knows.
 
     Chosen: nothing where VAT is repaid, for the law adds up what somebody was liable to pay (SI 1993/2001 art 5).
@@ -268,7 +279,7 @@ def payable(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> int | None:
     if vat_standing.of_entity(tx, legal_entity_id).seller.base_currency != _CURRENCY:
         return None
     try:
-        boxes = vat_return.boxes(vat_figures.of_period(tx, legal_entity_id, whole))
+        boxes = vat_return.boxes(vat_figures.of_period(tx, legal_entity_id, date_range))
     except Problem as problem:
         if problem.code != "currency_mismatch":
             raise

@@ -209,7 +209,7 @@ class Quarters:
 
     def _quarter(self, day: datetime.date, more: int) -> int:
         """The first quarter day, counted from the year 0, that is not before what comes `more` days, 0 or 1, later."""
-        return _QUARTERS * day.year + sum(one < (day.month, day.day + more) for one in self._days)
+        return _QUARTERS * day.year + sum(quarter_day < (day.month, day.day + more) for quarter_day in self._days)
 
 
 def due_until(terms: Terms, day: str) -> int:
@@ -264,8 +264,8 @@ def unpaid(terms: Terms, day: str, received: int) -> Unpaid | None:
 
 def oldest_unpaid(terms: Terms, day: str, received: int) -> str | None:
     """The ISO date of the oldest of what `unpaid` finds; None: it finds nothing."""
-    found = unpaid(terms, day, received)
-    return None if found is None else found.oldest
+    arrears = unpaid(terms, day, received)
+    return None if arrears is None else arrears.oldest
 
 
 def latest_due(terms: Terms, day: str) -> str | None:
@@ -278,11 +278,11 @@ def latest_due(terms: Terms, day: str) -> str | None:
 
 def amounts(terms: Terms) -> set[int]:
     """What one rent may come to, in minor units: those of the history, and of parts of periods at the start and end."""
-    found = set()
+    sums = set()
     for part in parts(terms):
         runs = _runs(part, part.start if part.end is None else part.end)
-        found |= {step.amount for step in part.steps} | {run.amount for run in runs}
-    return found
+        sums |= {step.amount for step in part.steps} | {run.amount for run in runs}
+    return sums
 
 
 def rent_on(terms: Terms, day: str) -> Rent:
@@ -318,12 +318,12 @@ def _runs(terms: Terms, day: str) -> list[_Run]:
     runs = _part_before(terms, grid)
     count = grid.until(_date(until))
     if terms.end is None or not count:
-        return runs + _whole(terms, grid, count)
+        return runs + _first_periods(terms, grid, count)
     begins, following, end = grid.nth(count - 1), grid.nth(count), _date(terms.end).toordinal()
     if following <= end + 1:
-        return runs + _whole(terms, grid, count)
+        return runs + _first_periods(terms, grid, count)
     part = _part(terms, _iso(begins), end + 1 - begins, following - begins)
-    return [*runs, *_whole(terms, grid, count - 1), _Run(count - 1, 1, part)]
+    return [*runs, *_first_periods(terms, grid, count - 1), _Run(count - 1, 1, part)]
 
 
 def _part_before(terms: Terms, grid: _Weeks | _Months | Quarters) -> list[_Run]:
@@ -342,7 +342,7 @@ def _part(terms: Terms, first: str, days: int, of: int) -> int:
     return half_up(rent * days, of) if terms.quarter_days is None else part(rent, days)
 
 
-def _whole(terms: Terms, grid: _Weeks | _Months | Quarters, count: int) -> list[_Run]:
+def _first_periods(terms: Terms, grid: _Weeks | _Months | Quarters, count: int) -> list[_Run]:
     """The first `count` periods, at the rents of their first days."""
     if len(terms.steps) == 1:
         return [_Run(0, count, terms.steps[0].amount)] if count else []

@@ -47,7 +47,7 @@ _history = msgspec.json.Decoder(list[_Step])
 def terms_of(*columns: Any) -> Terms:
     """The terms of `COLUMNS`, as they are by law."""
     currency, start, last_day, frequency, due_day, history, type_, quarter_days = columns
-    steps = [Step(one.from_date, to_minor(one.amount, currency), one.frequency) for one in _history.decode(history)]
+    steps = [Step(step.from_date, to_minor(step.amount, currency), step.frequency) for step in _history.decode(history)]
     terms = Terms(start, last_day, frequency, due_day, tuple(steps), quarter_days=quarter_days)
     return put_in(terms, type_)
 

@@ -161,17 +161,17 @@ def add_span(tx: ReadTx, account: Account, span: DateRange, books: Books, eviden
     Raises `Problem` `currency_mismatch` for foreign money without a rate.
     """
     treatment = account.vat.treatment_on(span.first)
-    asked = {**account.whose, "currency": account.currency, **span._asdict()}
+    values = {**account.whose, "currency": account.currency, **span._asdict()}
     for by_date in STATEMENTS[account.scope, account.basis]:
-        hard = [tx.each(by_date.hard, **asked)]
-        for row in tx.rows(by_date.sums, **asked):
+        hard = [tx.each(by_date.hard, **values)]
+        for row in tx.rows(by_date.sums, **values):
             category, direction, *_ = row
             if treatment == "flat_rate" and bears_flat_rate(account.business_type, category):
-                hard.append(tx.each(by_date.line, category=category, direction=direction, **asked))
+                hard.append(tx.each(by_date.line, category=category, direction=direction, **values))
             else:
                 _add_sum(account, treatment, row, books, evidence)
-        for found in itertools.chain.from_iterable(hard):
-            _add_row(account, money_of(found, account.basis), books, evidence)
+        for hard_row in itertools.chain.from_iterable(hard):
+            _add_row(account, money_of(hard_row, account.basis), books, evidence)
 
 
 def money_of(row: Row, basis: Basis) -> Allocated:
@@ -272,17 +272,17 @@ class Place(NamedTuple):
 
 
 def page(
-    tx: ReadTx, account: Account, whole: DateRange, category: str | None, after: Place, count: int
+    tx: ReadTx, account: Account, date_range: DateRange, category: str | None, after: Place, count: int
 ) -> list[AllocatedRow]:
     """The next `count` rows that count in a range, by the date of the money; of one category, or None for all."""
-    asked = {"category": category, "after_id": after.id, "count": count, **whole._asdict()}
+    values = {"category": category, "after_id": after.id, "count": count, **date_range._asdict()}
     # money moves before and after its bill, so that on accruals any day may be the next
-    asked["start"] = max(whole.first, after.date) if account.basis == "cash" else after.date
-    rows = tx.rows(PAGES[account.scope, account.basis], **account.whose, **asked)
-    return [_row(account, row) for row in rows]
+    values["start"] = max(date_range.first, after.date) if account.basis == "cash" else after.date
+    rows = tx.rows(PAGES[account.scope, account.basis], **account.whose, **values)
+    return [_allocated_row(account, row) for row in rows]
 
 
-def _row(account: Account, row: Row) -> AllocatedRow:
+def _allocated_row(account: Account, row: Row) -> AllocatedRow:
     figures, details, document_ids = row[:FIGURE_COUNT], row[FIGURE_COUNT:-1], row[-1]
     date, source_id, import_id, description, matched_by, rule_id, reason, property_id = details
     return AllocatedRow(

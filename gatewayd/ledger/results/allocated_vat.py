@@ -114,16 +114,18 @@ class _Amounts(NamedTuple):
     with_vat: int
 
 
-def entries(tx: ReadTx, vat: VatStanding, legal_entity_id: str, whole: DateRange, basis: Basis) -> Iterator[VatEntry]:
+def entries(
+    tx: ReadTx, vat: VatStanding, legal_entity_id: str, date_range: DateRange, basis: Basis
+) -> Iterator[VatEntry]:
     """What the allocations to the businesses of a legal entity add. Raises `Problem` `currency_mismatch`."""
-    spans = cut(whole, [*vat.changes(), *vat.percent_changes()])
+    spans = cut(date_range, [*vat.changes(), *vat.percent_changes()])
     for business_id, business_type, currency in tx.rows(_SELECT_BUSINESSES, legal_entity_id=legal_entity_id):
         for span in spans:
-            asked = {"business_id": business_id, "currency": vat.seller.base_currency, **span._asdict()}
+            values = {"business_id": business_id, "currency": vat.seller.base_currency, **span._asdict()}
             for sums, by_row in _STATEMENTS[basis]:
-                for row in tx.rows(sums, **asked):
+                for row in tx.rows(sums, **values):
                     yield _entry(span, business_type, _Kind(*row[:4]), _Amounts(*row[4:]))
-                for row in tx.each(by_row, **asked):
+                for row in tx.each(by_row, **values):
                     amounts = _in_base(row, currency, vat.seller.base_currency)
                     yield _entry(span, business_type, _Kind(*row[:4])._replace(tax_point=row[7]), amounts)
 

@@ -91,18 +91,18 @@ def told(tx: ReadTx, rows: Sequence[Allocation]) -> Iterator[tuple[str, str, str
         yield id_, f"capital_goods_{doubt}", messages[doubt]
 
 
-def of_period(tx: ReadTx, vat: VatStanding, whole: DateRange, basis: Basis) -> dict[Doubt, int]:
+def of_period(tx: ReadTx, vat: VatStanding, date_range: DateRange, basis: Basis) -> dict[Doubt, int]:
     """How many purchases of a range a return leaves in doubt: those of days on the flat rate."""
     if not vat.is_ever_flat:
         return {}
-    found: dict[Doubt, int] = {}
+    counts: dict[Doubt, int] = {}
     for (business_id,) in tx.rows(_SELECT_BUSINESSES, legal_entity_id=vat.seller.legal_entity_id):
-        asked = {"business_id": business_id, **whole._asdict()}
-        rows = (_of_row(row) for sql in _STATEMENTS[basis] for row in tx.each(sql, **asked))
+        values = {"business_id": business_id, **date_range._asdict()}
+        rows = (_of_row(row) for sql in _STATEMENTS[basis] for row in tx.each(sql, **values))
         flat = [row for row in rows if vat.treatment_on(row.tax_point) == "flat_rate"]
         for _, doubt in _doubts(flat):
-            found[doubt] = found.get(doubt, 0) + 1
-    return found
+            counts[doubt] = counts.get(doubt, 0) + 1
+    return counts
 
 
 def _doubts(rows: Iterable[_Bought]) -> Iterator[tuple[str, Doubt]]:

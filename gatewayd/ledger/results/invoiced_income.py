@@ -228,22 +228,22 @@ class WithoutBusiness(NamedTuple):
     nowhere: int
 
 
-def entries(tx: ReadTx, account: Account, whole: DateRange) -> Iterator[Entry]:
+def entries(tx: ReadTx, account: Account, date_range: DateRange) -> Iterator[Entry]:
     """What invoices count for in a range, in no order. Raises `Problem` `currency_mismatch`."""
     counts = _Counting(tx, account)
-    asked = {"business_id": account.business_id, "legal_entity_id": counts.legal_entity_id, **whole._asdict()}
+    values = {"business_id": account.business_id, "legal_entity_id": counts.legal_entity_id, **date_range._asdict()}
     if account.basis == "accruals":
         for sql, sign in ((_SELECT_SUPPLIED, 1), (_SELECT_CREDITED, -1)):
-            for rows in together(filter(counts.counts, tx.each(sql, **asked)), 0).values():
+            for rows in together(filter(counts.counts, tx.each(sql, **values)), 0).values():
                 yield from _supplied(account, rows, sign)
     sql = _SELECT_PAID_FOREIGN if account.basis == "accruals" else _SELECT_PAID
-    touched = together(filter(counts.counts, tx.each(sql, **asked)), 0)
-    payments = together(tx.each(_SELECT_PAYMENTS, **asked), 0) if touched else {}
-    credited = together(tx.each(_SELECT_CREDITS, **asked), 0) if touched else {}
+    touched = together(filter(counts.counts, tx.each(sql, **values)), 0)
+    payments = together(tx.each(_SELECT_PAYMENTS, **values), 0) if touched else {}
+    credited = together(tx.each(_SELECT_CREDITS, **values), 0) if touched else {}
     for invoice_id, rows in touched.items():
         paid = [Payment(*row[1:]) for row in payments.get(invoice_id, ())]
         for entry in _paid(account, rows, paid, together(credited.get(invoice_id, ()), 1).values()):
-            if whole.first <= entry.date <= whole.last:
+            if date_range.first <= entry.date <= date_range.last:
                 yield entry
 
 
@@ -263,26 +263,26 @@ class _Counting:
 
 
 def _is_ever_sole(of_entity: Sequence[Business], business_id: str) -> bool:
-    """Whether there is a day on which a business is its entity's only one: the only one changes on these days alone."""
+    """Whether a business is its entity's only one on some day. Which one it is changes only on the days tried here."""
     changes = {"0001-01-01"}
-    for one in of_entity:
-        changes.update(day for day in (one.commenced_on, one.archived_on) if day is not None)
-        if one.ceased_on is not None:
-            changes.add(days_after(one.ceased_on, 1))
+    for business in of_entity:
+        changes.update(day for day in (business.commenced_on, business.archived_on) if day is not None)
+        if business.ceased_on is not None:
+            changes.add(days_after(business.ceased_on, 1))
     return any(businesses.sole_on(of_entity, day) == business_id for day in changes)
 
 
 def together(rows: Iterable[Row], column: int) -> Mapping[str, list[Row]]:
     """The rows by the id that stands in a column."""
-    found: dict[str, list[Row]] = {}
+    groups: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row[column], []).append(row)
-    return found
+        groups.setdefault(row[column], []).append(row)
+    return groups
 
 
 def _supplied(account: Account, rows: Sequence[Row], sign: int) -> Iterator[Entry]:
     head, withheld = _Head(*rows[0][:_FIRST_FIGURE]), rows[0][_FIRST_FIGURE]
-    lines = _lines(account, head, [row[_FIRST_FIGURE + 1 :] for row in rows])
+    lines = _figures_by_line(account, head, [row[_FIRST_FIGURE + 1 :] for row in rows])
     amounts = {line: _counted(account, head, figures, head.supply_date) for line, figures in lines.items()}
     if withheld:
         amounts[_held(account, lines)] = _in_books(account, head, withheld)
@@ -297,7 +297,7 @@ def _paid(
 ) -> Iterator[Entry]:
     head = _Head(*rows[0][:_FIRST_FIGURE])
     payable, withheld = rows[0][_FIRST_FIGURE : _FIRST_FIGURE + 2]
-    lines = _lines(account, head, [row[_FIRST_FIGURE + 2 :] for row in rows])
+    lines = _figures_by_line(account, head, [row[_FIRST_FIGURE + 2 :] for row in rows])
     credits_ = [_credit(account, head, credit) for credit in credited]
     held = _held(account, lines)
     invoice = PaidInvoice(payable, _in_books(account, head, withheld), lines, payments, credits_)
@@ -345,11 +345,11 @@ def _held(account: Account, lines: Iterable[_Line]) -> _Line:
 def _credit(account: Account, head: _Head, rows: Sequence[Row]) -> Credit[_Line]:
     """A credit note against the invoice, which has the invoice's currency and rate."""
     _, id_, date, payable, withheld, *_ = rows[0]
-    lines = _lines(account, head, [row[5:] for row in rows])
+    lines = _figures_by_line(account, head, [row[5:] for row in rows])
     return Credit(date, id_, payable, _in_books(account, head, withheld), lines)
 
 
-def _lines(account: Account, head: _Head, rows: Iterable[Row]) -> dict[_Line, Figures]:
+def _figures_by_line(account: Account, head: _Head, rows: Iterable[Row]) -> dict[_Line, Figures]:
     """Figures by category and property, in the currency of the books: lines that are alike are converted together."""
     sums: dict[_Line, Figures] = {}
     for category, vat_code, is_capital, net, gross, property_id in rows:
@@ -379,14 +379,14 @@ def _counted(account: Account, head: _Head, figures: Figures, date: str) -> int:
     return figures.net
 
 
-def without_business(tx: ReadTx, account: Account, whole: DateRange, most: int) -> WithoutBusiness:
+def without_business(tx: ReadTx, account: Account, date_range: DateRange, most: int) -> WithoutBusiness:
     """How many invoices of an account's legal entity that were issued in a range name no business.
 
     `most` of them are looked at. Those that count in another business are in neither number.
     """
     legal_entity_id = account.vat.seller.legal_entity_id or ""
-    asked = {"legal_entity_id": legal_entity_id, "first": whole.first, "last": whole.last, "most": most}
-    dates = [row[0] for row in tx.rows(_SELECT_WITHOUT_BUSINESS, **asked)]
+    values = {"legal_entity_id": legal_entity_id, "first": date_range.first, "last": date_range.last, "most": most}
+    dates = [row[0] for row in tx.rows(_SELECT_WITHOUT_BUSINESS, **values)]
     of_entity = businesses.of_entity(tx, legal_entity_id) if dates else []
     whose = [businesses.sole_on(of_entity, date) for date in dates]
     return WithoutBusiness(whose.count(account.business_id), whose.count(None))

@@ -44,7 +44,7 @@ class Share(NamedTuple):
 
 
 class OwnerShares(NamedTuple):
-    """The share that holds now, and those that closed days keep, oldest first; what has none has that of `of`."""
+    """The share that holds now, and those that closed days keep, oldest first; `percent` None: that of `of`."""
 
     percent: str | None
     former: Sequence[Share] = ()
@@ -52,7 +52,7 @@ class OwnerShares(NamedTuple):
 
     def on(self, date: str) -> str:
         """The share of an ISO date, a decimal."""
-        percent = next((one.percent for one in self.former if date <= one.last_day), self.percent)
+        percent = next((share.percent for share in self.former if date <= share.last_day), self.percent)
         if percent is not None:
             return percent
         assert self.of is not None  # a business has a share
@@ -60,14 +60,14 @@ class OwnerShares(NamedTuple):
 
     def changes(self) -> Iterator[str]:
         """The days on which the share may become another."""
-        for one in self.former:
-            yield after(one.last_day)
+        for share in self.former:
+            yield after(share.last_day)
         if self.of is not None:
             yield from self.of.changes()
 
-    def spans(self, whole: DateRange) -> list[DateRange]:
+    def spans(self, date_range: DateRange) -> list[DateRange]:
         """The range in parts of one share each, oldest first."""
-        return cut(whole, self.changes())
+        return cut(date_range, self.changes())
 
 
 def of_business(tx: ReadTx, business_id: str, percent: str) -> OwnerShares:
@@ -80,10 +80,10 @@ def of_properties(
 ) -> dict[str | None, OwnerShares]:
     """The shares of properties of a business; None: of those that have, or had on closed days, one of their own."""
     former = _former(tx, business_id)
-    whole = OwnerShares(percent, former.get("", ()))
+    of_business = OwnerShares(percent, former.get("", ()))
     own: dict[str, str] = dict(tx.rows(_SELECT_OWN, business_id=business_id))
     ids = sorted({*own, *former} - {""}) if property_ids is None else property_ids
-    return {id_: OwnerShares(own.get(id_), former.get(id_, ()), whole) for id_ in ids}
+    return {id_: OwnerShares(own.get(id_), former.get(id_, ()), of_business) for id_ in ids}
 
 
 def keep(tx: WriteTx, business_id: str, property_id: str | None, percent: str | None, last_closed: str | None) -> None:
@@ -130,7 +130,7 @@ def keep_steps(tx: WriteTx, of: Of, percent: str | None, steps: Sequence[Step], 
 
 
 def _raw(shares: OwnerShares, date: str) -> str | None:
-    return next((one.percent for one in shares.former if date <= one.last_day), shares.percent)
+    return next((share.percent for share in shares.former if date <= share.last_day), shares.percent)
 
 
 def _raw_of(steps: Sequence[Step], date: str) -> str | None:
@@ -139,7 +139,7 @@ def _raw_of(steps: Sequence[Step], date: str) -> str | None:
 
 def _former(tx: ReadTx, business_id: str) -> dict[str, list[Share]]:
     """By property, and of the business itself under the empty name."""
-    found: dict[str, list[Share]] = {}
+    former: dict[str, list[Share]] = {}
     for property_id, last_day, percent in tx.rows(_SELECT_FORMER, business_id=business_id):
-        found.setdefault(property_id, []).append(Share(last_day, percent))
-    return found
+        former.setdefault(property_id, []).append(Share(last_day, percent))
+    return former

@@ -92,9 +92,9 @@ class Books:
 
     def post(self, posting: Posting) -> None:
         """Add what counts in one line."""
-        found = self._sums.setdefault(posting.category, [0, 0])
-        found[0] += posting.amount
-        found[1] += posting.disallowable
+        sums = self._sums.setdefault(posting.category, [0, 0])
+        sums[0] += posting.amount
+        sums[1] += posting.disallowable
 
     def merge(self, others: Iterable["Books"]) -> "Books":
         """Add all that others hold."""
@@ -152,12 +152,12 @@ def combined(statements: Iterable[Statement]) -> Statement:
     """The sum of accounts, of whatever types of business."""
     sums: tuple[dict[str, list[int]], ...] = ({}, {}, {})
     for statement in statements:
-        for found, lines in zip(sums, statement, strict=True):
+        for totals, lines in zip(sums, statement, strict=True):
             for category, amount, disallowable in lines:
-                line = found.setdefault(category, [0, 0])
+                line = totals.setdefault(category, [0, 0])
                 line[0] += amount
                 line[1] += disallowable
-    each = (tuple(Line(category, *found[category]) for category in sorted(found, key=_place)) for found in sums)
+    each = (tuple(Line(category, *totals[category]) for category in sorted(totals, key=_place)) for totals in sums)
     return Statement(*each)
 
 

@@ -107,45 +107,49 @@ class Rents(NamedTuple):
     @property
     def settled(self) -> frozenset[str]:
         """The allocations that paid rents which were due, and count for nothing themselves."""
-        return frozenset(one.allocation_id for one in self.entries if one.kind == "settled" and one.allocation_id)
+        return frozenset(
+            entry.allocation_id for entry in self.entries if entry.kind == "settled" and entry.allocation_id
+        )
 
     def of(self, property_id: str | None) -> "Rents":
         """Those of a property; None: of none, and there are none."""
-        return self._replace(entries=tuple(one for one in self.entries if one.property_id == property_id))
+        return self._replace(entries=tuple(entry for entry in self.entries if entry.property_id == property_id))
 
 
-def of_account(tx: ReadTx, account: Account, whole: DateRange) -> Rents:
+def of_account(tx: ReadTx, account: Account, date_range: DateRange) -> Rents:
     """The rents of a business in a range; none on cash basis. Raises `Problem` `currency_mismatch`."""
     if account.basis != "accruals":
         return Rents()
     lets, by_money = _counted(tx, account)
     if not lets:
         return Rents(by_money=by_money)
-    asked = {"business_id": account.business_id, "currency": account.currency, **whole._asdict()}
+    values = {"business_id": account.business_id, "currency": account.currency, **date_range._asdict()}
     vat = (
-        {id_: (amount, part) for id_, amount, part in tx.rows(_SELECT_VAT, **asked)} if _is_registered(account) else {}
+        {id_: (amount, part) for id_, amount, part in tx.rows(_SELECT_VAT, **values)} if _is_registered(account) else {}
     )
-    entries = [*_due(account, lets, whole, vat), *_settled(tx, account, lets, asked)]
-    for id_, date, amount, tenancy_id, property_id in tx.rows(_SELECT_WRITTEN_OFF, **asked):
+    entries = [*_due(account, lets, date_range, vat), *_settled(tx, account, lets, values)]
+    for id_, date, amount, tenancy_id, property_id in tx.rows(_SELECT_WRITTEN_OFF, **values):
         if tenancy_id in lets:
             loss = Posting(loss_category(account.business_type), _net(account, date, amount, vat.get(tenancy_id)))
             entries.append(RentEntry(date, "written_off", loss, tenancy_id, property_id, id_))
     return Rents(tuple(entries), by_money, any(part for _, part in vat.values()))
 
 
-def debtors(tx: ReadTx, account: Account, whole: DateRange, properties: Collection[str] | None = None) -> RentDebtors:
+def debtors(
+    tx: ReadTx, account: Account, date_range: DateRange, properties: Collection[str] | None = None
+) -> RentDebtors:
     """What tenants owed at both ends of a range, and what came between; of some properties, or None for all."""
     lets, _ = _counted(tx, account)
     if properties is not None:
         lets = {id_: let for id_, let in lets.items() if let.property_id in properties}
     ends = []
-    for day in (before(whole.first), whole.last):
-        asked = {"business_id": account.business_id, "currency": account.currency, "last": day}
-        came = {id_: (money, lost) for id_, money, lost in tx.rows(_SELECT_CAME, **asked) if id_ in lets}
+    for day in (before(date_range.first), date_range.last):
+        values = {"business_id": account.business_id, "currency": account.currency, "last": day}
+        came = {id_: (money, lost) for id_, money, lost in tx.rows(_SELECT_CAME, **values) if id_ in lets}
         due = {id_: schedule.due_until(let.terms, day) for id_, let in lets.items()}
         owed = [due[id_] - sum(came.get(id_, (0, 0))) for id_ in lets]
-        sums = sum(due.values()), sum(one[0] for one in came.values()), sum(one[1] for one in came.values())
-        ends.append((sum(max(one, 0) for one in owed), sum(max(-one, 0) for one in owed), sums))
+        sums = sum(due.values()), sum(pair[0] for pair in came.values()), sum(pair[1] for pair in came.values())
+        ends.append((sum(max(amount, 0) for amount in owed), sum(max(-amount, 0) for amount in owed), sums))
     (owed_first, ahead_first, first), (owed_last, ahead_last, last) = ends
     due_then, money_then, lost_then = first
     due_now, money_now, lost_now = last
@@ -168,30 +172,30 @@ def loss_category(business_type: str) -> Literal["other", "irrecoverableDebts"]:
 def _counted(tx: ReadTx, account: Account) -> tuple[dict[str, _Let], int]:
     """The tenancies of a business that count by what falls due, and how many others there are."""
     invoiced = {row[0] for row in tx.rows(_SELECT_INVOICED)}
-    found, others = {}, 0
+    lets, others = {}, 0
     for id_, property_id, use, currency, *terms in tx.rows(_SELECT_LETS, business_id=account.business_id):
         if currency == account.currency and property_id not in invoiced:
-            found[id_] = _Let(property_id, use, stored_terms.terms_of(currency, *terms))
+            lets[id_] = _Let(property_id, use, stored_terms.terms_of(currency, *terms))
         else:
             others += 1
-    return found, others
+    return lets, others
 
 
 def _due(
-    account: Account, lets: Mapping[str, _Let], whole: DateRange, vat: Mapping[str, tuple[int, int]]
+    account: Account, lets: Mapping[str, _Let], date_range: DateRange, vat: Mapping[str, tuple[int, int]]
 ) -> Iterator[RentEntry]:
     for id_, let in lets.items():
         category = rents_received.category_of(account.business_type, let.use)
-        for due in schedule.dues(let.terms, *whole):
+        for due in schedule.dues(let.terms, *date_range):
             amount = _net(account, due.first, due.amount, vat.get(id_))
             if account.vat.treatment_on(due.first) == "flat_rate" and bears_flat_rate(account.business_type, category):
                 amount -= account.vat.flat_rate_vat(due.amount, due.first)
             yield RentEntry(due.first, "due", Posting(category, amount), id_, let.property_id)
 
 
-def _settled(tx: ReadTx, account: Account, lets: Collection[str], asked: Mapping[str, str]) -> Iterator[RentEntry]:
+def _settled(tx: ReadTx, account: Account, lets: Collection[str], values: Mapping[str, str]) -> Iterator[RentEntry]:
     for sql in _BY_DAY:
-        for *columns, tenancy_id, property_id in tx.rows(sql, **asked):
+        for *columns, tenancy_id, property_id in tx.rows(sql, **values):
             if tenancy_id in lets:
                 money = money_of(tuple(columns), account.basis)
                 counted = posting_of(account, money)

@@ -1,8 +1,7 @@
 """What accounts say beside their figures (Domain F.1): the rows behind them, what `warnings` tell, how it is served.
 
-Of rows a page holds allocations by date, then invoices and rents.
-
-Money that paid a rent which had been due counts for nothing on accruals: its row says 0.
+A page of rows holds allocations by date, then invoices and rents. On accruals, money that paid a rent which had been
+due counts for nothing: its row says 0.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,18 +46,18 @@ def key_of(request: ReportRequest) -> Key:
 def explain(tx: ReadTx, request: ReportRequest, *results: Result) -> Explanation:
     """The page that a request asks for, of one account after the other. Raises `Problem` `invalid_cursor`."""
     after = key_of(request)
-    found: list[tuple[Key, PnlRow]] = []
+    keyed: list[tuple[Key, PnlRow]] = []
     for stage in range(max(after[0], 0), 2 * len(results)):
-        result, wanted = results[stage // 2], request.limit + 1 - len(found)
+        result, wanted = results[stage // 2], request.limit + 1 - len(keyed)
         _, date, id_ = after if stage == after[0] else (stage, "", "")
         if wanted > 0 and stage % 2:
-            later = (one for one in _invoices(request, result, stage) if one[0] > (stage, date, id_))
-            found += sorted(later, key=lambda one: one[0])[:wanted]
+            later = (entry for entry in _invoices(request, result, stage) if entry[0] > (stage, date, id_))
+            keyed += sorted(later, key=lambda entry: entry[0])[:wanted]
         elif wanted > 0:
             rows = allocated_money.page(tx, result.account, result.whole, request.category, Place(date, id_), wanted)
-            found += _allocations(result, stage, rows)
-    page = found[: request.limit]
-    more = len(found) > request.limit
+            keyed += _allocations(result, stage, rows)
+    page = keyed[: request.limit]
+    more = len(keyed) > request.limit
     return Explanation(data=[row for _, row in page], next_cursor=next_cursor(request, page[-1][0]) if more else None)
 
 
@@ -217,12 +216,12 @@ def _without_business(count: int, at_most: bool) -> str:
     return f"Of the invoices that the legal entity issued in these days, {number} name no business"
 
 
-def lines(found: Sequence[Line], currency: str) -> list[PnlLine]:
+def lines(statement_lines: Sequence[Line], currency: str) -> list[PnlLine]:
     """Income, or memoranda."""
-    return [PnlLine(category=line.category, amount=Money(line.amount, currency)) for line in found]
+    return [PnlLine(category=line.category, amount=Money(line.amount, currency)) for line in statement_lines]
 
 
-def expenses(found: Sequence[Line], currency: str) -> list[ExpenseLine]:
+def expenses(statement_lines: Sequence[Line], currency: str) -> list[ExpenseLine]:
     """Expenses, with what tax does not allow of them."""
     return [
         ExpenseLine(
@@ -230,23 +229,23 @@ def expenses(found: Sequence[Line], currency: str) -> list[ExpenseLine]:
             amount=Money(line.amount, currency),
             disallowable=Money(line.disallowable, currency),
         )
-        for line in found
+        for line in statement_lines
     ]
 
 
-def evidence(found: Evidence, currency: str) -> PnlEvidence:
+def evidence(figures: Evidence, currency: str) -> PnlEvidence:
     """How far expenses are documented. The share is cut to one place: only all of them are 100."""
     percent = None
-    if found.expenses > 0:
-        percent = canonical(str(Decimal(found.documented * 1000 // found.expenses).scaleb(-1)))
+    if figures.expenses > 0:
+        percent = canonical(str(Decimal(figures.documented * 1000 // figures.expenses).scaleb(-1)))
     return PnlEvidence(
-        expenses=Money(found.expenses, currency),
-        documented=Money(found.documented, currency),
+        expenses=Money(figures.expenses, currency),
+        documented=Money(figures.documented, currency),
         percent=percent,
-        missing=found.missing,
+        missing=figures.missing,
     )
 
 
-def rent_debtors(found: rents_accrued.RentDebtors, currency: str) -> RentDebtors:
+def rent_debtors(figures: rents_accrued.RentDebtors, currency: str) -> RentDebtors:
     """What tenants owed, and what became of it."""
-    return RentDebtors(**{name: Money(amount, currency) for name, amount in found._asdict().items()})
+    return RentDebtors(**{name: Money(amount, currency) for name, amount in figures._asdict().items()})

@@ -1,6 +1,6 @@
 """The result of a business over a range of days: its books, from allocations and invoices (Domain C1). Reads only.
 
-The range is cut into spans in which the standing towards VAT is one, and which no bucket and no tax year divides. Every
+The range is cut into spans: in each the standing towards VAT is one, and no bucket or tax year begins within. Every
 entry counts on one day alone, so that spans add up to the range, however it is cut.
 """
 
@@ -49,7 +49,7 @@ class Result(NamedTuple):
 def compute(
     tx: ReadTx,
     account: Account,
-    whole: DateRange,
+    date_range: DateRange,
     buckets: Iterable[DateRange] = (),
     beside: Beside | None = None,
 ) -> Result:
@@ -58,46 +58,48 @@ def compute(
     Raises `Problem` `currency_mismatch` for foreign money, or a foreign invoice, without a rate.
     """
     starts = [bucket.first for bucket in buckets]
-    ranges = cut(whole, [*starts, *account.vat.changes(), *recurring(whole, [YEAR_STARTS])])
+    ranges = cut(date_range, [*starts, *account.vat.changes(), *recurring(date_range, [YEAR_STARTS])])
     spans = [(span, Books()) for span in ranges]
     evidence = Evidence()
     for span, books in spans:
         allocated_money.add_span(tx, account, span, books, evidence)
     firsts = [span.first for span in ranges]
-    beside = _beside(tx, account, whole) if beside is None else beside
-    counted = [(one.date, one.posting) for one in beside.invoiced]
-    counted += [(one.date, one.posting) for one in beside.rents.entries]
+    beside = _beside(tx, account, date_range) if beside is None else beside
+    counted = [(entry.date, entry.posting) for entry in beside.invoiced]
+    counted += [(entry.date, entry.posting) for entry in beside.rents.entries]
     for date, posting in counted:
         spans[bisect_right(firsts, date) - 1][1].post(posting)
-    return Result(account, whole, spans, beside, evidence)
+    return Result(account, date_range, spans, beside, evidence)
 
 
-def _beside(tx: ReadTx, account: Account, whole: DateRange) -> Beside:
+def _beside(tx: ReadTx, account: Account, date_range: DateRange) -> Beside:
     """Raises `Problem` `currency_mismatch`."""
-    return Beside(list(invoiced_income.entries(tx, account, whole)), rents_accrued.of_account(tx, account, whole))
+    return Beside(
+        list(invoiced_income.entries(tx, account, date_range)), rents_accrued.of_account(tx, account, date_range)
+    )
 
 
 def compute_parts(
     tx: ReadTx,
     account: Account,
-    whole: DateRange,
+    date_range: DateRange,
     property_ids: Iterable[str | None],
     buckets: Sequence[DateRange] = (),
     beside: Beside | None = None,
 ) -> Iterator[Result]:
-    """The result of each property of a business, and for None of what names no property: together they are its result.
+    """The result of each property of a business, and for None of what names no property. They add up to its result.
 
     `beside` is that of the whole business, as in `compute`. Raises `Problem` as `compute` does.
     """
     by_property: dict[str | None, list[Entry]] = {}
-    beside = _beside(tx, account, whole) if beside is None else beside
+    beside = _beside(tx, account, date_range) if beside is None else beside
     for entry in beside.invoiced:
         by_property.setdefault(entry.property_id, []).append(entry)
     for property_id in property_ids:
         scope: Scope = "no_property" if property_id is None else "property"
         part = account._replace(scope=scope, property_id=property_id)
         own = Beside(by_property.get(property_id, []), beside.rents.of(property_id))
-        yield compute(tx, part, whole, buckets, own)
+        yield compute(tx, part, date_range, buckets, own)
 
 
 def above_consolidated_limit(result: Result) -> str | None:

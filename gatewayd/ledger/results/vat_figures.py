@@ -94,20 +94,20 @@ class _Sale(NamedTuple):
     gross: int
 
 
-def of_period(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> VatFigures:
+def of_period(tx: ReadTx, legal_entity_id: str, date_range: DateRange) -> VatFigures:
     """The figures of a legal entity's return for a range of days, in its base currency.
 
     Raises `Problem` `currency_mismatch` for a foreign amount without a rate.
     """
     vat = vat_standing.of_entity(tx, legal_entity_id)
-    asked = {"legal_entity_id": legal_entity_id, **whole._asdict()}
-    basis = _basis(tx, legal_entity_id, vat, whole)
-    sales = _paid(tx, asked, whole) if basis == "cash" else _supplied(tx, asked)
+    values = {"legal_entity_id": legal_entity_id, **date_range._asdict()}
+    basis = _basis(tx, legal_entity_id, vat, date_range)
+    sales = _paid(tx, values, date_range) if basis == "cash" else _supplied(tx, values)
     figures = VatFigures()
     turnover: dict[Fraction, int] = {}
     for sale in sales:
         figures = figures.plus(_of_sale(vat, sale, turnover))
-    for entry in allocated_vat.entries(tx, vat, legal_entity_id, whole, basis):
+    for entry in allocated_vat.entries(tx, vat, legal_entity_id, date_range, basis):
         treatment = vat.treatment_on(entry.span.first)
         if treatment == "registered":
             figures = figures.plus(entry.figures)
@@ -119,7 +119,7 @@ def of_period(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> VatFigures:
     return figures.plus(flat)
 
 
-def leaves_purchases_out(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> bool:
+def leaves_purchases_out(tx: ReadTx, legal_entity_id: str, date_range: DateRange) -> bool:
     """Whether there are purchases under the flat rate whose VAT the customer accounts for: no figures hold them.
 
     Raises `Problem` `currency_mismatch`.
@@ -127,24 +127,25 @@ def leaves_purchases_out(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> 
     vat = vat_standing.of_entity(tx, legal_entity_id)
     if not vat.is_ever_flat:
         return False
-    found = allocated_vat.entries(tx, vat, legal_entity_id, whole, _basis(tx, legal_entity_id, vat, whole))
-    return any(entry.is_left_out and vat.treatment_on(entry.span.first) == "flat_rate" for entry in found)
+    entries = allocated_vat.entries(tx, vat, legal_entity_id, date_range, _basis(tx, legal_entity_id, vat, date_range))
+    return any(entry.is_left_out and vat.treatment_on(entry.span.first) == "flat_rate" for entry in entries)
 
 
-def capital_goods_in_doubt(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> dict[Doubt, int]:
+def capital_goods_in_doubt(tx: ReadTx, legal_entity_id: str, date_range: DateRange) -> dict[Doubt, int]:
     """How many purchases of a return under the flat rate may be of capital goods, or of none, other than is said."""
     vat = vat_standing.of_entity(tx, legal_entity_id)
-    return capital_goods.of_period(tx, vat, whole, _basis(tx, legal_entity_id, vat, whole))
+    return capital_goods.of_period(tx, vat, date_range, _basis(tx, legal_entity_id, vat, date_range))
 
 
-def _basis(tx: ReadTx, legal_entity_id: str, vat: VatStanding, whole: DateRange) -> Basis:
+def _basis(tx: ReadTx, legal_entity_id: str, vat: VatStanding, date_range: DateRange) -> Basis:
     """Whether money counts when it moves, or when it is owed, in all of a return.
 
-    Under the flat rate by what the businesses keep that are carried on in it: a later one changes no return of before.
+    Under the flat rate by the basis of the businesses that are carried on in it, so that a later one changes no
+    earlier return.
     """
-    scheme = vat.terms_on(whole.first).scheme
+    scheme = vat.terms_on(date_range.first).scheme
     if scheme == "flat_rate":
-        kept = tx.rows(_SELECT_BASES, legal_entity_id=legal_entity_id, **whole._asdict())
+        kept = tx.rows(_SELECT_BASES, legal_entity_id=legal_entity_id, **date_range._asdict())
         bases = {basis for basis, carried_on in kept if carried_on} or {basis for basis, _ in kept}
         return "cash" if bases == {"cash"} else "accruals"
     return "cash" if scheme == "cash" else "accruals"
@@ -168,32 +169,32 @@ def _add_turnover(vat: VatStanding, date: str, gross: int, turnover: dict[Fracti
     turnover[percent] = turnover.get(percent, 0) + gross
 
 
-def _supplied(tx: ReadTx, asked: Mapping[str, object]) -> Iterator[_Sale]:
+def _supplied(tx: ReadTx, values: Mapping[str, object]) -> Iterator[_Sale]:
     for sql, sign in ((_SELECT_SUPPLIED, 1), (_SELECT_CREDITED, -1)):
-        for rows in together(tx.each(sql, **asked), 0).values():
+        for rows in together(tx.each(sql, **values), 0).values():
             head = _Head(*rows[0][:5])
-            for line, figures in _lines(head, [row[5:] for row in rows]).items():
+            for line, figures in _figures_by_line(head, [row[5:] for row in rows]).items():
                 yield _Sale(head.date, head.date, line, sign * figures.net, sign * figures.gross)
 
 
-def _paid(tx: ReadTx, asked: Mapping[str, object], whole: DateRange) -> Iterator[_Sale]:
-    payments = together(tx.each(_SELECT_PAYMENTS, **asked), 0)
-    credited = together(tx.each(_SELECT_CREDITS, **asked), 0)
-    for rows in together(tx.each(_SELECT_PAID, **asked), 0).values():
+def _paid(tx: ReadTx, values: Mapping[str, object], date_range: DateRange) -> Iterator[_Sale]:
+    payments = together(tx.each(_SELECT_PAYMENTS, **values), 0)
+    credited = together(tx.each(_SELECT_CREDITS, **values), 0)
+    for rows in together(tx.each(_SELECT_PAID, **values), 0).values():
         head = _Head(*rows[0][:5])
         credits_ = [
-            Credit(note[0][2], note[0][1], note[0][3], 0, _lines(head, [row[4:] for row in note]))
+            Credit(note[0][2], note[0][1], note[0][3], 0, _figures_by_line(head, [row[4:] for row in note]))
             for note in together(credited.get(head.id, ()), 1).values()
         ]
         paid = [Payment(*row[1:]) for row in payments.get(head.id, ())]
-        invoice = PaidInvoice(rows[0][5], 0, _lines(head, [row[6:] for row in rows]), paid, credits_)
+        invoice = PaidInvoice(rows[0][5], 0, _figures_by_line(head, [row[6:] for row in rows]), paid, credits_)
         for part in walk(invoice):
             date = part.event.date
-            if isinstance(part, Share) and whole.first <= date <= whole.last:
+            if isinstance(part, Share) and date_range.first <= date <= date_range.last:
                 yield _Sale(date, head.date, part.line, part.figures.net, part.figures.gross)
 
 
-def _lines(head: _Head, rows: Iterable[Row]) -> dict[_Line, Figures]:
+def _figures_by_line(head: _Head, rows: Iterable[Row]) -> dict[_Line, Figures]:
     """Figures of lines that are alike, in the base currency."""
     sums: dict[_Line, Figures] = {}
     for code, is_capital, net, gross in rows:

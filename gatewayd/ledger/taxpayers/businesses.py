@@ -96,8 +96,8 @@ def entities_of(tx: ReadTx, account_id: str) -> list[str]:
     row = tx.row(_SELECT_ACCOUNT, account_id=account_id)
     assert row is not None
     named, own = set(_ids.decode(row[0])), row[1]
-    found = {of for id_, of, ids in tx.rows(_SELECT_BUSINESSES) if id_ in named or account_id in _ids.decode(ids)}
-    return sorted(found if own is None else found | {own})
+    entity_ids = {of for id_, of, ids in tx.rows(_SELECT_BUSINESSES) if id_ in named or account_id in _ids.decode(ids)}
+    return sorted(entity_ids if own is None else entity_ids | {own})
 
 
 def accounts_of(tx: ReadTx, legal_entity_id: str, business_id: str | None) -> list[str]:
@@ -112,9 +112,9 @@ def accounts_of(tx: ReadTx, legal_entity_id: str, business_id: str | None) -> li
             named_by.setdefault(account_id, set()).add(id_)
     entitys = {id_ for id_, of, _ in businesses if of == legal_entity_id}
     wanted = entitys if business_id is None else {business_id}
-    found = []
+    ids = []
     for account_id, names, is_entitys in tx.rows(_SELECT_ACCOUNTS, legal_entity_id=legal_entity_id):
         whose = named_by.get(account_id, set()).union(_ids.decode(names))
         if whose & wanted or (is_entitys and (business_id is None or not whose)):
-            found.append(account_id)
-    return found
+            ids.append(account_id)
+    return ids

@@ -52,15 +52,15 @@ def of_business(tx: ReadTx, business_id: str) -> QuarterChoices:
 
 def of_entity(tx: ReadTx, legal_entity_id: str) -> Mapping[str, QuarterChoices]:
     """By business of a legal entity; who never chose is not there."""
-    found: dict[str, list[Choice]] = {}
+    by_business: dict[str, list[Choice]] = {}
     for business_id, first_year, kind in tx.rows(_SELECT_OF_ENTITY, legal_entity_id=legal_entity_id):
-        found.setdefault(business_id, []).append(Choice(first_year, kind))
-    return {business_id: QuarterChoices(tuple(choices)) for business_id, choices in found.items()}
+        by_business.setdefault(business_id, []).append(Choice(first_year, kind))
+    return {business_id: QuarterChoices(tuple(choices)) for business_id, choices in by_business.items()}
 
 
 def note(tx: WriteTx, business_id: str, choice: Choice) -> None:
-    """Note the choice that is the last one now. The same type again puts the year of the last one right."""
+    """Note the latest choice. The same type again corrects the year of the one before."""
     last = of_business(tx, business_id).choices[-1:]
-    corrected = [one.first_year for one in last if one.type == choice.type]
+    corrected = [earlier.first_year for earlier in last if earlier.type == choice.type]
     tx.run(_DELETE_FROM, business_id=business_id, first_year=min([choice.first_year, *corrected]))
     tx.run(_INSERT, business_id=business_id, **choice._asdict())

@@ -48,11 +48,12 @@ class TaxYearFigures(NamedTuple):
 def of_entity(tx: ReadTx, legal_entity_id: str) -> Mapping[int, TaxYearFigures]:
     """The figures of a legal entity, by the calendar year in which each tax year begins."""
     rows = tx.rows(_SELECT, legal_entity_id=legal_entity_id)
-    found = (TaxYearFigures(*row) for row in rows)
-    return {one.first_year: one._replace(is_exempt=bool(one.is_exempt)) for one in found}
+    all_figures = (TaxYearFigures(*row) for row in rows)
+    return {figures.first_year: figures._replace(is_exempt=bool(figures.is_exempt)) for figures in all_figures}
 
 
 def put(tx: WriteTx, legal_entity_id: str, figures: TaxYearFigures) -> None:
     """Keep the figures of a tax year in the place of what there was."""
     values = {**figures._asdict(), "is_exempt": int(figures.is_exempt)}
     tx.run(_PUT, legal_entity_id=legal_entity_id, **values)
+    tx.changed("tax_year_figures", legal_entity_id, None, legal_entity_id)

@@ -80,8 +80,8 @@ class Taxpayer(NamedTuple):
     @property
     def incomes(self) -> dict[int, int]:
         """The qualifying incomes that are known, by tax year."""
-        found = {year: one.qualifying_income for year, one in self.figures.items()}
-        return {year: income for year, income in found.items() if income is not None}
+        incomes = {year: figures.qualifying_income for year, figures in self.figures.items()}
+        return {year: income for year, income in incomes.items() if income is not None}
 
     @property
     def is_person(self) -> bool:
@@ -91,8 +91,8 @@ class Taxpayer(NamedTuple):
     @property
     def may_pay_vat_on_account(self) -> bool:
         """False with monthly returns, and with annual accounting (SI 1993/2001 art 4; VPOA4100)."""
-        found = self.registration
-        return found is None or not (found.annual or found.months == vat.EVERY_MONTH)
+        registration = self.registration
+        return registration is None or not (registration.annual or registration.months == vat.EVERY_MONTH)
 
     @property
     def is_on_register(self) -> bool:
@@ -109,7 +109,7 @@ def find(tx: ReadTx, legal_entity_id: str) -> Taxpayer | None:
     return Taxpayer(
         id=id_,
         type=type_,
-        incorporated=_date(incorporated),
+        incorporated=_date_of_text(incorporated),
         year_end=YearEnd(end_month, end_day),
         registration=_registration(tuple(of_vat)),
         is_contractor=bool(contractor),
@@ -142,7 +142,7 @@ def _registration(row: Row) -> vat.Registration | None:
         months = vat.STAGGERS.get(stagger)
     if months is None:
         return None
-    return vat.Registration(_date(first), _date(deregistered), months, annual)
+    return vat.Registration(_date_of_text(first), _date_of_text(deregistered), months, annual)
 
 
 def _sources(tx: ReadTx, legal_entity_id: str) -> tuple[Source, ...]:
@@ -156,8 +156,8 @@ def _source(row: Row, quarters: QuarterChoices) -> Source:
     return Source(
         id=id_,
         type=type_,
-        commenced=_date(commenced),
-        ceased=_date(ceased),
+        commenced=_date_of_text(commenced),
+        ceased=_date_of_text(ceased),
         quarters=quarters,
         annual=_years_of(latency, "A"),
         quarterly=_years_of(latency, "Q"),
@@ -168,8 +168,8 @@ def _source(row: Row, quarters: QuarterChoices) -> Source:
 def _years_of(latency: str | None, wanted: str) -> frozenset[int]:
     if latency is None:
         return frozenset()
-    found = _latency.decode(latency)
-    said = ((found.tax_year1, found.indicator1), (found.tax_year2, found.indicator2))
+    details = _latency.decode(latency)
+    said = ((details.tax_year1, details.indicator1), (details.tax_year2, details.indicator2))
     return frozenset(int(year[:4]) for year, indicator in said if indicator == wanted and year[:4].isdecimal())
 
 
@@ -177,5 +177,5 @@ def _london(instant: int) -> datetime.date:
     return datetime.date.fromisoformat(london_date(Instant(instant)))
 
 
-def _date(text: str | None) -> datetime.date | None:
+def _date_of_text(text: str | None) -> datetime.date | None:
     return None if text is None else datetime.date.fromisoformat(text)

@@ -83,7 +83,7 @@ class ClosedPeriod(NamedTuple):
 def of_entity(tx: ReadTx, legal_entity_id: str) -> dict[datetime.date, VatYear]:
     """The years that are known of a legal entity, by their last day, the earliest first."""
     reckoned = years_of(kept(tx, legal_entity_id))
-    said = {datetime.date.fromisoformat(end): one for end, one in said_of(tx, legal_entity_id).items()}
+    said = {datetime.date.fromisoformat(end): year for end, year in said_of(tx, legal_entity_id).items()}
     return {end: _together(end, said.get(end), reckoned.get(end)) for end in sorted(said.keys() | reckoned.keys())}
 
 
@@ -96,6 +96,7 @@ def put(tx: WriteTx, legal_entity_id: str, said: SaidYear) -> None:
     """Keep what is said of a year in the place of what there was."""
     values = said._asdict()
     tx.run(_PUT, legal_entity_id=legal_entity_id, end_date=values.pop("end"), **values)
+    tx.changed("vat_years", legal_entity_id, None, legal_entity_id)
 
 
 def kept(tx: ReadTx, legal_entity_id: str) -> list[KeptPeriod]:
@@ -123,18 +124,18 @@ def forget_open(tx: WriteTx, legal_entity_id: str) -> None:
 def years_of(periods: Iterable[KeptPeriod]) -> dict[datetime.date, VatYear]:
     """The year that ends with each period, of periods that follow each other. `periods` are in their order.
 
-    One that is not whole has what is known of it: the law speaks of a year or less.
+    A year of which periods are missing has the liability of the others: the law speaks of a year or less.
     """
-    found, run = {}, list[KeptPeriod]()
+    years, run = {}, list[KeptPeriod]()
     for period in periods:
         if run and run[-1].end + DAY != period.start:
             run = []
         run.append(period)
         first = months_later(period.end + DAY, -_MONTHS)
-        run = [one for one in run if one.end >= first]
-        liability = sum(one.liability for one in run)
-        found[period.end] = VatYear(period.end, liability, is_whole=run[0].start <= first)
-    return found
+        run = [earlier for earlier in run if earlier.end >= first]
+        liability = sum(earlier.liability for earlier in run)
+        years[period.end] = VatYear(period.end, liability, is_whole=run[0].start <= first)
+    return years
 
 
 def _together(end: datetime.date, said: SaidYear | None, reckoned: VatYear | None) -> VatYear:

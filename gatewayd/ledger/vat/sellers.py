@@ -78,8 +78,8 @@ def find_only(tx: ReadTx) -> Seller | None:
     rows = tx.rows(_SELECT_ACTIVE)
     if len(rows) > 1:
         return None
-    ((name, *found),) = rows
-    return _organization(tx.org_id, name) if found[0] is None else _seller(tuple(found))
+    ((name, *columns),) = rows
+    return _organization(tx.org_id, name) if columns[0] is None else _seller(tuple(columns))
 
 
 def organization(tx: ReadTx) -> Seller:

@@ -60,5 +60,5 @@ def boxes(figures: VatFigures) -> VatBoxes:
 
 def _whole_pounds(amount: int) -> int:
     """Without its pence, towards zero."""
-    whole = abs(amount) // POUND * POUND
-    return whole if amount >= 0 else -whole
+    rounded = abs(amount) // POUND * POUND
+    return rounded if amount >= 0 else -rounded

@@ -5,12 +5,9 @@ unregistered  amounts are gross: VAT paid is a cost
 registered    amounts are net: VAT is the tax authority's
 flat_rate     income is gross less flat-rate VAT; VAT paid stays inside expenses
 
-Registration and flat rate begin on days of their own. That another scheme is taken, or another percentage, has none: it
-counts from the day after the last closed one, and what was closed keeps the terms of then.
-
-The terms of a scheme have no day from which they hold, but for the start of the flat rate. Other ones hold from the day
-after the last closed one; a row says which ones hold up to its day. Chosen: where a period is opened again, its days
-keep their terms until others are said.
+Registration and flat rate begin on days of their own. Another scheme or percentage has no such day: it holds from the
+day after the last closed one, and closed days keep the terms that they were closed with. A row of the table has the
+terms that hold up to its day. Chosen: where a period is opened again, its days keep their terms until others are said.
 
 The percentages of the flat rate scheme are a dated table by HMRC's `frsCategory`. The codes and their percentages are
 those of HMRC's registration service (Domain C1); a business that spends little on goods has 16.5 % whatever its
@@ -88,7 +85,7 @@ class VatStanding(NamedTuple):
 
     def terms_on(self, date: str) -> VatTerms:
         """The terms of an ISO date."""
-        return next((one.terms for one in self.former if date <= one.last_day), self.terms)
+        return next((past.terms for past in self.former if date <= past.last_day), self.terms)
 
     def treatment_on(self, date: str) -> Treatment:
         """The standing on an ISO date."""
@@ -108,8 +105,8 @@ class VatStanding(NamedTuple):
         for date in (seller.vat_effective_date, seller.vat_deregistration_date, *flat_from):
             if date is not None:
                 yield date
-        for one in self.former:
-            yield after(one.last_day)
+        for past in self.former:
+            yield after(past.last_day)
 
     def percent_changes(self) -> Iterator[str]:
         """The days on which the flat-rate percentage may become another, beside those."""
@@ -139,13 +136,15 @@ class VatStanding(NamedTuple):
 
     def _all_terms(self) -> Iterator[VatTerms]:
         yield self.terms
-        for one in self.former:
-            yield one.terms
+        for past in self.former:
+            yield past.terms
 
     def _flat_terms_on(self, date: str) -> VatTerms:
         """The terms of a date; what was sold at the flat rate and is paid after it was left has those it had last."""
         terms = self.terms_on(date)
-        left = (one.terms for one in reversed(self.former) if one.last_day < date and one.terms.scheme == "flat_rate")
+        left = (
+            past.terms for past in reversed(self.former) if past.last_day < date and past.terms.scheme == "flat_rate"
+        )
         return terms if terms.scheme == "flat_rate" else next(left, terms)
 
 
@@ -240,3 +239,4 @@ def keep(tx: WriteTx, legal_entity_id: str, terms: VatTerms, last_closed: str | 
     tx.run(_DELETE_FROM, legal_entity_id=legal_entity_id, last_day=last_closed or "")
     if last_closed is not None:
         tx.run(_INSERT, legal_entity_id=legal_entity_id, last_day=last_closed, **terms._asdict())
+    tx.changed("former_vat_terms", legal_entity_id, None, legal_entity_id)

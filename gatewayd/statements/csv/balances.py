@@ -108,7 +108,7 @@ class Movements:
         return Ends(last - sign * behind, first + sign * before, adds_up)
 
     def contradicted(self, sign: int) -> Iterator[int]:
-        """The lines of rows that the balance moved the other way round by, while it agrees on both sides of them."""
+        """The lines of rows by which the balance moved the other way, while it agrees with their neighbours."""
         fit = self.fit(sign)
         if fit.order == "none" or fit.fits == fit.steps:
             return
@@ -118,7 +118,9 @@ class Movements:
             moved = step(at)
             if moved is None or not amount or moved != -amount:
                 continue
-            around = (step(one) == sign * self._amounts[one] for one in (at - 1, at + 1) if step(one) is not None)
+            around = (
+                step(place) == sign * self._amounts[place] for place in (at - 1, at + 1) if step(place) is not None
+            )
             if all(around):
                 yield self.lines[at]
 
@@ -182,8 +184,8 @@ class Movements:
 
 def better_sign(movements: Sequence[Movements]) -> int:
     """1 where the amounts stand as they are, -1 where the balances show them the other way round."""
-    told = [one for one in movements if one.tells]
-    as_it_is, turned = ([one.fit(sign) for one in told] for sign in (1, -1))
+    told = [movement for movement in movements if movement.tells]
+    as_it_is, turned = ([movement.fit(sign) for movement in told] for sign in (1, -1))
     steps = sum(fit.steps for fit in as_it_is)
     kept, other = sum(fit.fits for fit in as_it_is), sum(fit.fits for fit in turned)
     return -1 if other > kept and 2 * other > steps else 1

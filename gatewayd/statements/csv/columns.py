@@ -21,7 +21,7 @@ def is_borne_out(mapping: Mapping, body: Sequence[Sequence[str]]) -> bool:
             return False
         movements.add(0, amount, balance)
     fits = [movements.fit(sign) for sign in (1, -1)]
-    return any(one.steps > 0 and one.fits == one.steps for one in fits)
+    return any(fit.steps > 0 and fit.fits == fit.steps for fit in fits)
 
 
 def _amount(mapping: Mapping, row: Sequence[str]) -> int:

@@ -100,10 +100,10 @@ class RowReader:
             return None
         if self._columns.repeats_headings(cells):
             return "heading"
-        found = next((match for cell in cells if (match := _NO_TRANSACTION.fullmatch(cell))), None)
-        if found is None:
+        marked = next((match for cell in cells if (match := _NO_TRANSACTION.fullmatch(cell))), None)
+        if marked is None:
             return None
-        return "total" if found["total"] else "balance"
+        return "total" if marked["total"] else "balance"
 
     def currency(self, cells: Sequence[str]) -> str:
         """The currency of a row. Raises `ValueError` where it names none that there is."""
@@ -153,8 +153,12 @@ class RowReader:
             return Identifiers(), None
         number = _cell(cells, columns.account_number)
         name = _cell(cells, columns.account_name)
-        if not number and (found := identifiers(name)).sort_code is not None and found.account_number is not None:
-            return found, None
+        if (
+            not number
+            and (identified := identifiers(name)).sort_code is not None
+            and identified.account_number is not None
+        ):
+            return identified, None
         return identifiers(number, _cell(cells, columns.sort_code)), cleaned(name.lstrip("'")) or None
 
     def line(self, at: int, cells: Sequence[str], statement: int, currency: str) -> Line:

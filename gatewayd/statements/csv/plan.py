@@ -56,21 +56,21 @@ def bank_profiles() -> tuple[Profile, ...]:
 
 def profile_of(headings: Iterable[str]) -> Profile | None:
     """The profile of a line of headings: that with most of them, or None."""
-    found = {folded(heading) for heading in headings}
-    matching = [profile for profile in bank_profiles() if found.issuperset(map(folded, profile.headings))]
+    present = {folded(heading) for heading in headings}
+    matching = [profile for profile in bank_profiles() if present.issuperset(map(folded, profile.headings))]
     return max(matching, key=lambda profile: len(profile.headings), default=None)
 
 
 def mapping_of(profile: Profile, headings: Iterable[str], delimiter: str, header_row: int) -> Mapping:
     """The profile's mapping for a file; columns that it has no headings of are left out."""
-    found = {folded(heading) for heading in headings}
-    given = structs.asdict(profile.mapping)
-    for name, column in given.items():
+    present = {folded(heading) for heading in headings}
+    values = structs.asdict(profile.mapping)
+    for name, column in values.items():
         if name == "description":
-            given[name] = tuple(one for one in column if folded(one) in found)
-        elif name in BY_HEADING and isinstance(column, str) and folded(column) not in found:
-            given[name] = None
-    return Mapping(**{**given, "delimiter": delimiter, "header_row": header_row, "profile": profile.name})
+            values[name] = tuple(heading for heading in column if folded(heading) in present)
+        elif name in BY_HEADING and isinstance(column, str) and folded(column) not in present:
+            values[name] = None
+    return Mapping(**{**values, "delimiter": delimiter, "header_row": header_row, "profile": profile.name})
 
 
 class Plan(NamedTuple):
@@ -91,22 +91,22 @@ class Plan(NamedTuple):
 
 def plan_of(stream: BinaryIO, hints: Hints) -> Plan:
     """The plan. Raises `Unreadable`, with a proposal where a mapping would settle what the file leaves in doubt."""
-    given = hints.mapping
-    encoding = (given.encoding if given else None) or encoding_of(stream)
+    hinted = hints.mapping
+    encoding = (hinted.encoding if hinted else None) or encoding_of(stream)
     sample = sample_of(stream, encoding, hints.limits)
     profile: Profile | None = None
     supposed: tuple[Supposed, ...] = ()
-    if given is not None and (given.date is not None):
-        mapping, table = given, cut(sample, given.delimiter)
+    if hinted is not None and (hinted.date is not None):
+        mapping, table = hinted, cut(sample, hinted.delimiter)
     else:
-        mapping, table, profile, supposed = _found(stream, encoding, sample, hints)
+        mapping, table, profile, supposed = _recognised(stream, encoding, sample, hints)
     mapping = _as_answered(mapping, hints)
     at = None if mapping.header_row is None else row_at(table, mapping.header_row)
     headings = trimmed(table.rows[at]) if at is not None else []
     columns = Columns(mapping, headings)
     if mapping.date_format is None:
-        found, told = _date_format(stream, encoding, mapping, columns, hints)
-        mapping, supposed = structs.replace(mapping, date_format=found), (*supposed, *told)
+        date_format, told = _date_format(stream, encoding, mapping, columns, hints)
+        mapping, supposed = structs.replace(mapping, date_format=date_format), (*supposed, *told)
     currency = currency_in(headings) or hints.currency or (profile.currency if profile else None)
     return Plan(mapping, encoding, columns, headings, supposed, currency, table.rows[: at or 0], profile)
 
@@ -120,7 +120,7 @@ def _as_answered(mapping: Mapping, hints: Hints) -> Mapping:
     return mapping
 
 
-def _found(
+def _recognised(
     stream: BinaryIO, encoding: str, sample: Sequence[str], hints: Hints
 ) -> tuple[Mapping, Table, Profile | None, tuple[Supposed, ...]]:
     """The mapping of the profile that the headings belong to, else the proposal's with what was supposed."""
@@ -154,12 +154,12 @@ def _date_format(
     formats = dates.formats()
     if len(formats) == 1:
         return formats[0], ()
-    found = settled_dates(dates, hints)
-    if found is None:
+    settled_format = settled_dates(dates, hints)
+    if settled_format is None:
         proposal = proposal_of(cut(sample_of(stream, encoding, hints.limits), mapping.delimiter), dates)
         reason = f"nothing shows which is the day and which the month of {dates.doubtful!r}"
         raise Unreadable(None, reason, structs.replace(proposal, mapping=mapping))
-    return found
+    return settled_format
 
 
 def _dates(stream: BinaryIO, encoding: str, mapping: Mapping, columns: Columns, limits: Limits) -> DateOrder:

@@ -102,8 +102,8 @@ def body_of(table: Table) -> list[Sequence[str]]:
 def _heading_row(table: Table) -> int | None:
     """The first row that names a date, below which a date stands; None where the file has no headings."""
     for at, row in enumerate(table.rows[:30]):
-        found = {folded(cell) for cell in row}
-        if not found.isdisjoint(_NAMES["date"]) and len([cell for cell in row if cell.strip()]) > 1:
+        names = {folded(cell) for cell in row}
+        if not names.isdisjoint(_NAMES["date"]) and len([cell for cell in row if cell.strip()]) > 1:
             return at
         if any(is_date(cell) for cell in row) and sum(map(is_amount_text, row)) > 0:
             return None
@@ -114,24 +114,24 @@ def _columns(headings: Sequence[str], body: Sequence[Sequence[str]]) -> dict[str
     if not headings:
         return _columns_by_content(body)
     by_name = {folded(heading): heading for heading in reversed(headings)}
-    found: dict[str, Column | tuple[Column, ...] | None] = {}
+    columns: dict[str, Column | tuple[Column, ...] | None] = {}
     for field, names in _NAMES.items():
-        found[field] = next((by_name[name] for name in names if name in by_name), None)
-    if found["paid_in"] is not None and found["paid_out"] is not None:
-        found["amount"] = None
-    elif found["amount"] is not None:
-        found["paid_in"] = found["paid_out"] = None
-    found["description"] = tuple(by_name[name] for name in _DESCRIPTIONS if name in by_name)
-    if not found["description"]:
-        second = next((found[field] for field in ("counterparty", "reference", "type") if found[field]), None)
+        columns[field] = next((by_name[name] for name in names if name in by_name), None)
+    if columns["paid_in"] is not None and columns["paid_out"] is not None:
+        columns["amount"] = None
+    elif columns["amount"] is not None:
+        columns["paid_in"] = columns["paid_out"] = None
+    columns["description"] = tuple(by_name[name] for name in _DESCRIPTIONS if name in by_name)
+    if not columns["description"]:
+        second = next((columns[field] for field in ("counterparty", "reference", "type") if columns[field]), None)
         named = (second,) if isinstance(second, str) else ()
-        found["description"] = (*named, *unknown_texts(headings, body, found))
-    return found
+        columns["description"] = (*named, *unknown_texts(headings, body, columns))
+    return columns
 
 
-def unknown_texts(headings: Sequence[str], body: Sequence[Sequence[str]], found: ReadOnly[str, object]) -> list[str]:
+def unknown_texts(headings: Sequence[str], body: Sequence[Sequence[str]], columns: ReadOnly[str, object]) -> list[str]:
     """The columns of text that are nothing else, whatever they are called, where no column is called a description."""
-    taken = {column for column in found.values() if isinstance(column, str)}
+    taken = {column for column in columns.values() if isinstance(column, str)}
     texts = []
     for heading in dict.fromkeys(headings):
         cells = _cells(body, headings, heading) if heading and heading not in taken else []
@@ -162,16 +162,16 @@ def _columns_by_content(body: Sequence[Sequence[str]]) -> dict[str, Column | tup
 
 def _amounts_by_content(body: Sequence[Sequence[str]], amounts: Sequence[int]) -> dict[str, Column | None]:
     """Which of the columns with amounts are which: one and a balance, or paid out, paid in and a balance."""
-    found: dict[str, Column | None] = {"amount": amounts[0] if amounts else None, "balance": None}
+    columns: dict[str, Column | None] = {"amount": amounts[0] if amounts else None, "balance": None}
     if len(amounts) == 2:
-        found["balance"] = amounts[1]
+        columns["balance"] = amounts[1]
     comma = any(has_decimal_comma(row[at]) for row in body for at in amounts)
     names = _WITH_BALANCE if len(amounts) == 2 else _BOTH_WAYS
     for order in itertools.permutations(amounts[:_AMOUNTS_TRIED], len(names)):
         tried = dict(zip(names, order, strict=True))
         if is_borne_out(structs.replace(Mapping(decimal_comma=comma), **tried), body):
             return {"amount": None, **tried}
-    return found
+    return columns
 
 
 def _settled(

@@ -47,15 +47,15 @@ def sample_of(stream: BinaryIO, encoding: str, limits: Limits) -> list[str]:
 
 def cut(sample: Sequence[str], delimiter: str) -> Table:
     """The sample in columns, each line a row of its own."""
-    found, places = [], []
+    rows, places = [], []
     for at, line in enumerate(sample):
         if line.strip():
             try:
-                found.append(next(csv.reader([line], delimiter=delimiter), []))
+                rows.append(next(csv.reader([line], delimiter=delimiter), []))
             except csv.Error:
-                found.append([])
+                rows.append([])
             places.append(at)
-    return Table(delimiter, found, places)
+    return Table(delimiter, rows, places)
 
 
 def row_at(table: Table, line: int) -> int:
@@ -67,14 +67,14 @@ def row_at(table: Table, line: int) -> int:
 
 def trimmed(cells: Sequence[str]) -> list[str]:
     """The cells without outer spaces and marks, and without empty ones at the end."""
-    found = [cell.replace("\ufeff", "").strip() for cell in cells]
-    while found and not found[-1]:
-        found.pop()
-    return found
+    texts = [cell.replace("\ufeff", "").strip() for cell in cells]
+    while texts and not texts[-1]:
+        texts.pop()
+    return texts
 
 
 def currency_in(headings: Sequence[str]) -> str | None:
     """The currency that headings name: `Amount (GBP)`, `Paid in £`; None where they name none, or several."""
-    found = {match[0] for heading in headings for match in _CURRENCY_IN_HEADING.finditer(heading)}
-    named = {_BY_SIGN.get(text, text) for text in found}
+    texts = {match[0] for heading in headings for match in _CURRENCY_IN_HEADING.finditer(heading)}
+    named = {_BY_SIGN.get(text, text) for text in texts}
     return named.pop() if len(named) == 1 else None

@@ -36,12 +36,12 @@ def settled(proposal: Proposal, body: Sequence[Sequence[str]], dates: DateOrder,
     mapping, left = proposal.mapping, list[Doubt]()
     supposed: list[Supposed] = []
     for doubt in proposal.doubts:
-        found = _found(doubt, structs.replace(proposal, mapping=mapping), body, dates, hints)
-        if found is None:
+        answer = _answer(doubt, structs.replace(proposal, mapping=mapping), body, dates, hints)
+        if answer is None:
             left.append(doubt)
             continue
-        mapping = structs.replace(mapping, **found.values)
-        supposed += found.told
+        mapping = structs.replace(mapping, **answer.values)
+        supposed += answer.told
     return Settled(structs.replace(proposal, mapping=mapping, doubts=tuple(left)), tuple(supposed))
 
 
@@ -49,8 +49,8 @@ def settled_dates(dates: DateOrder, hints: Hints) -> tuple[str, tuple[Supposed, 
     """The format of dates that leave two, and what was supposed of it; None: it has to be asked for."""
     if hints.date_format is not None:
         return hints.date_format, ()
-    if (found := dates.in_sequence()) is not None:
-        return found, (Supposed(field="date_format", value=found, reason=_SEQUENCE),)
+    if (date_format := dates.in_sequence()) is not None:
+        return date_format, (Supposed(field="date_format", value=date_format, reason=_SEQUENCE),)
     if _may_suppose(hints) and not dates.contradict:
         return DAY_FIRST, (Supposed(field="date_format", value=DAY_FIRST, reason=_DAY),)
     return None
@@ -61,12 +61,12 @@ class _Answer(NamedTuple):
     told: tuple[Supposed, ...] = ()
 
 
-def _found(
+def _answer(
     doubt: Doubt, proposal: Proposal, body: Sequence[Sequence[str]], dates: DateOrder, hints: Hints
 ) -> _Answer | None:
     if doubt.field == "date_format":
-        found = settled_dates(dates, hints)
-        return None if found is None else _Answer({"date_format": found[0]}, found[1])
+        answer = settled_dates(dates, hints)
+        return None if answer is None else _Answer({"date_format": answer[0]}, answer[1])
     if doubt.field == "negate":
         return _sign(proposal, body, hints)
     return _columns(proposal.mapping, body, hints) if doubt.field == "columns" else None

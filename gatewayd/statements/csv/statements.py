@@ -87,26 +87,30 @@ class _Seen:
             self.movements[key].descends = day < self._first_days.setdefault(key, day)
 
     def _break(self, key: Key | None) -> None:
-        found = self.movements.values() if key is None else [self.movements.setdefault(key, Movements())]
-        for one in found:
-            one.breaks += 1
+        movements = self.movements.values() if key is None else [self.movements.setdefault(key, Movements())]
+        for movement in movements:
+            movement.breaks += 1
 
 
 def evidence_of(stream: BinaryIO, plan: Plan, hints: Hints) -> Evidence:
     """What the whole file shows, where it has a balance, a direction or an account for each row."""
     mapping = plan.mapping
-    if all(one is None for one in (mapping.balance, mapping.direction, mapping.account_name, mapping.account_number)):
+    if all(
+        column is None for column in (mapping.balance, mapping.direction, mapping.account_name, mapping.account_number)
+    ):
         return Evidence(mapping, (), (), {}, {})
     seen = _looked_through(stream, plan, hints)
     sign = _sign(list(seen.movements.values()), hints.last_balance)
     refused = _contradicted(seen, sign)
-    ends = {key: found for key, one in seen.movements.items() if (found := one.ends(sign)) is not None}
+    ends = {
+        key: read_ends for key, movement in seen.movements.items() if (read_ends := movement.ends(sign)) is not None
+    }
     keys = tuple(seen.movements)
     if sign == 1:
         return Evidence(mapping, (), keys, ends, refused)
     turned, supposed = _turned(mapping, seen, is_card=hints.is_card)
     if turned.negate_balance != mapping.negate_balance and turned.negate == mapping.negate:
-        ends = {key: Ends(-one.opening, -one.closing, one.adds_up) for key, one in ends.items()}
+        ends = {key: Ends(-end.opening, -end.closing, end.adds_up) for key, end in ends.items()}
     return Evidence(turned, (supposed,), keys, ends, refused)
 
 
@@ -151,13 +155,13 @@ def _sign(movements: list[Movements], last_balance: int | None) -> int:
 
 
 def _contradicted(seen: _Seen, sign: int) -> dict[int, str]:
-    """Rows that are alone with what they say. A balance goes before a sign that says otherwise than the direction."""
-    found = {line: _BY_BALANCE for one in seen.movements.values() for line in one.contradicted(sign)}
+    """Why rows that the rest of the file contradicts are refused, by line. The balance decides before the direction."""
+    reasons = {line: _BY_BALANCE for movement in seen.movements.values() for line in movement.contradicted(sign)}
     fewer = min(seen.agreeing, seen.opposed, key=len)
     if seen.written_negative and fewer:
-        borne_out = {line for one in seen.movements.values() for line in one.borne_out(sign)}
-        found |= {line: _BY_DIRECTION for line in fewer if line not in borne_out}
-    return found
+        borne_out = {line for movement in seen.movements.values() for line in movement.borne_out(sign)}
+        reasons |= {line: _BY_DIRECTION for line in fewer if line not in borne_out}
+    return reasons
 
 
 def read_csv(stream: BinaryIO, hints: Hints) -> Iterator[Part]:
@@ -225,7 +229,7 @@ class _Reader:
         if len(self._statements) >= ACCOUNTS_OF_ONE_FILE:
             raise Unreadable(None, f"the file names more than {ACCOUNTS_OF_ONE_FILE} accounts: is the mapping right?")
         account, name, currency = key
-        found, preamble_name = self._preamble
+        preamble_account, preamble_name = self._preamble
         statement = Tally(len(self._statements), currency)
         self._statements[key] = statement
         profile = self._plan.profile
@@ -236,9 +240,9 @@ class _Reader:
             mapping=self._evidence.mapping,
             supposed=(*self._plan.supposed, *self._evidence.supposed),
             account_name=name or preamble_name,
-            sort_code=account.sort_code or found.sort_code,
-            account_number=account.account_number or found.account_number,
-            iban=account.iban or found.iban,
+            sort_code=account.sort_code or preamble_account.sort_code,
+            account_number=account.account_number or preamble_account.account_number,
+            iban=account.iban or preamble_account.iban,
             currency=currency,
             bank_name=profile.bank if profile else None,
         )

@@ -45,7 +45,7 @@ class Columns:
         self.fees = [self._cost(place_of(column, plan.headings)) for column in plan.mapping.fees]
         self.taxes = [self._cost(place_of(column, plan.headings)) for column in plan.mapping.taxes]
         at = [*self.places.values(), *self.description, *(at for at, _ in (*self.fees, *self.taxes))]
-        used = max((one + 1 for one in at if one is not None), default=0)
+        used = max((place + 1 for place in at if place is not None), default=0)
         self.least = max(len(plan.headings), used)
         self.most = max(plan.width, used) if plan.headings else None
 
@@ -138,8 +138,8 @@ class TradeRow:
     def _date_text(self) -> str:
         """The day it was done: `08/15/2024 as of 08/14/2024` was booked on the first and done on the second."""
         text = self.cell("date")
-        found = _AS_OF.fullmatch(text)
-        return found["day"] if found else text
+        match = _AS_OF.fullmatch(text)
+        return match["day"] if match else text
 
     @property
     def date(self) -> str:
@@ -152,8 +152,8 @@ class TradeRow:
     @property
     def time(self) -> str | None:
         """The time of the day, where the column of dates has it."""
-        found = _TIME.search(self._date_text)
-        return ":".join(part for part in found.groups() if part) if found else None
+        match = _TIME.search(self._date_text)
+        return ":".join(part for part in match.groups() if part) if match else None
 
     def other_date(self, name: str) -> str | None:
         """A date beside that of the trade; None: it is not told, or cannot be read."""

@@ -117,35 +117,35 @@ def _heading_row(table: Table) -> int | None:
     for at, row in enumerate(table.rows[:30]):
         if any(is_date(cell) for cell in row):
             return last
-        found = {folded(cell) for cell in row}
-        if sum(not found.isdisjoint(names) for names in _NAMES.values()) > 1:
+        present = {folded(cell) for cell in row}
+        if sum(not present.isdisjoint(names) for names in _NAMES.values()) > 1:
             last = at
-            if not found.isdisjoint(_NAMES["date"]):
+            if not present.isdisjoint(_NAMES["date"]):
                 return at
     return last
 
 
 def _column_of_dates(headings: Sequence[str], body: Sequence[Sequence[str]]) -> str | None:
     """The only column with a heading in which nothing but dates stand."""
-    found = []
+    candidates = []
     for at, heading in enumerate(headings):
         cells = [row[at].strip() for row in body[:_SAMPLE_ROWS] if at < len(row) and row[at].strip()]
         if heading and cells and all(map(is_date, cells)):
-            found.append(heading)
-    return found[0] if len(found) == 1 else None
+            candidates.append(heading)
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _columns(headings: Sequence[str]) -> dict[str, Any]:
     by_name = {folded(heading): heading for heading in reversed(headings)}
-    found: dict[str, Any] = {
+    columns: dict[str, Any] = {
         field: next((by_name[name] for name in names if name in by_name), None) for field, names in _NAMES.items()
     }
-    if found["paid_in"] is not None and found["paid_out"] is not None:
-        found["amount"] = None
+    if columns["paid_in"] is not None and columns["paid_out"] is not None:
+        columns["amount"] = None
     else:
-        found["paid_in"] = found["paid_out"] = None
+        columns["paid_in"] = columns["paid_out"] = None
     several = {field: tuple(by_name[name] for name in names if name in by_name) for field, names in _SEVERAL.items()}
-    return found | several
+    return columns | several
 
 
 def _settled(mapping: Mapping, dates: Sequence[str], formats: Sequence[str] | None) -> tuple[Mapping, list[Doubt]]:
@@ -169,7 +169,7 @@ def _missing(mapping: Mapping) -> list[Doubt]:
         doubts.append(Doubt(field="type", question="Which column says whether it is a purchase, a sale or a dividend?"))
     if mapping.quantity is None:
         doubts.append(Doubt(field="quantity", question="Which column has the number of shares or units?"))
-    if all(one is None for one in (mapping.isin, mapping.sedol, mapping.symbol, mapping.instrument)):
+    if all(column is None for column in (mapping.isin, mapping.sedol, mapping.symbol, mapping.instrument)):
         doubts.append(Doubt(field="instrument", question="Which column names the share or fund?"))
     if mapping.amount is None and mapping.paid_in is None and mapping.price is None:
         doubts.append(Doubt(field="amount", question="Which column has what was paid or received, or the price?"))
@@ -195,13 +195,13 @@ class Plan(NamedTuple):
 
 def plan_of(stream: BinaryIO, hints: Hints) -> Plan:
     """The plan. Raises `Unreadable`, with a proposal where a mapping would settle what the file leaves in doubt."""
-    given = hints.mapping
-    encoding = (given.encoding if given else None) or encoding_of(stream)
+    hinted = hints.mapping
+    encoding = (hinted.encoding if hinted else None) or encoding_of(stream)
     sample = sample_of(stream, encoding, hints.limits)
-    if given is not None and _is_complete(given):
-        mapping, table, profile = given, cut(sample, given.delimiter), None
+    if hinted is not None and _is_complete(hinted):
+        mapping, table, profile = hinted, cut(sample, hinted.delimiter), None
     else:
-        mapping, table, profile = _found(stream, encoding, sample, hints)
+        mapping, table, profile = _recognised(stream, encoding, sample, hints)
     line = [] if mapping.header_row is None else table.rows[row_at(table, mapping.header_row)]
     headings = trimmed(line)
     if mapping.date_format is None:
@@ -215,13 +215,13 @@ def plan_of(stream: BinaryIO, hints: Hints) -> Plan:
     return Plan(mapping, encoding, headings, said or hints.currency, profile, len(line))
 
 
-def _is_complete(given: Mapping) -> bool:
+def _is_complete(mapping: Mapping) -> bool:
     """Whether a mapping says how a file is read, and not only some of it, such as what words mean."""
-    told = (given.type, given.direction, given.quantity, given.price, given.amount, given.paid_in)
-    return given.date is not None and (bool(given.description) or any(one is not None for one in told))
+    told = (mapping.type, mapping.direction, mapping.quantity, mapping.price, mapping.amount, mapping.paid_in)
+    return mapping.date is not None and (bool(mapping.description) or any(column is not None for column in told))
 
 
-def _found(
+def _recognised(
     stream: BinaryIO, encoding: str, sample: Sequence[str], hints: Hints
 ) -> tuple[Mapping, Table, Profile | None]:
     """The mapping of the profile that the headings belong to, else the proposal's; what was said goes before it."""
@@ -231,12 +231,12 @@ def _found(
         for row, line in zip(table.rows[:_HEADINGS_WITHIN], table.lines, strict=False):
             profile = profile_of(row) if len(row) > 2 else None
             if profile is not None:
-                return _with(_of_profile(profile, table, row, line), hints.mapping), table, profile
+                return _overlaid(_of_profile(profile, table, row, line), hints.mapping), table, profile
             nearest = nearest_of(row) if near is None and len(row) > 2 else None
             if nearest is not None:
                 near = _of_profile(nearest, table, row, line), nearest
     table = cut(sample, delimiter_of(sample))
-    said = hints.mapping if near is None else _with(near[0], hints.mapping)
+    said = hints.mapping if near is None else _overlaid(near[0], hints.mapping)
     proposal = proposal_of(table, said=said)
     if proposal.mapping.date is None and not any(len(row) > 1 for row in table.rows):
         raise Unreadable(None, "the file is no list of transactions: there are neither columns nor a format we know")
@@ -259,7 +259,7 @@ def _of_profile(profile: Profile, table: Table, headings: Sequence[str], line: i
     return structs.replace(mapping, decimal_comma=show_decimal_comma(numbers))
 
 
-def _with(mapping: Mapping, said: Mapping | None) -> Mapping:
+def _overlaid(mapping: Mapping, said: Mapping | None) -> Mapping:
     return mapping if said is None else overlaid(mapping, said)
 
 

@@ -102,20 +102,20 @@ def _type(row: TradeRow, details: Details, traded: Instrument | None) -> TradeTy
     if word == "FREESHARE_ORDER":
         return "stock_dividend"  # Chosen: acquired for nothing, as no money moved
     side = row.cell("direction")
-    found = type_of(side) if side else None
-    if found is None and word:
-        found = type_of(word)
-    if found is None and traded is not None and not row.has("type") and details.type is None:
-        found = _side(row)
-    found = found or details.type
-    if traded is not None and _is_ledger_trade(row, found):
-        found = _side(row)
-    if found is None:
+    trade_type = type_of(side) if side else None
+    if trade_type is None and word:
+        trade_type = type_of(word)
+    if trade_type is None and traded is not None and not row.has("type") and details.type is None:
+        trade_type = _side(row)
+    trade_type = trade_type or details.type
+    if traded is not None and _is_ledger_trade(row, trade_type):
+        trade_type = _side(row)
+    if trade_type is None:
         name = word or row.description
         if not name:
             raise ValueError("it does not say what it is")
         raise ValueError(f"it is not known what {name[:60]!r} is: the words of a mapping may say it")
-    return found
+    return trade_type
 
 
 def _side(row: TradeRow) -> TradeType:
@@ -126,22 +126,22 @@ def _side(row: TradeRow) -> TradeType:
     return "buy" if cash < 0 else "sell"
 
 
-def _is_ledger_trade(row: TradeRow, found: TradeType | None) -> bool:
+def _is_ledger_trade(row: TradeRow, trade_type: TradeType | None) -> bool:
     """Whether a row without a type is a trade by what else it has: a fund may have `Dividend` in its name."""
     told = not row.has("type") and row.has("quantity")
-    return told and found not in ("buy", "sell") and row.number("price") is not None
+    return told and trade_type not in ("buy", "sell") and row.number("price") is not None
 
 
 def _instrument(row: TradeRow, details: Details) -> Instrument | None:
     told, isin = name_of(cleaned(row.cell("instrument")))
     name = told or details.name
-    found = Instrument(
+    instrument = Instrument(
         isin=row.cell("isin").upper() or isin or details.isin,
         sedol=row.cell("sedol").upper() or None,
         symbol=symbol_of(row.cell("symbol").upper()) or details.symbol,
         name=name[:200] if name else None,
     )
-    return None if found == Instrument() else found
+    return None if instrument == Instrument() else instrument
 
 
 def _named(instrument: Instrument | None, type_: TradeType) -> Instrument | None:

@@ -65,22 +65,22 @@ class _Reader:
 
     def parts(self, rows: Iterator[Row]) -> Iterator[Part]:
         """A part for each row that is not blank, halves of splits without the other at the end."""
-        for found in rows:
-            if found.fault is not None:
-                yield Refused(line=found.line, reason=sentence(found.fault))
+        for file_row in rows:
+            if file_row.fault is not None:
+                yield Refused(line=file_row.line, reason=sentence(file_row.fault))
                 continue
-            row = self._rows.row(found.cells)
+            row = self._rows.row(file_row.cells)
             if row.is_blank:
                 continue
             kind = row.no_transaction()
             if kind is not None:
-                yield Ignored(line=found.line, kind=kind)
+                yield Ignored(line=file_row.line, kind=kind)
                 continue
             try:
                 row.check_width()
-                yield from self._taken(found.line, row)
+                yield from self._taken(file_row.line, row)
             except (ValueError, ArithmeticError) as error:
-                yield Refused(line=found.line, reason=reason_of(error))
+                yield Refused(line=file_row.line, reason=reason_of(error))
         for halves in self._halves.values():
             for half in halves:
                 yield Refused(line=half.line, reason="It is one half of a split, and the file has not the other.")
@@ -96,7 +96,7 @@ class _Reader:
         others = self._halves.get((key, not is_open))
         if others:
             self._waiting -= 1
-            yield from _whole(half, others.popleft(), is_open=is_open)
+            yield from _joined_halves(half, others.popleft(), is_open=is_open)
             return
         self._waiting += 1
         if self._waiting > _HALVES_MAX:
@@ -104,12 +104,12 @@ class _Reader:
         self._halves.setdefault((key, is_open), deque()).append(half)
 
 
-def _whole(half: _Half, other: _Half, *, is_open: bool) -> Iterator[Part]:
+def _joined_halves(half: _Half, other: _Half, *, is_open: bool) -> Iterator[Part]:
     """What two halves come to: a split and a row that is told by it, or two that are refused."""
     try:
         yield _split(half, other) if is_open else _split(other, half)
     except ValueError as error:
-        yield from (Refused(line=one.line, reason=reason_of(error)) for one in (other, half))
+        yield from (Refused(line=either.line, reason=reason_of(error)) for either in (other, half))
         return
     yield Ignored(line=other.line if is_open else half.line, kind="split_half")
 

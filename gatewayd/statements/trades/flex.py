@@ -101,10 +101,10 @@ def _check_report(element: Element) -> None:
         raise Unreadable(None, "the file is XML, and no Flex query of Interactive Brokers (FlexQueryResponse)")
 
 
-def _same_account(found: str | None, element: Element) -> str:
+def _same_account(expected: str | None, element: Element) -> str:
     """The account of the statement. Raises `Unreadable` for another than that of one before it."""
     account = element.get("accountId") or ""
-    if found is not None and account != found:
+    if expected is not None and account != expected:
         raise Unreadable(None, "the file is of several accounts: make a query for each")
     return account
 
@@ -132,7 +132,7 @@ def read_flex_csv(stream: BinaryIO, hints: Hints, delimiter: str) -> Iterator[Pa
         elif _is_heading(row.cells) or folded(row.cells[0]) == "header":
             is_first = not names
             names = _names(row.cells)
-            kind = next((one for one, needed in _KINDS if needed.issubset(names)), None)
+            kind = next((name for name, needed in _KINDS if needed.issubset(names)), None)
             if not is_first:
                 yield Ignored(line=row.line, kind="heading")
         elif folded(row.cells[0]) in _AROUND:
@@ -148,8 +148,8 @@ def _part(row: Row, names: Sequence[str], kind: str | None, base: ReportCurrency
     if len(row.cells) != len(names):
         reason = f"It has {len(row.cells)} columns instead of {len(names)}."
         return Refused(line=row.line, reason=reason)
-    found = {name: cell.strip() for name, cell in zip(names, row.cells, strict=True) if name}
-    return told(READERS.get(kind or ""), Element(kind or "Other", found), row.line, base)
+    values = {name: cell.strip() for name, cell in zip(names, row.cells, strict=True) if name}
+    return told(READERS.get(kind or ""), Element(kind or "Other", values), row.line, base)
 
 
 def _base_in_csv(stream: BinaryIO, hints: Hints, delimiter: str) -> ReportCurrency:
@@ -175,10 +175,10 @@ def _rows(stream: BinaryIO, hints: Hints, delimiter: str) -> Iterator[Row]:
 
 def _is_heading(cells: Sequence[str]) -> bool:
     """Whether a row is headings of a Flex report: the currency, and a section's own."""
-    found = set(_names(cells))
+    present = set(_names(cells))
     names = {folded(cell) for cell in cells}
     is_ours = "currencyprimary" in names or "fxratetobase" in names
-    return is_ours and any(needed.issubset(found) for _, needed in _KINDS)
+    return is_ours and any(needed.issubset(present) for _, needed in _KINDS)
 
 
 def _names(cells: Sequence[str]) -> list[str]:

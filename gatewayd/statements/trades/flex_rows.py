@@ -121,7 +121,7 @@ def _trade(element: Element, ordinal: int, base: ReportCurrency) -> Trade:
         time=_time(element, "dateTime"),
         settlement_date=_day_or_none(element, "settleDateTarget"),
         currency=currency,
-        description=_text(element),
+        description=_description_text(element),
         instrument=_instrument(element),
         quantity=_plain(abs(quantity)),
         unit_price=_plain(abs(price)) if agrees and price is not None else None,
@@ -156,7 +156,7 @@ def _cash(element: Element, ordinal: int, base: ReportCurrency) -> Trade:
         date=_day(element, "settleDate", "dateTime", "reportDate"),
         ex_date=_day_or_none(element, "exDate") if type_ == "dividend" else None,
         currency=currency,
-        description=_text(element),
+        description=_description_text(element),
         instrument=instrument if type_ in ("dividend", "tax", "interest", "fee") else None,
         gross=minor_of(abs(amount), currency),
         record_id=element.get("transactionID") or None,
@@ -168,8 +168,8 @@ def _cash(element: Element, ordinal: int, base: ReportCurrency) -> Trade:
 def _action(element: Element, ordinal: int, base: ReportCurrency) -> Trade:
     """A split; other actions are told of, for people to enter."""
     text = element.get("actionDescription") or element.get("description") or ""
-    found = _SPLIT.fullmatch(text)
-    if found is None or int(found["new"]) == 0 or int(found["old"]) == 0:
+    match = _SPLIT.fullmatch(text)
+    if match is None or int(match["new"]) == 0 or int(match["old"]) == 0:
         raise ValueError(f"it is an action that has to be entered by hand ({cleaned(text)[:100]})")
     instrument = _instrument(element)
     if instrument is None:
@@ -179,9 +179,9 @@ def _action(element: Element, ordinal: int, base: ReportCurrency) -> Trade:
         type="split",
         date=_day(element, "dateTime", "reportDate"),
         currency=major(element.get("currency", "") or base.currency)[0],
-        description=_text(element),
+        description=_description_text(element),
         instrument=instrument,
-        split=(int(found["new"]), int(found["old"])),
+        split=(int(match["new"]), int(match["old"])),
         record_id=element.get("transactionID") or element.get("actionID") or None,
     )
 
@@ -214,7 +214,7 @@ def _transfer(element: Element, ordinal: int, base: ReportCurrency) -> Trade:
         type="transfer_in" if direction == "IN" else "transfer_out",
         date=_day(element, "date", "dateTime", "reportDate"),
         currency=major(element.get("currency", "") or base.currency)[0],
-        description=_text(element),
+        description=_description_text(element),
         instrument=instrument,
         quantity=_plain(abs(quantity)),
         record_id=element.get("transactionID") or None,
@@ -230,7 +230,7 @@ def _moved_cash(element: Element, ordinal: int, base: ReportCurrency, amount: De
         type="deposit" if amount > 0 else "withdrawal",
         date=_day(element, "date", "dateTime", "reportDate"),
         currency=currency,
-        description=_text(element),
+        description=_description_text(element),
         gross=minor_of(abs(amount), currency),
         record_id=element.get("transactionID") or None,
         fx_rate=_rate(element, currency, base),
@@ -250,7 +250,7 @@ READERS: Mapping[str, Read] = {
 def _instrument(element: Element) -> Instrument | None:
     name = cleaned(element.get("description", ""))
     is_named = element.tag in ("Trade", "Transfer")
-    found = Instrument(
+    instrument = Instrument(
         isin=element.get("isin") or None,
         sedol=element.get("sedol") or None,
         figi=element.get("figi") or None,
@@ -258,7 +258,7 @@ def _instrument(element: Element) -> Instrument | None:
         symbol=element.get("symbol") or None,
         name=name[:200] if name and is_named else None,  # elsewhere it tells what happened
     )
-    return None if found == Instrument() else found
+    return None if instrument == Instrument() else instrument
 
 
 def _rate(element: Element, currency: str, base: ReportCurrency) -> str | None:
@@ -276,8 +276,8 @@ def _number(element: Element, name: str) -> Decimal | None:
 def _day(element: Element, *names: str) -> str:
     """The first of these dates that is told. Raises `ValueError`."""
     for name in names:
-        if (found := _day_or_none(element, name)) is not None:
-            return found
+        if (day := _day_or_none(element, name)) is not None:
+            return day
     raise ValueError("it has no date")
 
 
@@ -285,18 +285,18 @@ def _day_or_none(element: Element, name: str) -> str | None:
     text = element.get(name, "").strip()
     if not text:
         return None
-    found = _DAY.match(text)
-    if found is None:
+    match = _DAY.match(text)
+    if match is None:
         raise ValueError(f"{text[:40]!r} does not say which is the day: have the query write dates as yyyy-MM-dd")
-    return parse_iso_date(f"{found['year']}-{found['month']}-{found['day']}", text)
+    return parse_iso_date(f"{match['year']}-{match['month']}-{match['day']}", text)
 
 
 def _time(element: Element, name: str) -> str | None:
-    found = _TIME.search(element.get(name, ""))
-    return f"{found['hour']}:{found['minute']}:{found['second']}" if found else None
+    match = _TIME.search(element.get(name, ""))
+    return f"{match['hour']}:{match['minute']}:{match['second']}" if match else None
 
 
-def _text(element: Element) -> str:
+def _description_text(element: Element) -> str:
     words = (element.get(name, "") for name in (*_TELLING.get(element.tag, ()), "description"))
     return cleaned(" ".join(word for word in words if word))[:500]
 

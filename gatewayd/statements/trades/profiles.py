@@ -78,9 +78,9 @@ class Profile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     is_whole: bool = False
     decimal: Literal["point", "found"] = "point"  # found: out of the amounts, as it is that of the customer's country
 
-    def lacks(self, found: AbstractSet[str]) -> int:
+    def lacks(self, present: AbstractSet[str]) -> int:
         """How many of its headings are not among these folded ones."""
-        return sum(folded(heading) not in found for heading in self.headings)
+        return sum(folded(heading) not in present for heading in self.headings)
 
 
 @functools.cache  # of the program's own file
@@ -91,20 +91,20 @@ def broker_profiles() -> tuple[Profile, ...]:
 
 def profile_of(headings: Iterable[str]) -> Profile | None:
     """The profile of a line of headings: that with most of them, or None."""
-    found = {folded(heading) for heading in headings}
-    found.discard("")
+    present = {folded(heading) for heading in headings}
+    present.discard("")
     matching = [
-        one
-        for one in broker_profiles()
-        if not one.lacks(found) and not (one.is_whole and len(found) > len(one.headings))
+        profile
+        for profile in broker_profiles()
+        if not profile.lacks(present) and not (profile.is_whole and len(present) > len(profile.headings))
     ]
     return max(matching, key=lambda profile: len(profile.headings), default=None)
 
 
 def nearest_of(headings: Iterable[str]) -> Profile | None:
     """The profile of which a line of headings has all but one, as a broker may have renamed it; or None."""
-    found = {folded(heading) for heading in headings}
-    near = [one for one in broker_profiles() if len(one.headings) >= _MANY and one.lacks(found) == 1]
+    present = {folded(heading) for heading in headings}
+    near = [profile for profile in broker_profiles() if len(profile.headings) >= _MANY and profile.lacks(present) == 1]
     return max(near, key=lambda profile: len(profile.headings), default=None)
 
 
@@ -117,7 +117,7 @@ def mapping_of(profile: Profile, headings: Sequence[str], delimiter: str, header
     """The profile's mapping for a file with these headings."""
     values: dict[str, Any] = {"date_format": profile.date_format, "pence": profile.pence}
     for name, candidates in profile.columns.items():
-        there = tuple(column for one in candidates if (column := _column(one, headings)) is not None)
+        there = tuple(column for candidate in candidates if (column := _column(candidate, headings)) is not None)
         if name in _SEVERAL:
             values[name] = there
         elif there:
@@ -127,9 +127,9 @@ def mapping_of(profile: Profile, headings: Sequence[str], delimiter: str, header
 
 def _column(place: Place, headings: Sequence[str]) -> Column | None:
     """The column of a place in a file; None: it has none."""
-    found = [folded(heading) for heading in headings]
+    folded_names = [folded(heading) for heading in headings]
     if isinstance(place, str):
-        return place if folded(place) in found else None
+        return place if folded(place) in folded_names else None
     heading = folded(place.behind)
-    at = found.index(heading) + 1 if heading in found else len(found)
-    return at if at < len(found) and not found[at] else None
+    at = folded_names.index(heading) + 1 if heading in folded_names else len(folded_names)
+    return at if at < len(folded_names) and not folded_names[at] else None

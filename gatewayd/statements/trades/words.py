@@ -183,14 +183,14 @@ def details_of(description: str) -> Details:
 
 def name_of(text: str) -> tuple[str, str | None]:
     """The name and the ISIN of `Foo ETF / ISIN IE00BK5BQT80`; None: it is a name alone."""
-    found = _NAMED_ISIN.fullmatch(text)
-    return (text, None) if found is None else (found["name"], found["isin"])
+    match = _NAMED_ISIN.fullmatch(text)
+    return (text, None) if match is None else (match["name"], match["isin"])
 
 
 def symbol_of(text: str) -> str:
     """The symbol of `NKE/USD`, which names the currency too."""
-    found = _PAIRED.fullmatch(text)
-    return found["symbol"] if found is not None and found["currency"] in CURRENCIES else text
+    match = _PAIRED.fullmatch(text)
+    return match["symbol"] if match is not None and match["currency"] in CURRENCIES else text
 
 
 def takes_back(description: str) -> bool:

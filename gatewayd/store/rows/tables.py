@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from gatewayd.errors import external_id_exists, invalid_field, not_found, version_conflict
 from gatewayd.money import Money, canonical
+from gatewayd.store.rows import removals
 from gatewayd.store.rows.columns import Code, Columns, Field, struct_fields
 from gatewayd.store.transactions import ReadTx, Row, WriteTx
 
@@ -58,7 +59,7 @@ class Table(Columns[R]):
     ) -> None:
         self._derived, self._written = derived or {}, written or {}
         super().__init__(row, omit=tuple(self._derived))
-        self.kind, self._prefix = kind, prefix
+        self.name, self.kind, self._prefix = name, kind, prefix
         self._blank = dict.fromkeys(self.fields)
         self._shared: dict[type[msgspec.Struct], _Given] = {}
         self._all = (*self.names, *self._written)
@@ -148,6 +149,7 @@ class Table(Columns[R]):
         self._refuse_taken(tx, row)
         row = self._complete(tx, row)
         tx.run_each(self._insert, [(tx.org_id, *self._values(row))])
+        tx.changed(self.name, cast(_Resource, row).id, None, row)
         return row
 
     def update(self, tx: WriteTx, row: R) -> R:
@@ -157,8 +159,12 @@ class Table(Columns[R]):
     def save(self, tx: WriteTx, row: R) -> R:
         """Store what a resource has become without raising its version, as `expectedVersion` sees it."""
         self._refuse_taken(tx, row)
+        id_ = cast(_Resource, row).id
+        before = self.find(tx, id_) if tx.reacts(self.name) else None
         row = self._complete(tx, replace(row, updated_at=tx.updated_at))
         tx.run(self._update, **dict(zip(self._all, self._values(row), strict=True)))
+        if before is not None:
+            tx.changed(self.name, id_, before, row)
         return row
 
     def refuse_taken(self, tx: ReadTx, external_id: str | None, id_: str = "") -> None:
@@ -191,6 +197,27 @@ class Table(Columns[R]):
         if given is None:
             given = self._shared[kind] = _given(kind, self.fields)
         return given(request, currency)
+
+
+class RemovableTable(Table[R]):
+    """A table whose resources may be deleted."""
+
+    @property
+    def _delete(self) -> str:
+        return f"DELETE FROM {self.name} WHERE org_id = :org_id AND id = :id"
+
+    def statements(self) -> Iterator[tuple[str, str]]:
+        """Every statement by name, as of a table."""
+        yield from super().statements()
+        yield "delete", self._delete
+
+    def delete(self, tx: WriteTx, id_: str) -> None:
+        """Delete a resource that is stored, and keep that it is removed, so that a copy of the list can follow."""
+        before = self.find(tx, id_) if tx.reacts(self.name) else None
+        tx.run(self._delete, id=id_)
+        removals.keep(tx, self.name, id_)
+        if before is not None:
+            tx.changed(self.name, id_, before, None)
 
 
 def _given(request: type[msgspec.Struct], fields: Mapping[str, Field]) -> _Given:

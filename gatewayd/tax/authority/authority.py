@@ -23,7 +23,7 @@ LATER: Final = b"1"  # seconds, the same in Retry-After
 class Authority(Protocol):
     """Answers requests for one organization. Raises `Problem`; a deadline is the caller's.
 
-    `fresh`: an answer that was kept will not do.
+    With `fresh`, an answer that was kept is not served.
     """
 
     async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response: ...
@@ -63,13 +63,13 @@ class RemoteAuthority:
         if turn is None:
             return False
         try:
-            while turn.given is None:
+            while turn.granted is None:
                 with trio.move_on_at(self._limit.next_at(org_id)):
                     await decided.wait()
                 self._limit.advance(org_id, trio.current_time())
         finally:
             self._limit.leave(turn)
-        return turn.given
+        return turn.granted
 
     async def _send(self, request: Request) -> Response:
         with self._watch():

@@ -33,7 +33,7 @@ class _Entry(NamedTuple):
 
 
 class KeptResponse(Response):
-    """A response that was asked for so many seconds before."""
+    """A response, and how many seconds ago it was asked for."""
 
     __slots__ = ("age",)
 
@@ -59,7 +59,7 @@ class ResponseCache:
         if request.method != "GET" or fresh:
             return await self._authority.answer(request, org_id, fresh=fresh)
         self._drop_old(trio.current_time())
-        key = _key(request, org_id)
+        key = _answer_key(request, org_id)
         entry = self._entries.get(key)
         if entry is not None:
             await trio.lowlevel.checkpoint()
@@ -87,6 +87,6 @@ class ResponseCache:
             self.bytes -= len(entry.response.body)
 
 
-def _key(request: Request, org_id: str) -> _Key:
+def _answer_key(request: Request, org_id: str) -> _Key:
     varying = sorted((name.lower(), value) for name, value in request.headers if name.lower() in _DEPENDS_ON)
     return _Key(org_id, request.target, sha256(repr(varying).encode()).digest())

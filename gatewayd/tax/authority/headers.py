@@ -167,8 +167,8 @@ def value_of(fields: Headers, name: bytes) -> str | None:
 
 def texts(fields: Headers) -> dict[str, str]:
     """The fields by name, in lower case; those of one name are joined (RFC 9110 §5.3)."""
-    whole = joined((name.lower(), value) for name, value in fields)
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in whole.items()}
+    fields_by_name = joined((name.lower(), value) for name, value in fields)
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in fields_by_name.items()}
 
 
 def _rule(name: bytes, table: Mapping[bytes, Rule], prefixes: Mapping[bytes, Rule]) -> Rule:

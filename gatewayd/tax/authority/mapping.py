@@ -31,8 +31,8 @@ _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z]+)\}")
 class Endpoint(NamedTuple):
     """One endpoint. `path` holds `{name}` for each parameter that stands in it, `query` names those that may follow.
 
-    `needed` are parameters of the query that the authority does not do without. `fresh`: of an answer that is written
-    to the books none that was kept will do.
+    `needed` are parameters of the query that the authority does not do without. `fresh`: the answer is written to
+    the books, so that one that was kept is not enough.
     """
 
     path: str
@@ -123,7 +123,7 @@ def authority_target(endpoint: Endpoint, values: Mapping[str, str]) -> Target:
     ]
     if errors:
         raise invalid(*errors)
-    path = _PLACEHOLDER.sub(lambda found: quote(values[found[1]], safe=""), endpoint.path)
+    path = _PLACEHOLDER.sub(lambda match: quote(values[match[1]], safe=""), endpoint.path)
     query = _query((name, values[name]) for name in endpoint.query if name in values)
     return Target(path, query, endpoint.accept, endpoint.fresh)
 

@@ -22,17 +22,17 @@ OPEN_SECONDS: Final = 10.0  # Chosen: from the last failure to the first probe
 
 @dataclass(slots=True, eq=False)
 class Turn:
-    """A place in the queue. `given` None: it waits still. `decide` is called once, when that is settled."""
+    """A place in the queue. `granted` None: it waits still. `decide` is called once, when that is settled."""
 
     org_id: str
     last_at: float
     """After this instant nobody waits for it."""
     decide: Callable[[], object]
-    given: bool | None = None
+    granted: bool | None = None
 
-    def settle(self, given: bool) -> None:
+    def settle(self, granted: bool) -> None:
         """Say what becomes of it."""
-        self.given = given
+        self.granted = granted
         self.decide()
 
 
@@ -64,7 +64,7 @@ class _Line:
             del self.waiting[turn.org_id]
 
     def make_room(self, org_id: str) -> bool:
-        """Refuse the latest turn of who has most of them, where `org_id` has fewer even with one more."""
+        """Refuse the latest turn of the organization with most, where `org_id` would have fewer with one more."""
         longest = max(self.waiting.values(), key=len, default=deque())
         if len(longest) <= len(self.waiting.get(org_id, ())) + 1:
             return False
@@ -125,7 +125,7 @@ class RateLimit:
 
     def leave(self, turn: Turn) -> None:
         """Whoever waited has gone. It may be asked of a turn that is settled."""
-        if turn.given is None:
+        if turn.granted is None:
             self._line(turn.org_id).remove(turn)
 
     def hold(self, org_id: str, now: float, seconds: float) -> None:
@@ -135,7 +135,11 @@ class RateLimit:
         """
         line = self._line(org_id)
         line.next_at = max(line.next_at, now + min(seconds, self.queue_seconds))
-        over = [key for key, one in self._lines.items() if one is not line and not one.waiting and one.next_at <= now]
+        over = [
+            key
+            for key, other in self._lines.items()
+            if other is not line and not other.waiting and other.next_at <= now
+        ]
         for key in over:
             del self._lines[key]
 

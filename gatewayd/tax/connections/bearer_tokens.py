@@ -2,16 +2,15 @@
 
 A refresh token works once: what the authority answers to it is kept, whatever becomes of the call that needed it.
 
-    no other process does the same -> something can be written -> the refresh token is spent -> what came for it is
-    stored, or else remembered, and until then no other process may
+    the connection is locked against other processes -> something can be written -> the refresh token is spent ->
+    what came for it is stored, or remembered until it can be -> the lock is released
 
-The exchange is a task of the engine's. It is cut off neither by a call's deadline, nor by a caller who goes: those who
-wait are bounded, and the exchange only by what no authority takes. What cannot be stored is served from memory, and
-stored as soon as that can be.
+The exchange is a task of the engine's: neither the deadline of a call nor a caller who goes cuts it off. Callers wait
+for `WAIT_SECONDS`, and the exchange has `EXCHANGE_SECONDS`, longer than any authority takes. What cannot be stored is
+served from memory, and stored as soon as it can be.
 
-One process at a time refreshes a connection: a command does beside a daemon. The lock of a connection is held until
-what was granted is stored, also where that takes long: whoever has it then finds tokens in the store that nobody has
-spent.
+One process at a time refreshes a connection, for commands run beside a daemon. Its lock is held until what was granted
+is stored, however long that takes, so that the next process finds tokens in the store that nobody has spent.
 """
 
 import hashlib
@@ -103,11 +102,11 @@ class BearerTokens:
         stored = await self._store.read(lambda tx: connections.find_for(tx, legal_entity_id), org_id)
         return self._newest(org_id, stored)
 
-    async def renewed(self, org_id: str, found: Connection) -> Connection:
-        """The same, refreshed where its token is about to end and can be. Raises as `refresh` does."""
-        if found.expires_at is None or found.expires_at > self._store.now() + EARLY_SECONDS * SECOND:
-            return found
-        return await self.refresh(org_id, found) or found
+    async def renewed(self, org_id: str, connection: Connection) -> Connection:
+        """The connection, refreshed where its token is about to end and can be refreshed. Raises as `refresh` does."""
+        if connection.expires_at is None or connection.expires_at > self._store.now() + EARLY_SECONDS * SECOND:
+            return connection
+        return await self.refresh(org_id, connection) or connection
 
     async def refresh(self, org_id: str, refused: Connection) -> Connection | None:
         """What follows a connection that was refused; None where it cannot be refreshed, and a person must authorise.
@@ -118,12 +117,12 @@ class BearerTokens:
         key = (org_id, refused.legal_entity_id)
         under_way = self._refreshing.get(key)
         if under_way is None:
-            found = await self._kept(key)
-            if found is None or (found.generation, found.access) != (refused.generation, refused.access):
-                return found  # somebody else has done it
-            if found.refresh is None or not self._endpoint.client_id:
+            connection = await self._kept(key)
+            if connection is None or (connection.generation, connection.access) != (refused.generation, refused.access):
+                return connection  # somebody else has done it
+            if connection.refresh is None or not self._endpoint.client_id:
                 return None
-            under_way = self._refreshing.get(key) or self._begin(key, found, found.refresh)
+            under_way = self._refreshing.get(key) or self._begin(key, connection, connection.refresh)
         with trio.move_on_after(WAIT_SECONDS) as wait:
             await under_way.ended.wait()
         if wait.cancelled_caught:

@@ -77,7 +77,7 @@ class Tokens(NamedTuple):
 
 
 class Connection(NamedTuple):
-    """Tokens as they are kept. `generation` is another for whatever replaces them.
+    """Tokens as they are kept. Whatever replaces them has another `generation`.
 
     `legal_entity_id` None: the organization's, for every entity that has none of its own.
     """
@@ -108,16 +108,16 @@ class Standing(NamedTuple):
 
 def list_standings(tx: ReadTx) -> list[Standing]:
     """Who connected the transaction's organization and its entities, when, and until when; the organization first."""
-    found = []
+    standings = []
     for legal_entity_id, name, by, since in tx.rows(_STANDINGS):
         granted = rows.tax_standing(tx, legal_entity_id)
         if granted is not None:
-            found.append(Standing(legal_entity_id, name, by, Instant(since), granted))
-    return found
+            standings.append(Standing(legal_entity_id, name, by, Instant(since), granted))
+    return standings
 
 
 def standing(tx: ReadTx, legal_entity_id: str | None = None) -> Standing | None:
-    """The one of an entity alone, or with None of the organization; None: it is not connected."""
+    """The connection of an entity alone, or with None of the organization; None: it is not connected."""
     return next((each for each in list_standings(tx) if each.legal_entity_id == legal_entity_id), None)
 
 

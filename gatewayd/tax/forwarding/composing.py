@@ -81,7 +81,7 @@ async def _tax_years(composition: Composition) -> shapes.TaxYears:
         for year, part in zip(years, quarterly, strict=True)
     ]
     of_years = zip((None, None, *years), (final, statuses, *quarterly), strict=True)
-    return shapes.TaxYears(tax_years=listed, parts=[_told(part, year) for year, part in of_years])
+    return shapes.TaxYears(tax_years=listed, parts=[_tax_years_part(part, year) for year, part in of_years])
 
 
 def _of_quarters(year: str) -> Question:
@@ -89,7 +89,7 @@ def _of_quarters(year: str) -> Question:
     return Question(QUARTERLY, {"fromDate": first, "toDate": last})
 
 
-def _told(part: Part, year: str | None) -> shapes.TaxYearsPart:
+def _tax_years_part(part: Part, year: str | None) -> shapes.TaxYearsPart:
     return shapes.TaxYearsPart(tax_year=year, **msgspec.structs.asdict(part.summary))
 
 
@@ -130,7 +130,7 @@ async def _summary(composition: Composition) -> shapes.FilingSummary:
         raise invalid_field("taxYear", "required", "Name the tax year.")
     if not is_tax_year(year):
         raise invalid_field("taxYear", "invalid_format", "Expected a tax year such as 2026-27.")
-    found = await composition.parts(
+    all_parts = await composition.parts(
         [
             Question(STATUS, {"taxYear": year}),
             _of_quarters(year),
@@ -139,7 +139,7 @@ async def _summary(composition: Composition) -> shapes.FilingSummary:
             Question(BALANCE, {"onlyOpenItems": "true"}),
         ]
     )
-    parts = {part.summary.source: part for part in found}
+    parts = {part.summary.source: part for part in all_parts}
     mine = next((row for row in parts[STATUS].rows("itsaStatuses") if row.get("taxYear") == year), {})
     return shapes.FilingSummary(
         tax_year=year,
@@ -147,7 +147,7 @@ async def _summary(composition: Composition) -> shapes.FilingSummary:
         obligations=_obligations(parts[QUARTERLY].rows("obligations"), parts[FINAL].rows("obligations")),
         latest_calculation=_latest(parts[CALCULATIONS].rows("calculations")),
         balance=_balance(parts[BALANCE]),
-        parts=[part.summary for part in found],
+        parts=[part.summary for part in all_parts],
     )
 
 
@@ -217,5 +217,5 @@ def _number(document: Object, name: str) -> float | None:
 
 
 def _first_number(document: Object, *names: str) -> float | None:
-    found = (_number(document, name) for name in names)
-    return next((number for number in found if number is not None), None)
+    numbers = (_number(document, name) for name in names)
+    return next((number for number in numbers if number is not None), None)

@@ -108,20 +108,20 @@ class Composition:
         return london_date(self.now)
 
     async def parts(self, questions: Sequence[Question], *, until_refused: bool = False) -> list[Part]:
-        """Ask one after the other; with `until_refused`, the first that the person is refused is that of the whole.
+        """Ask the questions in turn; with `until_refused`, the first refusal that concerns the person refuses them all.
 
         Raises `Problem` for what concerns every part, and as `refuse` does.
         """
-        found: list[Part] = []
+        parts: list[Part] = []
         for question in questions:
-            part = await self._part(*question, len(questions) - len(found) - 1)
+            part = await self._answered_part(*question, len(questions) - len(parts) - 1)
             if until_refused and part.refusal is not None and part.refusal.status != TOO_MANY:
                 raise RefusedError(part.refusal)
-            found.append(part)
-        refuse(found)
-        return found
+            parts.append(part)
+        refuse(parts)
+        return parts
 
-    async def _part(self, name: str, more: Mapping[str, str], behind: int) -> Part:
+    async def _answered_part(self, name: str, more: Mapping[str, str], behind: int) -> Part:
         target = authority_target(PARTS[name], {"nino": self.values["nino"], **more})
         try:
             response = await self.ask(target, self.scenario if self.scenario in SCENARIOS[name] else "", behind)
@@ -131,18 +131,18 @@ class Composition:
             return self._failed(name, problem, _upstream_status(problem), problem.code)
         document = _object(response)
         if response.status == 200 and document:
-            return Part(self._told(name, "ok", 200, None), document)
+            return Part(self._summary_of(name, "ok", 200, None), document)
         if response.status == 404:
-            return Part(self._told(name, "not_found", 404, text(document, "code")), {})
+            return Part(self._summary_of(name, "not_found", 404, text(document, "code")), {})
         return self._failed(name, response, response.status, text(document, "code"))
 
-    def _told(self, name: str, status: str, http_status: int | None, code: str | None) -> shapes.SummaryPart:
+    def _summary_of(self, name: str, status: str, http_status: int | None, code: str | None) -> shapes.SummaryPart:
         return shapes.SummaryPart(
             source=name, status=status, code=code, http_status=http_status, fetched_at=to_wire(self.now)
         )
 
     def _failed(self, name: str, failure: Response | Problem, http_status: int | None, code: str | None) -> Part:
-        return Part(self._told(name, "failed", http_status, code), {}, failure)
+        return Part(self._summary_of(name, "failed", http_status, code), {}, failure)
 
 
 def refuse(parts: Collection[Part]) -> None:
@@ -165,8 +165,8 @@ def refuse(parts: Collection[Part]) -> None:
 
 def rows_of(document: Object, name: str) -> list[Object]:
     """The objects of a list in a document; none where it is not there."""
-    found = document.get(name)
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    value = document.get(name)
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def text(document: Object, name: str) -> str | None:

@@ -62,21 +62,27 @@ class GetVatObligations(AboutVat, frozen=True, kw_only=True):
     """VAT obligations of a period; without one, those that are open."""
 
     from_: Day | None = field(default=None, name="from")
+    """The first day that is asked about. Needed unless `status` is O."""
     to: Day | None = None
-    status: Annotated[Literal["O", "F"], Meta(description="O: open; F: fulfilled.")] | None = None
+    """The last day that is asked about, at most 366 days on. Needed unless `status` is O."""
+    status: Literal["O", "F"] | None = None
+    """O: returns that are open. F: those that were made. By default both."""
 
 
 class GetVatPeriod(AboutVat, frozen=True, kw_only=True):
     """What the authority has for a period of at most 366 days; it needs both dates."""
 
     from_: Day | None = field(default=None, name="from")
+    """The first day that is asked about. Needed."""
     to: Day | None = None
+    """The last day that is asked about, at most 366 days on. Needed."""
 
 
 class GetVatReturn(AboutVat, frozen=True, kw_only=True):
     """The return of one period, at most four years old."""
 
-    period_key: Annotated[str, Meta(max_length=8, description="From the obligation; it may hold #.")] | None = None
+    period_key: Annotated[str, Meta(max_length=8)] | None = None
+    """The `periodKey` of the obligation; it may hold #."""
 
 
 class AboutPerson(Request, frozen=True, kw_only=True):
@@ -90,34 +96,49 @@ class GetItsaStatus(AboutPerson, frozen=True, kw_only=True):
     """The standing of a person in a tax year."""
 
     tax_year: TaxYear | None = None
-    future_years: Annotated[bool, Meta(description="Also the years that follow.")] | None = None
-    history: Annotated[bool, Meta(description="Also what was submitted before.")] | None = None
+    """The tax year. Needed."""
+    future_years: bool | None = None
+    """Whether the years that follow are told too."""
+    history: bool | None = None
+    """Whether what was submitted before is told too."""
 
 
 class ListItsaObligations(AboutPerson, frozen=True, kw_only=True):
     """Obligations of quarterly updates, or with `kind` those of final declarations."""
 
-    kind: Annotated[Literal["income_and_expenditure", "final_declaration"], Meta(description="Of what.")] | None = None
-    type_of_business: Annotated[str, Meta(max_length=40, description="Needed with businessId.")] | None = None
+    kind: Literal["income_and_expenditure", "final_declaration"] | None = None
+    """Whether quarterly updates are listed (`income_and_expenditure`, by default) or final declarations."""
+    type_of_business: Word | None = None
+    """`self-employment`, `uk-property` or `foreign-property`. Needed with `businessId`."""
     business_id: Word | None = None
+    """HMRC's id of the source of income, `taxBusinessId` of a business."""
     from_date: Day | None = None
+    """The first day that is asked about; with `toDate`, at most 366 days apart."""
     to_date: Day | None = None
+    """The last day that is asked about."""
     tax_year: TaxYear | None = None
-    status: Annotated[str, Meta(max_length=20, description="open or fulfilled.")] | None = None
+    """Of final declarations, the tax year. By default HMRC tells those of several."""
+    status: Annotated[str, Meta(max_length=20)] | None = None
+    """`open` or `fulfilled`. By default both."""
 
 
 class ListItsaCalculations(AboutPerson, frozen=True, kw_only=True):
     """Calculations of a tax year."""
 
     tax_year: TaxYear | None = None
+    """The tax year. Needed."""
     calculation_type: Word | None = None
+    """The type to list: `in-year`, `intent-to-finalise` or `final-declaration`, from 2025-26 on also `intent-to-amend`
+    and `confirm-amendment`. By default all."""
 
 
 class GetItsaCalculation(AboutPerson, frozen=True, kw_only=True):
     """One calculation."""
 
     tax_year: TaxYear | None = None
+    """The tax year of the calculation. Needed."""
     calculation_id: Annotated[str, Meta(max_length=64)] | None = None
+    """The `calculationId` from the list. Needed."""
 
 
 class ListTaxYears(AboutPerson, frozen=True, kw_only=True):
@@ -128,6 +149,7 @@ class GetFilingSummary(AboutPerson, frozen=True, kw_only=True):
     """One tax year of a person."""
 
     tax_year: TaxYear | None = None
+    """The tax year. Needed."""
 
 
 # -- handlers

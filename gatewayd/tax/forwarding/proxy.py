@@ -87,21 +87,21 @@ class Proxy:
         return await session.relay(mapping.authority_target(endpoint, values))
 
     async def _taxpayer(self, question: Question, session: AuthoritySession) -> Taxpayer | None:
-        """Whose taxes: those of the entity or the number that is named, or of the only entity. The session asks so."""
+        """The taxpayer of the entity or number that is named, or of the only entity; the session then asks for it."""
         kind = mapping.identity_of(question.operation_id)
         reference = TaxpayerReference(question.values.get("legalEntityId", ""), kind, question.values.get(kind, ""))
-        found = await self.store.read(lambda tx: taxpayers.find(tx, reference), session.org_id)
-        session.legal_entity_id = None if found is None else found.legal_entity_id
-        return found
+        taxpayer = await self.store.read(lambda tx: taxpayers.find(tx, reference), session.org_id)
+        session.legal_entity_id = None if taxpayer is None else taxpayer.legal_entity_id
+        return taxpayer
 
 
 def _texts(request: msgspec.Struct) -> dict[str, str]:
     """The parameters of a request as text; those that were not given are left out."""
     members = msgspec.to_builtins(request)
-    return {name: _text(value) for name, value in members.items() if value is not None}
+    return {name: _value_text(value) for name, value in members.items() if value is not None}
 
 
-def _text(value: object) -> str:
+def _value_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -111,9 +111,9 @@ def _identity(question: Question, taxpayer: Taxpayer | None) -> dict[str, str]:
     Raises `Problem` `validation_failed` where there is none.
     """
     kind = mapping.identity_of(question.operation_id)
-    given = question.values.get(kind)
-    if given:
-        return {kind: given}
+    number = question.values.get(kind)
+    if number:
+        return {kind: number}
     if taxpayer is None:
         message = "The organization has several legal entities: name one, or give its number."
         raise invalid_field("legalEntityId", "required", message)

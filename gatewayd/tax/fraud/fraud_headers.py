@@ -169,7 +169,7 @@ _SPACES: Final = re.compile(", +")
 class _Request(NamedTuple):
     """The headers to be judged, by their names in lower case, and how. `method` is empty where none is known."""
 
-    given: Mapping[str, str]
+    headers: Mapping[str, str]
     method: str
     documentation: bool
     agreed_missing: Collection[str]
@@ -191,21 +191,21 @@ def judge(
     the authority has agreed to do without: they may be empty or left out. Headers that the specification does not name
     are not judged, so that a later version of it can be carried.
     """
-    given = {name.lower(): value.strip(" \t") for name, value in headers.items()}
+    by_name = {name.lower(): value.strip(" \t") for name, value in headers.items()}
     faults = []
-    if not sandbox and TEST_SCENARIO.lower() in given:
+    if not sandbox and TEST_SCENARIO.lower() in by_name:
         faults.append(FraudFault(TEST_SCENARIO, "test_header_in_production", "is for the sandbox only"))
     if mode == "off":
         return Verdict(faults, [])
-    method = given.get(CONNECTION_METHOD.lower(), "")
+    method = by_name.get(CONNECTION_METHOD.lower(), "")
     if method not in METHODS:
         code: FaultCode = "invalid_enum" if method else "required"
         faults.append(FraudFault(CONNECTION_METHOD, code, f"must be one of {', '.join(METHODS)}"))
-    request = _Request(given, method if method in METHODS else "", documentation, agreed_missing)
-    found = [_fault_of(name, request) for name in HEADERS if not _is_unexpected(name, request)]
-    faults += [fault for fault in found if fault is not None]
+    request = _Request(by_name, method if method in METHODS else "", documentation, agreed_missing)
+    header_faults = [_fault_of(name, request) for name in HEADERS if not _is_unexpected(name, request)]
+    faults += [fault for fault in header_faults if fault is not None]
     if _FIRST_HOP.isdisjoint(fault.header for fault in faults):
-        faults += _contradictions(given)
+        faults += _contradictions(by_name)
     return Verdict(faults, [warning for name in HEADERS for warning in _warnings_of(name, request)])
 
 
@@ -213,12 +213,12 @@ def _is_unexpected(name: str, request: _Request) -> bool:
     """Whether a header is there that does not belong to the connection method: it says nothing, right or wrong."""
     method = request.method
     expected = not method or name in METHODS[method] | TOLERATED.get(method, frozenset())
-    return name.lower() in request.given and not expected
+    return name.lower() in request.headers and not expected
 
 
 def _fault_of(name: str, request: _Request) -> FraudFault | None:
     """What is wrong with one header; without a known method, only what every method needs is missed."""
-    header, value = HEADERS[name], request.given.get(name.lower())
+    header, value = HEADERS[name], request.headers.get(name.lower())
     if not value:
         return _absence_of(name, value, request)
     sound = len(value) <= MAX_VALUE_CHARACTERS and value.isascii() and value.isprintable()
@@ -237,7 +237,7 @@ def _absence_of(name: str, value: str | None, request: _Request) -> FraudFault |
         needed = name in METHODS.get(request.method, _ALL)
         return FraudFault(name, "required", "is required") if needed else None
     leader = _MAY_FOLLOW.get(name)
-    if HEADERS[name].may_be_empty or (leader is not None and not request.given.get(leader.lower())):
+    if HEADERS[name].may_be_empty or (leader is not None and not request.headers.get(leader.lower())):
         return None
     return FraudFault(name, "required", "must not be empty")
 
@@ -245,7 +245,7 @@ def _absence_of(name: str, value: str | None, request: _Request) -> FraudFault |
 def _warnings_of(name: str, request: _Request) -> list[FraudWarning]:
     if _is_unexpected(name, request):
         return [FraudWarning(name, "unexpected", f"does not belong to {request.method}")]
-    if HEADERS[name].is_list and _SPACES.search(request.given.get(name.lower(), "")):
+    if HEADERS[name].is_list and _SPACES.search(request.headers.get(name.lower(), "")):
         return [FraudWarning(name, "space_after_comma", "has a space after a comma")]
     return []
 
@@ -254,11 +254,11 @@ def _values(header: _Header, text: str) -> list[str]:
     return _SPACES.sub(",", text).split(",") if header.is_list else [text]
 
 
-def _contradictions(given: Mapping[str, str]) -> list[FraudFault]:
+def _contradictions(headers: Mapping[str, str]) -> list[FraudFault]:
     """Sound headers that disagree: the first hop leads from the client's public address to the vendor's."""
-    client = parse_address(unquote(given.get("gov-client-public-ip", "")))
-    vendor = parse_address(unquote(given.get("gov-vendor-public-ip", "")))
-    forwarded = given.get("gov-vendor-forwarded", "")
+    client = parse_address(unquote(headers.get("gov-client-public-ip", "")))
+    vendor = parse_address(unquote(headers.get("gov-vendor-public-ip", "")))
+    forwarded = headers.get("gov-vendor-forwarded", "")
     if client is None or vendor is None or not forwarded:
         return []
     if client == vendor:

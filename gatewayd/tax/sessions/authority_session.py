@@ -95,7 +95,7 @@ class AuthoritySession:
 
     @property
     def age(self) -> int | None:
-        """Of answers that were all kept here, how many seconds the oldest was; None: the authority was asked."""
+        """How many seconds old the oldest answer is, where all were kept here; None: the authority was asked."""
         return None if self._was_asked else int(self._oldest)
 
     async def relay(self, target: Target) -> Response:
@@ -113,7 +113,7 @@ class AuthoritySession:
         return await self._send_in_time(target, fields, behind)
 
     def problem_of(self, response: Response, message: str) -> Problem:
-        """The problem that an answer is which cannot be worked with."""
+        """The problem for an answer that cannot be used."""
         upstream = {"status": response.status, "code": code_of(response)}
         return Problem("tax_upstream_error", message, extra={"upstream": upstream})
 
@@ -134,8 +134,8 @@ class AuthoritySession:
             names = ", ".join(dict.fromkeys(fault.header for fault in faults))
             raise Problem("fraud_headers_invalid", f"These headers are missing or malformed: {names}.", errors=errors)
         if faults:
-            found = [f"{fault.header}: {fault.code}" for fault in faults]
-            self._log.warning("fraud_headers_invalid", request_id=self._incoming.id, faults=found)
+            details = [f"{fault.header}: {fault.code}" for fault in faults]
+            self._log.warning("fraud_headers_invalid", request_id=self._incoming.id, faults=details)
 
     def _note(self, notes: list[FraudFault | FraudWarning]) -> None:
         """Tell the caller, whatever comes of the call."""
@@ -176,11 +176,11 @@ class AuthoritySession:
         bearers = self._parts.bearers
         if bearers is None:
             return None
-        found = await bearers.find(self.org_id, self.legal_entity_id)
-        if found is None and self._settings.mode == "hmrc":
+        connection = await bearers.find(self.org_id, self.legal_entity_id)
+        if connection is None and self._settings.mode == "hmrc":
             raise Problem("tax_not_connected", "Nobody has connected these taxes to the tax authority.")
-        self._granted_to = None if found is None else found.legal_entity_id
-        return None if found is None else await bearers.renewed(self.org_id, found)
+        self._granted_to = None if connection is None else connection.legal_entity_id
+        return None if connection is None else await bearers.renewed(self.org_id, connection)
 
     async def _send_as(self, target: Target, fields: Headers, connection: Connection | None) -> Response:
         assert self._parts.authority is not None
@@ -251,10 +251,10 @@ def code_of(response: Response) -> str | None:
     if len(response.body) > CODE_BYTES:
         return None
     try:
-        found = msgspec.json.decode(response.body, type=_Coded)
+        error = msgspec.json.decode(response.body, type=_Coded)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    return next((text for text in (found.code, found.message) if _CODE.fullmatch(text)), None)
+    return next((text for text in (error.code, error.message) if _CODE.fullmatch(text)), None)
 
 
 def _correlation_id(fields: Headers) -> str | None:

@@ -78,7 +78,7 @@ def list_calls(tx: ReadTx, limit: int = 100) -> list[LoggedCall]:
 def find_last(tx: ReadTx, legal_entity_id: str | None) -> LoggedCall | None:
     """The newest call that tells how an entity's own connection is, or with None the organization's.
 
-    Those tell nothing that ended before the authority said something to it, such as one that was refused here.
+    Calls that ended before the authority answered, such as one that was refused here, are left out.
     """
     row = tx.row(_LAST, of=legal_entity_id or "")
     return None if row is None else LoggedCall(row[0], TaxCall(*row[1:]))

@@ -124,11 +124,13 @@ class Inquiry:
         response = await self._session.ask(
             authority_target(_LIST, {"nino": self._nino}), "" if scenario == DYNAMIC else scenario
         )
-        found = self._read(response, _List)
+        answer = self._decoded(response, _List)
         return {
-            one.business_id: ListedSource(one.business_id, _TYPES[one.type_of_business], one.trading_name or None)
-            for one in found.list_of_businesses
-            if one.type_of_business in _TYPES
+            listed.business_id: ListedSource(
+                listed.business_id, _TYPES[listed.type_of_business], listed.trading_name or None
+            )
+            for listed in answer.list_of_businesses
+            if listed.type_of_business in _TYPES
         }
 
     async def get_source(self, tax_business_id: str) -> Source:
@@ -142,12 +144,12 @@ class Inquiry:
             authority_target(_RETRIEVE, {"nino": self._nino, "businessId": tax_business_id}),
             DYNAMIC if scenario == "BUSINESS_AND_PROPERTY" else scenario,
         )
-        found = self._read(response, _Details)
-        if found.business_id != tax_business_id or found.type_of_business not in _TYPES:
+        details = self._decoded(response, _Details)
+        if details.business_id != tax_business_id or details.type_of_business not in _TYPES:
             raise self._session.problem_of(response, "The tax authority spoke of another business.")
-        return _source(found)
+        return _source(details)
 
-    def _read(self, response: Response, shape: type[Shape]) -> Shape:
+    def _decoded(self, response: Response, shape: type[Shape]) -> Shape:
         if response.status != 200:
             raise self._refusal(response)
         try:
@@ -170,25 +172,25 @@ class Inquiry:
         return Problem("tax_upstream_error", f"The tax authority answered {status}.", extra=extra)
 
 
-def _source(found: _Details) -> Source:
-    choice = found.quarterly_type_choice
+def _source(details: _Details) -> Source:
+    choice = details.quarterly_type_choice
     said = {
-        "tax_business_id": found.business_id,
-        "type": _TYPES[found.type_of_business],
-        "trading_name": found.trading_name,
-        "trading_type": found.trading_type,
-        "commencement_date": _text(found.commencement_date),
-        "cessation_date": _text(found.cessation_date),
-        "accounting_basis": _BASES.get(found.accounting_type or ""),
+        "tax_business_id": details.business_id,
+        "type": _TYPES[details.type_of_business],
+        "trading_name": details.trading_name,
+        "trading_type": details.trading_type,
+        "commencement_date": _date_text(details.commencement_date),
+        "cessation_date": _date_text(details.cessation_date),
+        "accounting_basis": _BASES.get(details.accounting_type or ""),
         "quarterly_period_type": choice and choice.quarterly_period_type,
         "quarterly_period_tax_year": choice and choice.tax_year_of_choice,
-        "address": _address(found),
+        "address": _address(details),
     }
-    latency = found.latency_details
+    latency = details.latency_details
     return Source(
         values={name: value for name, value in said.items() if value},
         latency=None if latency is None else _latency(latency),
-        year_of_migration=found.year_of_migration,
+        year_of_migration=details.year_of_migration,
     )
 
 
@@ -202,21 +204,21 @@ def _latency(told: _LatencyDetails) -> Latency:
     )
 
 
-def _address(found: _Details) -> Address | None:
-    """Four lines are ours as two of the street, town and county; without the first there is no address."""
-    if not found.business_address_line_one:
+def _address(details: _Details) -> Address | None:
+    """The authority's four lines become two lines, town and county; without the first there is no address."""
+    if not details.business_address_line_one:
         return None
     return Address(
-        line1=found.business_address_line_one,
-        line2=found.business_address_line_two or None,
-        town=found.business_address_line_three or None,
-        county=found.business_address_line_four or None,
-        postcode=found.business_address_postcode or None,
-        country_code=found.business_address_country_code or DEFAULT_COUNTRY,
+        line1=details.business_address_line_one,
+        line2=details.business_address_line_two or None,
+        town=details.business_address_line_three or None,
+        county=details.business_address_line_four or None,
+        postcode=details.business_address_postcode or None,
+        country_code=details.business_address_country_code or DEFAULT_COUNTRY,
     )
 
 
-def _text(date: datetime.date | None) -> str | None:
+def _date_text(date: datetime.date | None) -> str | None:
     return None if date is None else date.isoformat()
 
 
@@ -235,12 +237,12 @@ def match_sources(businesses: Iterable[BusinessRow], listed: Mapping[str, Listed
     by type and name (Chosen), then by type alone.
     """
     businesses = list(businesses)
-    found = {row.tax_business_id: row for row in businesses if row.tax_business_id in listed}
-    pairs = {str(tax_business_id): row for tax_business_id, row in found.items()}
+    known = {row.tax_business_id: row for row in businesses if row.tax_business_id in listed}
+    pairs = {str(tax_business_id): row for tax_business_id, row in known.items()}
     untold = [row for row in businesses if row.tax_business_id is None and row.archived_at is None]
     for ours, theirs in ((_our_name, _their_name), (_our_type, _their_type)):
         taken = {row.id for row in pairs.values()}
-        left = [one for tax_business_id, one in listed.items() if tax_business_id not in pairs]
+        left = [source for tax_business_id, source in listed.items() if tax_business_id not in pairs]
         unique = _unique(left, theirs)
         for key, row in _unique((row for row in untold if row.id not in taken), ours).items():
             if key in unique:
@@ -256,14 +258,14 @@ def differences(row: BusinessRow | None, source: Source) -> list[Difference]:
     """
     if row is None:
         return [Difference(field, None, remote) for field, remote in source.values.items()]
-    found = [
+    differing = [
         Difference(field, local, remote)
         for field, remote in source.values.items()
         if (local := _local(row, field)) != remote and not (remote == UNSPECIFIED and local in _PROPERTIES)
     ]
     if row.cessation_date is not None and "cessation_date" not in source.values:
-        found.append(Difference("cessation_date", row.cessation_date, None))
-    return found
+        differing.append(Difference("cessation_date", row.cessation_date, None))
+    return differing
 
 
 def _local(row: BusinessRow, field: str) -> Value:
@@ -272,26 +274,26 @@ def _local(row: BusinessRow, field: str) -> Value:
 
 
 def _unique(items: Iterable[Item], key_of: Callable[[Item], Hashable | None]) -> dict[Hashable, Item]:
-    """Those that have their key for themselves; None is no key."""
-    found: dict[Hashable, list[Item]] = {}
+    """The items whose key no other item has, by that key. An item with None is left out."""
+    groups: dict[Hashable, list[Item]] = {}
     for item in items:
         key = key_of(item)
         if key is not None:
-            found.setdefault(key, []).append(item)
-    return {key: group[0] for key, group in found.items() if len(group) == 1}
+            groups.setdefault(key, []).append(item)
+    return {key: group[0] for key, group in groups.items() if len(group) == 1}
 
 
 def _our_type(row: BusinessRow) -> str:
     return row.type
 
 
-def _their_type(one: ListedSource) -> str:
-    return one.type
+def _their_type(listed: ListedSource) -> str:
+    return listed.type
 
 
 def _our_name(row: BusinessRow) -> tuple[str, str]:
     return row.type, (row.trading_name or row.name).casefold()
 
 
-def _their_name(one: ListedSource) -> tuple[str, str] | None:
-    return None if one.trading_name is None else (one.type, one.trading_name.casefold())
+def _their_name(listed: ListedSource) -> tuple[str, str] | None:
+    return None if listed.trading_name is None else (listed.type, listed.trading_name.casefold())

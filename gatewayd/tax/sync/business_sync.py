@@ -147,14 +147,14 @@ async def _fetch_one(inquiry: Inquiry, subject: _Subject) -> _Remote:
         return _Remote({tax_business_id: ListedSource(tax_business_id, mine.type, None)}, {tax_business_id: source})
     listed = await inquiry.list_sources()
     pairs = match_sources(subject.businesses, listed)
-    found = next((id_ for id_, row in pairs.items() if row.id == mine.id), None)
-    if found is None:
+    source_id = next((id_ for id_, row in pairs.items() if row.id == mine.id), None)
+    if source_id is None:
         raise Problem("not_found", "None of the person's businesses at the tax authority can be told to be this one.")
-    return _Remote(listed, {found: await inquiry.get_source(found)})
+    return _Remote(listed, {source_id: await inquiry.get_source(source_id)})
 
 
 async def _note_failure(store: Store, org_id: str, subject: _Subject, problem: Problem) -> None:
-    """Say on the businesses that were asked about what came of it."""
+    """Record the failure on the businesses that were asked about."""
     if problem.code != "not_found" and problem.code not in _FAILED:
         return
     upstream = problem.extra.get("upstream")
@@ -169,7 +169,7 @@ async def _note_failure(store: Store, org_id: str, subject: _Subject, problem: P
 
 
 def _failure(tx: WriteTx, row: BusinessRow, problem_code: str, upstream_code: str | None) -> TaxSync:
-    """What is known of a business of which nothing new was said, and why."""
+    """The record of a comparison that failed, and why."""
     if problem_code == "not_found":
         return _missing(tx, row, upstream_code)
     return replace(row.tax_sync, status="failed", error=upstream_code or problem_code)
@@ -222,10 +222,10 @@ def _apply(tx: WriteTx, subject: _Subject, pair: _Pair) -> BusinessRow:
         return tax_sync.take_over(tx, row.id, {}, _missing(tx, row))
     if row is None:
         return tax_sync.adopt(tx, subject.legal_entity_id, source.values, _record(tx, source, "in_sync"))
-    found = differences(row, source)
-    taken = {one.field: one.remote for one in found if not _is_left(tx, row, one)}
+    differing = differences(row, source)
+    taken = {difference.field: difference.remote for difference in differing if not _is_left(tx, row, difference)}
     return tax_sync.take_over(
-        tx, row.id, taken, _record(tx, source, "in_sync" if len(taken) == len(found) else "differs")
+        tx, row.id, taken, _record(tx, source, "in_sync" if len(taken) == len(differing) else "differs")
     )
 
 
@@ -263,11 +263,11 @@ def _changes(named: BusinessRow | None, pair: _Pair) -> list[TaxBusinessChange]:
         TaxBusinessChange(
             business_id=None if named is None else named.id,
             tax_business_id=pair.source.tax_business_id,
-            field=_WIRE_NAMES[one.field],
-            local=one.local,
-            remote=one.remote,
+            field=_WIRE_NAMES[difference.field],
+            local=difference.local,
+            remote=difference.remote,
         )
-        for one in differences(pair.row, pair.source)
+        for difference in differences(pair.row, pair.source)
     ]
 
 

@@ -133,8 +133,8 @@ class ObligationInquiry:
         rows: list[_VatRow] = []
         for span in spans:
             response = await self._ask(_VAT, {"vrn": vrn, **span}, vat.OBLIGATION_SCENARIOS)
-            found = self._read(response, _Vat)
-            rows += [] if found is None else found.obligations
+            answer = self._decoded(response, _Vat)
+            rows += [] if answer is None else answer.obligations
         return [_of_vat(row) for row in rows]
 
     async def income_tax(self) -> list[AuthorityObligation]:
@@ -146,12 +146,12 @@ class ObligationInquiry:
         told: list[AuthorityObligation] = []
         for first, last in (bounds(tax_year(year)) for year in (current - 1, current)):
             span = {"nino": nino, "fromDate": first, "toDate": last}
-            found = self._read(await self._ask(_UPDATES, span, itsa.OBLIGATION_SCENARIOS), _Updates)
-            for business in [] if found is None else found.obligations:
+            answer = self._decoded(await self._ask(_UPDATES, span, itsa.OBLIGATION_SCENARIOS), _Updates)
+            for business in [] if answer is None else answer.obligations:
                 for row in business.obligation_details:
                     told.append(AuthorityObligation(_confirmed("itsa_quarterly_update", row), business.business_id))
         response = await self._ask(_DECLARATIONS, {"nino": nino}, itsa.DECLARATION_SCENARIOS)
-        declared = self._read(response, _Declarations)
+        declared = self._decoded(response, _Declarations)
         rows = [] if declared is None else declared.obligations
         return [*told, *(AuthorityObligation(_confirmed("itsa_final_declaration", row)) for row in rows)]
 
@@ -163,15 +163,15 @@ class ObligationInquiry:
         nino = self._taxpayer.nino
         if nino is None:
             return None
-        asked = {"nino": nino, "taxYear": tax_year_of(self._today.isoformat())}
-        response = await self._ask(_STATUS, asked, itsa.STATUS_SCENARIOS)
-        found = self._read(response, _Statuses) if response.status == 200 else None
-        years = [] if found is None else found.itsa_statuses
-        details = [one for year in years if year.tax_year == asked["taxYear"] for one in year.itsa_status_details]
+        query = {"nino": nino, "taxYear": tax_year_of(self._today.isoformat())}
+        response = await self._ask(_STATUS, query, itsa.STATUS_SCENARIOS)
+        answer = self._decoded(response, _Statuses) if response.status == 200 else None
+        years = [] if answer is None else answer.itsa_statuses
+        details = [detail for year in years if year.tax_year == query["taxYear"] for detail in year.itsa_status_details]
         if not details:
             return None
-        latest = max(details, key=lambda one: one.submitted_on)
-        return Standing(asked["taxYear"], latest.status, latest.status_reason)
+        latest = max(details, key=lambda detail: detail.submitted_on)
+        return Standing(query["taxYear"], latest.status, latest.status_reason)
 
     async def _ask(self, endpoint: Endpoint, values: Mapping[str, str], scenarios: Collection[str]) -> Response:
         """A test scenario goes to those questions that document it (§D4), and one that none documents to all."""
@@ -179,7 +179,7 @@ class ObligationInquiry:
         sent = scenario if scenario in scenarios or scenario not in _SCENARIOS else ""
         return await self._session.ask(authority_target(endpoint, values), sent)
 
-    def _read(self, response: Response, shape: type[Shape]) -> Shape | None:
+    def _decoded(self, response: Response, shape: type[Shape]) -> Shape | None:
         """What was answered; None where the authority has nothing to say. Raises `Problem`."""
         if response.status == 404:
             return None

@@ -44,7 +44,7 @@ class Deps(Protocol):
 
 
 class _Matched(NamedTuple):
-    """What was told, with our businesses in it."""
+    """What the authority told, under the ids of our businesses."""
 
     said: list[Confirmed]
     unknown: list[UnknownSource]
@@ -83,15 +83,15 @@ def _taxpayer(tx: ReadTx, request: SyncObligations) -> Taxpayer:
         raise invalid(unknown_reference("legalEntityId", "legal_entity"))
     if owner.archived:
         raise invalid_state("The legal entity is archived.", "archived", ())
-    found = taxpayers.of_entity(tx, request.legal_entity_id)
-    numbers = {"vat": found.vrn, "income_tax": found.nino}
+    taxpayer = taxpayers.of_entity(tx, request.legal_entity_id)
+    numbers = {"vat": taxpayer.vrn, "income_tax": taxpayer.nino}
     if not any(numbers.values()):
         message = "The legal entity has neither a VAT registration number nor a National Insurance number."
         raise invalid_field("legalEntityId", "required", message)
     for index, tax in enumerate(request.taxes or ()):
         if numbers[tax] is None:
             raise invalid_field(f"taxes[{index}]", "required", "The legal entity has no number for this tax.")
-    return found
+    return taxpayer
 
 
 def _compare(
@@ -99,9 +99,9 @@ def _compare(
 ) -> ObligationSync:
     """The answer to a dry run."""
     matched = _match(tx, request, taxpayer, told)
-    found = [_find(tx, request.legal_entity_id, one) for one in matched.said]
+    rows = [_find(tx, request.legal_entity_id, confirmed) for confirmed in matched.said]
     differences = _differences(tx, request.legal_entity_id, matched.said)
-    return _answer(tx, [row for row in found if row is not None], differences, matched.unknown)
+    return _answer(tx, [row for row in rows if row is not None], differences, matched.unknown)
 
 
 def _take_over(
@@ -127,26 +127,28 @@ def _match(tx: ReadTx, request: SyncObligations, taxpayer: Taxpayer, told: list[
     ours = {row.tax_business_id: row.id for row in businesses.of_entity(tx, request.legal_entity_id)}
     said: list[Confirmed] = []
     unknown: dict[str, int] = {}
-    for one in told:
-        if one.tax_business_id is None:
-            said.append(one.said)
-        elif one.tax_business_id in ours:
-            said.append(one.said._replace(business_id=ours[one.tax_business_id]))
+    for obligation in told:
+        if obligation.tax_business_id is None:
+            said.append(obligation.said)
+        elif obligation.tax_business_id in ours:
+            said.append(obligation.said._replace(business_id=ours[obligation.tax_business_id]))
         else:
-            unknown[one.tax_business_id] = unknown.get(one.tax_business_id, 0) + 1
+            unknown[obligation.tax_business_id] = unknown.get(obligation.tax_business_id, 0) + 1
     sources = [UnknownSource(tax_business_id=id_, obligation_count=count) for id_, count in unknown.items()]
     return _Matched(said, sources)
 
 
-def _find(tx: ReadTx, legal_entity_id: str, one: Confirmed) -> ObligationRow | None:
-    slot = confirmations.slot_of(one.kind, one.due_date)
-    return obligations.find(tx, legal_entity_id, ObligationKey(one.kind, one.business_id, one.period_end_date, slot))
+def _find(tx: ReadTx, legal_entity_id: str, confirmed: Confirmed) -> ObligationRow | None:
+    slot = confirmations.slot_of(confirmed.kind, confirmed.due_date)
+    return obligations.find(
+        tx, legal_entity_id, ObligationKey(confirmed.kind, confirmed.business_id, confirmed.period_end_date, slot)
+    )
 
 
 def _differences(tx: ReadTx, legal_entity_id: str, said: list[Confirmed]) -> list[ObligationDifference]:
-    pairs = ((_find(tx, legal_entity_id, one), one) for one in said)
-    found = [difference for row, one in pairs for difference in _differing(row, one)]
-    return [*found, *_unmentioned(tx, legal_entity_id, said)]
+    pairs = ((_find(tx, legal_entity_id, confirmed), confirmed) for confirmed in said)
+    differences = [difference for row, confirmed in pairs for difference in _differing(row, confirmed)]
+    return [*differences, *_unmentioned(tx, legal_entity_id, said)]
 
 
 def _unmentioned(tx: ReadTx, legal_entity_id: str, said: list[Confirmed]) -> Iterator[ObligationDifference]:
@@ -156,8 +158,8 @@ def _unmentioned(tx: ReadTx, legal_entity_id: str, said: list[Confirmed]) -> Ite
     of others what ends before the first or after the last that it named is not missing yet, or not any more.
     """
     named: dict[tuple[str, str | None], list[Confirmed]] = {}
-    for one in said:
-        named.setdefault((one.kind, one.business_id), []).append(one)
+    for confirmed in said:
+        named.setdefault((confirmed.kind, confirmed.business_id), []).append(confirmed)
     for row in obligations.of_entity(tx, legal_entity_id).values():
         others = named.get((row.kind, row.business_id))
         if others is not None and row.source == "local" and row.status == "open" and _is_missing(row, others):
@@ -174,28 +176,28 @@ def _unmentioned(tx: ReadTx, legal_entity_id: str, said: list[Confirmed]) -> Ite
 
 def _is_missing(row: ObligationRow, others: list[Confirmed]) -> bool:
     """Whether the authority would have named a period, where it named the others of its kind and business."""
-    ends = {one.period_end_date for one in others}
+    ends = {other.period_end_date for other in others}
     if row.period_end_date in ends:
         return False
     if row.kind != "itsa_quarterly_update":
         return min(ends) < row.period_end_date < max(ends)
-    of_year = [one for one in others if tax_year_of(one.period_end_date) == tax_year_of(row.period_end_date)]
-    is_met = any(one.is_fulfilled and one.period_end_date > row.period_end_date for one in of_year)  # Domain C7
+    of_year = [other for other in others if tax_year_of(other.period_end_date) == tax_year_of(row.period_end_date)]
+    is_met = any(other.is_fulfilled and other.period_end_date > row.period_end_date for other in of_year)  # Domain C7
     return bool(of_year) and not is_met
 
 
-def _differing(row: ObligationRow | None, one: Confirmed) -> Iterator[ObligationDifference]:
+def _differing(row: ObligationRow | None, confirmed: Confirmed) -> Iterator[ObligationDifference]:
     """The members that differ; of one that is not in the books, all that the authority says."""
     local = (None,) * 4 if row is None else (row.period_start_date, row.due_date, row.status, row.received_date)
-    status = "fulfilled" if one.is_fulfilled else "open"
-    remote = (one.period_start_date, one.due_date, status, one.received_date)
+    status = "fulfilled" if confirmed.is_fulfilled else "open"
+    remote = (confirmed.period_start_date, confirmed.due_date, status, confirmed.received_date)
     for field, ours, theirs in zip(_FIELDS, local, remote, strict=True):
         if ours != theirs:
             yield ObligationDifference(
                 obligation_id=None if row is None else row.id,
-                kind=one.kind,
-                business_id=one.business_id,
-                period_end_date=one.period_end_date,
+                kind=confirmed.kind,
+                business_id=confirmed.business_id,
+                period_end_date=confirmed.period_end_date,
                 field=field,
                 local=ours,
                 remote=theirs,

@@ -134,6 +134,24 @@ def test_money_in_pounds_pays_an_invoice_in_dollars(exporter: Exporter) -> None:
     assert exporter.line_of(line).unallocated == 740_00
 
 
+def test_money_of_which_nothing_is_left_pays_no_invoice(exporter: Exporter) -> None:
+    line = exporter.line(exporter.account(exporter.owner, exporter.trade_id), 740_00, date=OCTOBER)
+    exporter.post("recordPayment", invoiceId=exporter.sold()["id"], bankTransactionId=line, amount="1000.00")
+    another = {"invoiceId": exporter.sold()["id"], "bankTransactionId": line, "amount": "1000.00"}
+    problem = refused(exporter, "recordPayment", **another)
+    assert fields_of(problem) == [("amount", "out_of_range")]
+    assert problem.errors[0].message == "Nothing of the bank transaction is left."
+
+
+def test_money_in_pounds_pays_an_invoice_in_yen_that_have_no_fraction(exporter: Exporter) -> None:
+    """500.00 GBP came for 100,000 JPY: 0.005 GBP for one."""
+    yen = [{"description": "Advice", "unitPrice": "100000", "vatCode": "outside_scope"}]
+    sold = exporter.sold(currency="JPY", lines=yen, fxRate="0.0052")
+    line = exporter.line(exporter.account(exporter.owner, exporter.trade_id), 500_00, date=OCTOBER)
+    paid = exporter.post("recordPayment", invoiceId=sold["id"], bankTransactionId=line, amount="100000")
+    assert (paid["status"], paid["payments"][0]["fxRate"]) == ("paid", "0.005")
+
+
 def test_a_part_of_the_money_pays_at_the_rate_that_is_given(exporter: Exporter) -> None:
     sold = exporter.sold()
     line = exporter.line(exporter.account(exporter.owner, exporter.trade_id), 1_000_00, date=OCTOBER)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gatewayd.areas.accounting.invoices import moves, rows
-from gatewayd.areas.accounting.invoices.moves import Payment
+from gatewayd.areas.accounting.invoices import moves, payments, rows
+from gatewayd.areas.accounting.invoices.payments import Payment
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.clock import DAY
 from gatewayd.errors import Problem
@@ -216,35 +216,35 @@ def test_mark_sent(registered: Books) -> None:
 
 def test_pay_in_parts(registered: Books) -> None:
     invoice = registered.invoice()
-    part = move(registered, moves.pay, invoice["id"], Payment("20", "2026-11-01", "card", "r-1"))
+    part = move(registered, payments.pay, invoice["id"], Payment("20", "2026-11-01", "card", "r-1"))
     assert (part["status"], part["paidTotal"], part["balanceDue"], part["paidDate"]) == (
         "part_paid",
         "20.00",
         "100.00",
         None,
     )
-    paid = move(registered, moves.pay, invoice["id"], Payment())
+    paid = move(registered, payments.pay, invoice["id"], Payment())
     assert (paid["status"], paid["balanceDue"], paid["paidDate"]) == ("paid", "0.00", "2026-11-20")
     taken = {"bankTransactionId": None}
     assert paid["payments"] == [
         {"position": 1, "date": "2026-11-01", "amount": "20.00", **taken, "method": "card", "reference": "r-1"},
         {"position": 2, "date": "2026-11-20", "amount": "100.00", **taken, "method": None, "reference": None},
     ]
-    assert refused(registered, moves.pay, invoice["id"], Payment("1")).code == "invalid_state"
+    assert refused(registered, payments.pay, invoice["id"], Payment("1")).code == "invalid_state"
 
 
 def test_a_penny_is_a_payment(registered: Books) -> None:
-    part = move(registered, moves.pay, registered.invoice()["id"], Payment("0.01"))
+    part = move(registered, payments.pay, registered.invoice()["id"], Payment("0.01"))
     assert (part["status"], part["balanceDue"]) == ("part_paid", "119.99")
 
 
 def test_payments_are_counted_up(registered: Books) -> None:
     invoice = registered.invoice()
     for amount in ("1", "2", "3"):
-        move(registered, moves.pay, invoice["id"], Payment(amount))
-    left = move(registered, moves.unpay, invoice["id"], 2)
+        move(registered, payments.pay, invoice["id"], Payment(amount))
+    left = move(registered, payments.unpay, invoice["id"], 2)
     assert [payment["amount"] for payment in left["payments"]] == ["1.00", "3.00"]
-    again = move(registered, moves.pay, invoice["id"], Payment("4"))
+    again = move(registered, payments.pay, invoice["id"], Payment("4"))
     assert [payment["amount"] for payment in again["payments"]] == ["1.00", "3.00", "4.00"]
 
 
@@ -253,8 +253,8 @@ def test_payments_of_before_the_migration_show_their_positions_after_it(register
     odd = '"payments":[{é],"reference":'
     invoice, other = registered.invoice(reference=odd, notes=odd), registered.invoice()
     for amount in ("1", "2", "3"):
-        move(registered, moves.pay, invoice["id"], Payment(amount, method=odd, reference=odd))
-    move(registered, moves.unpay, invoice["id"], 2)
+        move(registered, payments.pay, invoice["id"], Payment(amount, method=odd, reference=odd))
+    move(registered, payments.unpay, invoice["id"], 2)
     connection = registered.store.connection
     for id_, wire, head in connection.execute("SELECT id, wire, head_length FROM invoices").fetchall():
         before = re.sub(rb'{"position":\d+,"date"', b'{"date"', wire)
@@ -270,13 +270,13 @@ def test_payments_of_before_the_migration_show_their_positions_after_it(register
 
 
 def test_an_overpayment_is_a_negative_balance(registered: Books) -> None:
-    paid = move(registered, moves.pay, registered.invoice()["id"], Payment("150"))
+    paid = move(registered, payments.pay, registered.invoice()["id"], Payment("150"))
     assert (paid["status"], paid["balanceDue"]) == ("paid", "-30.00")
 
 
 def test_a_paid_invoice_can_be_credited(registered: Books) -> None:
     invoice = registered.invoice()
-    move(registered, moves.pay, invoice["id"], Payment())
+    move(registered, payments.pay, invoice["id"], Payment())
     registered.credit(invoice["id"])
     credited = found(registered, invoice["id"])
     assert (credited["status"], credited["balanceDue"]) == ("paid", "-120.00")
@@ -294,7 +294,7 @@ def test_a_paid_invoice_can_be_credited(registered: Books) -> None:
 )
 def test_payments_that_are_none(registered: Books, payment: Payment, error: tuple[str, str]) -> None:
     invoice = registered.invoice()
-    problem = refused(registered, moves.pay, invoice["id"], payment)
+    problem = refused(registered, payments.pay, invoice["id"], payment)
     assert fields_of(problem) == [error]
     assert problem.errors[0].message != "Nothing is due."
     assert found(registered, invoice["id"]) == invoice
@@ -302,35 +302,35 @@ def test_payments_that_are_none(registered: Books, payment: Payment, error: tupl
 
 def test_where_nothing_is_due_nothing_is_paid_by_default(registered: Books) -> None:
     invoice = registered.invoice(lines=[{**LINE, "unitPrice": "0"}])
-    problem = refused(registered, moves.pay, invoice["id"], Payment())
+    problem = refused(registered, payments.pay, invoice["id"], Payment())
     assert fields_of(problem) == [("amount", "out_of_range")]
     assert problem.errors[0].message == "Nothing is due."
 
 
 def test_payments_out_of_range_together(registered: Books) -> None:
     invoice = registered.invoice(lines=[{**LINE, "unitPrice": "8000000000000", "vatCode": "zero"}])
-    move(registered, moves.pay, invoice["id"], Payment("7000000000000"))
-    problem = refused(registered, moves.pay, invoice["id"], Payment("7000000000000"))
+    move(registered, payments.pay, invoice["id"], Payment("7000000000000"))
+    problem = refused(registered, payments.pay, invoice["id"], Payment("7000000000000"))
     assert fields_of(problem) == [("amount", "out_of_range")]
 
 
 def test_a_draft_and_a_credit_note_take_no_payment(registered: Books) -> None:
     draft, credit = registered.invoice(status="draft"), registered.credit(registered.invoice()["id"])
-    assert refused(registered, moves.pay, draft["id"], Payment("1")).code == "invalid_state"
-    assert refused(registered, moves.pay, credit["id"], Payment("1")).code == "invalid_state"
+    assert refused(registered, payments.pay, draft["id"], Payment("1")).code == "invalid_state"
+    assert refused(registered, payments.pay, credit["id"], Payment("1")).code == "invalid_state"
 
 
 def test_unpay(registered: Books) -> None:
     invoice = registered.invoice()
-    move(registered, moves.pay, invoice["id"], Payment("20"))
-    move(registered, moves.pay, invoice["id"], Payment())
-    part = move(registered, moves.unpay, invoice["id"], 1)
+    move(registered, payments.pay, invoice["id"], Payment("20"))
+    move(registered, payments.pay, invoice["id"], Payment())
+    part = move(registered, payments.unpay, invoice["id"], 1)
     assert (part["status"], part["balanceDue"], part["paidDate"]) == ("part_paid", "20.00", None)
     assert [payment["amount"] for payment in part["payments"]] == ["100.00"]
-    assert refused(registered, moves.unpay, invoice["id"], 1).code == "not_found"
-    sent = move(registered, moves.unpay, invoice["id"], 2)
+    assert refused(registered, payments.unpay, invoice["id"], 1).code == "not_found"
+    sent = move(registered, payments.unpay, invoice["id"], 2)
     assert (sent["status"], sent["balanceDue"], sent["payments"]) == ("sent", "120.00", [])
-    assert refused(registered, moves.unpay, invoice["id"], 2).code == "invalid_state"
+    assert refused(registered, payments.unpay, invoice["id"], 2).code == "invalid_state"
 
 
 def test_void(registered: Books) -> None:
@@ -346,7 +346,7 @@ def test_void_needs_a_reason_and_no_payments(registered: Books) -> None:
     for reason in (" ", "x" * 501):
         assert fields_of(refused(registered, moves.void, invoice["id"], reason)) == [("reason", "out_of_range")]
     assert move(registered, moves.void, registered.invoice()["id"], "x" * 500)["status"] == "void"
-    move(registered, moves.pay, invoice["id"], Payment("1"))
+    move(registered, payments.pay, invoice["id"], Payment("1"))
     assert refused(registered, moves.void, invoice["id"], "x").code == "invalid_state"
 
 
@@ -382,8 +382,8 @@ def test_delete_a_draft_and_nothing_else(registered: Books) -> None:
     [
         (moves.issue, ()),
         (moves.mark_sent, ()),
-        (moves.pay, (Payment(),)),
-        (moves.unpay, (1,)),
+        (payments.pay, (Payment(),)),
+        (payments.unpay, (1,)),
         (moves.void, ("x",)),
         (moves.delete_draft, ()),
     ],

@@ -448,6 +448,13 @@ def test_a_payment_of_which_charges_were_kept(trading: Trading) -> None:
     assert (trading.left(line), trading.of_line(line)) == (11500, [])
 
 
+def test_a_payment_of_which_all_was_kept(trading: Trading) -> None:
+    line = trading.line(trading.current, 5000)
+    body = {"invoiceId": trading.invoice()["id"], "bankTransactionId": line, "amount": "20.00", "charges": "20.00"}
+    paid = trading.post("recordPayment", **body)
+    assert (paid["balanceDue"], trading.left(line)) == ("100.00", 5000)
+
+
 def test_charges_that_are_none(trading: Trading) -> None:
     invoice = trading.invoice()["id"]
     line, nobodys = trading.line(trading.current, 11500), trading.line(trading.account(), 11500)

@@ -7,6 +7,7 @@ import pytest
 
 from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES
 from gatewayd.clock import Instant, SettableClock
+from gatewayd.following import reactions
 from gatewayd.store import connections, schema
 from gatewayd.store.database import open_store
 from gatewayd.store.failures import MigrationError, StoreFailure
@@ -41,7 +42,7 @@ async def test_an_upgrade_seals_them(firm: Firm, tmp_path: Path) -> None:
     assert UTR.encode() in path.read_bytes()
     (tmp_path / KEY_NAME).write_bytes(SEALING_KEY)
     (tmp_path / KEY_NAME).chmod(0o600)
-    async with open_store(StoreSettings(directory=tmp_path), SettableClock(START)) as store:
+    async with open_store(StoreSettings(directory=tmp_path), SettableClock(START), reactions=reactions) as store:
         assert store.upgraded is not None
         row = await store.read(lambda tx: LEGAL_ENTITIES.get(tx, made["id"]), firm.org_id)
         assert (row.utr, row.utr_hint, row.nino) == (UTR, UTR[-3:], NINO)
@@ -74,6 +75,6 @@ def test_without_a_key_nothing_is_migrated(firm: Firm, tmp_path: Path) -> None:
 async def test_who_has_none_has_none_afterwards(firm: Firm, tmp_path: Path) -> None:
     made = firm.create(**PERSON)
     database_of_before(tmp_path, firm, None)
-    async with open_store(StoreSettings(directory=tmp_path), SettableClock(START)) as store:
+    async with open_store(StoreSettings(directory=tmp_path), SettableClock(START), reactions=reactions) as store:
         row = await store.read(lambda tx: LEGAL_ENTITIES.get(tx, made["id"]), firm.org_id)
         assert (row.utr, row.utr_sealed, row.utr_hint) == (None, None, None)

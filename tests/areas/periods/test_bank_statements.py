@@ -4,7 +4,7 @@ import pytest
 
 from gatewayd.areas.banking.statements.coverage import GetCoverage, get_coverage
 from gatewayd.contract.scopes import ALL_SCOPES as FULL_ACCESS
-from gatewayd.ledger.allocating import bank_statements
+from gatewayd.ledger.imports import bank_statements
 from tests.areas.businesses.trades import LETS
 from tests.areas.periods.bank import NOT_KEPT, account, line, statement
 from tests.areas.periods.desk import Desk, Json

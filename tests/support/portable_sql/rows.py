@@ -53,7 +53,7 @@ def orders(select: ast.SelectStmt, tables: Tables) -> Iterator[str]:
             if isinstance(key.node, ast.NullTest) and isinstance(key.node.arg, ast.ColumnRef):
                 told.add(words(key.node.arg)[-1])
             elif isinstance(key.node, ast.A_Const) or _may_be_null(key.node, select, tables, told):
-                yield f"ORDER BY {_text(key.node)}, which may be NULL or is not known"
+                yield f"ORDER BY {_node_text(key.node)}, which may be NULL or is not known"
 
 
 def _may_be_null(key: ast.Node, select: ast.SelectStmt, tables: Tables, told: set[str]) -> bool:
@@ -64,7 +64,7 @@ def _may_be_null(key: ast.Node, select: ast.SelectStmt, tables: Tables, told: se
     return any(_column_may_be_null(words(key), branch, tables) for branch in _branches(select))
 
 
-def _text(key: ast.Node) -> str:
+def _node_text(key: ast.Node) -> str:
     return ".".join(words(key)) if isinstance(key, ast.ColumnRef) else type(key).__name__
 
 

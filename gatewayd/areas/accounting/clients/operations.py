@@ -14,35 +14,28 @@ from gatewayd.areas.accounting.clients.shapes import (
 )
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import Rendered
 from gatewayd.errors import archived_already
-from gatewayd.ledger.lists import archive_filter, contains, sync_rows
-from gatewayd.store import ReadTx, Row, WriteTx
+from gatewayd.ledger.lists import Source, archive_filter, contains, sync_page
+from gatewayd.store import ReadTx, WriteTx
 
-_SELECT_PAGE = "SELECT id, updated_at, wire, currency FROM clients WHERE org_id = :org_id"
+_SELECT_PAGE = f"SELECT id, updated_at, wire, currency, {rows.BALANCES} FROM clients WHERE org_id = :org_id"
 
 
 def list_clients(tx: ReadTx, caller: Caller, request: ListClients) -> Listing[Client]:
     """List billing clients, with what is outstanding and overdue on their invoices.
 
-    Newest first, or in the order of change with `updatedSince`. Archived clients are left out unless `includeArchived`
-    or `status` asks for them.
+    Newest first, or in the order of change with `updatedSince`. Archived clients are left out unless `includeArchived`,
+    `updatedSince` or `status` asks for them.
     """
     filters = {
-        **archive_filter(request.status, request.include_archived),
+        **archive_filter(request),
         "external_id = :external_id": request.external_id,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
-    found, cursor = sync_rows(tx, request, _SELECT_PAGE, filters, _size)
-    balances = rows.balances(tx, [row[0] for row in found])
-    items = (rows.served(wire, currency, *balances.get(id_, (0, 0))) for id_, _, wire, currency in found)
-    return Listing.of(items, cursor)
-
-
-def _size(row: Row) -> int:
-    wire: bytes = row[2]
-    return len(wire) + rows.BALANCES_BYTES
+    source = Source(CLIENTS, [_SELECT_PAGE])
+    return sync_page(tx, request, source, filters, lambda row: rows.served(*row[1:]), {"today": tx.today})
 
 
 def create_client(tx: WriteTx, caller: Caller, request: CreateClient) -> Rendered[Client]:
@@ -51,12 +44,12 @@ def create_client(tx: WriteTx, caller: Caller, request: CreateClient) -> Rendere
     VAT numbers of the United Kingdom and the European Union are checked by their check digits; British ones are kept
     without GB. `externalId` may be used once.
     """
-    return Rendered(rows.whole(tx, rows.add(tx, request, "")))
+    return Rendered(rows.wire_of(tx, rows.add(tx, request, "")))
 
 
 def get_client(tx: ReadTx, caller: Caller, request: GetClient) -> Rendered[Client]:
     """Get one billing client, archived or not, with what is outstanding and overdue on its invoices."""
-    return Rendered(rows.whole(tx, CLIENTS.get(tx, request.client_id)))
+    return Rendered(rows.wire_of(tx, CLIENTS.get(tx, request.client_id)))
 
 
 def update_client(tx: WriteTx, caller: Caller, request: UpdateClient) -> Rendered[Client]:
@@ -66,7 +59,7 @@ def update_client(tx: WriteTx, caller: Caller, request: UpdateClient) -> Rendere
     number changes.
     """
     before = CLIENTS.get(tx, request.client_id, request.expected_version)
-    return Rendered(rows.whole(tx, rows.change(tx, before, request)))
+    return Rendered(rows.wire_of(tx, rows.change(tx, before, request)))
 
 
 def archive_client(tx: WriteTx, caller: Caller, request: ArchiveClient) -> Rendered[Client]:
@@ -77,7 +70,7 @@ def archive_client(tx: WriteTx, caller: Caller, request: ArchiveClient) -> Rende
     before = CLIENTS.get(tx, request.client_id, request.expected_version)
     if before.archived_at is not None:
         raise archived_already(CLIENTS.kind)
-    return Rendered(rows.whole(tx, CLIENTS.update(tx, replace(before, archived_at=tx.now))))
+    return Rendered(rows.wire_of(tx, CLIENTS.update(tx, replace(before, archived_at=tx.now))))
 
 
 OPERATIONS = (
@@ -88,7 +81,7 @@ OPERATIONS = (
         path="/clients",
         scopes=("accounting:read",),
         request=ListClients,
-        response=Page[Client],
+        response=SyncPage[Client],
         handler=list_clients,
         example={"q": "harbour", "limit": 20},
     ),

@@ -1,11 +1,10 @@
 """Billing clients as they are stored. Owns the table `clients`.
 
-    wire    the JSON of the client without its balances and the closing brace
+    wire    the JSON of the client without its balances and the closing brace; its `updatedAt` is put in on serving
 
 A client's balances depend on its invoices and on today; they are added on serving.
 """
 
-import functools
 from typing import Final
 
 from msgspec import UNSET
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 from gatewayd.areas.accounting import client_checks
 from gatewayd.areas.accounting.clients import rules
 from gatewayd.areas.accounting.clients.shapes import DEFAULT_COUNTRY, CreateClient, StoredClient, UpdateClient
+from gatewayd.clock import Instant, to_wire
 from gatewayd.contract.wire import open_wire
 from gatewayd.errors import Problem, invalid
 from gatewayd.money import Money
@@ -23,6 +23,20 @@ from gatewayd.store import ReadTx, Table, WriteTx
 def _search_text(client: StoredClient) -> str:
     texts = (client.name, client.contact_name, client.email, client.company_number, client.vat_number)
     return "\n".join(text.casefold() for text in texts if text)
+
+
+_UPDATED_AT = b'"updatedAt":"'
+_NO_TIME = b"0000-00-00T00:00:00.000Z"
+
+
+def _unstamped(client: StoredClient) -> bytes:
+    """Its JSON, whose `updatedAt` is put in on serving: it moves with balances, which write nothing else anew."""
+    return _stamped(open_wire(client), _NO_TIME)
+
+
+def _stamped(wire: bytes, stamp: bytes) -> bytes:
+    at = wire.rindex(_UPDATED_AT) + len(_UPDATED_AT)
+    return wire[:at] + stamp + wire[at + len(stamp) :]
 
 
 CLIENTS = Table(
@@ -37,7 +51,7 @@ CLIENTS = Table(
     written={
         "name_folded": lambda client: client_checks.folded(client.name),
         "search_text": _search_text,
-        "wire": open_wire,
+        "wire": _unstamped,
     },
 )
 _SELECT_DUPLICATE = """
@@ -46,13 +60,16 @@ WHERE org_id = :org_id AND id <> :id AND archived_at IS NULL
     AND (name_folded = :name_folded OR vat_number = :vat_number OR company_number = :company_number)
 LIMIT 1
 """
-_SELECT_BALANCES = """
-SELECT clients.id, sum(balance_due), sum(CASE WHEN open_due_date < :today THEN balance_due ELSE 0 END)
-FROM clients JOIN invoices ON invoices.org_id = clients.org_id AND client_id = clients.id
-    AND invoices.currency = clients.currency AND open_due_date IS NOT NULL
-WHERE clients.org_id = :org_id AND clients.id IN ({ids})
-GROUP BY clients.id
+_DUE = """
+FROM invoices
+WHERE invoices.org_id = clients.org_id AND client_id = clients.id AND invoices.currency = clients.currency
+    AND open_due_date IS NOT NULL
 """
+_SUM = "coalesce(sum(balance_due), 0)"
+BALANCES: Final = f"(SELECT {_SUM} {_DUE}), (SELECT {_SUM} {_DUE} AND open_due_date < :today)"
+"""Columns of a client: outstanding and overdue, minor units of the client's currency."""
+_TOUCH = "UPDATE clients SET updated_at = :updated_at WHERE org_id = :org_id AND id = :id"
+_SELECT_BALANCES = f"SELECT {BALANCES} FROM clients WHERE org_id = :org_id AND id = :id"
 
 
 def add(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
@@ -60,14 +77,14 @@ def add(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
 
     Raises `Problem`: `validation_failed`, `already_exists`, `possible_duplicate`.
     """
-    client = _new(tx, request, prefix)
+    client = _new_client(tx, request, prefix)
     CLIENTS.refuse_taken(tx, client.external_id)
     if not request.allow_duplicate:
         refuse_lookalike(tx, client)
     return CLIENTS.insert(tx, client)
 
 
-def _new(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
+def _new_client(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
     address = request.billing_address
     country = request.country_code or (DEFAULT_COUNTRY if address is None else address.country_code)
     client = CLIENTS.new(
@@ -87,7 +104,7 @@ def _new(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
 
 
 def change(tx: WriteTx, before: StoredClient, request: UpdateClient) -> StoredClient:
-    """Store what a request changes of a client. A name or number that it keeps is nobody else's affair.
+    """Store what a request changes of a client. Only a name or number that changes may be another client's.
 
     Raises `Problem`: `validation_failed`, `already_exists`, `possible_duplicate`.
     """
@@ -133,34 +150,22 @@ def refuse_lookalike(tx: ReadTx, client: StoredClient) -> None:
         raise Problem("possible_duplicate", message, extra={"existingId": existing_id})
 
 
-def balances(tx: ReadTx, client_ids: list[str]) -> dict[str, tuple[int, int]]:
-    """Outstanding and overdue of each client that has anything due, in minor units of the client's currency."""
-    if not client_ids:
-        return {}
-    values = {f"id_{index}": client_id for index, client_id in enumerate(client_ids)}
-    rows = tx.rows(balances_sql(len(client_ids)), today=tx.today, **values)
-    return {id_: (outstanding, overdue) for id_, outstanding, overdue in rows}
+def touch(tx: WriteTx, client_id: str) -> None:
+    """Let who follows changes learn that a client's balances are others; nobody has edited it."""
+    tx.run(_TOUCH, id=client_id, updated_at=tx.updated_at)
 
 
-@functools.cache  # at most one statement for each page length
-def balances_sql(count: int) -> str:
-    """The statement for so many clients."""
-    return _SELECT_BALANCES.format(ids=", ".join(f":id_{index}" for index in range(count)))
-
-
-def whole(tx: ReadTx, client: StoredClient) -> bytes:
+def wire_of(tx: ReadTx, client: StoredClient) -> bytes:
     """The JSON of a client with its balances of today."""
-    return served(open_wire(client), client.currency, *balances(tx, [client.id]).get(client.id, (0, 0)))
+    balances = tx.row(_SELECT_BALANCES, id=client.id, today=tx.today)
+    assert balances is not None, "stored"
+    return served(client.updated_at, open_wire(client), client.currency, *balances)
 
 
-BALANCES_BYTES: Final = 128
-"""What the balances of a client take as JSON at most."""
-
-
-def served(wire: bytes, currency: str, outstanding: int, overdue: int) -> bytes:
-    """The JSON of a client."""
+def served(updated_at: int, wire: bytes, currency: str, outstanding: int, overdue: int) -> bytes:
+    """The JSON of a client. `wire` is what is stored, or of the client itself."""
     return b'%b,"balances":{"outstanding":"%b","overdue":"%b","currency":"%b"}}' % (
-        wire,
+        _stamped(wire, to_wire(Instant(updated_at)).encode()),
         str(Money(outstanding, currency)).encode(),
         str(Money(overdue, currency)).encode(),
         currency.encode(),

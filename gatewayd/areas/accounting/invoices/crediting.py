@@ -98,7 +98,7 @@ def credited(tx: ReadTx, original: InvoiceRow, requests: Sequence[LineRequest]) 
     earlier = rows.credited_lines(tx, original)
     taken = _taken(earlier)
     errors: list[FieldError] = []
-    found = []
+    lines = []
     for index, request in enumerate(requests):
         line = charged.get(request.credits_line or 0)
         if line is None:
@@ -108,20 +108,20 @@ def credited(tx: ReadTx, original: InvoiceRow, requests: Sequence[LineRequest]) 
             continue
         before = taken.get(line.position, _Taken(_NONE, _NOTHING))
         quantity = _quantity(request, line, before.quantity, f"lines[{index}]", errors)
-        row = _part(request, line, before, quantity)
+        row = _credited_part(request, line, before, quantity)
         taken[line.position] = _plus(before, row)
-        found.append(replace(row, position=index + 1))
+        lines.append(replace(row, position=index + 1))
     if errors:
         raise invalid(*errors)
-    return Credited(_totals(tx, original, earlier, found), found)
+    return Credited(_totals(tx, original, earlier, lines), lines)
 
 
 def _taken(earlier: Iterable[LineRow]) -> dict[int, _Taken]:
-    found: dict[int, _Taken] = {}
+    taken: dict[int, _Taken] = {}
     for row in earlier:
         if isinstance(row.credits_line, int):
-            found[row.credits_line] = _plus(found.get(row.credits_line, _Taken(_NONE, _NOTHING)), row)
-    return found
+            taken[row.credits_line] = _plus(taken.get(row.credits_line, _Taken(_NONE, _NOTHING)), row)
+    return taken
 
 
 def _plus(before: _Taken, row: LineRow) -> _Taken:
@@ -137,19 +137,19 @@ def _plus(before: _Taken, row: LineRow) -> _Taken:
 
 def _quantity(request: LineRequest, line: LineRow, before: Decimal, path: str, errors: list[FieldError]) -> Decimal:
     """How much of the line is credited: what is asked for, or all that is left of it."""
-    whole = Decimal(line.quantity)
-    left = whole - before
-    asked = left if request.quantity is None else Decimal(request.quantity)
-    within = min(left, _NONE) <= asked <= max(left, _NONE)
-    if not within or (whole and not asked):
+    charged = Decimal(line.quantity)
+    left = charged - before
+    quantity = left if request.quantity is None else Decimal(request.quantity)
+    within = min(left, _NONE) <= quantity <= max(left, _NONE)
+    if not within or (charged and not quantity):
         name = "creditsLine" if request.quantity is None else "quantity"
         errors.append(FieldError(f"{path}.{name}", "out_of_range", f"Of the quantity of the line {left:f} is left."))
-    return asked
+    return quantity
 
 
-def _part(request: LineRequest, line: LineRow, before: _Taken, quantity: Decimal) -> LineRow:
-    whole = Decimal(line.quantity)
-    share = Fraction(before.quantity + quantity) / Fraction(whole) if whole else Fraction(1)
+def _credited_part(request: LineRequest, line: LineRow, before: _Taken, quantity: Decimal) -> LineRow:
+    charged = Decimal(line.quantity)
+    share = Fraction(before.quantity + quantity) / Fraction(charged) if charged else Fraction(1)
     currency = line.net.currency
     net, vat = (
         Money(_rounded(amount.minor * share) - earlier, currency)
@@ -169,12 +169,12 @@ def _part(request: LineRequest, line: LineRow, before: _Taken, quantity: Decimal
     )
 
 
-def _totals(tx: ReadTx, original: InvoiceRow, earlier: Sequence[LineRow], found: Sequence[LineRow]) -> Totals:
-    lines = tuple([_line_totals(row) for row in found])
+def _totals(tx: ReadTx, original: InvoiceRow, earlier: Sequence[LineRow], parts: Sequence[LineRow]) -> Totals:
+    lines = tuple([_line_totals(row) for row in parts])
     net, vat, gross, reverse_charge_vat = map(sum, zip(*lines, strict=True))
     if gross < 0:
         raise invalid(FieldError("lines", "out_of_range", "The total is below zero: credit more with it."))
-    labour = any(row.cis_labour for row in found)
+    labour = any(row.cis_labour for row in parts)
     return Totals(
         lines,
         net,
@@ -182,8 +182,8 @@ def _totals(tx: ReadTx, original: InvoiceRow, earlier: Sequence[LineRow], found:
         gross,
         0,  # Chosen: the figures are those after the discounts of the invoice
         reverse_charge_vat,
-        summarise([_input(row) for row in found], lines),
-        _deduction(tx, original, (*earlier, *found)) if labour else 0,
+        summarise([_input(row) for row in parts], lines),
+        _deduction(tx, original, (*earlier, *parts)) if labour else 0,
         original.cis_rate if labour else None,
     )
 
@@ -216,5 +216,5 @@ def _input(row: LineRow) -> LineInput:
 
 def _rounded(amount: Fraction) -> int:
     """Half up, away from zero (VATREC12030)."""
-    whole = (2 * abs(amount.numerator) + amount.denominator) // (2 * amount.denominator)
-    return whole if amount >= 0 else -whole
+    rounded = (2 * abs(amount.numerator) + amount.denominator) // (2 * amount.denominator)
+    return rounded if amount >= 0 else -rounded

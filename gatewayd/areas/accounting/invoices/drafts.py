@@ -149,10 +149,10 @@ def _form_mistakes(lines: Sequence[LineRequest], *, of_credit: bool, by_lines: b
 
 
 def _foreign_to_credit(line: LineRequest, path: str) -> Iterator[FieldError]:
-    given = [name for name in _OF_THE_INVOICE if getattr(line, name) is not None]
-    given += ["discount_percent"] if line.discount_percent != "0" else []
-    given += [name for name in ("cis_labour", "capital_goods") if getattr(line, name)]
-    for name in given:
+    names = [name for name in _OF_THE_INVOICE if getattr(line, name) is not None]
+    names += ["discount_percent"] if line.discount_percent != "0" else []
+    names += [name for name in ("cis_labour", "capital_goods") if getattr(line, name)]
+    for name in names:
         head, *tail = name.split("_")
         camel = head + "".join(map(str.capitalize, tail))
         yield FieldError(f"{path}.{camel}", "conflict", "Beside creditsLine it is that of the invoice.")
@@ -236,12 +236,12 @@ def seller(tx: ReadTx, legal_entity_id: str | None) -> Seller:
         if only is None:
             raise invalid_field("legalEntityId", "required", "The organization has several: which one sells?")
         return only
-    found = sellers.find(tx, legal_entity_id)
-    if found is None:
+    selling = sellers.find(tx, legal_entity_id)
+    if selling is None:
         raise invalid(unknown_reference("legalEntityId", "legal_entity"))
-    if found.archived:
+    if selling.archived:
         raise invalid_field("legalEntityId", "conflict", "The legal entity is archived.")
-    return found
+    return selling
 
 
 def _of_credit(tx: WriteTx, request: CreateInvoice, invoice_id: str) -> Parties:
@@ -265,9 +265,9 @@ def _of_credit(tx: WriteTx, request: CreateInvoice, invoice_id: str) -> Parties:
 
 def _seller_of(tx: ReadTx, row: InvoiceRow) -> Seller:
     """The seller of an invoice, by today's facts."""
-    found = sellers.organization(tx) if row.legal_entity_id is None else sellers.find(tx, row.legal_entity_id)
-    assert found is not None  # a foreign key
-    return found
+    selling = sellers.organization(tx) if row.legal_entity_id is None else sellers.find(tx, row.legal_entity_id)
+    assert selling is not None  # a foreign key
+    return selling
 
 
 # -- dates, currency and figures
@@ -342,12 +342,12 @@ def _business_id(tx: ReadTx, request: CreateInvoice, original: InvoiceRow | None
 
 def _dates(today: str, request: CreateInvoice, parties: Parties) -> Dates:
     errors = []
-    given = {
+    requested = {
         "issueDate": request.issue_date,
         "supplyDate": request.supply_date,
         "dueDate": request.due_date,
     }
-    for name, date in given.items():
+    for name, date in requested.items():
         if date is not None and not EARLIEST <= date <= LATEST:
             errors.append(FieldError(name, "out_of_range", f"Expected a date from {EARLIEST} to {LATEST}."))
     issue = today if request.issue_date is None else request.issue_date.isoformat()
@@ -471,19 +471,21 @@ def _line_request(row: InvoiceRow, line: LineRow) -> LineRequest:
     return project(line, LineRequest, vat_code=None if follows else line.vat_code, credits_line=None)
 
 
-def amended(whole: CreateInvoice, request: UpdateInvoice, *, credits_all: bool) -> CreateInvoice:
+def amended(before: CreateInvoice, request: UpdateInvoice, *, credits_all: bool) -> CreateInvoice:
     """The request that makes the draft as it is to become. `credits_all`: it copies the invoice that it credits."""
-    given = {name: getattr(request, name) for name in CreateInvoice.__struct_fields__ if hasattr(request, name)}
-    given = {name: value for name, value in given.items() if value is not UNSET}
+    changes = {name: getattr(request, name) for name in CreateInvoice.__struct_fields__ if hasattr(request, name)}
+    changes = {name: value for name, value in changes.items() if value is not UNSET}
     absent: dict[str, Any] = {}
-    if given.get("payment_terms_days") is not None:
+    if changes.get("payment_terms_days") is not None:
         absent["due_date"] = None
-    if any(given.get(name, getattr(whole, name)) != getattr(whole, name) for name in ("currency", "legal_entity_id")):
+    if any(
+        changes.get(name, getattr(before, name)) != getattr(before, name) for name in ("currency", "legal_entity_id")
+    ):
         absent["fx_rate"] = None  # Chosen: a rate is of two currencies, and one may be another
-    copies = credits_all and not given.keys() & {"lines", *_FIGURES}
-    if copies or given.get("lines", whole.lines) is None:
+    copies = credits_all and not changes.keys() & {"lines", *_FIGURES}
+    if copies or changes.get("lines", before.lines) is None:
         absent |= dict.fromkeys(("lines", *_FIGURES))
-    return replace(whole, **{**absent, **given})
+    return replace(before, **{**absent, **changes})
 
 
 def is_full_credit(

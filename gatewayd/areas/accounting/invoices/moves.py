@@ -1,48 +1,42 @@
-"""The moves of an invoice: enter, issue, mark as sent, pay, unpay, rate, void, delete a draft (domain model B5).
+"""The moves of an invoice: enter, issue, mark as sent, rate, void, delete a draft (domain model B5).
 
 Operations of the API, the command line, imports and payment matching make them. Each move is a plain function of one
-write transaction. Money that is no longer due, or due again, always goes through `invoice_states`.
+write transaction. Money that comes for an invoice is in `payments`; what it makes of the state goes through `settle`.
 
 An invoice in another currency than its seller's is worth what it was on its supply date: for VAT (VATA 1994 Sch 6 para
-11), and for profit. What its payment brings more or less is a difference of exchange (Domain B5, C1). Who gives no rate
-has one taken that is known of the day, and told; where none is known, it is asked for.
+11), and for profit. Who gives no rate has one taken that is known of the day, and told; where none is known, it is
+asked for.
 
 What a VAT invoice has to print of the parties stands in the VAT Regulations 1995 reg. 14(1). It is one where the seller
 is registered for VAT on the supply date and sells anything that VAT could be on.
 """
 
-from fractions import Fraction
 from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.accounting.invoices import bank_payments, crediting, drafts, numbers, rows, states
-from gatewayd.areas.accounting.invoices.bank_payments import Taking
+from gatewayd.areas.accounting.invoices import crediting, drafts, numbers, rows, states
 from gatewayd.areas.accounting.invoices.drafts import Draft, Parties
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import (
     ClientSnapshot,
-    InvoicePayment,
     InvoiceRow,
     InvoiceWarning,
     SellerSnapshot,
     TakenRateSource,
 )
 from gatewayd.areas.accounting.invoices.states import Settlement
-from gatewayd.areas.accounting.invoices.totals import fits
 from gatewayd.contract.wire import Address, project
-from gatewayd.errors import invalid_field, invalid_state, not_found
-from gatewayd.ledger.allocating.bank_lines import BankLine
+from gatewayd.errors import invalid_field
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.calendar.period_locks import LockState
 from gatewayd.ledger.exchange import exchange_rates
-from gatewayd.ledger.exchange.exchange_rates import Pair, text_of
-from gatewayd.ledger.results.allocated_money import convert
+from gatewayd.ledger.exchange.exchange_rates import Pair
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.ledger.vat.sellers import Seller
 from gatewayd.ledger.vat.vat_rates import VatCode
-from gatewayd.money import Money, exponent, is_decimal
+from gatewayd.money import Money, is_decimal
 from gatewayd.store import ReadTx, WriteTx
 
 MAX_REASON_CHARACTERS = 500  # Chosen
@@ -50,28 +44,15 @@ _TAKEN: Final[dict[str, TakenRateSource]] = {"recorded": "recorded", "hmrc": "hm
 _NO_VAT_ON: Final = frozenset[VatCode]({"exempt", "outside_scope"})
 
 
-class Payment(NamedTuple):
-    """Money received. `amount` is decimal text, None for all that is due; `date` is ISO, None for today.
+class TakenRate(NamedTuple):
+    """A rate of exchange that nobody gave: units of the seller's currency, and the ISO date that it is of."""
 
-    With `bank_transaction_id` None is no more than what is left of that, and its day. `charges` were kept of the amount
-    before it came to the bank. `fx_rate` is decimal text, units of the seller's currency for one of the invoice's; None
-    is what the bank transaction brought, else what is known of the day.
-    """
-
-    amount: str | None = None
-    date: str | None = None
-    method: str | None = None
-    reference: str | None = None
-    bank_transaction_id: str | None = None
-    charges: str | None = None
-    fx_rate: str | None = None
+    text: str
+    source: TakenRateSource
+    date: str
 
 
-class PaymentRate(NamedTuple):
-    """Units of the seller's currency for one of the invoice's; None: it is the same. `source` None: it was given."""
-
-    text: str | None
-    source: TakenRateSource | None = None
+# -- a new one, and one that is issued
 
 
 def enter(tx: WriteTx, draft: Draft, *, issued: bool, number: str | None) -> bytes:
@@ -91,6 +72,82 @@ def enter(tx: WriteTx, draft: Draft, *, issued: bool, number: str | None) -> byt
     return wire
 
 
+def _as_issued(tx: WriteTx, row: InvoiceRow, parties: Parties, number: str | None) -> InvoiceRow:
+    """`row`, not stored yet, as issued: numbered and with the parties frozen as they will be printed.
+
+    `number` is what an imported invoice brings; None allots the next of the seller's sequence. Raises `Problem`:
+    `period_closed`, `number_taken`, `invalid_state` (the numbers are used up), `validation_failed` (a foreign invoice
+    without a rate of exchange, where none is known, a VAT invoice without the seller's address unless it was issued
+    elsewhere).
+    """
+    refuse_closed(tx, row, row.issue_date, row.supply_date)
+    row = _rated(tx, row)
+    if parties.original is not None:
+        crediting.refuse_excess(tx, row, parties.original)
+    issued = replace(
+        row,
+        status="issued",
+        client_snapshot=project(parties.client, ClientSnapshot),
+        seller_snapshot=_seller_snapshot(parties.seller, row.supply_date),
+    )
+    if number is None:
+        _refuse_without_address(issued)
+        number = numbers.allot(tx, row.seller_key, row.kind, row.issue_date)
+    else:
+        numbers.take(tx, row.seller_key, number)
+    return replace(issued, number=number)
+
+
+def _seller_snapshot(seller: Seller, supply_date: str) -> SellerSnapshot:
+    return SellerSnapshot(
+        name=seller.name,
+        address=None if seller.address is None else msgspec.json.decode(seller.address, type=Address),
+        vat_number=seller.vat_number if seller.registered_on(supply_date) else None,
+        company_number=seller.company_number,
+    )
+
+
+def _refuse_without_address(row: InvoiceRow) -> None:
+    """Raises `Problem` `validation_failed` for a VAT invoice that would not say where its seller is."""
+    seller = row.seller_snapshot
+    if seller is not None and seller.address is None and _is_vat_invoice(row):
+        message = (
+            f"A VAT invoice prints the seller's address: give one to the legal entity {row.legal_entity_id},"
+            " as `address` of legalEntity.updateLegalEntity."
+        )
+        raise invalid_field("legalEntityId", "seller_address_required", message)
+
+
+def _is_vat_invoice(row: InvoiceRow) -> bool:
+    """True for an issued document by which VAT is charged or taken back, be it at nothing or the client's to pay."""
+    registered = row.seller_snapshot is not None and row.seller_snapshot.vat_number is not None
+    return registered and any(group.vat_code not in _NO_VAT_ON for group in row.vat_summary)
+
+
+def warnings(row: InvoiceRow) -> list[InvoiceWarning]:
+    """What to tell of an invoice as it is issued; nothing of a draft."""
+    return [*_address_warnings(row), *rate_warnings(row)]
+
+
+def _address_warnings(row: InvoiceRow) -> list[InvoiceWarning]:
+    """What an issued document lacks, and is issued all the same: the client may get on without it."""
+    client = row.client_snapshot
+    if client is None or client.billing_address is not None or not _is_vat_invoice(row):
+        return []
+    message = "A VAT invoice prints the client's address: the client has no `billingAddress`."
+    return [InvoiceWarning(path="clientSnapshot.billingAddress", code="client_address_missing", message=message)]
+
+
+def rate_warnings(row: InvoiceRow) -> list[InvoiceWarning]:
+    """What to tell of an invoice whose rate nobody gave."""
+    if not row.fx_rate_source:
+        return []
+    whose = "HMRC's of the month from" if row.fx_rate_source == "hmrc" else "recorded on"
+    rate = f"1 {row.currency} is {row.fx_rate} {row.base_currency}"
+    message = f"No `fxRate` was given: {rate}, {whose} {row.fx_rate_date}."
+    return [InvoiceWarning(path="fxRate", code="fx_rate_taken", message=message)]
+
+
 def issue(tx: WriteTx, invoice_id: str, fx_rate: str | None = None) -> InvoiceRow:
     """Issue a draft. Registration, reverse charge, period and credit are checked again, as they are today, and what
     nobody chose is computed again: VAT, and the CIS deduction.
@@ -101,14 +158,36 @@ def issue(tx: WriteTx, invoice_id: str, fx_rate: str | None = None) -> InvoiceRo
     """
     row = INVOICES.get(tx, invoice_id)
     states.check("issue", row.status)
-    found = drafts.parties_of(tx, row)
-    row = _anew(tx, row, found)
+    parties = drafts.parties_of(tx, row)
+    row = _computed_anew(tx, row, parties)
     if fx_rate is not None:
         row = _at_given_rate(row, fx_rate)
-    row = rows.update(tx, _as_issued(tx, row, found, None))
+    row = rows.update(tx, _as_issued(tx, row, parties, None))
     if row.credits_invoice_id is not None:
         _update_credited(tx, row.credits_invoice_id)
     return row
+
+
+def _computed_anew(tx: WriteTx, row: InvoiceRow, parties: Parties) -> InvoiceRow:
+    """A draft by today's facts of seller and client, and after what other credit notes took back meanwhile.
+
+    A credit note that names no line stays: it takes back what was charged, rightly or not. Raises `Problem`
+    `validation_failed` for a code that was asked for and is not allowed any more, or where less is left to credit.
+    """
+    stored = rows.lines_of(tx, row)
+    if row.kind == "credit_note" and not any(line.credits_line for line in stored):
+        return row
+    request = drafts.request_of(row, stored)
+    if parties.seller.base_currency != row.base_currency:
+        request = replace(request, fx_rate=None)
+    draft = drafts.draft(tx, request, parties)
+    if draft.lines == stored and rows.is_same(row, draft.row):
+        return row
+    rows.rewrite(tx, row, draft.row, draft.lines)
+    return INVOICES.get(tx, row.id)
+
+
+# -- what becomes of it
 
 
 def mark_sent(tx: WriteTx, invoice_id: str) -> InvoiceRow:
@@ -118,65 +197,28 @@ def mark_sent(tx: WriteTx, invoice_id: str) -> InvoiceRow:
     return rows.update(tx, replace(row, status="sent", sent_at=tx.now))
 
 
-def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
-    """Record money received. More than is due leaves a negative balance: what the client overpaid.
+def set_rate(tx: WriteTx, invoice_id: str, text: str | None) -> InvoiceRow:
+    """Give an issued invoice the rate of exchange that it lacks, and credit notes against it that lack one too.
 
-    With a bank transaction the payment takes its part of it, and is of its day. Raises `Problem`: `not_found`,
-    `invalid_state`, `period_closed`, `limit_reached` (the bank transaction's parts), `validation_failed`.
+    `text` None takes what is known of the supply date. Where there is a rate, another takes its place unless VAT was
+    printed at it. Raises `Problem`: `not_found`, `invalid_state`, `period_closed` (a day of it, of its payments or
+    credit notes), `validation_failed`.
     """
     row = INVOICES.get(tx, invoice_id)
-    if row.kind == "credit_note":
-        raise invalid_state("A credit note takes no payment.", row.status, ())
-    states.check_payment(row.status)
-    line = None if payment.bank_transaction_id is None else _bank_line(tx, row, payment.bank_transaction_id)
-    charges = _charges(row, payment, line)
-    amount = _paid_amount(row, payment.amount, _due(row, line, charges))
-    date = payment.date or (tx.today if line is None else line.date)
-    if date > tx.today:
-        raise invalid_field("date", "out_of_range", "The payment is in the future.")
-    _refuse_closed(tx, row, date)
-    paid_total = row.paid_total + amount
-    if not fits(paid_total.minor, exponent(row.currency)):
-        raise invalid_field("amount", "out_of_range", "The payments come to more than 13 whole digits.")
-    if line is not None and line.currency != row.currency:
-        rate, part = _brought(row, amount, line, payment.fx_rate)
-    else:
-        rate, part = _rate_of_payment(tx, row, payment.fx_rate, date), amount
-    if line is not None:
-        kept = charges if charges else Money(0, line.currency)
-        bank_payments.take(tx, line, Taking(row.id, row.business_id, row.legal_entity_id, part, kept, date))
-    position = max((paid.position for paid in rows.payments_of(tx, row.id, row.currency)), default=0) + 1
-    paid = InvoicePayment(
-        position=position,
-        date=date,
-        amount=amount,
-        bank_transaction_id=payment.bank_transaction_id,
-        method=payment.method,
-        reference=payment.reference,
-        fx_rate=rate.text,
-        fx_rate_source=rate.source,
-    )
-    rows.insert_payment(tx, row.id, paid)
-    return _settle(tx, replace(row, paid_total=paid_total), date, grows=True)
-
-
-def unpay(tx: WriteTx, invoice_id: str, position: int) -> InvoiceRow:
-    """Take back a payment that bounced or was matched wrongly. `position` counts its payments from 1.
-
-    A bank transaction gets its part back. Raises `Problem`: `not_found` (no such invoice or payment), `invalid_state`,
-    `period_closed`.
-    """
-    row = INVOICES.get(tx, invoice_id)
-    states.check("unsettle", row.status)
-    payments = {paid.position: paid for paid in rows.payments_of(tx, row.id, row.currency)}
-    if position not in payments:
-        raise not_found("payment")
-    paid = payments[position]
-    _refuse_closed(tx, row, paid.date)
-    rows.delete_payment(tx, invoice_id, position)
-    if paid.bank_transaction_id is not None:
-        bank_payments.give_back(tx, row.id, paid.bank_transaction_id)
-    return _settle(tx, replace(row, paid_total=row.paid_total - paid.amount), tx.today, grows=False)
+    states.check("rate", row.status)
+    if not is_foreign(row):
+        raise invalid_field("fxRate", "conflict", f"{row.currency} is the seller's own currency.")
+    if row.fx_rate is not None and row.vat_total:
+        raise invalid_field("fxRate", "conflict", f"Its VAT was printed at {row.fx_rate}: credit it instead.")
+    refuse_closed(tx, row, row.issue_date, row.supply_date, *(paid.date for paid in row.payments))
+    rated = _rated(tx, replace(row, fx_rate=None)) if text is None else _at_given_rate(row, text)
+    for note_id in rows.credit_notes(tx, row):
+        note = INVOICES.get(tx, note_id)
+        refuse_closed(tx, note, note.issue_date, note.supply_date)
+        follows = note.fx_rate in (None, row.fx_rate) or (note.fx_rate_source and not note.vat_total)
+        if follows and rated.fx_rate is not None:
+            rows.update(tx, _at_given_rate(note, rated.fx_rate))
+    return rows.update(tx, rated)
 
 
 def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
@@ -189,7 +231,7 @@ def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
         raise invalid_field("reason", "out_of_range", f"Expected 1 to {MAX_REASON_CHARACTERS} characters.")
     days = (row.issue_date, row.supply_date)
     states.refuse_void(row.status, any(_lock_on(tx, row, day) == "closed" for day in days))
-    _refuse_closed(tx, row, *days)  # what is being closed
+    refuse_closed(tx, row, *days)  # what is being closed
     row = rows.update(
         tx, replace(row, status="void", balance_due=Money(0, row.currency), voided_at=tx.now, void_reason=reason)
     )
@@ -198,68 +240,34 @@ def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
     return row
 
 
-def set_rate(tx: WriteTx, invoice_id: str, text: str | None) -> InvoiceRow:
-    """Give an issued invoice the rate of exchange that it lacks, and credit notes against it that lack one too.
-
-    `text` None takes what is known of the supply date. Where there is a rate, another takes its place unless VAT was
-    printed at it. Raises `Problem`: `not_found`, `invalid_state`, `period_closed` (a day of it, of its payments or
-    credit notes), `validation_failed`.
-    """
-    row = INVOICES.get(tx, invoice_id)
-    states.check("rate", row.status)
-    if not _is_foreign(row):
-        raise invalid_field("fxRate", "conflict", f"{row.currency} is the seller's own currency.")
-    if row.fx_rate is not None and row.vat_total:
-        raise invalid_field("fxRate", "conflict", f"Its VAT was printed at {row.fx_rate}: credit it instead.")
-    _refuse_closed(tx, row, row.issue_date, row.supply_date, *(paid.date for paid in row.payments))
-    rated = _rated(tx, replace(row, fx_rate=None)) if text is None else _at_given_rate(row, text)
-    for note_id in rows.credit_notes(tx, row):
-        note = INVOICES.get(tx, note_id)
-        _refuse_closed(tx, note, note.issue_date, note.supply_date)
-        follows = note.fx_rate in (None, row.fx_rate) or (note.fx_rate_source and not note.vat_total)
-        if follows and rated.fx_rate is not None:
-            rows.update(tx, _at_given_rate(note, rated.fx_rate))
-    return rows.update(tx, rated)
-
-
 def delete_draft(tx: WriteTx, invoice_id: str) -> None:
     """Delete a draft, which never had a number. Raises `Problem`: `not_found`, `invalid_state`."""
     states.check("delete", INVOICES.get(tx, invoice_id).status)
     rows.delete(tx, invoice_id)
 
 
-def _as_issued(tx: WriteTx, row: InvoiceRow, found: Parties, number: str | None) -> InvoiceRow:
-    """`row`, not stored yet, as issued: numbered and with the parties frozen as they will be printed.
-
-    `number` is what an imported invoice brings; None allots the next of the seller's sequence. Raises `Problem`:
-    `period_closed`, `number_taken`, `invalid_state` (the numbers are used up), `validation_failed` (a foreign invoice
-    without a rate of exchange, where none is known, a VAT invoice without the seller's address unless it was issued
-    elsewhere).
-    """
-    _refuse_closed(tx, row, row.issue_date, row.supply_date)
-    row = _rated(tx, row)
-    if found.original is not None:
-        crediting.refuse_excess(tx, row, found.original)
-    issued = replace(
-        row,
-        status="issued",
-        client_snapshot=project(found.client, ClientSnapshot),
-        seller_snapshot=_seller_snapshot(found.seller, row.supply_date),
-    )
-    if number is None:
-        _refuse_without_address(issued)
-        number = numbers.allot(tx, row.seller_key, row.kind, row.issue_date)
-    else:
-        numbers.take(tx, row.seller_key, number)
-    return replace(issued, number=number)
+def _update_credited(tx: WriteTx, invoice_id: str) -> None:
+    """Bring an invoice up to date after a credit note against it was issued or voided."""
+    row = INVOICES.get(tx, invoice_id)
+    _, credited_total = rows.credited(tx, row)
+    if credited_total != row.credited_total:
+        grows = credited_total > row.credited_total
+        settle(tx, replace(row, credited_total=credited_total), tx.today, grows=grows)
 
 
-def warnings(row: InvoiceRow) -> list[InvoiceWarning]:
-    """What to tell of an invoice as it is issued; nothing of a draft."""
-    return [*_address_warnings(row), *rate_warnings(row)]
+def settle(tx: WriteTx, row: InvoiceRow, date: str, *, grows: bool) -> InvoiceRow:
+    """Keep new totals of what was paid and credited, with the state and balance that follow from them."""
+    settlement = Settlement(row.gross_total - row.cis_deduction, row.paid_total + row.credited_total)
+    move = states.after_settlement if grows else states.after_unsettlement
+    status = move(row.status, settlement)
+    paid_date = (row.paid_date or date) if status == "paid" else None
+    return rows.update(tx, replace(row, status=status, balance_due=settlement.balance, paid_date=paid_date))
 
 
-def _refuse_closed(tx: WriteTx, row: InvoiceRow, *days: str) -> None:
+# -- closed periods
+
+
+def refuse_closed(tx: WriteTx, row: InvoiceRow, *days: str) -> None:
     """Raises `Problem` `period_closed` where one of the ISO days is in a closed period of the seller or business."""
     for day in dict.fromkeys(days):
         lock = _lock_on(tx, row, day)
@@ -283,100 +291,12 @@ def _lock_on(tx: ReadTx, row: InvoiceRow, day: str) -> LockState | None:
     return period_locks.strictest(locks, business_id)
 
 
-def _update_credited(tx: WriteTx, invoice_id: str) -> None:
-    """Bring an invoice up to date after a credit note against it was issued or voided."""
-    row = INVOICES.get(tx, invoice_id)
-    _, credited_total = rows.credited(tx, row)
-    if credited_total != row.credited_total:
-        grows = credited_total > row.credited_total
-        _settle(tx, replace(row, credited_total=credited_total), tx.today, grows=grows)
-
-
-def _anew(tx: WriteTx, row: InvoiceRow, found: Parties) -> InvoiceRow:
-    """A draft by today's facts of seller and client, and after what other credit notes took back meanwhile.
-
-    A credit note that names no line stays: it takes back what was charged, rightly or not. Raises `Problem`
-    `validation_failed` for a code that was asked for and is not allowed any more, or where less is left to credit.
-    """
-    stored = rows.lines_of(tx, row)
-    if row.kind == "credit_note" and not any(line.credits_line for line in stored):
-        return row
-    request = drafts.request_of(row, stored)
-    if found.seller.base_currency != row.base_currency:
-        request = replace(request, fx_rate=None)
-    draft = drafts.draft(tx, request, found)
-    if draft.lines == stored and rows.is_same(row, draft.row):
-        return row
-    rows.rewrite(tx, row, draft.row, draft.lines)
-    return INVOICES.get(tx, row.id)
-
-
-def _settle(tx: WriteTx, row: InvoiceRow, date: str, *, grows: bool) -> InvoiceRow:
-    """Keep new totals of what was paid and credited, with the state and balance that follow from them."""
-    settlement = Settlement(row.gross_total - row.cis_deduction, row.paid_total + row.credited_total)
-    move = states.after_settlement if grows else states.after_unsettlement
-    status = move(row.status, settlement)
-    paid_date = (row.paid_date or date) if status == "paid" else None
-    return rows.update(tx, replace(row, status=status, balance_due=settlement.balance, paid_date=paid_date))
-
-
-def _bank_line(tx: WriteTx, row: InvoiceRow, line_id: str) -> BankLine:
-    return bank_payments.paying(tx, line_id, (row.currency, row.base_currency), row.legal_entity_id)
-
-
-def _due(row: InvoiceRow, line: BankLine | None, charges: Money) -> Money | None:
-    """What a payment is by default; None: a bank transaction in another currency doesn't tell."""
-    if line is None:
-        return row.balance_due
-    return min(row.balance_due, line.rest + charges) if line.currency == row.currency else None
-
-
-def _charges(row: InvoiceRow, payment: Payment, line: BankLine | None) -> Money:
-    if payment.charges is None:
-        return Money(0, row.currency)
-    if payment.bank_transaction_id is None:
-        raise invalid_field("bankTransactionId", "required", "Charges are what is missing of a bank transaction.")
-    if line is not None and line.currency != row.currency:
-        raise invalid_field("charges", "conflict", f"The bank transaction is in {line.currency}: enter them apart.")
-    try:
-        return Money.of(payment.charges, row.currency)
-    except ValueError as error:
-        raise invalid_field("charges", "invalid_decimal", f"{error}.") from None
-
-
-def _paid_amount(row: InvoiceRow, text: str | None, default: Money | None) -> Money:
-    if text is None and default is None:
-        message = f"How much of the invoice's {row.currency} did the {row.base_currency} of the bank transaction pay?"
-        raise invalid_field("amount", "required", message)
-    try:
-        amount = default if text is None and default is not None else Money.of(text or "", row.currency)
-    except ValueError as error:
-        raise invalid_field("amount", "invalid_decimal", f"{error}.") from None
-    if amount.minor <= 0:
-        raise invalid_field("amount", "out_of_range", "Nothing is due." if text is None else "A payment is above zero.")
-    return amount
-
-
-def _seller_snapshot(seller: Seller, supply_date: str) -> SellerSnapshot:
-    return SellerSnapshot(
-        name=seller.name,
-        address=None if seller.address is None else msgspec.json.decode(seller.address, type=Address),
-        vat_number=seller.vat_number if seller.registered_on(supply_date) else None,
-        company_number=seller.company_number,
-    )
-
-
 # -- rates of exchange
 
 
-def _is_foreign(row: InvoiceRow) -> bool:
+def is_foreign(row: InvoiceRow) -> bool:
     """Whether an invoice is in another currency than its seller's books."""
     return row.currency != row.base_currency
-
-
-def _at_given_rate(row: InvoiceRow, text: str) -> InvoiceRow:
-    """The invoice at a rate that somebody gives, decimal text. Raises `Problem` `validation_failed`."""
-    return replace(_converted_at(row, _given_rate(row, text)), fx_rate_source=None, fx_rate_date=None)
 
 
 def _rated(tx: ReadTx, row: InvoiceRow) -> InvoiceRow:
@@ -384,60 +304,31 @@ def _rated(tx: ReadTx, row: InvoiceRow) -> InvoiceRow:
 
     Raises `Problem` `validation_failed` where nothing is known.
     """
-    if not _is_foreign(row) or row.fx_rate is not None:
+    if not is_foreign(row) or row.fx_rate is not None:
         return row
-    pair = Pair(row.currency, row.base_currency)
-    known = exchange_rates.for_day(tx, pair, row.supply_date)
-    if known is None:
-        what = f"The invoice is in {row.currency} and the books are in {row.base_currency}"
-        raise invalid_field("fxRate", "required", exchange_rates.unknown(what, pair))
-    source = _TAKEN[known.source or "recorded"]
-    return replace(_converted_at(row, known.text), fx_rate_source=source, fx_rate_date=known.date)
+    rate = taken_rate(tx, row, row.supply_date, "invoice")
+    return replace(_converted_at(row, rate.text), fx_rate_source=rate.source, fx_rate_date=rate.date)
 
 
-def _rate_of_payment(tx: ReadTx, row: InvoiceRow, text: str | None, date: str) -> PaymentRate:
-    """At what rate money counts that was received on an ISO date: the given one, else what is known of the day.
+def taken_rate(tx: ReadTx, row: InvoiceRow, day: str, subject: str) -> TakenRate:
+    """What is known of an ISO date, for an invoice in another currency than its seller's; `subject` is what lacks it.
 
-    Raises `Problem` `validation_failed` where it is not known, or given and not needed.
+    Raises `Problem` `validation_failed` where nothing is known.
     """
-    if text is not None:
-        return PaymentRate(_given_rate(row, text))
-    if not _is_foreign(row):
-        return PaymentRate(None)
     pair = Pair(row.currency, row.base_currency)
-    known = exchange_rates.for_day(tx, pair, date)
+    known = exchange_rates.for_day(tx, pair, day)
     if known is None:
-        what = f"The payment is in {row.currency} and the books are in {row.base_currency}"
+        what = f"The {subject} is in {row.currency} and the books are in {row.base_currency}"
         raise invalid_field("fxRate", "required", exchange_rates.unknown(what, pair))
-    return PaymentRate(known.text, _TAKEN[known.source or "recorded"])
+    return TakenRate(known.text, _TAKEN[known.source or "recorded"], known.date)
 
 
-def _brought(row: InvoiceRow, amount: Money, line: BankLine, text: str | None) -> tuple[PaymentRate, Money]:
-    """At what rate a bank transaction in the seller's currency paid an amount, and how much of it did.
-
-    All that is left of it, unless a rate is given. Raises `Problem` `validation_failed`.
-    """
-    if text is not None:
-        rate = PaymentRate(_given_rate(row, text))
-        assert rate.text is not None  # the currencies differ
-        return rate, Money(convert(amount.minor, rate.text, row.currency, line.currency), line.currency)
-    if not line.rest.minor:
-        raise invalid_field("amount", "out_of_range", "Nothing of the bank transaction is left.")
-    scale = Fraction(10) ** (exponent(row.currency) - exponent(line.currency))
-    return PaymentRate(text_of(Fraction(line.rest.minor, amount.minor) * scale)), line.rest
+def _at_given_rate(row: InvoiceRow, text: str) -> InvoiceRow:
+    """The invoice at a rate that somebody gives, decimal text. Raises `Problem` `validation_failed`."""
+    return replace(_converted_at(row, given_rate(row, text)), fx_rate_source=None, fx_rate_date=None)
 
 
-def rate_warnings(row: InvoiceRow) -> list[InvoiceWarning]:
-    """What to tell of an invoice whose rate nobody gave."""
-    if not row.fx_rate_source:
-        return []
-    whose = "HMRC's of the month from" if row.fx_rate_source == "hmrc" else "recorded on"
-    rate = f"1 {row.currency} is {row.fx_rate} {row.base_currency}"
-    message = f"No `fxRate` was given: {rate}, {whose} {row.fx_rate_date}."
-    return [InvoiceWarning(path="fxRate", code="fx_rate_taken", message=message)]
-
-
-def _given_rate(row: InvoiceRow, text: str) -> str | None:
+def given_rate(row: InvoiceRow, text: str) -> str | None:
     if not is_decimal(text):
         raise invalid_field("fxRate", "invalid_decimal", "A rate of exchange is a decimal such as 0.8412.")
     return drafts.rate_of_exchange(text, row.currency, row.base_currency)
@@ -446,32 +337,3 @@ def _given_rate(row: InvoiceRow, text: str) -> str | None:
 def _converted_at(row: InvoiceRow, fx_rate: str | None) -> InvoiceRow:
     vat = drafts.vat_in_base(row.vat_total, fx_rate, row.base_currency)
     return replace(row, fx_rate=fx_rate, vat_total_base=vat)
-
-
-# -- what a VAT invoice prints of the parties
-
-
-def _is_vat_invoice(row: InvoiceRow) -> bool:
-    """True for an issued document by which VAT is charged or taken back, be it at nothing or the client's to pay."""
-    registered = row.seller_snapshot is not None and row.seller_snapshot.vat_number is not None
-    return registered and any(group.vat_code not in _NO_VAT_ON for group in row.vat_summary)
-
-
-def _refuse_without_address(row: InvoiceRow) -> None:
-    """Raises `Problem` `validation_failed` for a VAT invoice that would not say where its seller is."""
-    seller = row.seller_snapshot
-    if seller is not None and seller.address is None and _is_vat_invoice(row):
-        message = (
-            f"A VAT invoice prints the seller's address: give one to the legal entity {row.legal_entity_id},"
-            " as `address` of legalEntity.updateLegalEntity."
-        )
-        raise invalid_field("legalEntityId", "seller_address_required", message)
-
-
-def _address_warnings(row: InvoiceRow) -> list[InvoiceWarning]:
-    """What an issued document lacks, and is issued all the same: the client may get on without it."""
-    client = row.client_snapshot
-    if client is None or client.billing_address is not None or not _is_vat_invoice(row):
-        return []
-    message = "A VAT invoice prints the client's address: the client has no `billingAddress`."
-    return [InvoiceWarning(path="clientSnapshot.billingAddress", code="client_address_missing", message=message)]

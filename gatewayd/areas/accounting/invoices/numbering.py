@@ -25,9 +25,10 @@ NextCount = Annotated[int, Meta(ge=1, le=numbers.MAX_COUNT)]
 
 
 class GetNumbering(Request, frozen=True, kw_only=True):
-    """Whose numbers: by default those of the one seller there is."""
+    """Whose numbers."""
 
     legal_entity_id: Id | None = None
+    """Who sells. By default the only legal entity, or the organization where it has none."""
     kind: InvoiceKind = "invoice"
 
 
@@ -36,16 +37,23 @@ class SetNumbering(GetNumbering, frozen=True, kw_only=True):
 
     pattern: Pattern | None = None
     next_count: NextCount | None = None
+    """What the counter says next: more than any number that was used. By default it goes on."""
 
 
 class Numbering(Response, frozen=True, kw_only=True):
     """How a seller's invoices or credit notes are numbered, and the number that is next, as of today."""
 
     legal_entity_id: str | None
+    """Who sells. Null: the organization, in its own name."""
     kind: InvoiceKind
+    """What is numbered: invoices and credit notes have sequences of their own."""
     pattern: str
+    """How a number is written: a counter such as `{000001}` among other text. With `{yyyy}`, the year of the issue
+    date, it begins anew each year."""
     next_count: int
+    """What the counter says next, of something issued today."""
     next_number: str
+    """The number of the next document, if it is issued today."""
 
 
 def get_numbering(tx: ReadTx, caller: Caller, request: GetNumbering) -> Numbering:
@@ -79,13 +87,13 @@ def set_numbering(tx: WriteTx, caller: Caller, request: SetNumbering) -> Numberi
 
 
 def _shown(tx: ReadTx, seller: Seller, kind: InvoiceKind) -> Numbering:
-    found = numbers.sequence(tx, seller.key, kind, tx.today[:4])
+    sequence = numbers.sequence(tx, seller.key, kind, tx.today[:4])
     return Numbering(
         legal_entity_id=seller.legal_entity_id,
         kind=kind,
-        pattern=found.pattern,
-        next_count=found.next_count,
-        next_number=found.next_number,
+        pattern=sequence.pattern,
+        next_count=sequence.next_count,
+        next_number=sequence.next_number,
     )
 
 

@@ -108,9 +108,9 @@ def series(pattern: str, year: str) -> Series:
     return Series(prefix, suffix, len(digits))
 
 
-def may_meet(one: str, other: str) -> bool:
+def may_meet(pattern: str, other: str) -> bool:
     """True where two patterns could write the same number: they differ in nothing but digits."""
-    return _DIGITS.sub("0", one) == _DIGITS.sub("0", other)
+    return _DIGITS.sub("0", pattern) == _DIGITS.sub("0", other)
 
 
 class Sequence(NamedTuple):
@@ -136,7 +136,7 @@ def allot(tx: WriteTx, seller_key: str, kind: InvoiceKind, issue_date: str) -> s
     year = issue_date[:4]
     row = tx.row(_COUNT_ON, seller_key=seller_key, kind=kind, year=year)
     if row is None:
-        pattern = _pattern(_rows(tx, seller_key), kind)
+        pattern = _pattern(_sequence_rows(tx, seller_key), kind)
         count = highest(tx, seller_key, series(pattern, year)) + 1
         _begin(tx, seller_key, _Row(kind, _year(pattern, year), pattern, count))
     else:
@@ -160,7 +160,7 @@ def take(tx: WriteTx, seller_key: str, number: str) -> None:
     Raises `Problem` `number_taken`.
     """
     refuse_taken(tx, seller_key, number)
-    for row in _rows(tx, seller_key):
+    for row in _sequence_rows(tx, seller_key):
         count = series(row.pattern, row.year).count_of(number)
         if count is not None and count > row.last_number:
             tx.run(_MOVE_ON, seller_key=seller_key, kind=row.kind, year=row.year, last_number=count)
@@ -168,7 +168,7 @@ def take(tx: WriteTx, seller_key: str, number: str) -> None:
 
 def sequence(tx: ReadTx, seller_key: str, kind: InvoiceKind, year: str) -> Sequence:
     """How the seller's documents of a kind are numbered in a year of four digits."""
-    rows = _rows(tx, seller_key)
+    rows = _sequence_rows(tx, seller_key)
     pattern = _pattern(rows, kind)
     of_year = series(pattern, year)
     counts = [row.last_number for row in rows if row.kind == kind and row.year in (_ALWAYS, year)]
@@ -178,13 +178,13 @@ def sequence(tx: ReadTx, seller_key: str, kind: InvoiceKind, year: str) -> Seque
 
 def other_pattern(tx: ReadTx, seller_key: str, kind: InvoiceKind) -> str:
     """The pattern of the seller's documents of the other kind."""
-    return _pattern(_rows(tx, seller_key), "credit_note" if kind == "invoice" else "invoice")
+    return _pattern(_sequence_rows(tx, seller_key), "credit_note" if kind == "invoice" else "invoice")
 
 
 def begin_at(tx: WriteTx, seller_key: str, kind: InvoiceKind, year: str, numbered: tuple[str, int]) -> None:
     """Number by a pattern, with this count next. Another pattern than before forgets the counts of all years."""
     pattern, next_count = numbered
-    if pattern != _pattern(_rows(tx, seller_key), kind):
+    if pattern != _pattern(_sequence_rows(tx, seller_key), kind):
         tx.run(_FORGET, seller_key=seller_key, kind=kind)
     _begin(tx, seller_key, _Row(kind, _year(pattern, year), pattern, next_count - 1))
 
@@ -199,7 +199,7 @@ def go_on_after(tx: WriteTx, last_number: int) -> None:
     year = tx.today[:4]
     for org_id, seller_key in tx.rows(_SELLERS_ANY_ORG):
         tx.bind(org_id)
-        rows = _rows(tx, seller_key)
+        rows = _sequence_rows(tx, seller_key)
         for kind in DEFAULT_PATTERNS:
             if not any(row.kind == kind and row.year in (_ALWAYS, year) for row in rows):
                 pattern = _pattern(rows, kind)
@@ -213,7 +213,7 @@ def highest(tx: ReadTx, seller_key: str, wanted: Series) -> int:
     return max((wanted.count_of(number) or 0 for (number,) in rows), default=0)
 
 
-def _rows(tx: ReadTx, seller_key: str) -> list[_Row]:
+def _sequence_rows(tx: ReadTx, seller_key: str) -> list[_Row]:
     return [_Row(*row) for row in tx.rows(_SELECT, seller_key=seller_key)]
 
 

@@ -18,7 +18,7 @@ from gatewayd.areas.accounting.invoices.states import OPEN
 from gatewayd.contract.wire import encode, open_wire
 from gatewayd.errors import not_found
 from gatewayd.money import Money, exponent
-from gatewayd.store import Columns, ReadTx, Table, WriteTx
+from gatewayd.store import Columns, ReadTx, RemovableTable, WriteTx
 
 Group = tuple[str, str]
 """A VAT code and its rate, percent."""
@@ -31,15 +31,18 @@ _ID = b'{"id":"'
 
 def payments_of(tx: ReadTx, invoice_id: str, currency: str) -> list[InvoicePayment]:
     """The payments of an invoice, in the order they were entered."""
-    found = (_PAYMENTS.load(row, currency) for row in tx.rows(_SELECT_PAYMENTS, id=invoice_id))
-    return [replace(one, fx_rate=one.fx_rate or UNSET, fx_rate_source=one.fx_rate_source or UNSET) for one in found]
+    payments = (_PAYMENTS.load(row, currency) for row in tx.rows(_SELECT_PAYMENTS, id=invoice_id))
+    return [
+        replace(payment, fx_rate=payment.fx_rate or UNSET, fx_rate_source=payment.fx_rate_source or UNSET)
+        for payment in payments
+    ]
 
 
 def _own_payments(tx: ReadTx, row: InvoiceRow) -> list[InvoicePayment]:
     return payments_of(tx, row.id, row.currency)
 
 
-INVOICES = Table("invoices", InvoiceRow, kind="invoice", prefix="inv", derived={"payments": _own_payments})
+INVOICES = RemovableTable("invoices", InvoiceRow, kind="invoice", prefix="inv", derived={"payments": _own_payments})
 _WRITTEN = ("search_text", "open_due_date", "head_length", "wire")
 _CHANGING = (
     *("status", "number", "client_snapshot", "seller_snapshot", "fx_rate", "fx_rate_source", "fx_rate_date"),
@@ -125,9 +128,9 @@ def wire_of(tx: ReadTx, invoice_id: str, warnings: Sequence[InvoiceWarning] = ()
 
 def credited(tx: ReadTx, row: InvoiceRow) -> tuple[Money, Money]:
     """What the credit notes in force against an invoice come to: gross, and gross less their CIS deductions."""
-    found = tx.row(_SELECT_CREDITED, id=row.id)
-    assert found is not None
-    return Money(found[0], row.currency), Money(found[1], row.currency)
+    sums = tx.row(_SELECT_CREDITED, id=row.id)
+    assert sums is not None
+    return Money(sums[0], row.currency), Money(sums[1], row.currency)
 
 
 def credit_notes(tx: ReadTx, row: InvoiceRow) -> list[str]:
@@ -147,19 +150,29 @@ def credited_lines(tx: ReadTx, row: InvoiceRow) -> list[LineRow]:
 
 def insert(tx: WriteTx, row: InvoiceRow, lines: Sequence[LineRow], warnings: Sequence[InvoiceWarning] = ()) -> bytes:
     """Store a new invoice. Returns its whole JSON, and in it the warnings, which are not stored."""
-    head = _head(row)
-    wire = head + _lines(lines, row.currency)
-    org_id, due = tx.org_id, open_due_date(row)
-    tx.run_each(_INSERT, [(org_id, *INVOICES.dump(row), _search_text(row), due, len(head), wire)])
-    tx.run_each(_INSERT_LINE, [(org_id, row.id, *_LINE_ROWS.dump(line)) for line in lines])
-    return served(wire, due is not None and due < tx.today, warnings)
+    wire = _put(tx, row, lines, warnings)
+    tx.changed(INVOICES.name, row.id, None, row)
+    return wire
 
 
 def rewrite(tx: WriteTx, before: InvoiceRow, row: InvoiceRow, lines: Sequence[LineRow]) -> bytes:
     """Store `row` and its lines in the place of a draft, as its next version. Returns its whole JSON."""
-    delete(tx, before.id)
+    tx.run(_DELETE_LINES, id=before.id)
+    tx.run(_DELETE, id=before.id)
     kept = {name: getattr(before, name) for name in _KEPT}
-    return insert(tx, replace(row, **kept, version=before.version + 1), lines)
+    after = replace(row, **kept, version=before.version + 1)
+    wire = _put(tx, after, lines)
+    tx.changed(INVOICES.name, after.id, before, after)
+    return wire
+
+
+def _put(tx: WriteTx, row: InvoiceRow, lines: Sequence[LineRow], warnings: Sequence[InvoiceWarning] = ()) -> bytes:
+    head = _head_wire(row)
+    wire = head + _lines_wire(lines, row.currency)
+    org_id, due = tx.org_id, open_due_date(row)
+    tx.run_each(_INSERT, [(org_id, *INVOICES.dump(row), _search_text(row), due, len(head), wire)])
+    tx.run_each(_INSERT_LINE, [(org_id, row.id, *_LINE_ROWS.dump(line)) for line in lines])
+    return served(wire, due is not None and due < tx.today, warnings)
 
 
 def is_same(before: InvoiceRow, row: InvoiceRow) -> bool:
@@ -170,14 +183,16 @@ def is_same(before: InvoiceRow, row: InvoiceRow) -> bool:
 
 def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
     """Store what a move changed, as the next version."""
+    before = INVOICES.find(tx, row.id) if tx.reacts(INVOICES.name) else None
     row = replace(
         row, version=row.version + 1, updated_at=tx.updated_at, payments=payments_of(tx, row.id, row.currency)
     )
-    head = _head(row)
+    head = _head_wire(row)
     wire = head + tx.value(_SELECT_LINES_WIRE, id=row.id)
     values = dict(zip(INVOICES.names, INVOICES.dump(row), strict=True))
     written = dict(zip(_WRITTEN, (_search_text(row), open_due_date(row), len(head), wire), strict=True))
     tx.run(_UPDATE, **values, **written)
+    tx.changed(INVOICES.name, row.id, before, row)
     return row
 
 
@@ -195,22 +210,22 @@ def delete_payment(tx: WriteTx, invoice_id: str, position: int) -> None:
 def delete(tx: WriteTx, invoice_id: str) -> None:
     """Delete a draft and its lines. Whether it is a draft is for the caller to know."""
     tx.run(_DELETE_LINES, id=invoice_id)
-    tx.run(_DELETE, id=invoice_id)
+    INVOICES.delete(tx, invoice_id)
 
 
 def stale(tx: ReadTx, after: str, count: int) -> list[tuple[str, bool]]:
     """The next `count` invoices after an id: the id of each, and whether its `wire` is not what its rows give."""
-    found = []
+    checked = []
     for invoice_id, wire in tx.rows(_SELECT_WIRES, after=after, count=count):
         row = INVOICES.get(tx, invoice_id)
-        found.append((invoice_id, _head(row) + _lines(lines_of(tx, row), row.currency) != wire))
-    return found
+        checked.append((invoice_id, _head_wire(row) + _lines_wire(lines_of(tx, row), row.currency) != wire))
+    return checked
 
 
 def served(wire: bytes, overdue: bool, warnings: Sequence[InvoiceWarning] = ()) -> bytes:
     """The JSON of an invoice, lines or no lines."""
-    whole = wire + (OVERDUE if overdue else NOT_OVERDUE)
-    return b'%b,"warnings":%b}' % (whole[:-1], encode(warnings)) if warnings else whole
+    full = wire + (OVERDUE if overdue else NOT_OVERDUE)
+    return b'%b,"warnings":%b}' % (full[:-1], encode(warnings)) if warnings else full
 
 
 def id_of(wire: bytes) -> str:
@@ -223,13 +238,13 @@ def open_due_date(row: InvoiceRow) -> str | None:
     return row.due_date if row.status in OPEN and row.balance_due.minor > 0 else None
 
 
-def _head(row: InvoiceRow) -> bytes:
+def _head_wire(row: InvoiceRow) -> bytes:
     """`wire` without its lines."""
     shown = replace(row, fx_rate_source=row.fx_rate_source or UNSET, fx_rate_date=row.fx_rate_date or UNSET)
     return open_wire(shown, InvoiceHead)
 
 
-def _lines(rows: Sequence[LineRow], currency: str) -> bytes:
+def _lines_wire(rows: Sequence[LineRow], currency: str) -> bytes:
     """The rest of `wire`."""
     digits = exponent(currency)
     shown = [
@@ -246,9 +261,9 @@ def _lines(rows: Sequence[LineRow], currency: str) -> bytes:
 
 def _padded(price: str, digits: int) -> str:
     """A canonical decimal with at least `digits` fraction digits."""
-    whole, _, fraction = price.partition(".")
+    integer, _, fraction = price.partition(".")
     fraction = fraction.ljust(digits, "0")
-    return f"{whole}.{fraction}" if fraction else whole
+    return f"{integer}.{fraction}" if fraction else integer
 
 
 def _search_text(row: InvoiceRow) -> str:

@@ -142,7 +142,7 @@ def charged(lines: Sequence[LineRequest], context: TaxContext, conditions: Condi
         "discount_amount": discount,
         **amounts_of(totals, currency),
     }
-    return Charged(figures, _rows(taxed, totals.lines, currency))
+    return Charged(figures, _line_rows(taxed, totals.lines, currency))
 
 
 def _discount_amount(text: str | None, currency: str) -> Money:
@@ -174,7 +174,7 @@ def _taxed(lines: Sequence[LineRequest], context: TaxContext) -> list[TaxedLine]
     """The lines with their codes and rates. Raises `Problem` `validation_failed` naming every line that is wrong."""
     errors: list[FieldError] = []
     rates: dict[VatCode, VatRate] = {}
-    found = []
+    taxed = []
     default_code = _default_code(context)
     for index, line in enumerate(lines):
         code = line.vat_code or default_code
@@ -182,10 +182,10 @@ def _taxed(lines: Sequence[LineRequest], context: TaxContext) -> list[TaxedLine]
         rate = rates.get(code) or _rate(code, index, context, errors)
         if rate is not None:
             rates[code] = rate
-            found.append(TaxedLine(line, _figures(line, code, discount, rate)))
+            taxed.append(TaxedLine(line, _figures(line, code, discount, rate)))
     if errors:
         raise invalid(*errors)
-    return found
+    return taxed
 
 
 def _discount(text: str, index: int, errors: list[FieldError]) -> Decimal:
@@ -262,10 +262,10 @@ def compute(lines: Sequence[LineInput], terms: Terms) -> Totals:
 
 def spread(amount: int, weights: Sequence[int]) -> list[int]:
     """`amount` shared out in proportion to `weights`, which are not negative; the parts add up to it exactly."""
-    whole = sum(weights)
-    if whole == 0:
+    total = sum(weights)
+    if total == 0:
         return [0] * len(weights)
-    shares = [divmod(amount * weight, whole) for weight in weights]
+    shares = [divmod(amount * weight, total) for weight in weights]
     parts = [part for part, _ in shares]
     by_remainder = sorted(range(len(parts)), key=lambda index: -shares[index][1])
     for index in by_remainder[: amount - sum(parts)]:
@@ -420,13 +420,13 @@ def amounts_of(computed: Totals, currency: str) -> dict[str, Any]:
     }
 
 
-def _rows(lines: Sequence[TaxedLine], totals: Sequence[LineTotals], currency: str) -> list[LineRow]:
+def _line_rows(lines: Sequence[TaxedLine], totals: Sequence[LineTotals], currency: str) -> list[LineRow]:
     """The lines as they are stored."""
     numbered = enumerate(zip(lines, totals, strict=True), start=1)
-    return [_row(position, line, total, currency) for position, (line, total) in numbered]
+    return [_line_row(position, line, total, currency) for position, (line, total) in numbered]
 
 
-def _row(position: int, line: TaxedLine, total: LineTotals, currency: str) -> LineRow:
+def _line_row(position: int, line: TaxedLine, total: LineTotals, currency: str) -> LineRow:
     request, figures = line
     return LineRow(
         position=position,

@@ -20,10 +20,10 @@ from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.positions import choosing, totals
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, invalid, invalid_state
-from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
@@ -43,15 +43,17 @@ def list_accounts(tx: ReadTx, caller: Caller, request: ListAssetAccounts) -> Lis
         "status = :status": request.status,
         "external_id = :external_id": request.external_id,
     }
-    return sync_page(tx, request, ACCOUNTS.select, filters, lambda row: _item(ACCOUNTS.read(tx, row)))
+    return sync_page(
+        tx, request, Source(ACCOUNTS, [ACCOUNTS.select]), filters, lambda row: _account_item(ACCOUNTS.read(tx, row))
+    )
 
 
 def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAccountWithValue:
     """Get one account with assets, and what is in it on a day, today by default."""
     row = ACCOUNTS.get(tx, request.id)
     day = choosing.day_of(tx, request.as_of_date)
-    found, balances = totals.of_account(tx, row, day)
-    own = next((one for one in balances if one.currency == row.currency), Money(0, row.currency))
+    value_totals, balances = totals.of_account(tx, row, day)
+    own = next((balance for balance in balances if balance.currency == row.currency), Money(0, row.currency))
     return project(
         row,
         AssetAccountWithValue,
@@ -59,10 +61,10 @@ def get_account(tx: ReadTx, caller: Caller, request: GetAssetAccount) -> AssetAc
         as_of_date=day,
         cash_balance=own,
         cash_balances=totals.shown(balances),
-        base_currency=found.currency,
-        value=found.value,
-        unpriced_positions=found.unpriced_positions,
-        totals=found,
+        base_currency=value_totals.currency,
+        value=value_totals.value,
+        unpriced_positions=value_totals.unpriced_positions,
+        totals=value_totals,
     )
 
 
@@ -74,7 +76,7 @@ def create_account(tx: WriteTx, caller: Caller, request: CreateAssetAccount) -> 
     if portfolio.archived_at is not None:
         raise invalid_state("The portfolio is archived: bring it back first.", "archived", ("active",))
     row = ACCOUNTS.new(tx, request, legal_entity_id=portfolio.legal_entity_id, status="open")
-    return _shown(ACCOUNTS.insert(tx, _checked(tx, None, row)))
+    return _shown_account(ACCOUNTS.insert(tx, _checked_account(tx, None, row)))
 
 
 def update_account(tx: WriteTx, caller: Caller, request: UpdateAssetAccount) -> AssetAccount:
@@ -92,7 +94,7 @@ def update_account(tx: WriteTx, caller: Caller, request: UpdateAssetAccount) -> 
         if request.closed_date is UNSET:
             after = replace(after, closed_date=None)
     _refuse_fixed(tx, before, after)
-    return _shown(ACCOUNTS.update(tx, _checked(tx, before, after)))
+    return _shown_account(ACCOUNTS.update(tx, _checked_account(tx, before, after)))
 
 
 def _refuse_holding(tx: ReadTx, row: AssetAccountRow) -> None:
@@ -117,7 +119,7 @@ def _refuse_fixed(tx: ReadTx, before: AssetAccountRow, after: AssetAccountRow) -
             raise invalid_state(f"It has sold more of {instrument_id} than it held.", before.status, ())
 
 
-def _checked(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccountRow) -> AssetAccountRow:
+def _checked_account(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccountRow) -> AssetAccountRow:
     """The account with its number in one form. What it keeps of `before` is not asked again.
 
     Raises `Problem` `validation_failed` naming every field that is wrong.
@@ -131,10 +133,10 @@ def _checked(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccountRow) -
 def _bank_account_mistakes(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccountRow) -> Iterator[FieldError]:
     if row.bank_account_id is None or (before is not None and before.bank_account_id == row.bank_account_id):
         return
-    found = tx.row(_SELECT_BANK_ACCOUNT, id=row.bank_account_id)
-    if found is None:
+    bank_account = tx.row(_SELECT_BANK_ACCOUNT, id=row.bank_account_id)
+    if bank_account is None:
         yield unknown_reference("bankAccountId", "bank_account")
-    elif found[0] not in (None, row.legal_entity_id):
+    elif bank_account[0] not in (None, row.legal_entity_id):
         yield FieldError("bankAccountId", "conflict", "The bank account is another legal entity's.")
 
 
@@ -154,14 +156,14 @@ def _number_mistakes(row: AssetAccountRow) -> Iterator[FieldError]:
         yield FieldError("accountNumber", "invalid_format", "Expected four characters or more.")
 
 
-def _shown(row: AssetAccountRow) -> AssetAccount:
+def _shown_account(row: AssetAccountRow) -> AssetAccount:
     """The account as it is answered."""
     return project(row, AssetAccount, account_number_masked=_masked(row.account_number))
 
 
-def _item(row: AssetAccountRow) -> bytes:
+def _account_item(row: AssetAccountRow) -> bytes:
     """The JSON of an account in a list."""
-    wire: bytes = encode(_shown(row))
+    wire: bytes = encode(_shown_account(row))
     return wire
 
 
@@ -180,7 +182,7 @@ OPERATIONS = (
         path="/assets/listAccounts",
         scopes=("accounting:read",),
         request=ListAssetAccounts,
-        response=Page[AssetAccount],
+        response=SyncPage[AssetAccount],
         handler=list_accounts,
         example={"status": "open", "limit": 20},
     ),

@@ -13,6 +13,7 @@ from gatewayd.areas.assets.books.accounts import (
 )
 from gatewayd.areas.assets.positions.shapes import CashBalance, ValueTotals
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import Amount, Currency, Date, DateText, ExternalId, Id, Request, Version
 
 AccountName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
@@ -23,19 +24,23 @@ AssetAccountNumber = Annotated[
 
 
 class AssetAccountWithValue(AssetAccount, frozen=True, kw_only=True):
-    """An account and what is in it on a day.
-
-    `cashBalance` is of the account's currency, `cashBalances` of each. `totals` are of its positions, in
-    `baseCurrency`, with `value` and `unpricedPositions` among them.
-    """
+    """An account and what is in it on a day."""
 
     as_of_date: DateText
+    """The day at whose end it is looked at."""
     cash_balance: Amount
+    """What there is in cash in the account's own `currency`; below 0 it is owed."""
     cash_balances: list[CashBalance]
+    """What there is in cash in each currency, if not 0."""
     base_currency: str
-    value: Annotated[Amount | None, Meta(extra={"currency": "base_currency"}, description="Null: not all has a price.")]
+    """The base currency of its portfolio."""
+    value: Annotated[Amount | None, Meta(extra={"currency": "base_currency"})]
+    """What its positions are worth together in `baseCurrency`, without cash. Null: one has no price or no rate of
+    exchange."""
     unpriced_positions: int
+    """How many of its positions have no price or no rate of exchange."""
     totals: ValueTotals
+    """What its positions come to, in `baseCurrency`, without cash."""
 
 
 class ListAssetAccounts(SyncRequest, frozen=True, kw_only=True):
@@ -50,10 +55,11 @@ class ListAssetAccounts(SyncRequest, frozen=True, kw_only=True):
 
 
 class GetAssetAccount(Request, frozen=True, kw_only=True):
-    """Which account, and as of which day; today where none is given."""
+    """Which account, and as of which day."""
 
     id: Id
     as_of_date: Date | None = None
+    """The day at whose end it is looked at, not one to come. Left out: today."""
 
 
 class CreateAssetAccount(Request, frozen=True, kw_only=True):
@@ -73,6 +79,7 @@ class CreateAssetAccount(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+@updates(CreateAssetAccount, of=AssetAccount, without=("portfolio_id",))
 class UpdateAssetAccount(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears.
 
@@ -81,16 +88,6 @@ class UpdateAssetAccount(Request, frozen=True, kw_only=True):
 
     id: Id
     expected_version: Version | None = None
-    name: AccountName | UnsetType = UNSET
-    type: AssetAccountType | UnsetType = UNSET
-    currency: Currency | UnsetType = UNSET
-    tax_wrapper: TaxWrapper | UnsetType = UNSET
-    institution_name: InstitutionName | UnsetType | None = UNSET
     account_number: AssetAccountNumber | UnsetType | None = UNSET
-    tracking_mode: TrackingMode | UnsetType = UNSET
-    allow_short: bool | UnsetType = UNSET
     status: AssetAccountStatus | UnsetType = UNSET
-    opened_date: Date | UnsetType | None = UNSET
     closed_date: Date | UnsetType | None = UNSET
-    bank_account_id: Id | UnsetType | None = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET

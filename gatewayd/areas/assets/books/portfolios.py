@@ -17,13 +17,24 @@ class Portfolio(Response, frozen=True, kw_only=True):
     id: Id
     external_id: str | None
     legal_entity_id: Id
+    """The legal entity whose portfolio it is."""
     name: str
+    """What people call the portfolio."""
     base_currency: str
+    """The currency in which the cost, gains and totals of its accounts are kept; fixed once there are transactions."""
     cost_basis_method: CostBasisMethod
+    """How the cost of what was sold is reckoned unless a request names another method: `section_104` by the person's
+    pool over all accounts without a wrapper, `average_cost` by the average of each account, `fifo` by what it bought
+    first."""
     status: PortfolioStatus
+    """An `archived` portfolio takes no new accounts and transactions and is left out of its legal entity's positions,
+    though not of its gains."""
     description: str | None
+    """Notes of people. Null: none."""
     is_default: bool
+    """Whether it is the legal entity's one default, whose method counts for positions of the whole legal entity."""
     archived_at: Timestamp | None
+    """When it was archived. Null: it is active."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
@@ -46,7 +57,7 @@ def has_transactions(tx: ReadTx, portfolio_id: str) -> bool:
 
 
 def clear_default(tx: WriteTx, row: Portfolio) -> None:
-    """Let no other portfolio of the legal entity be its default, where this one is."""
+    """Where this portfolio is the default, let no other of its legal entity be it."""
     if not row.is_default:
         return
     for values in tx.rows(_SELECT_DEFAULT, legal_entity_id=row.legal_entity_id, id=row.id):

@@ -1,8 +1,8 @@
 """One pool over all brokers beside each broker's average cost, and why they differ (Domain F.4).
 
-Both take in what is paid. They differ by what left them: the pool gave up what its matches say or its average, each
-account its own average; and by what came from a holding that differed itself, by a gift, a merger or a spin-off. So the
-difference of what is left is the sum of what these events made, each of which is named.
+The same purchases enter both. Their costs differ by what leaves: the pool gives up the cost of its matches, each
+account its own average. They differ, too, by what a gift, a merger or a spin-off brings from a holding whose costs
+differed already. Each such event is named, and their differences together are the difference of what is left.
 """
 
 from collections import defaultdict
@@ -64,31 +64,32 @@ class _Event(NamedTuple):
 
 
 def compare(tx: ReadTx, legal_entity_id: str, instrument_id: str | None) -> list[ComparedPool]:
-    """The pools of a legal entity that are open, or that of one instrument."""
+    """The open pools of a legal entity, or the pool of one instrument."""
     whose = Whose(legal_entity_id)
     pools = HeldOn(tx, whose, tx.today, closed=instrument_id is not None).pools()
     held: dict[str, list[Held]] = defaultdict(list)
-    for one in HeldOn(tx, whose, tx.today, closed=True).accounts():
-        if one.currency == POOL_CURRENCY and ACCOUNTS.get(tx, one.scope_id).is_pooled:
-            held[one.instrument_id].append(one)
+    for holding in HeldOn(tx, whose, tx.today, closed=True).accounts():
+        if holding.currency == POOL_CURRENCY and ACCOUNTS.get(tx, holding.scope_id).is_pooled:
+            held[holding.instrument_id].append(holding)
     carried: dict[str, list[CarriedCost]] = defaultdict(list)
     for event in carried_costs(tx, legal_entity_id):
         carried[event.instrument_id].append(event)
     named = (pool for id_, pool in pools.items() if instrument_id in (None, id_))
-    return [_compared(tx, pool, held[pool.instrument_id], carried[pool.instrument_id]) for pool in named]
+    return [_compared_pool(tx, pool, held[pool.instrument_id], carried[pool.instrument_id]) for pool in named]
 
 
-def _compared(tx: ReadTx, pool: Held, accounts: list[Held], carried: list[CarriedCost]) -> ComparedPool:
-    events = _told([*_of_days(tx, pool, accounts), *(_Event(*one[1:]) for one in carried)])
+def _compared_pool(tx: ReadTx, pool: Held, accounts: list[Held], carried: list[CarriedCost]) -> ComparedPool:
+    by_transaction = (_Event(*carried_cost[1:]) for carried_cost in carried)
+    events = _cost_differences([*_of_days(tx, pool, accounts), *by_transaction])
     earlier, shown = events[:-SHOWN_EVENTS], events[-SHOWN_EVENTS:]
     return ComparedPool(
         instrument_id=pool.instrument_id,
         name=INSTRUMENTS.get(tx, pool.instrument_id).name,
         pool=PoolState(quantity=quantity_text(pool.quantity), cost=_money(pool.cost), currency=POOL_CURRENCY),
         average_cost=_average(pool),
-        accounts=[_broker(tx, one) for one in accounts],
-        difference=_money(sum(one.cost for one in accounts) - pool.cost),
-        earlier_difference=Money(sum(one.difference.minor for one in earlier), POOL_CURRENCY),
+        accounts=[_broker_holding(tx, holding) for holding in accounts],
+        difference=_money(sum(holding.cost for holding in accounts) - pool.cost),
+        earlier_difference=Money(sum(event.difference.minor for event in earlier), POOL_CURRENCY),
         currency=POOL_CURRENCY,
         days=shown,
     )
@@ -100,12 +101,12 @@ def _of_days(tx: ReadTx, pool: Held, accounts: list[Held]) -> Iterator[_Event]:
     for account in accounts:
         for day in reading.disposal_days(tx, account.scope_id, pool.instrument_id):
             by_account[day.date].append(day.outcome)
-    found = {day.date: day.outcome for day in reading.disposal_days(tx, pool.scope_id, pool.instrument_id)}
-    for date in {*found, *by_account}:
-        ours, theirs = found.get(date, NOTHING.outcome), by_account[date]
-        cost = sum(_disposal_cost(one) for one in theirs)
+    by_date = {day.date: day.outcome for day in reading.disposal_days(tx, pool.scope_id, pool.instrument_id)}
+    for date in {*by_date, *by_account}:
+        ours, theirs = by_date.get(date, NOTHING.outcome), by_account[date]
+        cost = sum(_disposal_cost(outcome) for outcome in theirs)
         yield _Event(date, "disposal", None, _disposal_cost(ours), cost, ours.matches)
-        could_not = sum(cost_of(one.capital_gain) for one in theirs)
+        could_not = sum(cost_of(outcome.capital_gain) for outcome in theirs)
         yield _Event(date, "adjustment", None, -cost_of(ours.capital_gain), -could_not)
 
 
@@ -113,15 +114,15 @@ def _disposal_cost(outcome: Outcome) -> int:
     return cost_of(outcome.cost) + cost_of(outcome.distributed_cost)
 
 
-def _told(events: Iterable[_Event]) -> list[CostDifference]:
-    """Those that made a difference, oldest first.
+def _cost_differences(events: Iterable[_Event]) -> list[CostDifference]:
+    """The events that made a difference, oldest first.
 
-    Chosen: it is what they come to up to each event that is rounded, so that all add up; the accounts' cost is shown as
-    what makes an event add up.
+    Chosen: what is rounded is the sum up to each event, and not the event, so that the differences add up; the
+    accounts' cost of an event is the pool's less its difference.
     """
     told: list[CostDifference] = []
     exact = shown = 0
-    for event in sorted(events, key=lambda one: (one.date, _ORDER.index(one.kind))):
+    for event in sorted(events, key=lambda event: (event.date, _ORDER.index(event.kind))):
         exact += event.pool_cost - event.account_cost
         difference = _money(exact) - Money(shown, POOL_CURRENCY)
         if difference.minor:
@@ -142,7 +143,7 @@ def _told(events: Iterable[_Event]) -> list[CostDifference]:
     return told
 
 
-def _broker(tx: ReadTx, held: Held) -> BrokerHolding:
+def _broker_holding(tx: ReadTx, held: Held) -> BrokerHolding:
     return BrokerHolding(
         account_id=held.scope_id,
         account_name=ACCOUNTS.get(tx, held.scope_id).name,
@@ -167,7 +168,7 @@ def _money(cost: int) -> Money:
 
 
 def carried_costs(tx: ReadTx, legal_entity_id: str) -> Iterator[CarriedCost]:
-    """What each of these transactions of a person carried out of an instrument or into it, by date."""
+    """What the mergers, spin-offs and gifts of a person carried out of an instrument or into it, by date."""
     for row in tx.rows(_SELECT_CARRIED, legal_entity_id=legal_entity_id):
         type_, date, id_, account_id, instrument_id, from_id, linked_id, giver_id, giver_entity = row
         if from_id is not None:

@@ -64,7 +64,7 @@ def year_range(year: str) -> Range:
 def listed(
     tx: ReadTx, legal_entity_id: str, days: Range, instrument_id: str | None = None, after: tuple[str, str] = ("", "")
 ) -> Iterator[Disposal]:
-    """The disposals of a person, of one instrument or of all, oldest first: those behind a day and instrument."""
+    """The disposals of a person, of one instrument or of all, oldest first, from behind a day and instrument on."""
     known: dict[str, Instrument] = {}
 
     def instrument(instrument_id: str) -> Instrument:
@@ -77,7 +77,7 @@ def listed(
 
 
 def disposal(legal_entity_id: str, instrument: Instrument, stored: StoredDay, today: str) -> Disposal:
-    """The disposal of a day. Chosen: the gain is what is rounded, and the cost shown is what makes it add up."""
+    """The disposal of a day as it is served. Chosen: the gain is rounded, and the cost is proceeds less gain."""
     day, outcome = read_day(stored.date, stored.inputs), stored.outcome
     short = short_quantity(day.disposed + day.passed, outcome)
     proceeds = minor_of(cost_of(outcome.capital_gain) + cost_of(outcome.distributed), POOL_CURRENCY)
@@ -114,8 +114,8 @@ def short_quantity(disposed: Fraction, outcome: Outcome) -> Fraction:
     return disposed - sum((quantity_of(match.quantity) for match in outcome.matches), Fraction(0))
 
 
-def matches(found: Iterable[Match], currency: str) -> list[DisposalMatch]:
-    """Matches as they are served: each cost is rounded for itself."""
+def matches(stored_matches: Iterable[Match], currency: str) -> list[DisposalMatch]:
+    """Matches as they are served: each cost is rounded by itself."""
     return [
         DisposalMatch(
             rule=match.rule,
@@ -124,12 +124,12 @@ def matches(found: Iterable[Match], currency: str) -> list[DisposalMatch]:
             cost=Money(minor_of(cost_of(match.cost), currency), currency),
             currency=currency,
         )
-        for match in found
+        for match in stored_matches
     ]
 
 
 def _treatment(instrument: Instrument, gain: int) -> Treatment:
-    """A loss on a fund that does not report is no offshore income loss, but one of capital (SI 2009/3001 reg 42)."""
+    """As what a gain counts. A loss on a fund that does not report is one of capital (SI 2009/3001 reg 42)."""
     if instrument.cgt_exempt:
         return "exempt"
     return "offshore_income" if instrument.reporting_fund is False and gain >= 0 else "chargeable"
@@ -142,11 +142,12 @@ def _pounds(minor: int) -> Money:
 def sheet_rows(disposals: Iterable[Disposal]) -> Iterator[tuple[Cell, ...]]:
     """The names of the columns, and a row for each disposal."""
     yield SHEET_COLUMNS
-    for one in disposals:
-        amounts = (str(one.proceeds), str(one.cost), str(one.gain))
-        provisional = "yes" if one.provisional else "no"
-        matches = "; ".join(map(_match_told, one.matches))
-        yield one.date, one.name, one.isin, one.quantity, *amounts, one.treatment, one.section, provisional, matches
+    for sold in disposals:
+        facts = (sold.date, sold.name, sold.isin, sold.quantity)
+        amounts = (str(sold.proceeds), str(sold.cost), str(sold.gain))
+        provisional = "yes" if sold.provisional else "no"
+        matches = "; ".join(map(_match_told, sold.matches))
+        yield *facts, *amounts, sold.treatment, sold.section, provisional, matches
 
 
 def _match_told(match: DisposalMatch) -> str:

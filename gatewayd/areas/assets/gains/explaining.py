@@ -39,37 +39,37 @@ class Subject(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """Some days, oldest first; `following` is the ISO date after which the next ones are, None: there are none."""
+    """Some days, oldest first; `following` is the ISO date behind which the next ones are, None: there are none."""
 
     days: list[ExplainedDay]
     following: str | None
 
 
 def explain(tx: ReadTx, subject: Subject, until: str, after: str, count: int) -> Explained:
-    """The days of a position up to an ISO date: `count` of those after another date, "" for the first ones.
+    """The days of a position up to the ISO date `until`: `count` of those behind the ISO date `after`, "" for all.
 
-    What happened after `until` is not known: of a pool, nothing later is matched.
+    What happened after `until` is not known: a pool matches nothing with it.
     """
-    found = reading.days_of(tx, subject.key, until, after, count + 1, matched=subject.is_pool)
-    shown = found.days[:count]
+    stored = reading.days_of(tx, subject.key, until, after, count + 1, matched=subject.is_pool)
+    shown = stored.days[:count]
     if not shown:
         return Explained([], None)
     select = _SELECT_OF_POOL if subject.is_pool else _SELECT_OF_ACCOUNT
     named = defaultdict(list)
     for date, id_ in tx.rows(select, first=shown[0].date, last=shown[-1].date, **subject.key._asdict()):
         named[date].append(id_)
-    before = found.before or NOTHING.outcome
+    before = stored.before or NOTHING.outcome
     days = []
     for day in shown:
-        ids = sorted({*named[day.date], *(one.transaction_id for one in day.inputs.leaving)})
-        days.append(_explained(day, before, ids, subject.currency))
+        ids = sorted({*named[day.date], *(leaving.transaction_id for leaving in day.inputs.leaving)})
+        days.append(_explained_day(day, before, ids, subject.currency))
         before = day.outcome
-    return Explained(days, shown[-1].date if len(found.days) > count else None)
+    return Explained(days, shown[-1].date if len(stored.days) > count else None)
 
 
-def _explained(stored: StoredDay, before: Outcome, ids: list[str], currency: str) -> ExplainedDay:
+def _explained_day(stored: StoredDay, before: Outcome, ids: list[str], currency: str) -> ExplainedDay:
     day, outcome = read_day(stored.date, stored.inputs), stored.outcome
-    removed = sum(cost_of(one.cost) for one in outcome.carried)
+    removed = sum(cost_of(carried.cost) for carried in outcome.carried)
 
     def money(cost: int) -> Money:
         return Money(minor_of(cost, currency), currency)
@@ -81,7 +81,7 @@ def _explained(stored: StoredDay, before: Outcome, ids: list[str], currency: str
         acquired_cost=money(day.acquired_cost),
         disposed=stored.inputs.disposed,
         proceeds=money(day.proceeds),
-        added=_added(stored.inputs),
+        added=_added_quantity(stored.inputs),
         added_cost=money(day.added_cost),
         removed=quantity_text(day.passed + day.departed),
         removed_cost=money(removed),
@@ -91,17 +91,17 @@ def _explained(stored: StoredDay, before: Outcome, ids: list[str], currency: str
         gain=None if stored.gain is None else Money(stored.gain, currency),
         currency=currency,
         matches=matches(outcome.matches, currency),
-        pool_before=_state(before, currency),
-        pool_after=_state(outcome, currency),
+        pool_before=_pool_state(before, currency),
+        pool_after=_pool_state(outcome, currency),
         held=outcome.quantity,
     )
 
 
-def _added(inputs: Inputs) -> str:
+def _added_quantity(inputs: Inputs) -> str:
     day = read_day("", inputs)
     return quantity_text(day.added + day.bonus)
 
 
-def _state(outcome: Outcome, currency: str) -> PoolState:
+def _pool_state(outcome: Outcome, currency: str) -> PoolState:
     cost = Money(minor_of(cost_of(outcome.pool_cost), currency), currency)
     return PoolState(quantity=outcome.pool_quantity, cost=cost, currency=currency)

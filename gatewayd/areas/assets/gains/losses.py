@@ -46,7 +46,7 @@ WHERE d.org_id = :org_id AND d.scope_id = :legal_entity_id AND d.disposes = 1 AN
 def record_capital_loss(tx: WriteTx, caller: Caller, request: RecordCapitalLoss) -> LossYear:
     """Record the losses of a tax year on assets that are not kept here, and when those of the year were claimed.
 
-    What was recorded of the year before is replaced; nothing of it is left where there is no loss and no date.
+    What was recorded of that year earlier is replaced; without a loss and a date nothing is kept of it.
     """
     owner = pooling_owner(tx, request.legal_entity_id)
     days = year_range(request.tax_year)
@@ -75,7 +75,7 @@ def list_capital_losses(tx: ReadTx, caller: Caller, request: ListCapitalLosses) 
 
 
 class Recorded(NamedTuple):
-    """What somebody told of a year's losses: pence of assets that are not kept here, and when they were claimed."""
+    """What was recorded of a year's losses: pence of assets that are not kept here, and when they were claimed."""
 
     elsewhere: int = 0
     claimed_date: str | None = None
@@ -83,26 +83,26 @@ class Recorded(NamedTuple):
 
 
 def record(tx: WriteTx, legal_entity_id: str, year: str, told: Recorded) -> None:
-    """Let this be all that was told of a year; nothing, where there is nothing to tell."""
+    """Replace what was recorded of a year; where there is nothing to record, nothing is kept."""
     tx.run(_DELETE, legal_entity_id=legal_entity_id, tax_year=year)
     if told != Recorded():
         tx.run(_INSERT, legal_entity_id=legal_entity_id, tax_year=year, **told._asdict())
 
 
 def recorded(tx: ReadTx, legal_entity_id: str) -> dict[str, Recorded]:
-    """What was told, by tax year."""
+    """What was recorded, by tax year."""
     return {year: Recorded(*told) for year, *told in tx.rows(_SELECT, legal_entity_id=legal_entity_id)}
 
 
 def years(tx: ReadTx, owner: Owner, until: str) -> list[LossYear]:
-    """Every tax year up to one, from the first that has a gain or a loss or of which something was told."""
+    """Every tax year up to one, from the first that has a gain, a loss or a record."""
     nets = _nets(tx, owner, until)
-    told = {year: one for year, one in recorded(tx, owner.id).items() if year[:4] <= until[:4]}
-    for year, one in told.items():
-        nets[year] = nets.get(year, 0) - one.elsewhere
+    told = {year: recorded_year for year, recorded_year in recorded(tx, owner.id).items() if year[:4] <= until[:4]}
+    for year, recorded_year in told.items():
+        nets[year] = nets.get(year, 0) - recorded_year.elsewhere
     first = min(int(year[:4]) for year in (*nets, until))
     every = [tax_year(start) for start in range(first, int(until[:4]) + 1)]
-    return list(_walked(tx.today, owner, [(year, nets.get(year, 0)) for year in every], told))
+    return list(_loss_years(tx.today, owner, [(year, nets.get(year, 0)) for year in every], told))
 
 
 def _nets(tx: ReadTx, owner: Owner, until: str) -> dict[str, int]:
@@ -114,12 +114,14 @@ def _nets(tx: ReadTx, owner: Owner, until: str) -> dict[str, int]:
     return nets
 
 
-def _walked(today: str, owner: Owner, nets: list[tuple[str, int]], told: Mapping[str, Recorded]) -> Iterator[LossYear]:
+def _loss_years(
+    today: str, owner: Owner, nets: list[tuple[str, int]], told: Mapping[str, Recorded]
+) -> Iterator[LossYear]:
     brought: int | None = 0
     for year, net in nets:
-        one = told.get(year, Recorded())
+        recorded_year = told.get(year, Recorded())
         claim_by = bounds(tax_year(int(year[:4]) + _CLAIM_YEARS))[1]
-        claim = None if net >= 0 else _claim(one, today, claim_by)
+        claim = None if net >= 0 else _claim(recorded_year, today, claim_by)
         used = _used(owner, year, net, brought)
         left = None if brought is None or used is None else brought - used
         if left is not None and net < 0 and claim != "lapsed":
@@ -127,14 +129,14 @@ def _walked(today: str, owner: Owner, nets: list[tuple[str, int]], told: Mapping
         yield LossYear(
             tax_year=year,
             net=Money(net, POOL_CURRENCY),
-            elsewhere=Money(one.elsewhere, POOL_CURRENCY),
+            elsewhere=Money(recorded_year.elsewhere, POOL_CURRENCY),
             brought_forward=_money(brought),
             used=_money(used),
             carried_forward=_money(left),
             claim=claim,
-            claimed_date=one.claimed_date,
+            claimed_date=recorded_year.claimed_date,
             claim_by=claim_by,
-            notes=one.notes,
+            notes=recorded_year.notes,
             currency=POOL_CURRENCY,
         )
         brought = left
@@ -147,7 +149,7 @@ def _claim(told: Recorded, today: str, claim_by: str) -> Claim:
 
 
 def _used(owner: Owner, year: str, net: int, brought: int | None) -> int | None:
-    """What of the losses brought forward a year takes; None: that depends on an exempt amount that is not known."""
+    """How much of the losses brought forward a year takes; None: that depends on an exempt amount that is not known."""
     if brought is None:
         return None
     if brought == 0 or net <= 0:

@@ -42,7 +42,7 @@ _SUPPOSED: Final = (
 def of_year(
     tx: ReadTx, owner: Owner, days: Range, disposals: Sequence[Disposal], instruments: Mapping[str, Instrument]
 ) -> Iterator[GainWarning]:
-    """What is to be known of a year, beside its exempt amount."""
+    """The warnings of a year, but for those of its exempt amount and of losses."""
     yield from _unfinished(disposals)
     yield from _other_currencies(tx, owner, days)
     yield from _untold(disposals, instruments)
@@ -53,7 +53,7 @@ def of_year(
 
 
 def of_exempt_amount(owner: Owner) -> GainWarning:
-    """That it is not known."""
+    """The warning that the exempt amount is not known."""
     message = (
         "The annual exempt amount of the year is not known."
         if owner.is_person
@@ -62,10 +62,10 @@ def of_exempt_amount(owner: Owner) -> GainWarning:
     return GainWarning(code="exempt_amount_unknown", message=message)
 
 
-def of_losses(found: Sequence[LossYear]) -> Iterator[GainWarning]:
-    """Losses that were not claimed: until when they can be, and which of them are lost."""
+def of_losses(loss_years: Sequence[LossYear]) -> Iterator[GainWarning]:
+    """The warnings of losses that were not claimed: until when they can be, and which of them are lost."""
     for claim, code, message in _CLAIMS:
-        if of_years := [f"{one.tax_year} (by {one.claim_by})" for one in found if one.claim == claim]:
+        if of_years := [f"{year.tax_year} (by {year.claim_by})" for year in loss_years if year.claim == claim]:
             yield GainWarning(code=code, message=f"{message}: {', '.join(of_years)}.")
 
 
@@ -84,13 +84,13 @@ _CLAIMS: Final[tuple[tuple[str, WarningCode, str], ...]] = (
 
 
 def _unfinished(disposals: Sequence[Disposal]) -> Iterator[GainWarning]:
-    provisional = sum(one.provisional for one in disposals)
+    provisional = sum(disposal.provisional for disposal in disposals)
     if provisional:
         yield GainWarning(
             code="provisional",
             message=f"{provisional} disposals may still be matched with what is bought within 30 days of them.",
         )
-    short = sorted({one.name for one in disposals if one.short_quantity != "0"})
+    short = sorted({disposal.name for disposal in disposals if disposal.short_quantity != "0"})
     if short:
         yield GainWarning(
             code="short_position", message=f"Sold and not covered yet, and so without a gain: {', '.join(short)}."
@@ -106,18 +106,19 @@ def _other_currencies(tx: ReadTx, owner: Owner, days: Range) -> Iterator[GainWar
 
 
 def _untold(disposals: Iterable[Disposal], instruments: Mapping[str, Instrument]) -> Iterator[GainWarning]:
-    """Facts of instruments on which their place in a return depends."""
-    sold = [(instruments[one.instrument_id], one) for one in disposals if one.treatment != "exempt"]
+    """The warnings of facts of instruments that nobody told, and on which their place in a return depends."""
+    sold = [(instruments[disposal.instrument_id], disposal) for disposal in disposals if disposal.treatment != "exempt"]
     if offshore := sorted({of.name for of, _ in sold if of.reporting_fund is None and _may_be_offshore(of)}):
         message = (
             "Funds outside the United Kingdom count as ones that report, because nobody told (reportingFund); gains of"
             f" those that do not are income: {', '.join(offshore)}."
         )
         yield GainWarning(code="offshore_status_unknown", message=message)
-    if unlisted := sorted({one.name for _, one in sold if one.section is not None and not one.section_known}):
+    unlisted = {disposal.name for _, disposal in sold if disposal.section is not None and not disposal.section_known}
+    if unlisted:
         message = (
             "Shares count as listed on a recognised stock exchange, because nobody told whether they are (listed):"
-            f" {', '.join(unlisted)}."
+            f" {', '.join(sorted(unlisted))}."
         )
         yield GainWarning(code="listing_unknown", message=message)
 
@@ -140,18 +141,18 @@ def _ventures(tx: ReadTx, owner: Owner, days: Range) -> Iterator[GainWarning]:
 
 
 def _unsettled(tx: ReadTx, owner: Owner, days: Range, disposals: Sequence[Disposal]) -> Iterator[GainWarning]:
-    """What was supposed: of the year's distributions, and of all stock dividends of what the year disposed of."""
-    if found := unsettled.distributions(tx, owner.id, *days):
+    """The warnings of what was supposed of the year's distributions, and of stock dividends of what was disposed of."""
+    if instrument_ids := unsettled.distributions(tx, owner.id, *days):
         message = (
             "Money for shares came off their cost, though it is more than is small by itself, because nobody told what"
-            f" they were worth after it (remainingValue): {_names(tx, found)}."
+            f" they were worth after it (remainingValue): {_instrument_names(tx, instrument_ids)}."
         )
         yield GainWarning(code="distribution_value_unknown", message=message)
-    sold = {one.instrument_id for one in disposals}
+    sold = {disposal.instrument_id for disposal in disposals}
     for kind, ids in zip(_SUPPOSED, unsettled.stock_dividends(tx, owner.id, "", days.last), strict=True):
         if of_sold := [id_ for id_ in ids if id_ in sold]:
-            yield GainWarning(code="stock_dividend_unknown", message=f"{kind}: {_names(tx, of_sold)}.")
+            yield GainWarning(code="stock_dividend_unknown", message=f"{kind}: {_instrument_names(tx, of_sold)}.")
 
 
-def _names(tx: ReadTx, instrument_ids: Iterable[str]) -> str:
+def _instrument_names(tx: ReadTx, instrument_ids: Iterable[str]) -> str:
     return ", ".join(sorted(INSTRUMENTS.get(tx, id_).name for id_ in instrument_ids))

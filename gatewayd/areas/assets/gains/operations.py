@@ -44,13 +44,15 @@ def list_disposals(tx: ReadTx, caller: Caller, request: ListDisposals) -> Listin
     """
     pooling_owner(tx, request.legal_entity_id, request.instrument_id)
     date, instrument_id = cursor_key(request, str, str) or ("", "")
-    found = listed(tx, request.legal_entity_id, _range(request), request.instrument_id, (str(date), str(instrument_id)))
-    taken, more = fill(((one, encode(one)) for one in found), request.limit, lambda pair: len(pair[1]))
+    after = (str(date), str(instrument_id))
+    following = listed(tx, request.legal_entity_id, _requested_days(request), request.instrument_id, after)
+    written = ((disposal, encode(disposal)) for disposal in following)
+    taken, more = fill(written, request.limit, lambda pair: len(pair[1]))
     cursor = next_cursor(request, (taken[-1][0].date, taken[-1][0].instrument_id)) if more else None
     return Listing.of([wire for _, wire in taken], cursor)
 
 
-def _range(request: ListDisposals) -> Range:
+def _requested_days(request: ListDisposals) -> Range:
     if request.tax_year is not None:
         if request.from_date is not None or request.to_date is not None:
             raise invalid_field("taxYear", "conflict", "Give the tax year, or the dates.")

@@ -15,7 +15,7 @@ POUND: Final = "GBP"
 
 
 class Rates(NamedTuple):
-    """Percent, from a day on, and where that stands."""
+    """The rates from a day on, in percent, and their source."""
 
     first_day: str
     basic: int
@@ -45,17 +45,17 @@ def periods(year: str, gains: Sequence[Gain], deductions: int) -> list[RatePerio
     first, last = bounds(year)
     if first < _TABLE[0].first_day:
         return []
-    found: list[RatePeriod] = []
+    rate_periods: list[RatePeriod] = []
     until = last
     for row in reversed(_TABLE):
         if until < first or row.first_day > until:
             continue
         since = max(row.first_day, first)
-        of_days = [one.minor for one in gains if since <= one.date <= until]
+        of_days = [gain.minor for gain in gains if since <= gain.date <= until]
         gained = sum(minor for minor in of_days if minor > 0)
         deducted = min(gained, deductions)
         deductions -= deducted
-        found.append(
+        rate_periods.append(
             RatePeriod(
                 first_day=since,
                 last_day=until,
@@ -70,14 +70,14 @@ def periods(year: str, gains: Sequence[Gain], deductions: int) -> list[RatePerio
             )
         )
         until = days_after(since, -1)
-    return found[::-1]
+    return rate_periods[::-1]
 
 
-def adjustment(found: Sequence[RatePeriod]) -> RateAdjustment | None:
-    """What the return of a year with two rates leaves out; None: it has one, or nothing is taxed at the later."""
-    if len(found) < 2 or not found[-1].taxable.minor:
+def adjustment(rate_periods: Sequence[RatePeriod]) -> RateAdjustment | None:
+    """What the return of a year with two rates leaves out; None: it has one, or nothing is taxed at the later one."""
+    if len(rate_periods) < 2 or not rate_periods[-1].taxable.minor:
         return None
-    before, late = found
+    before, late = rate_periods
     basic, higher = late.basic_rate - before.basic_rate, late.higher_rate - before.higher_rate
     return RateAdjustment(
         box="51",
@@ -92,7 +92,7 @@ LAST_KNOWN: Final = "2026-27"  # Finance Act 2023 s8(5): for 2024-25 and subsequ
 
 
 class ExemptAmount(NamedTuple):
-    """What holds from a tax year on, and where that stands."""
+    """The annual exempt amount from a tax year on, in pence, and its source."""
 
     first: str
     amount: int

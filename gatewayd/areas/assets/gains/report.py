@@ -19,7 +19,7 @@ _NONE = Money(0, POOL_CURRENCY)
 
 def report(tx: ReadTx, owner: Owner, year: str, days: Range, disposals: Sequence[Disposal]) -> CapitalGains:
     """What the disposals of a tax year come to."""
-    chargeable = _totals(one for one in disposals if one.treatment == "chargeable")
+    chargeable = _totals(disposal for disposal in disposals if disposal.treatment == "chargeable")
     exempt = rates.exempt_amount(year) if owner.is_person else None
     amount = None if exempt is None else Money(exempt.amount, POOL_CURRENCY)
     known = losses.years(tx, owner, year)
@@ -29,12 +29,12 @@ def report(tx: ReadTx, owner: Owner, year: str, days: Range, disposals: Sequence
         tax_year=year,
         currency=POOL_CURRENCY,
         chargeable=chargeable,
-        exempt=_of(disposals, "exempt"),
-        offshore_income=_of(disposals, "offshore_income"),
+        exempt=_totals_of(disposals, "exempt"),
+        offshore_income=_totals_of(disposals, "offshore_income"),
         exempt_amount=amount,
         exempt_amount_source=None if exempt is None else exempt.source,
         above_exempt_amount=None if amount is None else max(chargeable.net - amount, _NONE),
-        provisional_disposals=sum(one.provisional for one in disposals),
+        provisional_disposals=sum(disposal.provisional for disposal in disposals),
         sections=list(_sections(disposals)),
         boxes=list(_boxes(year, disposals, known[-1])),
         losses=known[-1],
@@ -43,30 +43,30 @@ def report(tx: ReadTx, owner: Owner, year: str, days: Range, disposals: Sequence
         rate_adjustment=rates.adjustment(periods),
         warnings=[
             *notices.of_year(tx, owner, days, disposals, _instruments(tx, disposals)),
-            *_unknown(owner, amount, known),
+            *_unknown_figures(owner, amount, known),
         ],
     )
 
 
-def _unknown(owner: Owner, amount: Money | None, known: Sequence[LossYear]) -> Iterator[GainWarning]:
+def _unknown_figures(owner: Owner, amount: Money | None, known: Sequence[LossYear]) -> Iterator[GainWarning]:
     if amount is None:
         yield notices.of_exempt_amount(owner)
     yield from notices.of_losses(known)
 
 
-def _of(disposals: Iterable[Disposal], treatment: Treatment) -> GainTotals:
-    return _totals(one for one in disposals if one.treatment == treatment)
+def _totals_of(disposals: Iterable[Disposal], treatment: Treatment) -> GainTotals:
+    return _totals(disposal for disposal in disposals if disposal.treatment == treatment)
 
 
 def _totals(disposals: Iterable[Disposal]) -> GainTotals:
-    """Chosen: disposals of a day in one instrument are one, since the law makes them one (TCGA 1992 s105)."""
-    found = list(disposals)
-    gains = sum(max(one.gain.minor, 0) for one in found)
-    lost = sum(max(-one.gain.minor, 0) for one in found)
+    """Disposals together. Chosen: those of a day in one instrument are one, as the law has it (TCGA 1992 s105)."""
+    counted = list(disposals)
+    gains = sum(max(disposal.gain.minor, 0) for disposal in counted)
+    lost = sum(max(-disposal.gain.minor, 0) for disposal in counted)
     return GainTotals(
-        disposals=len(found),
-        proceeds=_pounds(sum(one.proceeds.minor for one in found)),
-        costs=_pounds(sum(one.cost.minor for one in found)),
+        disposals=len(counted),
+        proceeds=_pounds(sum(disposal.proceeds.minor for disposal in counted)),
+        costs=_pounds(sum(disposal.cost.minor for disposal in counted)),
         gains=_pounds(gains),
         losses=_pounds(lost),
         net=_pounds(gains - lost),
@@ -76,19 +76,23 @@ def _totals(disposals: Iterable[Disposal]) -> GainTotals:
 
 def _sections(disposals: Sequence[Disposal]) -> Iterator[ReturnSection]:
     for section in sections.ORDER:
-        found = [one for one in disposals if one.section == section]
-        if found:
-            yield project(_totals(found), ReturnSection, section=section)
+        of_section = [disposal for disposal in disposals if disposal.section == section]
+        if of_section:
+            yield project(_totals(of_section), ReturnSection, section=section)
 
 
 def _boxes(year: str, disposals: Sequence[Disposal], of_year: LossYear) -> Iterator[ReturnBox]:
-    """None of a year whose form has other numbers."""
+    """The boxes of a return that are known; none of a year whose form has other numbers."""
     if int(year[:4]) < sections.FIRST_YEAR:
         return
     for heading in sections.ORDER:
-        found = [one for one in disposals if one.section and sections.heading_of(year, one.section) == heading]
-        if found:
-            yield from sections.boxes(heading, _totals(found))
+        of_heading = [
+            disposal
+            for disposal in disposals
+            if disposal.section and sections.heading_of(year, disposal.section) == heading
+        ]
+        if of_heading:
+            yield from sections.boxes(heading, _totals(of_heading))
     told = "SA108, Losses and adjustments"
     if of_year.used:
         name = "Losses brought forward and used in-year"
@@ -106,16 +110,16 @@ def _taxable(of_year: LossYear, amount: Money | None) -> Money | None:
 
 
 def _periods(year: str, disposals: Sequence[Disposal], of_year: LossYear, amount: Money | None) -> list[RatePeriod]:
-    """None where what is deducted is not known."""
+    """The parts of the year with the same rates; none where it is not known what is deducted."""
     if amount is None or of_year.used is None:
         return []
-    gains = [Gain(one.date, one.gain.minor) for one in disposals if one.treatment == "chargeable"]
-    lost = -sum(min(one.minor, 0) for one in gains) + of_year.elsewhere.minor
+    gains = [Gain(disposal.date, disposal.gain.minor) for disposal in disposals if disposal.treatment == "chargeable"]
+    lost = -sum(min(gain.minor, 0) for gain in gains) + of_year.elsewhere.minor
     return rates.periods(year, gains, lost + of_year.used.minor + amount.minor)
 
 
 def _instruments(tx: ReadTx, disposals: Iterable[Disposal]) -> dict[str, Instrument]:
-    return {id_: INSTRUMENTS.get(tx, id_) for id_ in {one.instrument_id for one in disposals}}
+    return {id_: INSTRUMENTS.get(tx, id_) for id_ in {disposal.instrument_id for disposal in disposals}}
 
 
 def _pounds(minor: int) -> Money:

@@ -1,8 +1,9 @@
 """Where a person was resident, as far as a year's gains follow from it. Reads only.
 
-A resident is chargeable on gains wherever the assets are, by tax year; who is not on those of land here, of what stands
-for it, and of a branch here alone (TCGA 1992 s1A). The figures are those of a resident, and what makes them others is
-told. Chosen: a year of which nobody said anything goes by the legal entity's taxResidency.
+Residence goes by tax year. A resident is chargeable on gains wherever the assets are; who is not resident, on land
+here, on what stands for land here, and on assets of a branch here alone (TCGA 1992 s1A). The figures are those of a
+resident, and warnings tell what makes them others. Chosen: a year of which nobody said anything goes by the legal
+entity's taxResidency.
 """
 
 from collections.abc import Iterator
@@ -50,7 +51,7 @@ _SPLIT: Final = (
 
 
 def of_year(tx: ReadTx, owner: Owner, days: Range, *, disposes: bool) -> Iterator[GainWarning]:
-    """What there is to say of a person's residence in a tax year. `disposes`: whether anything is disposed of in it."""
+    """The warnings of a person's residence in a tax year. `disposes`: whether anything is disposed of in it."""
     told = _Told(tx, owner)
     year = int(days.first[:4])
     of_this = told.in_year(year)
@@ -78,10 +79,10 @@ class _Told:
 
 
 def _return(tx: ReadTx, owner: Owner, told: _Told, year: int) -> Iterator[GainWarning]:
-    """That gains of an absence before the year may be chargeable in it, where anything was disposed of in it.
+    """The warning that gains of an absence may be chargeable in the year of return, where anything was disposed of.
 
-    Chosen: it is told of five whole tax years at most, which with the parts of split years may be more than five years
-    after all; whether four of the seven years before were of residence is left to the reader.
+    Chosen: five whole tax years are looked back at most. With parts of split years an absence of so many may be longer
+    than five years; that, and whether four of the seven years before were of residence, is left to the reader.
     """
     first = year
     while year - first <= _LONGEST_ABSENCE and told.in_year(first - 1) == "not_resident":

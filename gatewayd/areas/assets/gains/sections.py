@@ -38,10 +38,10 @@ ORDER: Final = tuple(_BOXES)
 
 
 def section_of(instrument: Instrument) -> tuple[Section, bool]:
-    """The section, and whether it is known: what nobody told to be listed or not counts as listed.
+    """The section, and whether it is sure: shares count as listed where nobody said whether they are.
 
-    Shares of companies that a recognised stock exchange lists, of open-ended investment companies and units of
-    authorised unit trusts are listed. Chosen: so is what has an exchange, but for AIM.
+    Shares of companies that a recognised stock exchange lists, shares of open-ended investment companies and units of
+    authorised unit trusts are listed. Chosen: so is what has an exchange, unless that is AIM.
     """
     if instrument.asset_class == "crypto" or instrument.asset_sub_class == "crypto_token":
         return "cryptoassets", True
@@ -74,7 +74,7 @@ def boxes(section: Section, totals: GainTotals) -> Iterator[ReturnBox]:
 
 
 def of_amount(box: str, name: str, amount: Money, source: str, *, up: bool = False) -> ReturnBox:
-    """A box of money. `up`: it lowers the tax."""
+    """A box of money. `up`: whole pounds are rounded up, as the figure lowers the tax."""
     pounds = -(-amount.minor // 100) if up else amount.minor // 100
     return ReturnBox(
         box=box, name=name, count=None, amount=amount, pounds=pounds, currency=amount.currency, source=source
@@ -82,7 +82,7 @@ def of_amount(box: str, name: str, amount: Money, source: str, *, up: bool = Fal
 
 
 def heading_of(year: str, section: Section) -> Section:
-    """The section of a year's form: cryptoassets were other assets before they had one."""
+    """The section of a year's form: cryptoassets are other assets in years before they had one of their own."""
     if section == "cryptoassets" and int(year[:4]) < _CRYPTO_FIRST_YEAR:
         return "other_assets"
     return section

@@ -1,4 +1,4 @@
-"""What of a broker's file has no rate of exchange of its own, and by which it is converted: told by currency."""
+"""By which rates rows of a broker's file are converted that have none of their own: told by currency."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ GROUP BY currency, base_currency, fx_rate_source ORDER BY currency, base_currenc
 
 
 class Conversion(NamedTuple):
-    """By what one row is converted: a rate of this ISO date."""
+    """The rate by which one row is converted: its source and its ISO date."""
 
     currency: str
     base_currency: str
@@ -37,12 +37,12 @@ class Converted(NamedTuple):
 
 
 def of_import(tx: ReadTx, import_id: str) -> list[SupposedReading]:
-    """What an import brought that was converted."""
-    return _told(Converted(*row) for row in tx.rows(_SELECT_CONVERTED, import_id=import_id))
+    """What of an import was converted."""
+    return _supposed_readings(Converted(*row) for row in tx.rows(_SELECT_CONVERTED, import_id=import_id))
 
 
 def conversion_of(made: AssetTransaction) -> Conversion | None:
-    """By what a transaction was converted that had no rate of its own; None: it had one, or needs none."""
+    """The rate by which a transaction was converted; None: it had one of its own, or needs none."""
     source, date = made.fx_rate_source, made.fx_rate_date
     if source is None or source == "given" or date is None:
         return None
@@ -50,29 +50,30 @@ def conversion_of(made: AssetTransaction) -> Conversion | None:
 
 
 def of_rows(conversions: Iterable[Conversion]) -> list[SupposedReading]:
-    """What would be converted of a preview."""
-    found: dict[tuple[str, str, FxRateSource], Converted] = {}
+    """What of a preview would be converted."""
+    converted: dict[tuple[str, str, FxRateSource], Converted] = {}
     for currency, base_currency, source, date in conversions:
         key = (currency, base_currency, source)
-        before = found.get(key, Converted(*key, date, date, 0))
-        found[key] = Converted(*key, min(before.first, date), max(before.last, date), before.rows + 1)
-    return _told(found[key] for key in sorted(found))
+        before = converted.get(key, Converted(*key, date, date, 0))
+        converted[key] = Converted(*key, min(before.first, date), max(before.last, date), before.rows + 1)
+    return _supposed_readings(converted[key] for key in sorted(converted))
 
 
-def _told(converted: Iterable[Converted]) -> list[SupposedReading]:
+def _supposed_readings(converted: Iterable[Converted]) -> list[SupposedReading]:
     return [
-        SupposedReading(field="fxRate", value=f"{one.currency}/{one.base_currency}", reason=_reason(one))
-        for one in converted
+        SupposedReading(field="fxRate", value=f"{group.currency}/{group.base_currency}", reason=_reason(group))
+        for group in converted
     ]
 
 
-def _reason(one: Converted) -> str:
-    rows = "1 row has" if one.rows == 1 else f"{one.rows} rows have"
-    if one.source == "hmrc":
-        span = _span(one.first[:7], one.last[:7])
-        return f"{rows} no rate from {one.currency} to {one.base_currency}: HMRC's of the month is taken, {span}."
-    span = _span(one.first, one.last)
-    return f"{rows} no rate from {one.currency} to {one.base_currency}: the recorded one is taken, {span}."
+def _reason(converted: Converted) -> str:
+    rows = "1 row has" if converted.rows == 1 else f"{converted.rows} rows have"
+    pair = f"from {converted.currency} to {converted.base_currency}"
+    if converted.source == "hmrc":
+        span = _span(converted.first[:7], converted.last[:7])
+        return f"{rows} no rate {pair}: HMRC's of the month is taken, {span}."
+    span = _span(converted.first, converted.last)
+    return f"{rows} no rate {pair}: the recorded one is taken, {span}."
 
 
 def _span(first: str, last: str) -> str:

@@ -62,22 +62,22 @@ class Finder:
         candidates = [row for row in rows.of_days(tx, self._run.id, first, last) if row.position not in self._settled]
         by_record = rows.records(tx, self._run.account_id, self._run.id, first, last)
         decisions, waiting = self._by_record(candidates, by_record)
-        taken = {one.existing_id for one in decisions}
+        taken = {decision.existing_id for decision in decisions}
         stored: dict[_Key, list[tuple[str, bool]]] = {}
-        found = tx.rows(_SELECT_STORED, account_id=self._run.account_id, first=first, last=last)
-        for id_, date, type_, instrument_id, quantity, net, currency, known in reversed(found):
+        stored_rows = tx.rows(_SELECT_STORED, account_id=self._run.account_id, first=first, last=last)
+        for id_, date, type_, instrument_id, quantity, net, currency, known in reversed(stored_rows):
             if id_ not in taken:
                 money = (0, "") if type_ in _OF_UNITS else (net, currency)
                 key = _Key(date, type_, instrument_id, quantity, *money)
                 stored.setdefault(key, []).append((id_, known > 0))
-        return decisions + [one for row in waiting if (one := self._by_content(tx, row, stored)) is not None]
+        return decisions + [decision for row in waiting if (decision := self._by_content(tx, row, stored)) is not None]
 
     def _by_record(
         self, candidates: Sequence[Waiting], by_record: dict[str, list[Known]]
     ) -> tuple[list[Decision], list[Waiting]]:
-        """The rows whose record is there, each paired with another transaction, and the others.
+        """The rows whose record is there, each paired with another transaction, and the rows that are left.
 
-        What is equal goes before what is of the same type, and that before what has the id alone: of an id that rows
+        Equal ones are paired first, then those of the same type, then those that share the id alone. Of an id that rows
         of several types share, another type is another transaction.
         """
         decisions: list[Decision] = []
@@ -86,12 +86,12 @@ class Finder:
             for row in candidates:
                 left = by_record.get(row.record_id, []) if row.record_id is not None else []
                 most = rank if row.record_id not in self._shared else min(rank, 1)
-                known = next((one for one in left if _rank(row.trade, one) <= most), None)
+                known = next((transaction for transaction in left if _rank(row.trade, transaction) <= most), None)
                 if known is None:
                     waiting.append(row)
                     continue
                 left.remove(known)
-                decisions.append(_there(row, known))
+                decisions.append(_duplicate_of(row, known))
             candidates = waiting
         return decisions, list(candidates)
 
@@ -99,10 +99,10 @@ class Finder:
         """The instrument of that name; None: there is none yet, or it is not certain which."""
         if instrument not in self._instruments:
             try:
-                found = finding.find(tx, inline(instrument), "instrument")
+                known = finding.find(tx, inline(instrument), "instrument")
             except Problem:
-                found = None
-            self._instruments[instrument] = None if found is None else found.id
+                known = None
+            self._instruments[instrument] = None if known is None else known.id
         return self._instruments[instrument]
 
     def _by_content(self, tx: ReadTx, row: Waiting, stored: dict[_Key, list[tuple[str, bool]]]) -> Decision | None:
@@ -112,7 +112,7 @@ class Finder:
             instrument_id = self.instrument_id(tx, trade.instrument)
             if instrument_id is None:
                 return None
-        left = stored.get(_key(trade, instrument_id), [])
+        left = stored.get(_content_key(trade, instrument_id), [])
         for at in range(len(left) - 1, -1, -1):
             id_, has_record = left[at]
             if row.record_id is None or not has_record:
@@ -128,14 +128,14 @@ def _rank(trade: Trade, known: Known) -> int:
     return 1 if trade.type == known.type else 2
 
 
-def _there(row: Waiting, known: Known) -> Decision:
+def _duplicate_of(row: Waiting, known: Known) -> Decision:
     fields = records.differing(records.told(row.trade), records.RowFacts(*known[1:]))
     said = f", and differs in {', '.join(fields)}: what is there stays" if fields else ""
     return Decision(row.position, "duplicate", f"It is there, with the same id{said}.", known.id, fields)
 
 
-def _key(trade: Trade, instrument_id: str | None) -> _Key:
-    """What it would be stored as."""
+def _content_key(trade: Trade, instrument_id: str | None) -> _Key:
+    """What a row would be stored as, to be compared with what is."""
     quantity = None if trade.quantity is None else canonical(trade.quantity)
     money = (0, "") if trade.type in _OF_UNITS else (net_of(trade), trade.currency)
     return _Key(trade.date, trade.type, instrument_id, quantity, *money)

@@ -4,7 +4,7 @@ from gatewayd.areas.assets.imports import rows
 from gatewayd.areas.assets.imports.shapes import ImportedTrade, ImportTransactions, ListAssetImports, ListImportedTrades
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, Page, SyncPage
 from gatewayd.ledger.imports import import_runs
 from gatewayd.ledger.imports.import_shapes import ApplyImport, GetImport, ImportRun, UndoImport
 from gatewayd.store import ReadTx
@@ -38,7 +38,7 @@ OPERATIONS = (
         path="/assets/imports",
         scopes=("accounting:read",),
         request=ListAssetImports,
-        response=Page[ImportRun],
+        response=SyncPage[ImportRun],
         handler=list_imports,
         extension=True,
         example={"status": "applied", "limit": 20},

@@ -1,6 +1,7 @@
-"""Which rows of a broker's file sell more than there is, looked at before any of them comes in. Reads only.
+"""Which rows of a broker's file would sell more than is held, before any of them comes in. Reads only.
 
-Chosen: what is entered between two rows that are told apart here is not seen; whoever brings them in is refused then.
+Chosen: each row is looked at on its own day alone. Where a stored transaction would lack units on a later day, the row
+is refused as it comes in.
 """
 
 from collections.abc import Iterator
@@ -48,7 +49,7 @@ class _Holding:
 
 
 def short(tx: ReadTx, run: ImportRunRow, finder: Finder) -> list[Decision]:
-    """The rows that sell more than the account holds by then, with what the rows before them bring."""
+    """The rows that sell more than the account holds on their day, with what earlier rows bring."""
     if ACCOUNTS.get(tx, run.account_id).allow_short:
         return []
     return list(_short(tx, run, finder))
@@ -56,9 +57,9 @@ def short(tx: ReadTx, run: ImportRunRow, finder: Finder) -> list[Decision]:
 
 def _short(tx: ReadTx, run: ImportRunRow, finder: Finder) -> Iterator[Decision]:
     name, holding = "", _Holding(None, [])
-    for position, found, trade in rows.in_order(tx, run.id):
-        if found != name:
-            name, holding = found, _begun(tx, trade, finder)
+    for position, holding_name, trade in rows.in_order(tx, run.id):
+        if holding_name != name:
+            name, holding = holding_name, _begun(tx, trade, finder)
         holding.go_to(trade.date)
         quantity = Fraction(trade.quantity or "0")
         if trade.split is not None:
@@ -66,7 +67,7 @@ def _short(tx: ReadTx, run: ImportRunRow, finder: Finder) -> Iterator[Decision]:
         elif trade.type in ACQUIRING:
             holding.brought += quantity
         elif trade.type in DISPOSING:
-            held = holding.brought + _stored(tx, run.account_id, holding)
+            held = holding.brought + _stored_quantity(tx, run.account_id, holding)
             if quantity > held:
                 reason = f"It sells {quantity_text(quantity)}, and {quantity_text(max(held, Fraction(0)))} are held."
                 yield Decision(position, "refuse", reason)
@@ -76,11 +77,12 @@ def _short(tx: ReadTx, run: ImportRunRow, finder: Finder) -> Iterator[Decision]:
 
 def _begun(tx: ReadTx, trade: Trade, finder: Finder) -> _Holding:
     instrument_id = None if trade.instrument is None else finder.instrument_id(tx, trade.instrument)
-    known = [] if instrument_id is None else [(one.date, one.ratio) for one in splits.of_instrument(tx, instrument_id)]
+    facts = [] if instrument_id is None else splits.of_instrument(tx, instrument_id)
+    known = [(split.date, split.ratio) for split in facts]
     return _Holding(instrument_id, known)
 
 
-def _stored(tx: ReadTx, account_id: str, holding: _Holding) -> Fraction:
+def _stored_quantity(tx: ReadTx, account_id: str, holding: _Holding) -> Fraction:
     """What the account has of it without the file, in units of the day."""
     if holding.instrument_id is None:
         return Fraction(0)

@@ -64,10 +64,10 @@ def told(trade: Trade) -> RowFacts:
     return RowFacts(trade.date, trade.type, quantity, trade.gross, trade.fees, trade.taxes, trade.currency)
 
 
-def differing(one: RowFacts, other: RowFacts) -> tuple[str, ...]:
-    """The fields of the API in which two differ. What moves units alone is the same whatever amount is told with it."""
-    names = RowFacts._fields[:3] if one.type in _OF_UNITS and other.type in _OF_UNITS else RowFacts._fields
-    return tuple(_camel(name) for name in names if getattr(one, name) != getattr(other, name))
+def differing(first: RowFacts, second: RowFacts) -> tuple[str, ...]:
+    """The fields of the API in which two differ. Of splits and transfers, amounts and currency don't count."""
+    names = RowFacts._fields[:3] if first.type in _OF_UNITS and second.type in _OF_UNITS else RowFacts._fields
+    return tuple(_camel(name) for name in names if getattr(first, name) != getattr(second, name))
 
 
 def repeated(tx: ReadTx, import_id: str) -> Repeated:
@@ -78,11 +78,11 @@ def repeated(tx: ReadTx, import_id: str) -> Repeated:
         trade = _decode(text)
         at, earlier = first.setdefault((record_id, trade.type), (line, trade))
         if at != line:
-            decisions.append(_of_two(at, earlier, trade, position))
+            decisions.append(_decision_of_two(at, earlier, trade, position))
     return Repeated(decisions, frozenset(record_id for record_id, _ in first))
 
 
-def _of_two(at: int, earlier: Trade, trade: Trade, position: int) -> Decision:
+def _decision_of_two(at: int, earlier: Trade, trade: Trade, position: int) -> Decision:
     """What becomes of a row whose id and type an earlier one has, on line `at`."""
     fields = differing(told(earlier), told(trade))
     if earlier.instrument != trade.instrument:

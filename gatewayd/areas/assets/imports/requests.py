@@ -26,7 +26,7 @@ _CASH: Final[dict[TradeType, int]] = {
 
 
 def request_of(trade: Trade, account_id: str, base_currency: str) -> CreateTransaction:
-    """The request that enters it. The file's rate counts where it is that to the portfolio's currency."""
+    """The request that enters a row. The file's rate counts where it is the one to the portfolio's currency."""
     has_money = trade.gross is not None or trade.fees > 0 or trade.taxes > 0
     is_foreign = has_money and trade.currency != base_currency
     return CreateTransaction(
@@ -37,12 +37,12 @@ def request_of(trade: Trade, account_id: str, base_currency: str) -> CreateTrans
         quantity=trade.quantity,
         unit_price=trade.unit_price,
         gross_amount=None if trade.gross is None else from_minor(trade.gross, trade.currency),
-        fees=_some(trade.fees, trade.currency),
-        taxes=_some(trade.taxes, trade.currency),
+        fees=_amount_text(trade.fees, trade.currency),
+        taxes=_amount_text(trade.taxes, trade.currency),
         currency=trade.currency if has_money else None,
         fx_rate=trade.fx_rate if is_foreign and trade.fx_currency == base_currency else None,
-        settlement_date=_date(trade.settlement_date),
-        ex_date=_date(trade.ex_date),
+        settlement_date=_date_of(trade.settlement_date),
+        ex_date=_date_of(trade.ex_date),
         trade_time=trade.time,
         split_ratio=None if trade.split is None else Ratio(numerator=trade.split[0], denominator=trade.split[1]),
         notes=trade.description or None,
@@ -73,9 +73,9 @@ def rank_of(trade: Trade) -> int:
     return 1 if trade.type in ACQUIRING else 2
 
 
-def _some(minor: int, currency: str) -> str | None:
+def _amount_text(minor: int, currency: str) -> str | None:
     return from_minor(minor, currency) if minor else None
 
 
-def _date(text: str | None) -> datetime.date | None:
+def _date_of(text: str | None) -> datetime.date | None:
     return None if text is None else datetime.date.fromisoformat(text)

@@ -1,4 +1,4 @@
-"""The rows of brokers' files, staged for their runs, and by what brokers call the transactions that they became.
+"""The rows of brokers' files, staged for their runs, and the brokers' ids of the transactions that they became.
 
 Owns the tables `import_trades` and `broker_records`.
 """
@@ -111,7 +111,7 @@ class Decision(NamedTuple):
 
 
 class Known(NamedTuple):
-    """A transaction that is there by an id of the broker. Amounts are in minor units of the currency."""
+    """A transaction of the account with an id of the broker. Amounts are in minor units of the currency."""
 
     id: str
     trade_date: str
@@ -130,10 +130,10 @@ def stage(tx: WriteTx, import_id: str, staged: Iterable[Staged]) -> None:
     """Keep rows, each to be added, until it is decided otherwise."""
     rows = [
         (
-            *(tx.org_id, import_id, one.position, one.trade.line, one.trade.date, one.holding),
-            *(rank_of(one.trade), one.trade.record_id, msgspec.json.encode(one.trade).decode()),
+            *(tx.org_id, import_id, row.position, row.trade.line, row.trade.date, row.holding),
+            *(rank_of(row.trade), row.trade.record_id, msgspec.json.encode(row.trade).decode()),
         )
-        for one in staged
+        for row in staged
     ]
     tx.run_each(_STAGE, rows)
 
@@ -141,7 +141,7 @@ def stage(tx: WriteTx, import_id: str, staged: Iterable[Staged]) -> None:
 def decide(tx: WriteTx, import_id: str, decisions: Sequence[Decision]) -> None:
     """Write down what becomes of rows."""
     values = [
-        (d.action, d.reason, d.existing_id, _json(d.differs), tx.org_id, import_id, d.position) for d in decisions
+        (d.action, d.reason, d.existing_id, _json_names(d.differs), tx.org_id, import_id, d.position) for d in decisions
     ]
     tx.run_each(_DECIDE, values)
 
@@ -167,7 +167,7 @@ def kept_out(tx: ReadTx, import_id: str) -> list[int]:
 
 
 def in_order(tx: ReadTx, import_id: str) -> Iterator[tuple[int, str, Trade]]:
-    """Position, holding and trade of each row that is to come in and is no cash alone, as they will."""
+    """Position, holding and trade of the rows that are to come in, in that order, but for those of cash alone."""
     for position, holding, trade in tx.each(_SELECT_IN_ORDER, import_id=import_id):
         yield position, holding, _decode(trade)
 
@@ -219,7 +219,7 @@ def row_item(row: Row) -> bytes:
     return wire
 
 
-def _json(names: Sequence[str]) -> str:
+def _json_names(names: Sequence[str]) -> str:
     return msgspec.json.encode(names).decode()
 
 
@@ -231,20 +231,20 @@ def _waiting(rows: Iterable[Row]) -> list[Waiting]:
 
 
 def keep_records(tx: WriteTx, account_id: str, records: Sequence[tuple[str, str]]) -> None:
-    """Remember by what the broker calls transactions: record id and id of each."""
+    """Remember the brokers' ids of transactions: pairs of record id and transaction id."""
     tx.run_each(_KEEP_RECORD, [(tx.org_id, account_id, record_id, id_) for record_id, id_ in records])
 
 
 def records(tx: ReadTx, account_id: str, import_id: str, first: str, last: str) -> dict[str, list[Known]]:
-    """The transactions that the account has of the records of some days of a file."""
-    found: dict[str, list[Known]] = {}
+    """The account's transactions of which a row of some days of a file has the record id, by that."""
+    by_record: dict[str, list[Known]] = {}
     for record_id, *known in tx.rows(
         _SELECT_RECORDS, account_id=account_id, import_id=import_id, first=first, last=last
     ):
-        found.setdefault(record_id, []).append(Known(*known))
-    return found
+        by_record.setdefault(record_id, []).append(Known(*known))
+    return by_record
 
 
 def forget_records(tx: WriteTx, transaction_ids: Sequence[str]) -> None:
-    """Forget by what the broker calls transactions that go."""
+    """Forget the brokers' ids of transactions that go."""
     tx.run_each(_FORGET_RECORD, [(tx.org_id, id_) for id_ in transaction_ids])

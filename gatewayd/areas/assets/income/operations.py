@@ -32,24 +32,24 @@ def list_income_events(tx: ReadTx, caller: Caller, request: ListIncomeEvents) ->
     6 months after the end of the fund's period, and is expected until then. What was reversed is cancelled, and shown
     with `status=cancelled` alone. `ukCategory` says as what it is taxed.
     """
-    errors = list(_errors(tx, request))
+    errors = list(_request_errors(tx, request))
     if errors:
         raise invalid(*errors)
     items: list[bytes] = []
     today = tx.today
 
     def size(event: Event) -> int:
-        items.append(encode(_shown(event, _quantity(tx, event.transaction), today)))
+        items.append(encode(_shown_event(event, _quantity(tx, event.transaction), today)))
         return len(items[-1])
 
     key = cursor_key(request, str, str)
-    found = rows.events(tx, request, None if key is None else (key[0], key[1]))
-    taken, more = fill(found, request.limit, size)
+    events = rows.events(tx, request, None if key is None else (key[0], key[1]))
+    taken, more = fill(events, request.limit, size)
     cursor = next_cursor(request, (taken[-1].pay_date, taken[-1].transaction.id)) if more else None
     return Listing.of(items[: len(taken)], cursor, b',"totals":%b' % encode(rows.totals_of(tx, request)))
 
 
-def _errors(tx: ReadTx, request: ListIncomeEvents) -> Iterator[FieldError]:
+def _request_errors(tx: ReadTx, request: ListIncomeEvents) -> Iterator[FieldError]:
     if request.portfolio_id is not None and PORTFOLIOS.find(tx, request.portfolio_id) is None:
         yield FieldError("portfolioId", "unknown_reference", "There is no such portfolio.")
     if request.account_id is not None and ACCOUNTS.find(tx, request.account_id) is None:
@@ -67,7 +67,7 @@ def _errors(tx: ReadTx, request: ListIncomeEvents) -> Iterator[FieldError]:
 
 
 def _quantity(tx: ReadTx, row: AssetTransaction) -> Fraction | None:
-    """Of how many units it is: as given, else what the account held before the ex-date, or without one that day."""
+    """How many units an income is of: as given, else what was held before the ex-date, or without one on the day."""
     if row.quantity is not None:
         return Fraction(row.quantity)
     if row.instrument_id is None:
@@ -77,7 +77,7 @@ def _quantity(tx: ReadTx, row: AssetTransaction) -> Fraction | None:
     return held if held > 0 else None
 
 
-def _shown(event: Event, quantity: Fraction | None, today: str) -> IncomeEvent:
+def _shown_event(event: Event, quantity: Fraction | None, today: str) -> IncomeEvent:
     row, pay_date, category = event
     gross, gross_base = row.gross_amount, row.gross_base
     assert gross is not None
@@ -114,7 +114,7 @@ def _status(row: AssetTransaction, pay_date: str, today: str) -> IncomeStatus:
 
 
 def _per_unit(row: AssetTransaction, quantity: Fraction | None) -> str | None:
-    """As given, else what each unit got. Of a stock dividend units and price are those of the new shares."""
+    """What each unit got: as given, else the amount by units. A stock dividend has none: its price is of new shares."""
     if row.type == "stock_dividend":
         return None
     if row.unit_price is not None or quantity is None or row.gross_amount is None:
@@ -124,8 +124,8 @@ def _per_unit(row: AssetTransaction, quantity: Fraction | None) -> str | None:
 
 def _decimal(number: Fraction) -> str:
     """A number that is not below zero, to the 12 places that a decimal has on the wire."""
-    whole, rest = divmod(half_up(*(number * 10**_PLACES).as_integer_ratio()), 10**_PLACES)
-    return canonical(f"{whole}.{rest:012}")
+    integer, rest = divmod(half_up(*(number * 10**_PLACES).as_integer_ratio()), 10**_PLACES)
+    return canonical(f"{integer}.{rest:012}")
 
 
 OPERATIONS = (

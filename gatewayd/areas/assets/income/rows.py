@@ -129,34 +129,34 @@ def filter_of(tx: ReadTx, request: ListIncomeEvents) -> Filter:
         "instrument_id": request.instrument_id,
     }
     types = [type_ for kind in dict.fromkeys(request.kind or ()) for type_ in TYPES[kind]]
-    given = {column: id_ for column, id_ in scopes.items() if id_ is not None}
-    return Filter(given, types, first, last, request.status)
+    ids = {column: id_ for column, id_ in scopes.items() if id_ is not None}
+    return Filter(ids, types, first, last, request.status)
 
 
 def conditions(wanted: Filter) -> tuple[str, dict[str, object]]:
     """The conditions of a filter on transactions `t`, joined, and the values that they name."""
     scopes, values = conditions_of(wanted.scopes, wanted.types, _TRANSACTION_COLUMNS)
     # said in two ways, so that each is read from an index of its own: see the migration
-    found = ["t.income_date IS NOT NULL" if wanted.scopes else "t.income_date > ''"]
-    found.append("t.reversed_by_id IS NOT NULL" if wanted.status == "cancelled" else "t.reversed_by_id IS NULL")
+    clauses = ["t.income_date IS NOT NULL" if wanted.scopes else "t.income_date > ''"]
+    clauses.append("t.reversed_by_id IS NOT NULL" if wanted.status == "cancelled" else "t.reversed_by_id IS NULL")
     if wanted.first is not None:
-        found.append("t.income_date >= :from_date")
+        clauses.append("t.income_date >= :from_date")
         values["from_date"] = wanted.first
     if wanted.last is not None:
-        found.append("t.income_date <= :to_date")
+        clauses.append("t.income_date <= :to_date")
         values["to_date"] = wanted.last
-    return " AND ".join([*found, *scopes]), values
+    return " AND ".join([*clauses, *scopes]), values
 
 
 def conditions_of(
     scopes: Mapping[str, str], types: Sequence[str], columns: Mapping[str, str]
 ) -> tuple[list[str], dict[str, object]]:
     """The conditions by scope and type on columns of these names, and the values that they name."""
-    found = [f"{columns[name]} = :{name}" for name in scopes]
+    clauses = [f"{columns[name]} = :{name}" for name in scopes]
     values: dict[str, object] = {f"type_{index}": type_ for index, type_ in enumerate(types)}
     if types:
-        found.append(f"{columns['type']} IN ({', '.join(f':{name}' for name in values)})")
-    return found, {**scopes, **values}
+        clauses.append(f"{columns['type']} IN ({', '.join(f':{name}' for name in values)})")
+    return clauses, {**scopes, **values}
 
 
 # -- totals, by currency and category
@@ -179,31 +179,31 @@ class _Part(NamedTuple):
 def totals_of(tx: ReadTx, request: ListIncomeEvents) -> list[IncomeTotal]:
     """What everything that the filter finds comes to."""
     sums: dict[_TotalKey, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    for part in _parts(filter_of(tx, request)):
+    for part in _sum_parts(filter_of(tx, request)):
         for currency, base_currency, *source, events, gross, gross_base, taxes in tx.rows(part.sql, **part.values):
             *known, withheld = source
-            found = sums[_TotalKey(currency, base_currency, uk_category(Source._make((*known, bool(withheld)))))]
+            total = sums[_TotalKey(currency, base_currency, uk_category(Source._make((*known, bool(withheld)))))]
             for index, value in enumerate((events, gross, gross_base, taxes)):
-                found[index] += part.sign * value
-    return [_total(key, *sums[key]) for key in sorted(sums) if sums[key][0]]
+                total[index] += part.sign * value
+    return [_income_total(key, *sums[key]) for key in sorted(sums) if sums[key][0]]
 
 
-def _parts(wanted: Filter) -> Iterator[_Part]:
+def _sum_parts(wanted: Filter) -> Iterator[_Part]:
     first, last = wanted.first, wanted.last
     if first is not None and last is not None and last < first:
         return
     if wanted.status in ("expected", "cancelled"):
-        yield _days(wanted, 1)
+        yield _sums_of_days(wanted, 1)
         return
-    yield _years(wanted)
+    yield _sums_of_years(wanted)
     if first is not None and bounds(tax_year_of(first))[0] < first:
-        yield _days(wanted._replace(first=bounds(tax_year_of(first))[0], last=days_after(first, -1)), -1)
+        yield _sums_of_days(wanted._replace(first=bounds(tax_year_of(first))[0], last=days_after(first, -1)), -1)
     if last is not None and last < bounds(tax_year_of(last))[1]:
-        yield _days(wanted._replace(first=days_after(last, 1), last=bounds(tax_year_of(last))[1]), -1)
+        yield _sums_of_days(wanted._replace(first=days_after(last, 1), last=bounds(tax_year_of(last))[1]), -1)
 
 
-def _years(wanted: Filter) -> _Part:
-    """All of the tax years in which the days lie."""
+def _sums_of_years(wanted: Filter) -> _Part:
+    """The sums of all tax years in which the days lie."""
     scopes, values = conditions_of(wanted.scopes, wanted.types, _YEAR_COLUMNS)
     values["first_year"] = 0 if wanted.first is None else first_year_of(wanted.first)
     values["last_year"] = 9999 if wanted.last is None else first_year_of(wanted.last)
@@ -211,12 +211,12 @@ def _years(wanted: Filter) -> _Part:
     return _Part(1, _SELECT_YEARS.format(conditions=" AND ".join(conditions)), values)
 
 
-def _days(wanted: Filter, sign: int) -> _Part:
-    found, values = conditions(wanted)
-    return _Part(sign, _SELECT_DAYS.format(conditions=found), values)
+def _sums_of_days(wanted: Filter, sign: int) -> _Part:
+    clause, values = conditions(wanted)
+    return _Part(sign, _SELECT_DAYS.format(conditions=clause), values)
 
 
-def _total(key: _TotalKey, events: int, gross: int, gross_base: int, taxes: int) -> IncomeTotal:
+def _income_total(key: _TotalKey, events: int, gross: int, gross_base: int, taxes: int) -> IncomeTotal:
     currency, base_currency, category = key
     return IncomeTotal(
         currency=currency,

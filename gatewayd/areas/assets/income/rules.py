@@ -1,4 +1,4 @@
-"""When income counts, and as what it is taxed (Domain B3). Pure."""
+"""As what income is taxed (Domain B3). Pure."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -8,7 +8,7 @@ from gatewayd.areas.assets.books.transactions import INCOME_KINDS, IncomeKind, T
 from gatewayd.areas.assets.income.shapes import UkCategory
 
 TYPES: Final[Mapping[IncomeKind, tuple[TransactionType, ...]]] = {
-    kind: tuple(type_ for type_, one in INCOME_KINDS.items() if one == kind)
+    kind: tuple(type_ for type_, income_kind in INCOME_KINDS.items() if income_kind == kind)
     for kind in dict.fromkeys(INCOME_KINDS.values())
 }
 
@@ -18,9 +18,10 @@ _TAXED: Final = frozenset({"none", "eis", "seis"})
 
 
 class Source(NamedTuple):
-    """What its category depends on. The middle four are of the instrument; None: there is none, or it is not known.
+    """What the category of an income depends on.
 
-    `type` is as what it counts.
+    The middle four are of the instrument; None: there is none, or it is not known. `type` is what the transaction
+    counts as (`counted_type`).
     """
 
     type: TransactionType

@@ -73,7 +73,7 @@ _Hit = tuple[Instrument, MatchField, int]
 
 
 class _Claim(NamedTuple):
-    """An instrument that has the field of this name as it was given."""
+    """An instrument that has, in the field of this name, what a request says."""
 
     name: str
     instrument: Instrument
@@ -98,10 +98,10 @@ def by_symbol(tx: ReadTx, symbol: str) -> list[Instrument]:
 
 def listing_of(text: str) -> tuple[str, str] | None:
     """Ticker and exchange of `XLON:VOD`, `VOD.XLON` or `VOD/XLON`, in upper case; None where it is none of them."""
-    found = _LISTING.fullmatch(text)
-    if found is None:
+    match = _LISTING.fullmatch(text)
+    if match is None:
         return None
-    return found["symbol"] or found["symbol_before"], found["mic"] or found["mic_behind"]
+    return match["symbol"] or match["symbol_before"], match["mic"] or match["mic_behind"]
 
 
 def named(tx: ReadTx, text: str, exchange_mic: str = "") -> str:
@@ -111,14 +111,16 @@ def named(tx: ReadTx, text: str, exchange_mic: str = "") -> str:
     """
     upper = text.upper()
     for name in rules.IDENTIFIERS:
-        found = by_identifier(tx, name, upper.replace(" ", ""))
-        if found is not None:
-            return found.id
+        instrument = by_identifier(tx, name, upper.replace(" ", ""))
+        if instrument is not None:
+            return instrument.id
     listing = (upper, exchange_mic) if exchange_mic else listing_of(upper)
-    found = None if listing is None else by_listing(tx, *listing)
-    if found is not None:
-        return found.id
-    alike = [one for one in by_symbol(tx, upper) if exchange_mic in ("", one.exchange_mic or exchange_mic)]
+    instrument = None if listing is None else by_listing(tx, *listing)
+    if instrument is not None:
+        return instrument.id
+    alike = [
+        candidate for candidate in by_symbol(tx, upper) if exchange_mic in ("", candidate.exchange_mic or exchange_mic)
+    ]
     if len(alike) > 1:
         raise LookupError(f"several instruments have the ticker {upper[:40]!r}: give an exchange, or an ISIN")
     if not alike:
@@ -126,44 +128,45 @@ def named(tx: ReadTx, text: str, exchange_mic: str = "") -> str:
     return alike[0].id
 
 
-def find(tx: ReadTx, given: InlineInstrument, path: str) -> Instrument | None:
+def find(tx: ReadTx, wanted: InlineInstrument, path: str) -> Instrument | None:
     """The instrument that is meant; None where there is none yet.
 
     Raises `Problem` `validation_failed` where identifiers are those of two instruments, or a ticker or a name is that
     of several.
     """
-    claims = list(_claims(tx, given))
+    claims = list(_claims(tx, wanted))
     if claims:
-        return _agreed(given, claims, path)
-    if given.symbol is not None:
-        alike = [one for one in by_symbol(tx, given.symbol) if _may_be(one, given)]
-        found = _only(alike, rules.member(path, "symbol"), "ticker")
-        if found is not None:
-            return found
-    if given.name is None:
+        return _agreed(wanted, claims, path)
+    if wanted.symbol is not None:
+        alike = [candidate for candidate in by_symbol(tx, wanted.symbol) if _may_be(candidate, wanted)]
+        instrument = _only_instrument(alike, rules.member(path, "symbol"), "ticker")
+        if instrument is not None:
+            return instrument
+    if wanted.name is None:
         return None
-    rows = tx.rows(_FIND_NAME, value=instruments.folded(given.name), count=ALIKE_MAX)
-    alike = [one for row in rows if _may_be(one := INSTRUMENTS.read(tx, row), given)]
-    return _only(alike, rules.member(path, "name"), "name")
+    rows = tx.rows(_FIND_NAME, value=instruments.folded(wanted.name), count=ALIKE_MAX)
+    alike = [candidate for row in rows if _may_be(candidate := INSTRUMENTS.read(tx, row), wanted)]
+    return _only_instrument(alike, rules.member(path, "name"), "name")
 
 
-def _claims(tx: ReadTx, given: InlineInstrument) -> Iterator[_Claim]:
+def _claims(tx: ReadTx, wanted: InlineInstrument) -> Iterator[_Claim]:
     """What the identifiers lead to, the surest first."""
     for name in rules.IDENTIFIERS:
-        value = getattr(given, name)
-        found = None if value is None else by_identifier(tx, name, value)
-        if found is not None:
-            yield _Claim(name, found)
-    if given.symbol is not None and given.exchange_mic is not None:
-        found = by_listing(tx, given.symbol, given.exchange_mic)
-        if found is not None:
-            yield _Claim("symbol", found)
+        value = getattr(wanted, name)
+        instrument = None if value is None else by_identifier(tx, name, value)
+        if instrument is not None:
+            yield _Claim(name, instrument)
+    if wanted.symbol is not None and wanted.exchange_mic is not None:
+        instrument = by_listing(tx, wanted.symbol, wanted.exchange_mic)
+        if instrument is not None:
+            yield _Claim("symbol", instrument)
 
 
-def _agreed(given: InlineInstrument, claims: list[_Claim], path: str) -> Instrument:
+def _agreed(wanted: InlineInstrument, claims: list[_Claim], path: str) -> Instrument:
     """The instrument that all identifiers lead to.
 
-    One that leads to another, or that is surer than what led there and differs, says that two are meant.
+    Two are meant where an identifier leads to another instrument, or where one that is surer than what led to it
+    differs.
     """
     first, *others = claims
     for other in others:
@@ -171,8 +174,8 @@ def _agreed(given: InlineInstrument, claims: list[_Claim], path: str) -> Instrum
             message = f"It is that of {other.instrument.id}, and the {first.name} that of {first.instrument.id}."
             raise invalid(FieldError(rules.member(path, other.name), "conflict", message))
     for name in rules.IDENTIFIERS[: _rank(first.name)]:
-        asked, known = getattr(given, name), getattr(first.instrument, name)
-        if asked is not None and known is not None and asked != known:
+        value, known = getattr(wanted, name), getattr(first.instrument, name)
+        if value is not None and known is not None and value != known:
             message = f"The {first.name} is that of {first.instrument.id}, whose {name} is {known}."
             raise invalid(FieldError(rules.member(path, name), "conflict", message))
     return first.instrument
@@ -182,16 +185,16 @@ def _rank(name: str) -> int:
     return rules.IDENTIFIERS.index(name) if name in rules.IDENTIFIERS else len(rules.IDENTIFIERS)
 
 
-def _may_be(one: Instrument, given: InlineInstrument) -> bool:
-    """Whether nothing that is known of both differs: a ticker and a name are not one instrument's alone."""
+def _may_be(instrument: Instrument, wanted: InlineInstrument) -> bool:
+    """Whether nothing differs that is known of both: several instruments may share a ticker or a name."""
     for name in (*rules.IDENTIFIERS, "symbol", "exchange_mic", "currency"):
-        asked, known = getattr(given, name), getattr(one, name)
-        if asked is not None and known is not None and asked != known:
+        value, known = getattr(wanted, name), getattr(instrument, name)
+        if value is not None and known is not None and value != known:
             return False
     return True
 
 
-def _only(alike: list[Instrument], path: str, what: str) -> Instrument | None:
+def _only_instrument(alike: list[Instrument], path: str, what: str) -> Instrument | None:
     if len(alike) > 1:
         message = f"Several instruments have this {what}, such as {alike[0].id} and {alike[1].id}: give an ISIN."
         raise invalid(FieldError(path, "conflict", message))
@@ -200,34 +203,34 @@ def _only(alike: list[Instrument], path: str, what: str) -> Instrument | None:
 
 def search(tx: ReadTx, request: SearchInstruments, text: str) -> list[FoundInstrument]:
     """The best matches of `text`, which is trimmed; none is there twice."""
-    found: dict[str, FoundInstrument] = {}
+    by_id: dict[str, FoundInstrument] = {}
     for instrument, field, score in _hits(tx, request, text):
-        if request.asset_class in (None, instrument.asset_class) and instrument.id not in found:
+        if request.asset_class in (None, instrument.asset_class) and instrument.id not in by_id:
             match = InstrumentMatch(field=field, score=score)
-            found[instrument.id] = project(instrument, FoundInstrument, match=match)
-            if len(found) == request.limit:
+            by_id[instrument.id] = project(instrument, FoundInstrument, match=match)
+            if len(by_id) == request.limit:
                 break
-    return list(found.values())
+    return list(by_id.values())
 
 
 def _hits(tx: ReadTx, request: SearchInstruments, text: str) -> Iterator[_Hit]:
     """Each instrument that is like the text, the best first. Chosen: the scores, which tell only what goes before."""
     compact = text.upper().replace(" ", "")
-    yield from _exact(tx, text.upper(), compact)
+    yield from _exact_hits(tx, text.upper(), compact)
     folded = instruments.folded(text)
-    yield from ((one, "symbol", 80) for one in _beginning(tx, request, _BY_SYMBOL, text.upper()))
-    yield from ((one, "name", 70) for one in _beginning(tx, request, _BY_NAME, folded))
+    yield from ((instrument, "symbol", 80) for instrument in _beginning(tx, request, _BY_SYMBOL, text.upper()))
+    yield from ((instrument, "name", 70) for instrument in _beginning(tx, request, _BY_NAME, folded))
     if len(compact) >= _IDENTIFIER_PREFIX:
         identifiers: tuple[tuple[str, MatchField], ...] = (
             *((_BY_ISIN, "isin"), (_BY_SEDOL, "sedol")),
             *((_BY_FIGI, "figi"), (_BY_CUSIP, "cusip")),
         )
         for sql, field in identifiers:
-            yield from ((one, field, 60) for one in _beginning(tx, request, sql, compact))
-    yield from ((one, "name", 50) for one in _by_words(tx, text))
+            yield from ((instrument, field, 60) for instrument in _beginning(tx, request, sql, compact))
+    yield from ((instrument, "name", 50) for instrument in _by_words(tx, text))
 
 
-def _exact(tx: ReadTx, upper: str, compact: str) -> Iterator[_Hit]:
+def _exact_hits(tx: ReadTx, upper: str, compact: str) -> Iterator[_Hit]:
     fields: tuple[MatchField, ...] = ("isin", "sedol", "figi", "cusip")
     for field in fields:
         instrument = by_identifier(tx, field, compact)
@@ -237,7 +240,7 @@ def _exact(tx: ReadTx, upper: str, compact: str) -> Iterator[_Hit]:
     instrument = None if listing is None else by_listing(tx, *listing)
     if instrument is not None:
         yield instrument, "symbol", 100
-    yield from ((one, "symbol", 90) for one in by_symbol(tx, upper))
+    yield from ((candidate, "symbol", 90) for candidate in by_symbol(tx, upper))
 
 
 def _beginning(tx: ReadTx, request: SearchInstruments, sql: str, prefix: str) -> Iterator[Instrument]:
@@ -246,7 +249,7 @@ def _beginning(tx: ReadTx, request: SearchInstruments, sql: str, prefix: str) ->
 
 
 def _by_words(tx: ReadTx, text: str) -> Iterator[Instrument]:
-    """Those of whose name a word begins with each word of the text, by name; of very many the first that are met."""
+    """The instruments of whose names a word begins with each word of the text, by name; of very many the first met."""
     words = _rarest_first(tx, sorted(instruments.words(text), key=len, reverse=True)[:WORDS_MAX])
     if not words:
         return
@@ -254,11 +257,14 @@ def _by_words(tx: ReadTx, text: str) -> Iterator[Instrument]:
     for n, word in enumerate(words):
         values |= {f"low_{n}": word, f"high_{n}": word + _LAST}
     ids = dict.fromkeys(id_ for (id_,) in tx.rows(words_sql(len(words)), **values))
-    yield from sorted((INSTRUMENTS.get(tx, id_) for id_ in ids), key=lambda one: (instruments.folded(one.name), one.id))
+    yield from sorted(
+        (INSTRUMENTS.get(tx, id_) for id_ in ids),
+        key=lambda instrument: (instruments.folded(instrument.name), instrument.id),
+    )
 
 
 def _rarest_first(tx: ReadTx, words: list[str]) -> list[str]:
-    """The words by how many names have one that begins so; none where one of them is in no name."""
+    """The words, first those with which words of the fewest names begin; none at all where one begins no word."""
     counts = {word: tx.value(_COUNT_WORD, low=word, high=word + _LAST, most=WITH_WORDS_MAX) for word in words}
     return [] if 0 in counts.values() else sorted(words, key=counts.__getitem__)
 

@@ -19,11 +19,11 @@ from gatewayd.areas.assets.pools import holding_rows, reading
 from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.store import ReadTx, WriteTx
 
 _HELD = """EXISTS (
@@ -39,7 +39,7 @@ def list_instruments(tx: ReadTx, caller: Caller, request: ListInstruments) -> Li
         "currency = :currency": request.currency,
     }
     select = f"{INSTRUMENTS.select} AND {_HELD}" if request.held else INSTRUMENTS.select
-    return sync_page(tx, request, select, filters, lambda row: encode(INSTRUMENTS.read(tx, row)))
+    return sync_page(tx, request, Source(INSTRUMENTS, [select]), filters, lambda row: encode(INSTRUMENTS.read(tx, row)))
 
 
 def search_instruments(tx: ReadTx, caller: Caller, request: SearchInstruments) -> FoundInstruments:
@@ -118,7 +118,7 @@ OPERATIONS = (
         path="/assets/listInstruments",
         scopes=("accounting:read",),
         request=ListInstruments,
-        response=Page[Instrument],
+        response=SyncPage[Instrument],
         handler=list_instruments,
         example={"currency": "GBP", "limit": 20},
     ),

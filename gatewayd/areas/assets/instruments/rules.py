@@ -51,10 +51,10 @@ def member(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def identifier_mistakes(given: Identified, path: str) -> Iterator[FieldError]:
+def identifier_mistakes(identified: Identified, path: str) -> Iterator[FieldError]:
     """What is wrong with the identifiers of what stands at `path`. Their form is checked already."""
     for name, (is_valid, title) in _CHECKS.items():
-        text = getattr(given, name)
+        text = getattr(identified, name)
         if text is not None and not is_valid(text):
             yield FieldError(member(path, name), "invalid_format", f"This is no {title}: check its digits.")
 
@@ -68,10 +68,10 @@ def domicile_of(number: str | None) -> str | None:
 
 
 def class_of(sub_class: AssetSubClass | None) -> AssetClass:
-    """The class of what is given without one. Chosen: equity where nothing says more."""
+    """The class of an instrument without one of its own. Chosen: equity where its sub-class says no more."""
     return _CLASS_OF.get(sub_class or "", "equity")
 
 
 def is_exempt(sub_class: AssetSubClass | None) -> bool:
-    """Whether gains are exempt where nobody says: of gilts (TCGA 1992 s115)."""
+    """Whether gains on an instrument are exempt where nobody says: those on gilts are (TCGA 1992 s115)."""
     return sub_class == "gilt"

@@ -29,67 +29,67 @@ class _Piece(NamedTuple):
 
 
 def allocate(tx: ReadTx, choice: Choice, base: str, accounts: Sequence[str]) -> AssetAllocation:
-    """What there is at the end of the day of a choice, whose accounts are in one base currency."""
+    """Of what positions and cash consist at the end of the day; all accounts of the choice are in one base currency."""
     built = building.build(tx, choice)
     pieces = [
         _Piece(
-            asset_class=built.quoted[one.instrument_id].asset_class,
-            currency=one.instrument.currency,
-            country=tx.value(_SELECT_COUNTRY, id=one.instrument_id),
-            minor=None if one.market_value_base is None else one.market_value_base.minor,
+            asset_class=built.quoted[position.instrument_id].asset_class,
+            currency=position.instrument.currency,
+            country=tx.value(_SELECT_COUNTRY, id=position.instrument_id),
+            minor=None if position.market_value_base is None else position.market_value_base.minor,
             is_position=True,
         )
-        for one in _in_base(built.positions, base)
+        for position in _in_base(built.positions, base)
     ]
     cash, unconverted = [], []
-    for one in _balances(tx, choice, accounts):
-        rate = built.valuing.rate(one.currency, base)
+    for balance in _balances(tx, choice, accounts):
+        rate = built.valuing.rate(balance.currency, base)
         if rate is None:
-            unconverted.append(one.currency)
+            unconverted.append(balance.currency)
             continue
-        minor, one_major = one.minor * rate.rate.numerator, 10 ** exponent(one.currency) * rate.rate.denominator
-        cash.append(_Piece("cash", one.currency, None, money_of(minor, one_major, base).minor, False))
+        minor, one_major = balance.minor * rate.rate.numerator, 10 ** exponent(balance.currency) * rate.rate.denominator
+        cash.append(_Piece("cash", balance.currency, None, money_of(minor, one_major, base).minor, False))
     every = [*pieces, *cash]
     return AssetAllocation(
         as_of_date=choice.date,
         currency=base,
         totals=totals.of_positions(built.positions, base),
-        allocated=Money(sum(one.minor or 0 for one in every), base),
-        cash=Money(sum(one.minor or 0 for one in cash), base),
+        allocated=Money(sum(piece.minor or 0 for piece in every), base),
+        cash=Money(sum(piece.minor or 0 for piece in cash), base),
         unconverted_cash=unconverted,
-        by_asset_class=list(_parts(every, "asset_class", base)),
-        by_currency=list(_parts(every, "currency", base)),
-        by_country=list(_parts(pieces, "country", base)),
+        by_asset_class=list(_allocation_parts(every, "asset_class", base)),
+        by_currency=list(_allocation_parts(every, "currency", base)),
+        by_country=list(_allocation_parts(pieces, "country", base)),
     )
 
 
 def _in_base(positions: Sequence[Position], base: str) -> Iterator[Position]:
-    return (one for one in positions if one.base_currency == base)
+    return (position for position in positions if position.base_currency == base)
 
 
 def _balances(tx: ReadTx, choice: Choice, accounts: Sequence[str]) -> list[Money]:
-    found: Counter[str] = Counter()
+    by_currency: Counter[str] = Counter()
     for account_id in accounts:
         whose = Whose(choice.whose.legal_entity_id, account_id=account_id)
-        for one in balances_on(tx, whose, choice.date):
-            found[one.currency] += one.minor
-    return [Money(minor, currency) for currency, minor in sorted(found.items()) if minor]
+        for balance in balances_on(tx, whose, choice.date):
+            by_currency[balance.currency] += balance.minor
+    return [Money(minor, currency) for currency, minor in sorted(by_currency.items()) if minor]
 
 
-def _parts(pieces: Sequence[_Piece], name: str, base: str) -> Iterator[AssetAllocationPart]:
-    """The largest first."""
-    whole = sum(one.minor or 0 for one in pieces)
-    found: dict[str | None, list[_Piece]] = {}
-    for one in pieces:
-        found.setdefault(getattr(one, name), []).append(one)
-    parts = {key: sum(one.minor or 0 for one in of_key) for key, of_key in found.items()}
-    for key in sorted(parts, key=lambda one: (-parts[one], one or "")):
-        positions = [one for one in found[key] if one.is_position]
+def _allocation_parts(pieces: Sequence[_Piece], name: str, base: str) -> Iterator[AssetAllocationPart]:
+    """The parts by one field of the pieces, the largest first."""
+    total = sum(piece.minor or 0 for piece in pieces)
+    by_key: dict[str | None, list[_Piece]] = {}
+    for piece in pieces:
+        by_key.setdefault(getattr(piece, name), []).append(piece)
+    parts = {key: sum(piece.minor or 0 for piece in of_key) for key, of_key in by_key.items()}
+    for key in sorted(parts, key=lambda part_key: (-parts[part_key], part_key or "")):
+        positions = [piece for piece in by_key[key] if piece.is_position]
         yield AssetAllocationPart(
             key=key,
             value=Money(parts[key], base),
-            percent=text_of(parts[key] * 100, whole, _PERCENT_PLACES) if whole > 0 else None,
+            percent=text_of(parts[key] * 100, total, _PERCENT_PLACES) if total > 0 else None,
             positions=len(positions),
-            unpriced_positions=sum(one.minor is None for one in positions),
+            unpriced_positions=sum(piece.minor is None for piece in positions),
             currency=base,
         )

@@ -1,7 +1,7 @@
 """What was held and what was put in, day by day, and what that was worth (Domain C11). Reads only.
 
-Values at the ends of a range are by recorded prices alone, as of positions. Between them, where they only part the
-range into links, a trade is a price too.
+Values at the ends of a range are by recorded prices alone, as those of positions are. Between them, where values only
+divide the range into links, prices of trades count too.
 """
 
 from bisect import bisect_right
@@ -52,23 +52,23 @@ class History:
         self._valuing = Valuing(self._tx, date)
         held: dict[str, Fraction] = defaultdict(Fraction)
         for (_, instrument_id), days in self._records.held.items():
-            place = bisect_right(days, date, key=lambda one: one[0])
+            place = bisect_right(days, date, key=lambda day: day[0])
             if place:
                 since, quantity = days[place - 1]
                 held[instrument_id] += quantity * ratio_between(self._records.listed[instrument_id].splits, since, date)
-        found = [self._valued(id_, units, date, by_trades=by_trades) for id_, units in held.items() if units]
+        worths = [self._valued(id_, units, date, by_trades=by_trades) for id_, units in held.items() if units]
         if self._with_cash:
-            found += self._cash(date)
+            worths += self._cash(date)
         return Worth(
-            value=sum((one.value for one in found), Fraction(0)),
-            unpriced=sum(one.unpriced for one in found),
-            stale=sum(one.stale for one in found),
-            traded=sum(one.traded for one in found),
+            value=sum((worth.value for worth in worths), Fraction(0)),
+            unpriced=sum(worth.unpriced for worth in worths),
+            stale=sum(worth.stale for worth in worths),
+            traded=sum(worth.traded for worth in worths),
         )
 
     def _valued(self, instrument_id: str, units: Fraction, date: str, *, by_trades: bool) -> Worth:
         of = self._records.listed[instrument_id]
-        price, trade = _latest(of.prices, date), _latest(of.trades, date) if by_trades else None
+        price, trade = _latest_price(of.prices, date), _latest_price(of.trades, date) if by_trades else None
         traded = trade is not None and (price is None or price.date < trade.date)
         price = trade if traded else price
         rate = None if price is None else self._valuing.rate(price.currency, self._subject.base)
@@ -80,9 +80,9 @@ class History:
 
     def _cash(self, date: str) -> Iterator[Worth]:
         balances: dict[str, int] = defaultdict(int)
-        for one in self._records.entries:
-            if one.date <= date:
-                balances[one.currency] += one.net
+        for entry in self._records.entries:
+            if entry.date <= date:
+                balances[entry.currency] += entry.net
         for currency, balance in balances.items():
             rate = self._valuing.rate(currency, self._subject.base)
             if rate is None:
@@ -93,48 +93,48 @@ class History:
 
     def moves(self) -> Iterator[Move]:
         """What was put in and taken out, oldest first."""
-        for one in self._records.entries:
-            yield from self._in_cash(one)
-            yield from self._in_kind(one)
+        for entry in self._records.entries:
+            yield from self._in_cash(entry)
+            yield from self._in_kind(entry)
 
     def first_day(self) -> str | None:
         """The day of the first entry of the subject; None: there is none."""
         of = self._subject.instrument_id
-        for one in self._records.entries:
-            if of is None or of in (one.instrument_id, one.from_instrument_id):
-                return one.date
+        for entry in self._records.entries:
+            if of is None or of in (entry.instrument_id, entry.from_instrument_id):
+                return entry.date
         return None
 
-    def _in_cash(self, one: Entry) -> Iterator[Move]:
+    def _in_cash(self, entry: Entry) -> Iterator[Move]:
         if self._with_cash:
-            if one.type in ("deposit", "withdrawal"):
-                yield Move(one.date, one.in_base(one.gross or 0) * (1 if one.type == "deposit" else -1))
-        elif one.instrument_id is not None and one.net:
+            if entry.type in ("deposit", "withdrawal"):
+                yield Move(entry.date, entry.in_base(entry.gross or 0) * (1 if entry.type == "deposit" else -1))
+        elif entry.instrument_id is not None and entry.net:
             # what a merger pays is paid for the old shares
-            paid_for = one.from_instrument_id or one.instrument_id
+            paid_for = entry.from_instrument_id or entry.instrument_id
             if self._subject.instrument_id in (None, paid_for):
-                yield Move(one.date, one.in_base(-one.net))
+                yield Move(entry.date, entry.in_base(-entry.net))
 
-    def _in_kind(self, one: Entry) -> Iterator[Move]:
+    def _in_kind(self, entry: Entry) -> Iterator[Move]:
         of = self._subject.instrument_id
-        if one.type in ("transfer_in", "transfer_out", "opening_position"):
-            if one.counter not in self._subject.accounts and of in (None, one.instrument_id):
-                yield self._shares(one, came=one.type != "transfer_out")
-        elif one.type in ("spin_off", "merger") and of and of in (one.instrument_id, one.from_instrument_id):
-            yield self._shares(one, came=of == one.instrument_id)
+        if entry.type in ("transfer_in", "transfer_out", "opening_position"):
+            if entry.counter not in self._subject.accounts and of in (None, entry.instrument_id):
+                yield self._shares(entry, came=entry.type != "transfer_out")
+        elif entry.type in ("spin_off", "merger") and of and of in (entry.instrument_id, entry.from_instrument_id):
+            yield self._shares(entry, came=of == entry.instrument_id)
 
-    def _shares(self, one: Entry, *, came: bool) -> Move:
+    def _shares(self, entry: Entry, *, came: bool) -> Move:
         """Shares at what they are worth on the day; without a price of it, at the amount that was entered."""
-        self._valuing = Valuing(self._tx, one.date)
-        worth = self._valued(one.instrument_id or "", quantity_of(one.quantity or "0"), one.date, by_trades=True)
+        self._valuing = Valuing(self._tx, entry.date)
+        worth = self._valued(entry.instrument_id or "", quantity_of(entry.quantity or "0"), entry.date, by_trades=True)
         sign = 1 if came else -1
         if not worth.unpriced and not worth.stale:
-            return Move(one.date, sign * worth.value)
-        if one.type in ("spin_off", "merger") or not one.gross:
-            return Move(one.date, None)
-        return Move(one.date, sign * one.in_base(one.gross), at_amount=True)
+            return Move(entry.date, sign * worth.value)
+        if entry.type in ("spin_off", "merger") or not entry.gross:
+            return Move(entry.date, None)
+        return Move(entry.date, sign * entry.in_base(entry.gross), at_amount=True)
 
 
-def _latest(prices: list[Price], date: str) -> Price | None:
-    place = bisect_right(prices, date, key=lambda one: one.date)
+def _latest_price(prices: list[Price], date: str) -> Price | None:
+    place = bisect_right(prices, date, key=lambda price: price.date)
     return prices[place - 1] if place else None

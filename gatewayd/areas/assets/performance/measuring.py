@@ -47,7 +47,7 @@ class Link(NamedTuple):
 
 
 class Span(NamedTuple):
-    """From the beginning of an ISO date to the end of another, told at the ends of every interval."""
+    """From the beginning of an ISO date to the end of another, and the intervals at whose ends values are told."""
 
     first: str
     last: str
@@ -73,16 +73,16 @@ class _Flows(NamedTuple):
 
 
 def measure(history: History, span: Span, base: str, basis: Basis) -> Performance:
-    """The performance of a span that has a day or more."""
+    """The performance of a span of at least one day."""
     before = days_after(span.first, -1)
     flows = _flows(history.moves(), before, span.last)
     start, end = history.worth(before), history.worth(span.last)
     known = flows.known and not start.unpriced and not end.unpriced
     came, went = sum(flows.came.values(), Fraction(0)), sum(flows.went.values(), Fraction(0))
-    days = _days(before if start.value or not flows.dates else flows.dates[0], span.last)
+    days = _days_between(before if start.value or not flows.dates else flows.dates[0], span.last)
     weighted = _money_weighted(flows, (before, start), (span.last, end)) if known else None
     links, worths = _links(history, flows, (before, start), (span.last, end)) if known else ([], [])
-    timed = None if not known or any(one.unpriced for one in worths) else time_weighted(links)
+    timed = None if not known or any(worth.unpriced for worth in worths) else time_weighted(links)
     seen = [start, end, *worths]
     lacks_rate = known and weighted is None and bool(flows.dates or start.value)
     return Performance(
@@ -99,7 +99,7 @@ def measure(history: History, span: Span, base: str, basis: Basis) -> Performanc
         money_weighted_annual=_percent(weighted) if weighted is not None and days >= YEAR_DAYS else None,
         time_weighted_return=None if timed is None else _percent(timed),
         time_weighted_annual=None if timed is None else _percent(yearly(timed, days)),
-        values=list(_values(history, span, flows, base)),
+        values=list(_values_of_days(history, span, flows, base)),
         warnings=list(_warnings(flows, seen, lacks_rate=lacks_rate)),
     )
 
@@ -108,28 +108,28 @@ def _flows(moves: Iterator[Move], before: str, last: str) -> _Flows:
     came: dict[str, Fraction] = defaultdict(Fraction)
     went: dict[str, Fraction] = defaultdict(Fraction)
     known, at_amount = True, 0
-    for one in moves:
-        if before < one.date <= last:
-            known = known and one.amount is not None
-            at_amount += one.at_amount
-            amount = one.amount or Fraction(0)
+    for move in moves:
+        if before < move.date <= last:
+            known = known and move.amount is not None
+            at_amount += move.at_amount
+            amount = move.amount or Fraction(0)
             if amount > 0:
-                came[one.date] += amount
+                came[move.date] += amount
             elif amount < 0:
-                went[one.date] -= amount
+                went[move.date] -= amount
     return _Flows(came, went, known, at_amount)
 
 
 def _money_weighted(flows: _Flows, start: tuple[str, Worth], end: tuple[str, Worth]) -> float | None:
     dated = [Flow(date, float(flows.went.get(date, 0) - flows.came.get(date, 0))) for date in flows.dates]
     ends = [Flow(start[0], -float(start[1].value)), Flow(end[0], float(end[1].value))]
-    return money_weighted([one for one in (*ends, *dated) if one.amount])
+    return money_weighted([flow for flow in (*ends, *dated) if flow.amount])
 
 
 def _links(
     history: History, flows: _Flows, start: tuple[str, Worth], end: tuple[str, Worth]
 ) -> tuple[list[Link], list[Worth]]:
-    """The parts of a range between flows."""
+    """The parts of a range from one flow to the next, and what was held at their ends."""
     links, worths, value = [], [], start[1].value
     for date in flows.dates:
         worth = history.worth(date, by_trades=True) if date < end[0] else end[1]
@@ -142,7 +142,7 @@ def _links(
     return links, worths
 
 
-def _values(history: History, span: Span, flows: _Flows, base: str) -> Iterator[ValueOfDay]:
+def _values_of_days(history: History, span: Span, flows: _Flows, base: str) -> Iterator[ValueOfDay]:
     before = days_after(span.first, -1)
     for date in _ends(span):
         worth = history.worth(date)
@@ -159,7 +159,7 @@ def _values(history: History, span: Span, flows: _Flows, base: str) -> Iterator[
 
 
 def _ends(span: Span) -> Iterator[str]:
-    """The last days of the intervals that end in the span, and the last day of all."""
+    """The last days of the intervals that end in the span, and the span's own last day."""
     months = _MONTHS.get(span.interval)
     if months is None:
         return
@@ -177,11 +177,11 @@ def _ends(span: Span) -> Iterator[str]:
 
 
 def _warnings(flows: _Flows, worths: Sequence[Worth], *, lacks_rate: bool) -> Iterator[PerformanceWarning]:
-    if not flows.known or any(one.unpriced for one in worths):
+    if not flows.known or any(worth.unpriced for worth in worths):
         yield _warning("unpriced", "Something has no price or no rate of exchange on a day that counts.")
-    if any(one.stale for one in worths):
+    if any(worth.stale for worth in worths):
         yield _warning("stale_price", "Some values are by prices or rates of more than a week before.")
-    if any(one.traded for one in worths):
+    if any(worth.traded for worth in worths):
         yield _warning("priced_by_trades", "Between the ends, some values are by what was paid in trades.")
     if flows.at_amount:
         message = f"{flows.at_amount} transfers or opening positions without a price of the day count at their amount."
@@ -204,7 +204,7 @@ def _percent(rate: float | None) -> str | None:
     return canonical(str((Decimal(rate) * 100).quantize(_PLACES, ROUND_HALF_UP)))
 
 
-def _days(before: str, last: str) -> int:
+def _days_between(before: str, last: str) -> int:
     return (datetime.date.fromisoformat(last) - datetime.date.fromisoformat(before)).days
 
 
@@ -212,24 +212,24 @@ def _days(before: str, last: str) -> int:
 
 
 def money_weighted(flows: Sequence[Flow]) -> float | None:
-    """The yearly rate at which all flows are worth nothing together, as XIRR.
+    """The yearly rate at which all flows together are worth nothing, as XIRR has it.
 
-    None: they have no such rate, or more than one.
+    None: there is no such rate, or more than one.
     """
     if not flows:
         return None
-    first = datetime.date.fromisoformat(min(one.date for one in flows))
-    dated = [((datetime.date.fromisoformat(one.date) - first).days / YEAR_DAYS, one.amount) for one in flows]
+    first = datetime.date.fromisoformat(min(flow.date for flow in flows))
+    dated = [((datetime.date.fromisoformat(flow.date) - first).days / YEAR_DAYS, flow.amount) for flow in flows]
 
     def worth(logarithm: float) -> float:
         return sum(amount * math.exp(max(-_MOST, min(_MOST, -logarithm * years))) for years, amount in dated)
 
     low, high = math.log(_LOWEST), math.log(_HIGHEST)
     grid = [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]
-    found = [pair for pair in itertools.pairwise(grid) if (worth(pair[0]) > 0) != (worth(pair[1]) > 0)]
-    if len(found) != 1:
+    crossings = [pair for pair in itertools.pairwise(grid) if (worth(pair[0]) > 0) != (worth(pair[1]) > 0)]
+    if len(crossings) != 1:
         return None
-    below, above = found[0]
+    below, above = crossings[0]
     positive = worth(below) > 0
     for _ in range(_HALVINGS):
         middle = (below + above) / 2
@@ -241,9 +241,9 @@ def money_weighted(flows: Sequence[Flow]) -> float | None:
 
 
 def time_weighted(links: Iterable[Link]) -> float | None:
-    """What 1 became over all links, less 1. None: one of them has less than nothing.
+    """The growth of 1 over all links, as a part of 1. None: a link holds less than nothing.
 
-    What moves on the last day of a link moves at its end; where nothing was held before, what came in came as it began.
+    What moves on the last day of a link moves at its end; where nothing was held before, it moves as the link begins.
     """
     grown = 1.0
     for link in links:
@@ -259,12 +259,12 @@ def time_weighted(links: Iterable[Link]) -> float | None:
 
 
 def yearly(rate: float, days: int) -> float | None:
-    """A rate over so many days as one of a year; None of less than a year, which is no sign of one (GIPS)."""
+    """The yearly rate of a rate over so many days. None of less than a year, which says little of one (GIPS)."""
     if days < YEAR_DAYS or rate <= -1:
         return None
     return math.exp(math.log1p(rate) * YEAR_DAYS / days) - 1
 
 
 def over(rate: float, days: int) -> float:
-    """A yearly rate over so many days."""
+    """What a yearly rate comes to over so many days."""
     return math.exp(math.log1p(rate) * days / YEAR_DAYS) - 1

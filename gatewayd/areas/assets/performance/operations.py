@@ -75,11 +75,11 @@ def accounts_of(choice: Choice) -> list[str]:
 
 def base_of(choice: Choice) -> str:
     """The base currency of the accounts. Raises `Problem` `validation_failed` where there are several."""
-    found = sorted({choice.places[id_].base_currency for id_ in accounts_of(choice)})
-    if len(found) > 1:
-        message = f"Its portfolios are kept in {' and '.join(found)}: ask for each of them."
+    currencies = sorted({choice.places[id_].base_currency for id_ in accounts_of(choice)})
+    if len(currencies) > 1:
+        message = f"Its portfolios are kept in {' and '.join(currencies)}: ask for each of them."
         raise invalid_field("legalEntityId", "conflict", message)
-    return found[0] if found else "GBP"
+    return currencies[0] if currencies else "GBP"
 
 
 OPERATIONS = (

@@ -98,8 +98,8 @@ def read(tx: ReadTx, subject: Subject) -> Records:
             held[scope_id, instrument_id].append((date, quantity_of(_outcome(text).quantity)))
         rows = tx.rows(_SELECT_ENTRIES, account_id=account_id, last=subject.last)
         entries += [Entry(*row) for row in rows]
-    entries.sort(key=lambda one: one.date)
-    ids = {instrument_id for _, instrument_id in held} | {one.instrument_id for one in entries}
+    entries.sort(key=lambda entry: entry.date)
+    ids = {instrument_id for _, instrument_id in held} | {entry.instrument_id for entry in entries}
     traded = _traded(entries)
     listed = {id_: _listed(tx, id_, subject.last, traded[id_]) for id_ in sorted(filter(None, ids))}
     return Records(held, listed, entries)
@@ -107,15 +107,15 @@ def read(tx: ReadTx, subject: Subject) -> Records:
 
 def _traded(entries: Iterable[Entry]) -> Mapping[str, list[Price]]:
     """What was paid for one unit, by instrument."""
-    found: dict[str, list[Price]] = defaultdict(list)
-    for one in entries:
-        if one.type in _TRADES and one.gross is not None and one.quantity is not None:
-            each = Fraction(one.gross, 10 ** exponent(one.currency)) / quantity_of(one.quantity)
-            found[one.instrument_id or ""].append(Price(one.date, each, one.currency))
-    return found
+    by_instrument: dict[str, list[Price]] = defaultdict(list)
+    for entry in entries:
+        if entry.type in _TRADES and entry.gross is not None and entry.quantity is not None:
+            each = Fraction(entry.gross, 10 ** exponent(entry.currency)) / quantity_of(entry.quantity)
+            by_instrument[entry.instrument_id or ""].append(Price(entry.date, each, entry.currency))
+    return by_instrument
 
 
 def _listed(tx: ReadTx, instrument_id: str, last: str, trades: list[Price]) -> Listed:
-    found = tx.rows(_SELECT_PRICES, instrument_id=instrument_id, last=last)
-    prices = [Price(date, Fraction(each), currency) for date, each, currency in found]
+    rows = tx.rows(_SELECT_PRICES, instrument_id=instrument_id, last=last)
+    prices = [Price(date, Fraction(each), currency) for date, each, currency in rows]
     return Listed(tx.value(_SELECT_SPLITS, instrument_id=instrument_id) or "[]", prices, trades)

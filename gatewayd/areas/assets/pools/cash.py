@@ -44,7 +44,7 @@ def add(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int) -> None:
     moved: Counter[tuple[str, str]] = Counter()
     for row in rows:
         moved[row.account_id, row.currency] += sign * row.net_amount.minor
-    _add(tx, moved)
+    _add_balances(tx, moved)
 
 
 def balances(tx: ReadTx, account_id: str) -> list[Money]:
@@ -53,18 +53,18 @@ def balances(tx: ReadTx, account_id: str) -> list[Money]:
 
 
 def missing(tx: ReadTx) -> Counter[tuple[str, str]]:
-    """By account and currency, what transactions come to more than the balance, where it is not 0: minor units."""
-    found: Counter[tuple[str, str]] = Counter({(account, of): minor for account, of, minor in tx.rows(_SELECT_MOVED)})
-    found.subtract({(account, of): balance for account, of, balance in tx.rows(_SELECT_ALL)})
-    return Counter({key: minor for key, minor in found.items() if minor})
+    """How much more transactions come to than the stored balance, by account and currency: minor units, if not 0."""
+    moved: Counter[tuple[str, str]] = Counter({(account, of): minor for account, of, minor in tx.rows(_SELECT_MOVED)})
+    moved.subtract({(account, of): balance for account, of, balance in tx.rows(_SELECT_ALL)})
+    return Counter({key: minor for key, minor in moved.items() if minor})
 
 
 def add_missing(tx: WriteTx) -> None:
-    """Let balances be what the transactions come to."""
-    _add(tx, missing(tx))
+    """Make the balances what the transactions come to."""
+    _add_balances(tx, missing(tx))
 
 
-def _add(tx: WriteTx, moved: Counter[tuple[str, str]]) -> None:
+def _add_balances(tx: WriteTx, moved: Counter[tuple[str, str]]) -> None:
     changed = [(tx.org_id, account_id, currency, minor) for (account_id, currency), minor in moved.items() if minor]
     if changed:
         tx.run_each(_ADD, changed)
@@ -76,7 +76,7 @@ def balances_on(tx: ReadTx, whose: Whose, date: str) -> list[Money]:
         sql, later, of = _SELECT_ACCOUNT_TODAY, _SELECT_ACCOUNT_LATER, {"account_id": whose.account_id}
     else:
         sql, later, of = _SELECT_PORTFOLIO_TODAY, _SELECT_PORTFOLIO_LATER, {"portfolio_id": whose.portfolio_id or ""}
-    found: Counter[str] = Counter(dict(tx.rows(sql, **of)))
+    by_currency: Counter[str] = Counter(dict(tx.rows(sql, **of)))
     if date < tx.today:
-        found.subtract(dict(tx.rows(later, date=date, **of)))
-    return [Money(balance, currency) for currency, balance in sorted(found.items()) if balance]
+        by_currency.subtract(dict(tx.rows(later, date=date, **of)))
+    return [Money(balance, currency) for currency, balance in sorted(by_currency.items()) if balance]

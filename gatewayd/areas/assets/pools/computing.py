@@ -56,7 +56,7 @@ NOTHING = Before("", Outcome(quantity="0", pool_quantity="0", pool_cost="0"))
 
 
 def restart(changed: str, days: Iterable[tuple[str, Outcome]]) -> str:
-    """The first of these days that a change of the ISO date `changed` may concern, or that date. Oldest first."""
+    """The first of these days that a change on the ISO date `changed` may concern, or that date. Oldest first."""
     earliest = days_after(changed, -WINDOW_DAYS)
     for date, outcome in days:
         if date >= changed:
@@ -67,12 +67,12 @@ def restart(changed: str, days: Iterable[tuple[str, Outcome]]) -> str:
 
 
 def _may_change(match: Match, changed: str) -> bool:
-    """Acquisitions of the 30 days go before the pool, and before what covers a short position."""
+    """Whether a day may: acquisitions of the 30 days go before the pool, and before what covers a short position."""
     return match.rule in ("pool", "later") or match.date is None or match.date >= changed
 
 
 def kept_of(days: Iterable[tuple[str, Outcome]], first: str) -> list[EarlierMatch]:
-    """What the disposals of these days, which are before `first`, have taken of acquisitions from then on."""
+    """What the disposals of these days, all before `first`, have taken of acquisitions from `first` on."""
     return [
         EarlierMatch(match.date, quantity_of(match.quantity) / quantity_of(outcome.factor), cost_of(match.cost))
         for _, outcome in days
@@ -161,18 +161,18 @@ def _outcome(day: Walked, unit: int, since: str | None) -> Outcome:
 
 
 def _small(day: Walked) -> int:
-    """All that distributions of the day take off a cost, or would where there was as much."""
+    """All that distributions of the day take off a cost, or would if there were so much of it."""
     return day.judged.small + sum(paid.amount for paid in day.judged.merged.values() if paid.share is None)
 
 
 def _disposal_cost(day: Walked) -> int:
     """What the day's disposals cost, without what was passed to the spouse."""
     named = zip(day.step.day.leaving, day.carried, strict=True)
-    return day.cost - sum(cost for one, cost in named if one.kind == "passed")
+    return day.cost - sum(cost for leaving, cost in named if leaving.kind == "passed")
 
 
 class _Costs(NamedTuple):
-    """What a day's disposals cost, what it cost that distributions were paid for, and what was beyond all cost."""
+    """What a day's disposals cost, what the parts cost that distributions dispose of, and what was beyond all cost."""
 
     disposal: int
     distributed: int
@@ -184,7 +184,7 @@ def _costs(day: Walked, outcome: Outcome) -> _Costs:
 
 
 def _gain(day: Walked, costs: _Costs, currency: str) -> int | None:
-    """In minor units; None where nothing is disposed of. Proceeds of a short position count as it is covered."""
+    """The gain in minor units; None: nothing is disposed of. Proceeds of a short position count once it is covered."""
     disposed = day.step.day.disposed
     if not disposed and not costs.beyond and not day.distributed:
         return None

@@ -1,4 +1,4 @@
-"""What a transaction brings to the holdings it concerns (Domain B3, C5). Pure but for what it asks of accounts."""
+"""What a transaction brings to the holdings that it concerns (Domain B3, C5). Pure, but it asks of accounts."""
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -31,7 +31,10 @@ class Contribution(NamedTuple):
 
 
 def unmeasured(row: AssetTransaction) -> str | None:
-    """The field that says how much of what is held a row is about, where it is left out: it is all of it."""
+    """The field that would say how much of what is held a row is about; it is left out, and all of it is meant.
+
+    None: the row needs no such field, or has it.
+    """
     if row.type in ("spin_off", "merger"):
         return "from_quantity" if row.from_quantity is None else None
     needs_it = row.type == "return_of_capital" and row.remaining_value is not None
@@ -52,25 +55,30 @@ def contributions(
     elif row.type in ("spin_off", "merger"):
         yield from _reorganised(row, own)
     else:
-        yield from _both(row, own)
+        yield from _in_both_scopes(row, own)
 
 
-def _day(row: AssetTransaction, own: Concerned) -> Day | None:
-    """A stock dividend costs what it is taxed on (TCGA 1992 s142), and else nothing: it is a bonus issue (CG51823)."""
-    day = _new(row)
+def _day_of(row: AssetTransaction, own: Concerned) -> Day | None:
+    """What a row brings to the holdings of its account; None: nothing.
+
+    A stock dividend that is taxed as a dividend costs what is taxed (TCGA 1992 s142); another is a bonus issue
+    (CG51823).
+    """
+    day = _empty_day(row)
     if row.type == "stock_dividend" and not (row.taxed_as_dividend and own.taxed_as_persons):
         day.bonus = _quantity(row)
     elif row.type in ("buy", "transfer_in", "opening_position", "stock_dividend"):
-        whole = row.type in ("buy", "transfer_in") and not row.spouse_transfer
-        day.acquired, day.acquired_cost = _quantity(row), _paid(row) if whole else _gross(row)
+        includes_costs = row.type in ("buy", "transfer_in") and not row.spouse_transfer
+        day.acquired, day.acquired_cost = _quantity(row), _amount_paid(row) if includes_costs else _gross(row)
     elif row.type == "transfer_out" and row.spouse_transfer:
         day.leaving = [_leaving(row, "passed")]
     elif row.type in ("sell", "transfer_out"):
-        day.disposed, day.proceeds = _quantity(row), _gross(row) - _base(row, row.fees) - _base(row, row.taxes)
+        costs = _in_base_currency(row, row.fees) + _in_base_currency(row, row.taxes)
+        day.disposed, day.proceeds = _quantity(row), _gross(row) - costs
     elif row.type == "bonus_issue":
         day.bonus = _quantity(row)
     elif row.type == "rights_issue":
-        day.added, day.added_cost = _quantity(row), _paid(row)
+        day.added, day.added_cost = _quantity(row), _amount_paid(row)
     elif row.type == "return_of_capital":
         day.distributions = _distributed(row)
     elif row.type in _RAISES:
@@ -80,8 +88,8 @@ def _day(row: AssetTransaction, own: Concerned) -> Day | None:
     return day
 
 
-def _both(row: AssetTransaction, own: Concerned) -> Iterator[Contribution]:
-    day = _day(row, own)
+def _in_both_scopes(row: AssetTransaction, own: Concerned) -> Iterator[Contribution]:
+    day = _day_of(row, own)
     if day is None or row.instrument_id is None:
         return
     yield Contribution(own.account, row.instrument_id, day)
@@ -98,19 +106,19 @@ def _transfer(row: AssetTransaction, own: Concerned, counter: Concerned) -> Iter
                 meets = other if other is not None and other.currency == scope.currency else None
                 yield Contribution(scope, instrument_id, _passed(row, meets))
     elif own.wrapped == counter.wrapped and own.account.currency == counter.account.currency:
-        day = _new(row)
+        day = _empty_day(row)
         if row.type == "transfer_out":
             day.leaving = [_leaving(row, "moved", (counter.account.id, instrument_id))]
         else:
             day.added = _quantity(row)
         yield Contribution(own.account, instrument_id, day)
     else:
-        yield from _both(row, own)
+        yield from _in_both_scopes(row, own)
 
 
 def _passed(row: AssetTransaction, meets: Scope | None) -> Day:
     """A gift between spouses: it arrives at what it cost, or at the amount given where we don't see that cost."""
-    day = _new(row)
+    day = _empty_day(row)
     if row.type == "transfer_out":
         day.leaving = [_leaving(row, "passed", meets and (meets.id, row.instrument_id or ""))]
     else:
@@ -124,7 +132,7 @@ def _reorganised(row: AssetTransaction, own: Concerned) -> Iterator[Contribution
     for scope in (own.account, own.pool):
         if scope is None:
             continue
-        leaves, joins = _new(row), _new(row)
+        leaves, joins = _empty_day(row), _empty_day(row)
         kind: Departure = "spun_off" if row.type == "spin_off" else "removed"
         leaves.leaving = [_leaving(row, kind, (scope.id, new))]
         if row.type == "merger":
@@ -159,13 +167,13 @@ def _distributed(row: AssetTransaction) -> list[Distribution]:
             transaction_id=row.id,
             quantity=paid_on or "0",
             amount=cost_text(amount),
-            remaining=None if row.remaining_value is None else cost_text(_base(row, row.remaining_value)),
+            remaining=None if row.remaining_value is None else cost_text(_in_base_currency(row, row.remaining_value)),
             small=row.small_distribution,
         )
     ]
 
 
-def _new(row: AssetTransaction) -> Day:
+def _empty_day(row: AssetTransaction) -> Day:
     return Day(row.trade_date, transactions=1)
 
 
@@ -174,12 +182,12 @@ def _quantity(row: AssetTransaction) -> Fraction:
 
 
 def _gross(row: AssetTransaction) -> int:
-    return 0 if row.gross_amount is None else _base(row, row.gross_amount)
+    return 0 if row.gross_amount is None else _in_base_currency(row, row.gross_amount)
 
 
-def _paid(row: AssetTransaction) -> int:
-    return _gross(row) + _base(row, row.fees) + _base(row, row.taxes)
+def _amount_paid(row: AssetTransaction) -> int:
+    return _gross(row) + _in_base_currency(row, row.fees) + _in_base_currency(row, row.taxes)
 
 
-def _base(row: AssetTransaction, amount: Money) -> int:
+def _in_base_currency(row: AssetTransaction, amount: Money) -> int:
     return cost_of_amount(amount.minor, row.currency, row.fx_rate) if amount.minor else 0

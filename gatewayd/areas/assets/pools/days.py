@@ -169,27 +169,27 @@ class Day:
             self._change_named(other, sign)
 
     def _change_named(self, other: "Day", sign: int) -> None:
-        """What stands by its transaction."""
+        """Change what stands by its transaction: what leaves, and distributions."""
         if sign < 0:
-            self.staying |= {one.transaction_id for one in other.leaving}
-            self.staying |= {one.transaction_id for one in other.distributions}
+            self.staying |= {leaving.transaction_id for leaving in other.leaving}
+            self.staying |= {distribution.transaction_id for distribution in other.distributions}
             return
         self.staying |= other.staying
-        left = [one for one in self.leaving if one.transaction_id not in other.staying]
-        self.leaving = sorted([*left, *other.leaving], key=lambda one: one.transaction_id)
-        paid = [one for one in self.distributions if one.transaction_id not in other.staying]
-        self.distributions = sorted([*paid, *other.distributions], key=lambda one: one.transaction_id)
+        left = [leaving for leaving in self.leaving if leaving.transaction_id not in other.staying]
+        self.leaving = sorted([*left, *other.leaving], key=lambda leaving: leaving.transaction_id)
+        paid = [distribution for distribution in self.distributions if distribution.transaction_id not in other.staying]
+        self.distributions = sorted([*paid, *other.distributions], key=lambda distribution: distribution.transaction_id)
 
     @property
     def passed(self) -> Fraction:
         """How much goes to the spouse: it leaves as a disposal does, without gain or loss (TCGA 1992 s58)."""
-        return sum((quantity_of(one.quantity) for one in self.leaving if one.kind == "passed"), ZERO)
+        return sum((quantity_of(leaving.quantity) for leaving in self.leaving if leaving.kind == "passed"), ZERO)
 
     @property
     def departed(self) -> Fraction:
         """How much leaves by transfers and mergers, which are matched with nothing."""
         kinds = ("moved", "removed")
-        return sum((quantity_of(one.quantity) for one in self.leaving if one.kind in kinds), ZERO)
+        return sum((quantity_of(leaving.quantity) for leaving in self.leaving if leaving.kind in kinds), ZERO)
 
 
 def read_day(date: str, inputs: Inputs) -> Day:
@@ -212,7 +212,7 @@ def read_day(date: str, inputs: Inputs) -> Day:
 
 
 def arriving(date: str, kind: Departure, cost: int, lot_cost: int, *, pooled: bool) -> Day:
-    """What a holding takes over, at what it cost where it left: on average, and by lots, which no pool has."""
+    """What a holding takes over at the cost that it had where it left: on average, and by lots, which no pool has."""
     day = Day(date, lot_difference=0 if pooled else lot_cost - cost)
     if kind == "passed":
         day.acquired_cost = cost

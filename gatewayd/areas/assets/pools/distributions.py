@@ -59,18 +59,18 @@ class Taken(NamedTuple):
 NONE: Final = Judged(0, [], {})
 
 
-def judge(found: Sequence[Distribution], leaving: Iterable[Leaving], currency: str) -> Judged:
+def judge(distributions: Sequence[Distribution], leaving: Iterable[Leaving], currency: str) -> Judged:
     """What the distributions of one day of a holding are, in its base currency.
 
     Chosen: whether they are small is asked of all of a day together, as of one shareholding (CG57840).
     """
-    removed = {one.transaction_id for one in leaving if one.kind == "removed"}
-    together = _are_small(found, currency)
+    removed = {departure.transaction_id for departure in leaving if departure.kind == "removed"}
+    together = _are_small(distributions, currency)
     judged = Judged(0, [], {})
-    for place, one in enumerate(found):
-        part_ = Part(place, cost_of(one.amount), _share(one, together=together))
-        if one.transaction_id in removed:
-            judged.merged[one.transaction_id] = part_
+    for place, distribution in enumerate(distributions):
+        part_ = Part(place, cost_of(distribution.amount), _share(distribution, together=together))
+        if distribution.transaction_id in removed:
+            judged.merged[distribution.transaction_id] = part_
         elif part_.share is None:
             judged = judged._replace(small=judged.small + part_.amount)
         else:
@@ -87,18 +87,20 @@ def take(paid: Part, cost: int) -> Taken:
     return Taken(off, off, paid.amount, 0)
 
 
-def _share(one: Distribution, *, together: bool) -> Fraction | None:
-    small = together if one.small is None else one.small
-    if small or one.remaining is None:
+def _share(distribution: Distribution, *, together: bool) -> Fraction | None:
+    small = together if distribution.small is None else distribution.small
+    if small or distribution.remaining is None:
         return None
-    amount = cost_of(one.amount)
-    return Fraction(amount, amount + cost_of(one.remaining))
+    amount = cost_of(distribution.amount)
+    return Fraction(amount, amount + cost_of(distribution.remaining))
 
 
-def _are_small(found: Sequence[Distribution], currency: str) -> bool:
-    amount = sum(cost_of(one.amount) for one in found)
+def _are_small(distributions: Sequence[Distribution], currency: str) -> bool:
+    amount = sum(cost_of(distribution.amount) for distribution in distributions)
     if currency == SMALL_CURRENCY and amount <= SMALL_AMOUNT * COST_UNIT:
         return True
-    if any(one.remaining is None for one in found):
+    if any(distribution.remaining is None for distribution in distributions):
         return False
-    return amount <= _SMALL_PART * (amount + sum(cost_of(one.remaining or "0") for one in found))
+    return amount <= _SMALL_PART * (
+        amount + sum(cost_of(distribution.remaining or "0") for distribution in distributions)
+    )

@@ -21,8 +21,8 @@ _UNWRITTEN = {0: "0", 1: "1"}  # these very texts are defaults of `Inputs` and `
 def cost_of(text: str) -> int:
     """The cost of a decimal text, which has at most 20 places."""
     sign, text = (-1, text[1:]) if text[0] == "-" else (1, text)
-    whole, _, fraction = text.partition(".")
-    return sign * int(whole + fraction.ljust(COST_PLACES, "0"))
+    integer, _, fraction = text.partition(".")
+    return sign * int(integer + fraction.ljust(COST_PLACES, "0"))
 
 
 def cost_text(cost: int) -> str:
@@ -48,8 +48,8 @@ def quantity_of(text: str) -> Fraction:
     if "/" in text:
         numerator, _, denominator = text.partition("/")
         return Fraction(int(numerator), int(denominator))
-    whole, point, fraction = text.partition(".")
-    return Fraction(int(whole + fraction), 10 ** len(fraction)) if point else Fraction(int(whole))
+    integer, point, fraction = text.partition(".")
+    return Fraction(int(integer + fraction), 10 ** len(fraction)) if point else Fraction(int(integer))
 
 
 def quantity_text(quantity: Fraction) -> str:
@@ -69,6 +69,6 @@ def minor_of(cost: int, currency: str) -> int:
     return half_up(half_up(cost, _NOISE), 10 ** (12 - exponent(currency)))
 
 
-def part(cost: int, quantity: int, whole: int) -> int:
-    """What `quantity` of a `whole` above 0 costs, rounded down; all of it costs all."""
-    return cost * quantity // whole
+def part(cost: int, quantity: int, total: int) -> int:
+    """What `quantity` of a `total` above 0 costs, rounded down; all of it costs all."""
+    return cost * quantity // total

@@ -89,9 +89,9 @@ def ratio_between(splits: str, after: str, until: str) -> Fraction:
     """Units at the end of the ISO date `until` for one at the end of `after`. `splits` is their JSON."""
     ratio = Fraction(1)
     if splits != "[]":
-        for one in _splits(splits):
-            if after < one.date <= until:
-                ratio *= Fraction(one.numerator, one.denominator)
+        for split in _splits(splits):
+            if after < split.date <= until:
+                ratio *= Fraction(split.numerator, split.denominator)
     return ratio
 
 
@@ -116,13 +116,13 @@ class HeldOn:
         else:
             sql, past_sql, of = _SELECT_ENTITY, _SELECT_PAST_ENTITY, {"legal_entity_id": whose.legal_entity_id}
         if not self._is_past:
-            return (_held(row) for row in self._tx.each(sql, open=int(not self._closed), **of, **self._ids))
+            return (_held_now(row) for row in self._tx.each(sql, open=int(not self._closed), **of, **self._ids))
         rows = self._tx.each(past_sql, open=0, date=self._date, **of, **self._ids)
-        found = (held for row in rows if (held := _past(row, self._date)) is not None)
-        return (held for held in found if self._closed or held.quantity != 0)
+        past = (held for row in rows if (held := _held_in_past(row, self._date)) is not None)
+        return (held for held in past if self._closed or held.quantity != 0)
 
     def end(self, instrument_id: str) -> None:
-        """Let what is asked from here on be about instruments up to this one."""
+        """Limit what is asked from here on to instruments up to this one."""
         self._ids["last"] = instrument_id
 
     def pools(self) -> dict[str, Held]:
@@ -130,14 +130,14 @@ class HeldOn:
         if self._is_past:
             return self._past().held()
         values = {"scope_id": self._whose.legal_entity_id, "open": int(not self._closed), **self._ids}
-        return {row[1]: _held(row) for row in self._tx.rows(_SELECT_SCOPE, **values)}
+        return {row[1]: _held_now(row) for row in self._tx.rows(_SELECT_SCOPE, **values)}
 
     def gains(self, held: Collection[Held], first: str, *, pooled: bool) -> dict[Key, tuple[int, int]]:
         """The gains since an ISO date, by scope and instrument: by pool or average, and by lots. Minor units.
 
         Of the accounts of these holdings, and with `pooled` of the pool of the legal entity.
         """
-        scopes = {one.scope_id for one in held}
+        scopes = {holding.scope_id for holding in held}
         if pooled:
             scopes.add(self._whose.legal_entity_id)
         values = {"first": first, "date": self._date, **self._ids}
@@ -147,10 +147,10 @@ class HeldOn:
             for instrument_id, gain, lots in self._tx.rows(_SELECT_GAINS, scope_id=scope_id, **values)
         }
         if self._is_past:
-            for one in held:
-                if one.quantity < 0:  # what has covered it since is not known yet
-                    key = Key(one.scope_id, one.instrument_id)
-                    days = reading.replayed_account(self._tx, key, self._date, one.currency)
+            for holding in held:
+                if holding.quantity < 0:  # what has covered it since is not known yet
+                    key = Key(holding.scope_id, holding.instrument_id)
+                    days = reading.replayed_account(self._tx, key, self._date, holding.currency)
                     gains[key] = _gains(self._tx, key, days, first)
             if pooled:
                 gains |= self._past().gains(first)
@@ -173,14 +173,14 @@ class _PastPools:
 
     def held(self) -> dict[str, Held]:
         """What each held, by instrument."""
-        found = {}
+        by_instrument = {}
         for key, row in self._rows.items():
             if key in self._anew:
-                day, one = self._anew[key][-1]
-                found[key.instrument_id] = _from_outcome(row, one.outcome, day.date, self._date)
-            elif (held := _past(row, self._date)) is not None:
-                found[key.instrument_id] = held
-        return found
+                day, computed = self._anew[key][-1]
+                by_instrument[key.instrument_id] = _from_outcome(row, computed.outcome, day.date, self._date)
+            elif (held := _held_in_past(row, self._date)) is not None:
+                by_instrument[key.instrument_id] = held
+        return by_instrument
 
     def gains(self, first: str) -> dict[Key, tuple[int, int]]:
         """The gains since an ISO date of those that were seen otherwise."""
@@ -188,26 +188,28 @@ class _PastPools:
 
 
 def _gains(tx: ReadTx, key: Key, days: list[tuple[Day, Computed]], first: str) -> tuple[int, int]:
-    """The gains since an ISO date, where these days, the last ones, are other than stored."""
+    """The gains since an ISO date of a holding whose last days, these, are other than they are stored."""
     gain, lots = tx.row(_SELECT_GAINS_BEFORE, first=first, until=days[0][0].date, **key._asdict()) or (0, 0)
-    since = [one for day, one in days if day.date >= first]
-    return (gain or 0) + sum(one.gain or 0 for one in since), (lots or 0) + sum(one.lot_gain or 0 for one in since)
+    since = [computed for day, computed in days if day.date >= first]
+    gained = sum(computed.gain or 0 for computed in since)
+    gained_by_lots = sum(computed.lot_gain or 0 for computed in since)
+    return (gain or 0) + gained, (lots or 0) + gained_by_lots
 
 
 def _last_date(row: Row) -> str:
     return str(row[7])
 
 
-def _past(row: Row, date: str) -> Held | None:
+def _held_in_past(row: Row, date: str) -> Held | None:
     """What was held at the end of a day; None where nothing had happened yet."""
     day, text = row[9:]
     if _last_date(row) <= date:
-        held = _held(row)
+        held = _held_now(row)
         return held._replace(quantity=held.quantity / ratio_between(row[8], date, LAST_DATE))
     return None if day is None else _from_outcome(row, _outcome(text), day, date)
 
 
-def _held(row: Row) -> Held:
+def _held_now(row: Row) -> Held:
     scope_id, instrument_id, quantity, cost, lot_cost, currency, since = row[:7]
     lots = 0 if lot_cost is None else cost_of(lot_cost)
     return Held(scope_id, instrument_id, quantity_of(quantity), cost_of(cost), lots, currency, since)

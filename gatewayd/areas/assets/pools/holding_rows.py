@@ -132,7 +132,7 @@ def lots(tx: ReadTx, key: Key, first: str, until: str) -> Iterator[Lot]:
 def write_days(tx: WriteTx, key: Key, days: Sequence[StoredDay]) -> None:
     """Store days, new ones and those that are there."""
     if days:
-        tx.run_each(_UPSERT_DAY, [_values(tx.org_id, key, day) for day in days])
+        tx.run_each(_UPSERT_DAY, [_column_values(tx.org_id, key, day) for day in days])
 
 
 def delete_days(tx: WriteTx, key: Key, dates: Sequence[str]) -> None:
@@ -141,7 +141,7 @@ def delete_days(tx: WriteTx, key: Key, dates: Sequence[str]) -> None:
         tx.run(_DELETE_DAY, date=date, **key._asdict())
 
 
-def _values(org_id: str, key: Key, day: StoredDay) -> tuple[object, ...]:
+def _column_values(org_id: str, key: Key, day: StoredDay) -> tuple[object, ...]:
     inputs, outcome = _encode(day.inputs).decode(), _encode(day.outcome).decode()
     disposes = int(day.gain is not None or day.lot_gain is not None)
     return (org_id, *key, day.date, inputs, outcome, disposes, day.gain, day.lot_gain)
@@ -196,14 +196,14 @@ def put_holding(tx: WriteTx, scope: Scope, instrument_id: str, last: tuple[str, 
 
 
 def delete_holding(tx: WriteTx, key: Key) -> None:
-    """There is no day left."""
+    """Delete a holding that has no day left."""
     tx.run(_DELETE_HOLDING, **key._asdict())
 
 
 def holders(tx: ReadTx, instrument_id: str) -> list[Scope]:
     """Every scope of the organization that holds an instrument, or did. Whether one allows shorts is not told."""
-    found = tx.rows(_SELECT_SCOPES, instrument_id=instrument_id)
-    return [Scope(id_, entity_id, portfolio_id, currency, False) for id_, entity_id, portfolio_id, currency in found]
+    rows = tx.rows(_SELECT_SCOPES, instrument_id=instrument_id)
+    return [Scope(id_, entity_id, portfolio_id, currency, False) for id_, entity_id, portfolio_id, currency in rows]
 
 
 def following(tx: ReadTx, after: Key, count: int) -> list[StoredHolding]:

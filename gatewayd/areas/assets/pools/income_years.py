@@ -41,8 +41,8 @@ class _Key(NamedTuple):
 
 
 def add(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int) -> None:
-    """Let transactions count as income, those that are any, or no more where `sign` is -1."""
-    _add(tx, _sums(rows, sign))
+    """Count transactions as income, those that are any; where `sign` is -1, no longer."""
+    _add_sums(tx, _sums(rows, sign))
 
 
 def missing(tx: ReadTx) -> list[tuple[str, int]]:
@@ -51,18 +51,18 @@ def missing(tx: ReadTx) -> list[tuple[str, int]]:
 
 
 def add_missing(tx: WriteTx) -> None:
-    """Let the sums be those of the transactions."""
-    _add(tx, _missing(tx))
+    """Make the sums those of the transactions."""
+    _add_sums(tx, _missing(tx))
 
 
 def _missing(tx: ReadTx) -> dict[_Key, list[int]]:
-    """What transactions come to more than the sums that are stored."""
-    found = _sums((TRANSACTIONS.read(tx, row) for row in tx.each(_SELECT_COUNTING)), 1)
+    """How much more transactions come to than the sums that are stored."""
+    sums = _sums((TRANSACTIONS.read(tx, row) for row in tx.each(_SELECT_COUNTING)), 1)
     for row in tx.rows(_SELECT):
-        of = found[_Key(*row[:7])]
+        of = sums[_Key(*row[:7])]
         for index, value in enumerate(row[7:]):
             of[index] -= value
-    return {key: values for key, values in found.items() if any(values)}
+    return {key: values for key, values in sums.items() if any(values)}
 
 
 def _sums(rows: Iterable[AssetTransaction], sign: int) -> dict[_Key, list[int]]:
@@ -74,18 +74,18 @@ def _sums(rows: Iterable[AssetTransaction], sign: int) -> dict[_Key, list[int]]:
             continue
         assert row.gross_amount is not None
         assert row.gross_base is not None
-        found = sums[_key(row, pay_date)]
+        values = sums[_sum_key(row, pay_date)]
         for index, value in enumerate((1, row.gross_amount.minor, row.gross_base.minor, row.taxes.minor)):
-            found[index] += sign * value
+            values[index] += sign * value
     return sums
 
 
-def _add(tx: WriteTx, sums: Mapping[_Key, Sequence[int]]) -> None:
+def _add_sums(tx: WriteTx, sums: Mapping[_Key, Sequence[int]]) -> None:
     if sums:
         tx.run_each(_ADD, [(tx.org_id, *key, *values) for key, values in sums.items()])
 
 
-def _key(row: AssetTransaction, pay_date: str) -> _Key:
+def _sum_key(row: AssetTransaction, pay_date: str) -> _Key:
     return _Key(
         account_id=row.account_id,
         year=first_year_of(pay_date),

@@ -31,7 +31,7 @@ class Lot(NamedTuple):
 class LotDay(NamedTuple):
     """What the lots make of a day: what is left, the costs of its `leaving`, its disposals' cost, and its gain.
 
-    `distributed_cost` is that of what distributions were given for.
+    `distributed_cost` is the cost of the parts that distributions dispose of.
     """
 
     lots: Lots
@@ -62,7 +62,7 @@ class LotWalk:
         self._excess = self._distributed_cost = self._base = 0
 
     def day(self, walked: Walked) -> LotDay:
-        """One day more, in the order of its walk."""
+        """Enter one day more, in the order of its walk."""
         entered = Fraction(walked.entered, self._unit)
         self._enter(walked, entered)
         before = Costs(self._cost, min(walked.step.cost, walked.cost_entered) if entered else 0)
@@ -109,7 +109,7 @@ class LotWalk:
         self._cost = cost
 
     def _spin_off(self, walked: Walked, costs: Costs) -> None:
-        """As of the pool: of the lots together, in proportion to what they cost."""
+        """Take the costs of spin-offs as the pool does: out of all lots together, in proportion to what they cost."""
         left = costs
         for report in spin_offs.reports(walked.step):
             before = left
@@ -120,7 +120,7 @@ class LotWalk:
                 self._rescale(left.cost, walked.step.day.date)
 
     def _rescale_original(self, before: Costs, cost: int, date: str) -> None:
-        """Let all cost so much that was not bought on the day, whose lot keeps its part of the cost."""
+        """Let all that was not bought on the day cost so much; the day's own lot keeps its part of the cost."""
         original, left = before.cost - before.bought, cost - before.bought
         if left == original:
             return
@@ -136,7 +136,7 @@ class LotWalk:
         self._cost = cost
 
     def _distribute(self, walked: Walked) -> None:
-        """As of the pool: the parts are of all lots, in proportion to what they cost."""
+        """Take the costs of distributions as the pool does: out of all lots, in proportion to what they cost."""
         cost = self._cost
         for paid in walked.judged.parts:
             of = portion(walked.step, walked.step.paid_on[paid.place])
@@ -145,7 +145,7 @@ class LotWalk:
             self._rescale(self._cost - off, walked.step.day.date)
 
     def _depart(self, walked: Walked, held: int) -> int:
-        """What leaves at cost, of so many units that are held; answers how many are after it."""
+        """Take out what leaves at cost, of so many units that are held; answers how many are held after it."""
         for index, units in enumerate(walked.left):
             if units:
                 self._carried[index] = self._take(units, held)
@@ -159,7 +159,7 @@ class LotWalk:
         return held
 
     def _take(self, units: int, held: int) -> int:
-        """The cost of the units that came first, of as many as are held."""
+        """Take the units that came first, of as many as are held; answers what they cost."""
         if units >= held:
             cost, self._cost, self._loose = self._cost, 0, 0
             self._new.clear()
@@ -196,10 +196,10 @@ class LotWalk:
         return self._current
 
     def _pass_on(self, walked: Walked, cost: int) -> int:
-        """What was passed on shares the cost of the day's disposals pro rata. Returns the cost of the others."""
+        """Share the cost of the day's disposals pro rata with what was passed on; answers the cost of the others."""
         units = walked.step.disposed
-        for index, one in enumerate(walked.step.day.leaving):
-            if one.kind == "passed":
+        for index, leaving in enumerate(walked.step.day.leaving):
+            if leaving.kind == "passed":
                 passed = walked.step.departures[index]
                 self._carried[index] = gone = part(cost, passed, units)
                 cost, units = cost - gone, units - passed
@@ -219,6 +219,6 @@ class LotWalk:
         )
 
 
-def _part(cost: int, quantity: Fraction, whole: Fraction) -> int:
-    ratio = quantity / whole if quantity != whole else ONE
+def _part(cost: int, quantity: Fraction, total: Fraction) -> int:
+    ratio = quantity / total if quantity != total else ONE
     return part(cost, ratio.numerator, ratio.denominator)

@@ -83,7 +83,9 @@ def restated(
     """The days in units of one size, and how many of those are one share of the very first day."""
     steps = _factors(start, days, splits)
     shares = [_shares(step) for step in steps]
-    sizes = {quantity.denominator for row in shares for quantity in row} | {one.quantity.denominator for one in kept}
+    sizes = {quantity.denominator for row in shares for quantity in row} | {
+        match.quantity.denominator for match in kept
+    }
     unit = math.lcm(start.held.denominator, start.pool.denominator, *sizes)
     held = units_of(start.held, unit)
     for step, row in zip(steps, shares, strict=True):
@@ -92,8 +94,8 @@ def restated(
         step.acquired, step.cost, step.added = acquired, step.day.acquired_cost, added
         step.held, step.brought, step.departures = held, acquired + added, departures
         named = list(zip(step.day.leaving, departures, strict=True))
-        step.out = step.disposed = disposed + sum(units for one, units in named if one.kind == "passed")
-        gone = sum(units for one, units in named if one.kind in ("moved", "removed"))
+        step.out = step.disposed = disposed + sum(units for leaving, units in named if leaving.kind == "passed")
+        gone = sum(units for leaving, units in named if leaving.kind in ("moved", "removed"))
         held += acquired + added - step.out - gone
     return steps, unit
 
@@ -107,10 +109,10 @@ def match_days(steps: Sequence[Step], kept: Iterable[EarlierMatch], unit: int) -
     for step in steps:
         _take(step, step, "same_day")
     by_date = {step.day.date: step for step in steps}
-    for one in kept:
-        step = by_date[one.date]
-        step.acquired -= units_of(one.quantity, unit)
-        step.cost -= one.cost
+    for match in kept:
+        step = by_date[match.date]
+        step.acquired -= units_of(match.quantity, unit)
+        step.cost -= match.cost
     for index, step in enumerate(steps):
         if step.out:
             last = days_after(step.day.date, WINDOW_DAYS)
@@ -156,8 +158,8 @@ def _shares(step: Step) -> list[Fraction]:
     """Acquired, disposed of and added, each of what leaves and of what is paid on, in shares of the very first day."""
     day = step.day
     quantities = [day.acquired, day.disposed, day.added + step.unheld]
-    quantities += [quantity_of(one.quantity) for one in day.leaving]
-    quantities += [quantity_of(one.quantity) for one in day.distributions]
+    quantities += [quantity_of(leaving.quantity) for leaving in day.leaving]
+    quantities += [quantity_of(distribution.quantity) for distribution in day.distributions]
     return quantities if step.factor == 1 else [quantity / step.factor for quantity in quantities]
 
 

@@ -1,9 +1,9 @@
 """What others read of single holdings: whether one is open, days with disposals, a pool as it was seen. Reads only.
 
-At the end of a past day what came later was matched with nothing. A pool was seen otherwise than it is stored where
-something that left in the 30 days before was identified with what was acquired after the day, and where a short
-position was open, for something may have covered it since. What such a pool gave at cost, to a spouse or to another
-instrument, came to the other pool at another cost too.
+At the end of a past day, nothing was matched with what came later. A pool was seen otherwise than it is stored now in
+two cases: something left in the 30 days before, and was matched with a later acquisition; or a short position was open,
+which something may have covered since. What such a pool gave at cost, to a spouse or to another instrument, had another
+cost then too.
 """
 
 from collections import Counter, defaultdict
@@ -89,14 +89,14 @@ class Range(NamedTuple):
 
 def open_position(tx: ReadTx, account_id: str) -> str | None:
     """The id of an instrument that the account holds, or owes; None where it is empty."""
-    found: str | None = tx.value(_SELECT_OPEN, scope_id=account_id)
-    return found
+    instrument_id: str | None = tx.value(_SELECT_OPEN, scope_id=account_id)
+    return instrument_id
 
 
 def short_position(tx: ReadTx, account_id: str) -> str | None:
     """The id of an instrument of which the account has sold more than it held; None where there is none."""
-    found: str | None = tx.value(_SELECT_SHORT, scope_id=account_id)
-    return found
+    instrument_id: str | None = tx.value(_SELECT_SHORT, scope_id=account_id)
+    return instrument_id
 
 
 def disposals(
@@ -104,7 +104,7 @@ def disposals(
 ) -> Iterator[tuple[str, StoredDay]]:
     """The days of a scope with gains, of one instrument or of all, oldest first, with their instruments.
 
-    Those behind the day and instrument `after`, one by one, for those who stop early.
+    They begin behind the day and instrument `after`, and come one by one, for those who stop early.
     """
     values = {"scope_id": scope_id, "first": max(days.first, after[0]), "last": days.last, "after_date": after[0]}
     if instrument_id is None:
@@ -132,15 +132,15 @@ def quantity_held(tx: ReadTx, account_id: str, instrument_id: str, date: str) ->
 
 def traded(tx: ReadTx, key: Key, date: str) -> Fraction:
     """By how much the trades and gifts of a day changed a holding."""
-    found = next((day for day in holding_rows.days_between(tx, key, date, date) if day.date == date), None)
-    if found is None:
+    stored = next((day for day in holding_rows.days_between(tx, key, date, date) if day.date == date), None)
+    if stored is None:
         return Fraction(0)
-    day = read_day(date, found.inputs)
+    day = read_day(date, stored.inputs)
     return day.acquired - day.disposed - day.passed
 
 
 def is_restated(tx: ReadTx, key: Key, date: str) -> bool:
-    """Whether a split of an ISO date changes a holding: what was held then, or sold so late that it may be matched."""
+    """Whether a split of an ISO date changes a holding: it is held, or was sold so late that it may be matched."""
     last = next(holding_rows.days_backwards(tx, key, date), None)
     return last is not None and (last[1].quantity != "0" or last[0] >= days_after(date, -WINDOW_DAYS))
 
@@ -149,44 +149,45 @@ def is_restated(tx: ReadTx, key: Key, date: str) -> bool:
 
 
 def replayed(tx: ReadTx, key: Key, first: str, last: str, more: Iterable[Day] = ()) -> list[tuple[Day, Computed]]:
-    """The days of a pool as if nothing had happened after `last`, those from 30 days before `first` on.
+    """The days of a pool from 30 days before `first` on, as if nothing had happened after `last`.
 
-    `more` is what is imagined besides, from `first` on.
+    `more` are days that are imagined besides, from `first` on.
     """
     start = days_after(first, -WINDOW_DAYS)
-    found, before = _until(tx, key, start, last)
+    stored, before = _days_until(tx, key, start, last)
     if before.outcome.pool_quantity.startswith("-"):
         start = holding_rows.short_since(tx, key, before.date)
-        found, before = _until(tx, key, start, last)
-    days = {day.date: read_day(day.date, day.inputs) for day in found if day.date >= start}
-    for one in more:
-        days.setdefault(one.date, Day(one.date)).add(one)
-    kept = computing.kept_of([(day.date, day.outcome) for day in found if day.date < start], start)
-    kept = [one for one in kept if one.date in days]
+        stored, before = _days_until(tx, key, start, last)
+    days = {day.date: read_day(day.date, day.inputs) for day in stored if day.date >= start}
+    for imagined in more:
+        days.setdefault(imagined.date, Day(imagined.date)).add(imagined)
+    kept = computing.kept_of([(day.date, day.outcome) for day in stored if day.date < start], start)
+    kept = [match for match in kept if match.date in days]
     ordered = [days[date] for date in sorted(days)]
-    return list(zip(ordered, computing.pooled(before, ordered, _facts(tx, key, last), kept), strict=True))
+    return list(zip(ordered, computing.pooled(before, ordered, _splits_until(tx, key, last), kept), strict=True))
 
 
 def replayed_account(tx: ReadTx, key: Key, last: str, currency: str) -> list[tuple[Day, Computed]]:
     """The days of the short position that an account has at the end of an ISO date, as if nothing had come after it."""
     start = holding_rows.short_since(tx, key, days_after(last, 1))
-    found, before = _until(tx, key, start, last)
-    days = [read_day(day.date, day.inputs) for day in found if day.date >= start]
+    stored, before = _days_until(tx, key, start, last)
+    days = [read_day(day.date, day.inputs) for day in stored if day.date >= start]
 
     def earlier(first: str) -> Iterator[Lot]:
         return holding_rows.lots(tx, key, first, start)
 
-    return list(zip(days, computing.averaged(before, days, _facts(tx, key, last), earlier, currency), strict=True))
+    computed = computing.averaged(before, days, _splits_until(tx, key, last), earlier, currency)
+    return list(zip(days, computed, strict=True))
 
 
-def _until(tx: ReadTx, key: Key, start: str, last: str) -> tuple[list[StoredDay], Before]:
+def _days_until(tx: ReadTx, key: Key, start: str, last: str) -> tuple[list[StoredDay], Before]:
     """The stored days up to `last` from 30 days before `start` on, and the last one before `start`."""
-    found = holding_rows.days_between(tx, key, days_after(start, -WINDOW_DAYS), last)
-    before = next((day for day in reversed(found) if day.date < start), None)
-    return found, NOTHING if before is None else Before(before.date, before.outcome)
+    stored = holding_rows.days_between(tx, key, days_after(start, -WINDOW_DAYS), last)
+    before = next((day for day in reversed(stored) if day.date < start), None)
+    return stored, NOTHING if before is None else Before(before.date, before.outcome)
 
 
-def _facts(tx: ReadTx, key: Key, last: str) -> list[Split]:
+def _splits_until(tx: ReadTx, key: Key, last: str) -> list[Split]:
     return [split for split in splits.of_instrument(tx, key.instrument_id) if split.date <= last]
 
 
@@ -205,10 +206,10 @@ def days_of(tx: ReadTx, key: Key, until: str, after: str, count: int, *, matched
     left = None if before is None else before[1]
     if not matched or not days or until >= tx.today:
         return Days(days, left)
-    anew = {day.date: (day, one) for day, one in seen_otherwise(tx, key.scope_id, until).get(key, [])}
+    anew = {day.date: (day, computed) for day, computed in seen_otherwise(tx, key.scope_id, until).get(key, [])}
     if before is not None and before[0] in anew:
         left = anew[before[0]][1].outcome
-    return Days([_replaced(day, anew.get(day.date)) for day in days], left)
+    return Days([_replaced_day(day, anew.get(day.date)) for day in days], left)
 
 
 def seen_otherwise(tx: ReadTx, legal_entity_id: str, date: str) -> dict[Key, SeenDays]:
@@ -217,16 +218,16 @@ def seen_otherwise(tx: ReadTx, legal_entity_id: str, date: str) -> dict[Key, See
     while waiting:
         scope_id = waiting.pop()
         givers.append(scope_id)
-        found = [row[0] for row in tx.rows(_SELECT_GIVERS, legal_entity_id=scope_id, date=date)]
-        waiting += [id_ for id_ in found if id_ not in givers and id_ not in waiting]
+        giver_ids = [row[0] for row in tx.rows(_SELECT_GIVERS, legal_entity_id=scope_id, date=date)]
+        waiting += [id_ for id_ in giver_ids if id_ not in givers and id_ not in waiting]
     past = _Past(tx, date, {})
-    past.settle({Key(scope_id, id_) for scope_id in givers for id_ in _changed(tx, scope_id, date)})
+    past.settle({Key(scope_id, id_) for scope_id in givers for id_ in _changed_instruments(tx, scope_id, date)})
     return {key: days for key, days in past.seen.items() if key.scope_id == legal_entity_id}
 
 
 @dataclass(slots=True)
 class _Past:
-    """Pools that are reckoned anew, and how much more came to each at cost, by the pool and transaction it is from."""
+    """Pools that are computed anew, and how much more came to each at cost, by the pool and transaction it is from."""
 
     tx: ReadTx
     date: str
@@ -235,28 +236,30 @@ class _Past:
     rounds: Counter[tuple[Key, str]] = field(default_factory=Counter)
 
     def settle(self, waiting: set[Key]) -> None:
-        """Reckon these, and those to which they gave, until nothing differs any more."""
+        """Compute these anew, and those to which they gave, until nothing differs any more."""
         while waiting:
-            key = min(waiting, key=lambda one: (self._first(one), one))
+            key = min(waiting, key=lambda pool: (self._first(pool), pool))
             waiting.remove(key)
             more = list(self.came[key].values())
             self.seen[key] = replayed(self.tx, key, self._first(key), self.date, more)
             waiting |= set(self._pass_on(key))
 
     def _first(self, key: Key) -> str:
-        """The first day of which another cost came to it; else the last day of all."""
+        """The first day on which another cost came to a pool; else the last day of all."""
         return min((day.date for day in self.came[key].values()), default=self.date)
 
     def _pass_on(self, giver: Key) -> Iterator[Key]:
-        """Let others have what the giver gave; answers which of them that changes."""
+        """Give to others what the giver gave; answers which of them that changes."""
         first = self.seen[giver][0][0].date
         stored = {
             day.date: day for day in holding_rows.days_between(self.tx, giver, first, self.date) if day.date >= first
         }
         gave: dict[tuple[Key, str], Day] = {}
-        for one in shifts(stored, self.seen[giver], []):
-            taker = Key(one.leaving.to_scope or "", one.leaving.to_instrument or "")
-            gave[taker, one.leaving.transaction_id] = arriving(one.date, one.leaving.kind, one.cost, 0, pooled=True)
+        for shift in shifts(stored, self.seen[giver], []):
+            taker = Key(shift.leaving.to_scope or "", shift.leaving.to_instrument or "")
+            gave[taker, shift.leaving.transaction_id] = arriving(
+                shift.date, shift.leaving.kind, shift.cost, 0, pooled=True
+            )
         before = {(taker, id_) for taker, days in self.came.items() for from_, id_ in days if from_ == giver}
         for taker, id_ in sorted({*before, *gave}):
             day = gave.get((taker, id_), Day(self.date))
@@ -266,8 +269,8 @@ class _Past:
                 yield taker
 
 
-def _changed(tx: ReadTx, scope_id: str, date: str) -> Iterator[str]:
-    """The instruments of whose pool something later took part in what is stored of a day or before it."""
+def _changed_instruments(tx: ReadTx, scope_id: str, date: str) -> Iterator[str]:
+    """The instruments whose pool matched something up to the day with something later, or may have covered it."""
     first = days_after(date, 1 - WINDOW_DAYS)
     for instrument_id, text in tx.rows(_SELECT_RECENT, scope_id=scope_id, first=first, date=date):
         if any((match.date or "") > date for match in _outcome(text).matches):
@@ -277,7 +280,7 @@ def _changed(tx: ReadTx, scope_id: str, date: str) -> Iterator[str]:
             yield instrument_id
 
 
-def _replaced(day: StoredDay, anew: tuple[Day, Computed] | None) -> StoredDay:
+def _replaced_day(day: StoredDay, anew: tuple[Day, Computed] | None) -> StoredDay:
     if anew is None:
         return day
     return day._replace(inputs=inputs_of(anew[0]), outcome=anew[1].outcome, gain=anew[1].gain)

@@ -1,4 +1,4 @@
-"""One holding anew, from the day that changed on: reads its days, computes, writes what has become another."""
+"""One holding computed anew from the day that changed on: reads its days, computes, writes those that differ."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -19,7 +19,7 @@ Changes = dict[str, Day]
 
 
 class Shift(NamedTuple):
-    """The cost that a day of another holding has to take over, more than it did. Units of 1e-20; may be below 0."""
+    """The cost that a day of another holding has to take over beyond what it took before, in 1e-20; may be below 0."""
 
     leaving: Leaving
     date: str
@@ -28,7 +28,7 @@ class Shift(NamedTuple):
 
 
 class Recomputed(NamedTuple):
-    """What has come of a change: the days from the first that was computed, and what goes on to other holdings."""
+    """What came of a change: the days from the first that was computed, and what goes on to other holdings."""
 
     days: list[tuple[Day, Computed]]
     shifts: list[Shift]
@@ -49,12 +49,12 @@ def recompute(tx: WriteTx, scope: Scope, instrument_id: str, changes: Mapping[st
     facts = splits.of_instrument(tx, instrument_id)
     window = _window(tx, key, min(changes), matched=scope.is_pool)
     stored = {day.date: day for day in window.days}
-    days, gone = _changed(stored, changes)
+    days, gone = _changed_days(stored, changes)
     computed = compute(tx, scope, key, window, days, facts)
     written = [
-        StoredDay(day.date, _inputs(day, stored, changes), one.outcome, one.gain, one.lot_gain)
-        for day, one in zip(days, computed, strict=True)
-        if day.date in changes or _differs(one, stored[day.date])
+        StoredDay(day.date, _inputs(day, stored, changes), result.outcome, result.gain, result.lot_gain)
+        for day, result in zip(days, computed, strict=True)
+        if day.date in changes or _differs(result, stored[day.date])
     ]
     holding_rows.write_days(tx, key, written)
     holding_rows.delete_days(tx, key, [date for date in gone if date in stored])
@@ -65,24 +65,24 @@ def recompute(tx: WriteTx, scope: Scope, instrument_id: str, changes: Mapping[st
 
 
 def _window(tx: WriteTx, key: Key, changed: str, *, matched: bool) -> Window:
-    """What a change of that day concerns. A pool is matched by days, so that earlier ones may change with it."""
-    found = holding_rows.days_since(tx, key, days_after(changed, -2 * WINDOW_DAYS) if matched else changed)
+    """The window of a change on that day. A pool is matched by days, so that earlier ones may change with it."""
+    stored_days = holding_rows.days_since(tx, key, days_after(changed, -2 * WINDOW_DAYS) if matched else changed)
     first = changed
     if matched:
-        first = computing.restart(changed, [(day.date, day.outcome) for day in found])
-    before = next((day for day in reversed(found) if day.date < first), None)
+        first = computing.restart(changed, [(day.date, day.outcome) for day in stored_days])
+    before = next((day for day in reversed(stored_days) if day.date < first), None)
     if before is not None and before.outcome.pool_quantity.startswith("-"):
         first = holding_rows.short_since(tx, key, before.date)
-        found = holding_rows.days_since(tx, key, days_after(first, -WINDOW_DAYS))
-        before = next((day for day in reversed(found) if day.date < first), None)
-    earlier = [(day.date, day.outcome) for day in found if day.date < first]
+        stored_days = holding_rows.days_since(tx, key, days_after(first, -WINDOW_DAYS))
+        before = next((day for day in reversed(stored_days) if day.date < first), None)
+    earlier = [(day.date, day.outcome) for day in stored_days if day.date < first]
     kept = computing.kept_of(earlier, first) if matched else []
-    since = [day for day in found if day.date >= first]
+    since = [day for day in stored_days if day.date >= first]
     return Window(first, NOTHING if before is None else Before(before.date, before.outcome), kept, since)
 
 
-def _changed(stored: Mapping[str, StoredDay], changes: Mapping[str, Day]) -> tuple[list[Day], list[str]]:
-    """The days as they are from now on, by date, and the dates to which nothing brings anything any more."""
+def _changed_days(stored: Mapping[str, StoredDay], changes: Mapping[str, Day]) -> tuple[list[Day], list[str]]:
+    """The days as they are from now on, by date, and the dates to which no transaction brings anything any more."""
     days = {date: read_day(date, day.inputs) for date, day in stored.items()}
     gone = []
     for date, change in changes.items():
@@ -99,9 +99,9 @@ def _inputs(day: Day, stored: Mapping[str, StoredDay], changes: Mapping[str, Day
     return inputs_of(day) if day.date in changes else stored[day.date].inputs
 
 
-def _differs(one: Computed, stored: StoredDay) -> bool:
-    """By its outcome; or by a gain alone, where a return of capital takes all the cost, however much that was."""
-    return one.outcome != stored.outcome or (one.gain, one.lot_gain) != (stored.gain, stored.lot_gain)
+def _differs(computed: Computed, stored: StoredDay) -> bool:
+    """Whether a day differs by its outcome, or, as where a return of capital takes all the cost, by a gain alone."""
+    return computed.outcome != stored.outcome or (computed.gain, computed.lot_gain) != (stored.gain, stored.lot_gain)
 
 
 def compute(tx: ReadTx, scope: Scope, key: Key, window: Window, days: list[Day], facts: list[Split]) -> list[Computed]:
@@ -128,16 +128,19 @@ def shifts(stored: Mapping[str, StoredDay], computed: list[tuple[Day, Computed]]
     for date in gone:
         if date in stored:
             yield from _differing(date, _carried(stored[date].inputs.leaving, stored[date].outcome.carried), {})
-    for day, one in computed:
+    for day, result in computed:
         before = stored.get(day.date)
         if day.leaving or (before is not None and before.inputs.leaving):
             old = {} if before is None else _carried(before.inputs.leaving, before.outcome.carried)
-            yield from _differing(day.date, old, _carried(day.leaving, one.outcome.carried))
+            yield from _differing(day.date, old, _carried(day.leaving, result.outcome.carried))
 
 
 def _carried(leaving: list[Leaving], carried: list[Carried]) -> dict[str, tuple[Leaving, int, int]]:
     named = zip(leaving, carried, strict=True)
-    return {one.transaction_id: (one, cost_of(with_it.cost), cost_of(with_it.lot_cost)) for one, with_it in named}
+    return {
+        leaving.transaction_id: (leaving, cost_of(with_it.cost), cost_of(with_it.lot_cost))
+        for leaving, with_it in named
+    }
 
 
 def _differing(

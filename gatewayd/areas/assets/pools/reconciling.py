@@ -1,9 +1,9 @@
 """Whether what is stored of holdings is what transactions bring and what follows from it; and making it so.
 
-Days and splits are reckoned anew from all transactions of an instrument, and what follows from the first day on. What
-a migration has marked is entered or computed anew as the daemon starts: those of an organization in one transaction,
-for what one holding carries to another would meet days that are wrong still; after a kill the organization is done once
-more. Owns the tables `asset_holdings_to_compute` and `asset_instruments_to_enter`.
+Days and splits are computed anew from all transactions of an instrument, and what follows from the first day on. What a
+migration has marked is done as the daemon starts: all of an organization in one transaction, since what one holding
+carries to another would meet days that are still wrong. After a kill the organization is done once more. Owns the
+tables `asset_holdings_to_compute` and `asset_instruments_to_enter`.
 """
 
 from collections import defaultdict
@@ -55,7 +55,7 @@ _DELETE_TO_ENTER = "DELETE FROM asset_instruments_to_enter WHERE org_id = :org_i
 
 
 class DayFault(NamedTuple):
-    """A day of a holding that has something else than its transactions bring. Equal days: the holding is missing."""
+    """A day of a holding that has something else than its transactions bring. Both equal: the holding is missing."""
 
     scope: Scope
     key: Key
@@ -100,7 +100,7 @@ class _Expected:
 
 def _of_instrument(tx: ReadTx, instrument_id: str) -> Iterator[DayFault]:
     expected = _expected(tx, instrument_id)
-    held = {Key(one.id, instrument_id): one for one in holding_rows.holders(tx, instrument_id)}
+    held = {Key(scope.id, instrument_id): scope for scope in holding_rows.holders(tx, instrument_id)}
     scope_of = {**held, **expected.scope_of}
     stored = {key: {day.date: day for day in holding_rows.days_since(tx, key, "")} for key in scope_of}
     _add_carried(expected, scope_of, (day for days in stored.values() for day in days.values()), instrument_id)
@@ -120,13 +120,13 @@ def _expected(tx: ReadTx, instrument_id: str) -> _Expected:
     for row in _transactions(tx, instrument_id):
         if unmeasured(row) is not None:
             expected.unmeasured.add(row.id)
-        for one in contributions(row, concerned(row.account_id), concerned):
-            if one.instrument_id == instrument_id:
-                key = Key(one.scope.id, instrument_id)
-                expected.scope_of[key] = one.scope
-                expected.add(key, one.day)
+        for contribution in contributions(row, concerned(row.account_id), concerned):
+            if contribution.instrument_id == instrument_id:
+                key = Key(contribution.scope.id, instrument_id)
+                expected.scope_of[key] = contribution.scope
+                expected.add(key, contribution.day)
                 if row.from_instrument_id is not None and row.instrument_id == instrument_id:
-                    expected.givers.add((Key(one.scope.id, row.from_instrument_id), row.trade_date))
+                    expected.givers.add((Key(contribution.scope.id, row.from_instrument_id), row.trade_date))
     return expected
 
 
@@ -158,11 +158,23 @@ def _differing(scope: Scope, key: Key, stored: Mapping[str, StoredDay], expected
 
 
 def _measured(day: Day, stored: Day, of: set[str]) -> Day:
-    """The day with the quantities that only the stored one knows."""
-    known = {one.transaction_id: one.quantity for one in stored.leaving if one.transaction_id in of}
-    known |= {one.transaction_id: one.quantity for one in stored.distributions if one.transaction_id in of}
-    leaving = [replace(one, quantity=known.get(one.transaction_id, one.quantity)) for one in day.leaving]
-    paid = [replace(one, quantity=known.get(one.transaction_id, one.quantity)) for one in day.distributions]
+    """The day of the transactions, with the quantities that only the stored day knows."""
+    known = {
+        departure.transaction_id: departure.quantity for departure in stored.leaving if departure.transaction_id in of
+    }
+    known |= {
+        distribution.transaction_id: distribution.quantity
+        for distribution in stored.distributions
+        if distribution.transaction_id in of
+    }
+    leaving = [
+        replace(departure, quantity=known.get(departure.transaction_id, departure.quantity))
+        for departure in day.leaving
+    ]
+    paid = [
+        replace(distribution, quantity=known.get(distribution.transaction_id, distribution.quantity))
+        for distribution in day.distributions
+    ]
     return changed(day, leaving=leaving, distributions=paid)
 
 
@@ -179,12 +191,12 @@ class Stale(NamedTuple):
 def stale(tx: ReadTx, after: Key, count: int) -> tuple[list[Stale], Key | None]:
     """What is stale of the next holdings behind one of the organization, and the last of them; None: that was all."""
     holdings = holding_rows.following(tx, after, count)
-    found = [Stale(one.key, since) for one in holdings if (since := _differs(tx, one)) is not None]
-    return found, holdings[-1].key if len(holdings) == count else None
+    stale_holdings = [Stale(holding.key, since) for holding in holdings if (since := _differs(tx, holding)) is not None]
+    return stale_holdings, holdings[-1].key if len(holdings) == count else None
 
 
 def _differs(tx: ReadTx, holding: StoredHolding) -> str | None:
-    """From which day on; None: nowhere."""
+    """The first day that differs; None: none does."""
     key = holding.key
     stored = holding_rows.days_since(tx, key, _NEVER)
     if not stored:
@@ -193,8 +205,8 @@ def _differs(tx: ReadTx, holding: StoredHolding) -> str | None:
     days = [read_day(day.date, day.inputs) for day in stored]
     window = Window(days[0].date, NOTHING, [], stored)
     computed = compute(tx, holding.scope, key, window, days, facts)
-    for day, one in zip(stored, computed, strict=True):
-        if (day.outcome, day.gain, day.lot_gain) != (one.outcome, one.gain, one.lot_gain):
+    for day, result in zip(stored, computed, strict=True):
+        if (day.outcome, day.gain, day.lot_gain) != (result.outcome, result.gain, result.lot_gain):
             return day.date
     last = computed[-1].outcome
     left = holding_rows.left_after((days[-1].date, last), holding_rows.quantity_after(last, days[-1].date, facts))
@@ -211,14 +223,16 @@ def compute_anew(tx: WriteTx, keys: Iterable[Key]) -> None:
     """
     pending = Pending()
     for key in keys:
-        scope = next((one for one in holding_rows.holders(tx, key.instrument_id) if one.id == key.scope_id), None)
+        scope = next(
+            (holder for holder in holding_rows.holders(tx, key.instrument_id) if holder.id == key.scope_id), None
+        )
         if scope is not None:
             pending.add(scope, key.instrument_id, Day(holding_rows.days_since(tx, key, "")[0].date))
     settle(tx, pending, ())
 
 
 def enter_anew(tx: WriteTx, faults: Faults) -> None:
-    """Let days and splits have what the transactions bring, and compute what follows. Raises as `compute_anew`."""
+    """Make days and splits what the transactions bring, and compute what follows. Raises as `compute_anew`."""
     pending = Pending()
     for fault in faults.days:
         pending.add(fault.scope, fault.key.instrument_id, fault.expected)
@@ -234,7 +248,7 @@ def enter_anew(tx: WriteTx, faults: Faults) -> None:
 
 
 class ClosedGain(NamedTuple):
-    """A gain of a closed day that is another than it was; minor units of pounds, None: there is none."""
+    """A gain of a closed day that has changed. In minor units of pounds; None: there is none."""
 
     legal_entity_id: str
     instrument_id: str
@@ -244,7 +258,7 @@ class ClosedGain(NamedTuple):
 
 
 class Done(NamedTuple):
-    """How many holdings and instruments were done, and what became another on closed days."""
+    """How many holdings and instruments were done, and which gains changed on closed days."""
 
     holdings: int
     instruments: int
@@ -257,7 +271,7 @@ def organizations_outdated(tx: ReadTx) -> list[str]:
 
 
 def compute_outdated(tx: WriteTx) -> Done:
-    """Do what is marked of the organization. Raises `Problem` as `compute_anew`."""
+    """Do what is marked in the organization. Raises `Problem` as `compute_anew`."""
     before = _closed_gains(tx)
     instruments = [row[0] for row in tx.rows(_SELECT_TO_ENTER)]
     for instrument_id in instruments:

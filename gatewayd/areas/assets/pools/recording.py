@@ -1,7 +1,7 @@
 """Transactions enter the holdings they concern, or are taken out of them again, in one transaction (decision 0022).
 
-Days, holdings, cash and sums of income are whole when this returns. What a transfer, a spin-off or a merger carries to
-another holding is computed after that from which it comes: by date, until nothing differs any more.
+Days, holdings, cash and sums of income are whole when this returns. A holding to which a transfer, a spin-off or a
+merger carries cost is computed after the one from which it comes: by date, until nothing differs any more.
 """
 
 from collections import Counter, defaultdict
@@ -37,24 +37,24 @@ def record(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
     waiting: list[AssetTransaction] = []
     for row in sorted(rows, key=lambda row: (row.trade_date, row.id)):
         if (field := contributions.unmeasured(row)) is not None:
-            _enter(tx, waiting, 1)  # what is held by then
+            _enter_rows(tx, waiting, 1)  # what is held by then
             waiting = []
-            row = replace(row, **{field: _held(tx, row)})
+            row = replace(row, **{field: _all_held(tx, row)})
         waiting.append(row)
-    _enter(tx, waiting, 1)
+    _enter_rows(tx, waiting, 1)
     cash.add(tx, rows, 1)
     income_years.add(tx, rows, 1)
 
 
 def take_back(tx: WriteTx, rows: Sequence[AssetTransaction]) -> None:
     """Take out what recorded transactions brought, as if they had never been. Raises as `record` does."""
-    _enter(tx, sorted(rows, key=lambda row: (row.trade_date, row.id)), -1)
+    _enter_rows(tx, sorted(rows, key=lambda row: (row.trade_date, row.id)), -1)
     cash.add(tx, rows, -1)
     income_years.add(tx, rows, -1)
 
 
-def _held(tx: WriteTx, row: AssetTransaction) -> str:
-    """All that the account holds at the end of the day of what the row is about: of two instruments, of the old one.
+def _all_held(tx: WriteTx, row: AssetTransaction) -> str:
+    """All that the account holds, at the end of the day, of what the row is about; of two instruments, of the old one.
 
     A spin-off is about the original shares (TCGA 1992 s126): what the day sold is of them, and what it bought is not,
     unless there are no others.
@@ -80,7 +80,7 @@ class Pending:
         days.setdefault(day.date, Day(day.date)).add(day, sign)
 
     def pop(self) -> tuple[Key, Changes]:
-        """The holding with the earliest change: what cost leaves goes before what it may come to."""
+        """The holding with the earliest change; of a day, one that cost leaves goes before one that it may come to."""
 
         def order(key: Key) -> tuple[str, bool]:
             days = self.changes[key]
@@ -91,7 +91,7 @@ class Pending:
         return key, self.changes.pop(key)
 
 
-def _enter(tx: WriteTx, rows: Sequence[AssetTransaction], sign: int) -> None:
+def _enter_rows(tx: WriteTx, rows: Sequence[AssetTransaction], sign: int) -> None:
     known: dict[str, Concerned] = {}
 
     def concerned(account_id: str) -> Concerned:
@@ -101,8 +101,8 @@ def _enter(tx: WriteTx, rows: Sequence[AssetTransaction], sign: int) -> None:
 
     pending = Pending()
     for row in rows:
-        for one in contributions.contributions(row, concerned(row.account_id), concerned):
-            pending.add(one.scope, one.instrument_id, one.day, sign)
+        for contribution in contributions.contributions(row, concerned(row.account_id), concerned):
+            pending.add(contribution.scope, contribution.instrument_id, contribution.day, sign)
     _retell_splits(tx, rows, sign, pending)
     settle(tx, pending, rows)
 
@@ -121,7 +121,7 @@ def _retell_splits(tx: WriteTx, rows: Iterable[AssetTransaction], sign: int, pen
 
 
 def _refuse_closed(tx: WriteTx, holder: Scope, instrument_id: str, dates: Iterable[str]) -> None:
-    """A split that somebody tells is one for all who held it then, whose books may be closed on its day."""
+    """Refuse a split where a holder's books are closed on its day: it is one for all who held it then."""
     for date in dates:
         if reading.is_restated(tx, Key(holder.id, instrument_id), date):
             period_locks.refuse_closed(tx, holder.legal_entity_id, date)
@@ -158,14 +158,14 @@ def _refuse_short(
     scope: Scope, key: Key, days: Sequence[tuple[Day, Computed]], rows: Sequence[AssetTransaction]
 ) -> None:
     """Chosen: what is short cannot be handed on, whatever the account allows."""
-    for day, one in days:
-        if one.outcome.quantity.startswith("-") and (not scope.allow_short or day.departed or day.passed):
-            raise _insufficient(key, day, one, rows)
+    for day, computed in days:
+        if computed.outcome.quantity.startswith("-") and (not scope.allow_short or day.departed or day.passed):
+            raise _insufficient(key, day, computed, rows)
 
 
-def _insufficient(key: Key, day: Day, one: Computed, rows: Sequence[AssetTransaction]) -> Problem:
-    asked = day.disposed + day.passed + day.departed
-    held = quantity_of(one.outcome.quantity) + asked
+def _insufficient(key: Key, day: Day, computed: Computed, rows: Sequence[AssetTransaction]) -> Problem:
+    outgoing = day.disposed + day.passed + day.departed
+    held = quantity_of(computed.outcome.quantity) + outgoing
     named = [row for row in rows if key.instrument_id in (row.instrument_id, row.from_instrument_id)]
     named = [row for row in named if row.account_id == key.scope_id] or named or list(rows)
     selling = [row for row in named if row.type in _SELLING and row.trade_date <= day.date]
@@ -173,13 +173,13 @@ def _insufficient(key: Key, day: Day, one: Computed, rows: Sequence[AssetTransac
     return Problem(
         "insufficient_quantity",
         f"The account {key.scope_id} holds {quantity_text(held)} of {key.instrument_id} on {day.date}, and "
-        f"{quantity_text(asked)} would leave.",
+        f"{quantity_text(outgoing)} would leave.",
         extra={
             "accountId": key.scope_id,
             "instrumentId": key.instrument_id,
             "date": day.date,
             "held": quantity_text(held),
-            "asked": quantity_text(asked),
+            "asked": quantity_text(outgoing),
             "transactionId": at_fault.id,
         },
     )

@@ -33,7 +33,7 @@ class Scope(NamedTuple):
 
 
 class Concerned(NamedTuple):
-    """The scopes of an account's transactions. `pool` None: it has a wrapper, no pounds, or a company's owner.
+    """The scopes of an account's transactions. `pool` None: it has a wrapper, or no pounds, or is a company's.
 
     `taxed_as_persons`: whoever owns it pays Income Tax, or its partners do.
     """

@@ -16,13 +16,13 @@ from gatewayd.areas.assets.pools.matching import ONE, Step
 
 
 class Costs(NamedTuple):
-    """What all that is held cost, in 1e-20 of the base currency, and of that what was bought on the day."""
+    """What all that is held cost, in 1e-20 of the base currency, and how much of that was bought on the day."""
 
     cost: int
     bought: int
 
     def adjusted(self, cost: int) -> "Costs":
-        """All of it is changed in proportion."""
+        """The same where the cost of all changes in proportion."""
         return Costs(cost, part(self.bought, cost, self.cost) if self.cost else 0)
 
 
@@ -42,14 +42,14 @@ def reports(step: Step) -> Iterator[Report]:
     """The spin-offs of a day. Two brokers' reports of one name the same new instrument."""
     held = max(step.held, 0)
     together: Counter[str | None] = Counter()
-    for one, units in zip(step.day.leaving, step.departures, strict=True):
-        if one.kind == "spun_off":
-            together[one.to_instrument] += units
-    for place, (one, units) in enumerate(zip(step.day.leaving, step.departures, strict=True)):
-        if one.kind == "spun_off":
-            original = together[one.to_instrument] <= held + step.added
-            whole = held + (step.added if original else step.brought)
-            yield Report(place, one, min(Fraction(units, whole), ONE) if whole else Fraction(0), original)
+    for leaving, units in zip(step.day.leaving, step.departures, strict=True):
+        if leaving.kind == "spun_off":
+            together[leaving.to_instrument] += units
+    for place, (leaving, units) in enumerate(zip(step.day.leaving, step.departures, strict=True)):
+        if leaving.kind == "spun_off":
+            original = together[leaving.to_instrument] <= held + step.added
+            total = held + (step.added if original else step.brought)
+            yield Report(place, leaving, min(Fraction(units, total), ONE) if total else Fraction(0), original)
 
 
 def take(report: Report, before: Costs, now: Costs) -> tuple[int, Costs]:
@@ -59,13 +59,13 @@ def take(report: Report, before: Costs, now: Costs) -> tuple[int, Costs]:
     1992 s130).
     """
     if report.original:
-        gone = min(now.cost - now.bought, _told(report, before.cost - before.bought))
+        gone = min(now.cost - now.bought, _told_cost(report, before.cost - before.bought))
         return gone, Costs(now.cost - gone, now.bought)
-    gone = min(now.cost, _told(report, before.cost))
+    gone = min(now.cost, _told_cost(report, before.cost))
     return gone, now.adjusted(now.cost - gone)
 
 
-def _told(report: Report, cost: int) -> int:
+def _told_cost(report: Report, cost: int) -> int:
     if report.leaving.amount is not None:
         return cost_of(report.leaving.amount)
     share = quantity_of(report.leaving.share or "0") * report.portion

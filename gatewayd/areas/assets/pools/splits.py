@@ -30,18 +30,18 @@ def of_instrument(tx: ReadTx, instrument_id: str) -> list[Split]:
     text = tx.value(_SELECT, id=instrument_id)
     if text is None or text == "[]":
         return []
-    return [Split(one.date, Fraction(one.numerator, one.denominator)) for one in _splits(text)]
+    return [Split(split.date, Fraction(split.numerator, split.denominator)) for split in _splits(text)]
 
 
 def retell(tx: WriteTx, instrument_id: str, without: Iterable[str] = ()) -> list[str]:
-    """Let an instrument have the splits that its transactions tell, but for some of these.
+    """Make the splits of an instrument those that its transactions tell, but for some of these.
 
-    Returns the ISO dates on which holdings change by that, oldest first. Raises `Problem`
-    `validation_failed` where two of them tell another ratio for the same day.
+    Returns the ISO dates on which holdings change by that, oldest first. Raises `Problem` `validation_failed` where two
+    of them tell another ratio for the same day.
     """
     instrument = INSTRUMENTS.get(tx, instrument_id)
-    facts = _facts(_told(tx, instrument_id, set(without)))
-    differing = {_key(one) for one in facts} ^ {_key(one) for one in instrument.splits}
+    facts = _split_facts(_told_ratios(tx, instrument_id, set(without)))
+    differing = {_split_key(split) for split in facts} ^ {_split_key(split) for split in instrument.splits}
     if differing:
         INSTRUMENTS.update(tx, replace(instrument, splits=facts))
     return sorted({date for date, _ in differing})
@@ -50,27 +50,28 @@ def retell(tx: WriteTx, instrument_id: str, without: Iterable[str] = ()) -> list
 def differ(tx: ReadTx, instrument_id: str) -> bool:
     """Whether an instrument has other splits than its transactions tell, or these contradict each other."""
     try:
-        told = _facts(_told(tx, instrument_id, set()))
+        told = _split_facts(_told_ratios(tx, instrument_id, set()))
     except Problem:
         return True
-    return {_key(one) for one in told} != {_key(one) for one in INSTRUMENTS.get(tx, instrument_id).splits}
+    stored = INSTRUMENTS.get(tx, instrument_id).splits
+    return {_split_key(split) for split in told} != {_split_key(split) for split in stored}
 
 
-def _told(tx: ReadTx, instrument_id: str, without: set[str]) -> list[tuple[str, Ratio]]:
+def _told_ratios(tx: ReadTx, instrument_id: str, without: set[str]) -> list[tuple[str, Ratio]]:
     rows = tx.rows(_SELECT_TOLD, instrument_id=instrument_id)
     return [(date, _ratio(ratio)) for id_, date, ratio in rows if id_ not in without]
 
 
-def _facts(told: list[tuple[str, Ratio]]) -> list[InstrumentSplit]:
-    """What transactions tell, in the order in which they came: the first to tell a split gives it its day."""
+def _split_facts(told: list[tuple[str, Ratio]]) -> list[InstrumentSplit]:
+    """The splits that transactions tell, in the order in which they came: the first to tell one gives it its day."""
     facts: list[InstrumentSplit] = []
     for date, ratio in told:
-        near = [one for one in facts if _are_near(one.date, date)]
-        if any(one.date == date and _value(one) != _value(ratio) for one in facts):
+        near = [split for split in facts if _are_near(split.date, date)]
+        if any(split.date == date and _as_fraction(split) != _as_fraction(ratio) for split in facts):
             raise invalid_field("splitRatio", "conflict", f"Another split of the instrument is known for {date}.")
-        if not any(_value(one) == _value(ratio) for one in near):
+        if not any(_as_fraction(split) == _as_fraction(ratio) for split in near):
             facts.append(InstrumentSplit(date=date, numerator=ratio.numerator, denominator=ratio.denominator))
-    return sorted(facts, key=lambda one: one.date)
+    return sorted(facts, key=lambda split: split.date)
 
 
 def _are_near(date: str, other: str) -> bool:
@@ -78,9 +79,9 @@ def _are_near(date: str, other: str) -> bool:
     return days_after(date, -SAME_WITHIN_DAYS) <= other <= days_after(date, SAME_WITHIN_DAYS)
 
 
-def _value(ratio: InstrumentSplit | Ratio) -> Fraction:
+def _as_fraction(ratio: InstrumentSplit | Ratio) -> Fraction:
     return Fraction(ratio.numerator, ratio.denominator)
 
 
-def _key(one: InstrumentSplit) -> tuple[str, Fraction]:
-    return one.date, _value(one)
+def _split_key(split: InstrumentSplit) -> tuple[str, Fraction]:
+    return split.date, _as_fraction(split)

@@ -31,9 +31,9 @@ SELECT done.instrument_id, done.taxed_as_dividend {_FROM} {_OF} AND done.type = 
 
 
 def distributions(tx: ReadTx, legal_entity_id: str, first: str, last: str) -> list[str]:
-    """The instruments for which more than 3,000 pounds came on one of the days, by nobody knows which part of them.
+    """The instruments on which more than 3,000 pounds were paid on a day without a word of what the shares were worth.
 
-    By that amount they are not small (CG57835), and whether they are by what the shares were worth is open.
+    By that amount they are not small (CG57835); whether they are by what the shares were worth is open.
     """
     paid: Counter[tuple[str, str]] = Counter()
     untold = set()
@@ -46,8 +46,8 @@ def distributions(tx: ReadTx, legal_entity_id: str, first: str, last: str) -> li
 
 
 def stock_dividends(tx: ReadTx, legal_entity_id: str, first: str, last: str) -> tuple[list[str], list[str]]:
-    """The instruments whose stock dividends nobody called taxed or not, and those taxed on nothing."""
+    """The instruments with stock dividends of which nobody said whether they are taxed, and those taxed on nothing."""
     of = {"legal_entity_id": legal_entity_id, "first": first, "last": last}
-    found = tx.rows(_SELECT_STOCK_DIVIDENDS, **of)
-    unknown = [id_ for id_, taxed in found if taxed is None]
-    return sorted(set(unknown)), sorted({id_ for id_, taxed in found if taxed is not None})
+    rows = tx.rows(_SELECT_STOCK_DIVIDENDS, **of)
+    unknown = [id_ for id_, taxed in rows if taxed is None]
+    return sorted(set(unknown)), sorted({id_ for id_, taxed in rows if taxed is not None})

@@ -120,7 +120,7 @@ class Pool:
         day.costs = entered.adjusted(self._cost)
 
     def _spin_off(self, day: Walked) -> None:
-        """Costs of spin-offs go first."""
+        """Take the costs of spin-offs, before any other."""
         day.left, day.carried = [0] * len(day.step.day.leaving), [0] * len(day.step.day.leaving)
         left = day.costs
         for report in spin_offs.reports(day.step):
@@ -128,28 +128,28 @@ class Pool:
         self._cost = left.cost
 
     def _distribute(self, day: Walked) -> None:
-        """Each takes its part of the cost before any of them, so that two brokers' reports of one add up."""
+        """Take each distribution's part of the cost before any of them, so that two brokers' reports of one add up."""
         cost = self._cost
         for paid in day.judged.parts:
             of = portion(day.step, day.step.paid_on[paid.place])
             taken = distributions.take(paid, part(cost, of.numerator, of.denominator))
             off = min(self._cost, taken.off)
             self._cost -= off
-            _count(day, taken._replace(off=off, cost=off))
+            _count_distribution(day, taken._replace(off=off, cost=off))
 
     def _depart(self, day: Walked) -> None:
-        """What leaves at cost; what is passed on is matched, and settled at the end."""
-        for index, (one, units) in enumerate(zip(day.step.day.leaving, day.step.departures, strict=True)):
-            if one.kind in _DEPARTING:
+        """Take out what leaves at cost; what is passed on is matched, and settled at the end."""
+        for index, (leaving, units) in enumerate(zip(day.step.day.leaving, day.step.departures, strict=True)):
+            if leaving.kind in _DEPARTING:
                 day.left[index] = min(units, self._units)  # what is beyond leaves a holding below nothing
                 day.carried[index] = self._leave(units)
-                if (paid := day.judged.merged.get(one.transaction_id)) is not None:
+                if (paid := day.judged.merged.get(leaving.transaction_id)) is not None:
                     taken = distributions.take(paid, day.carried[index])
                     day.carried[index] -= taken.off
-                    _count(day, taken)
+                    _count_distribution(day, taken)
 
     def _leave(self, units: int) -> int:
-        """The cost of units that leave, or of as many as there are."""
+        """Take out units, or as many as there are; answers what they cost."""
         units = min(units, self._units)
         cost = part(self._cost, units, self._units) if units else 0
         self._units -= units
@@ -167,11 +167,11 @@ class Pool:
 
 def portion(step: Step, units: int) -> Fraction:
     """How much of all that is held that day a report of so many units is about."""
-    whole = max(step.held, 0) + step.brought
-    return min(Fraction(units, whole), ONE) if whole else Fraction(0)
+    total = max(step.held, 0) + step.brought
+    return min(Fraction(units, total), ONE) if total else Fraction(0)
 
 
-def _count(day: Walked, taken: Taken) -> None:
+def _count_distribution(day: Walked, taken: Taken) -> None:
     day.capital_gain += taken.excess
     day.distributed += taken.proceeds
     day.distributed_cost += taken.cost
@@ -180,15 +180,15 @@ def _count(day: Walked, taken: Taken) -> None:
 def _departed(step: Step) -> int:
     """The units that were to leave by transfers and mergers, whether the pool gave them or not."""
     named = zip(step.day.leaving, step.departures, strict=True)
-    return sum(units for one, units in named if one.kind in _DEPARTING)
+    return sum(units for leaving, units in named if leaving.kind in _DEPARTING)
 
 
 def _settle(day: Walked) -> None:
-    """What was passed on shares the cost of the day's disposals pro rata."""
+    """Share the cost of the day's disposals pro rata with what was passed on."""
     day.cost = cost = sum(take.cost for take in day.step.takes)
     units = day.step.disposed
-    for index, one in enumerate(day.step.day.leaving):
-        if one.kind == "passed":
+    for index, leaving in enumerate(day.step.day.leaving):
+        if leaving.kind == "passed":
             passed = day.step.departures[index]
             day.carried[index] = part(cost, passed, units)
             cost, units = cost - day.carried[index], units - passed

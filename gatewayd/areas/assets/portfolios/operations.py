@@ -19,7 +19,7 @@ from gatewayd.areas.assets.portfolios.shapes import (
 from gatewayd.areas.assets.positions import choosing, totals
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import project
 from gatewayd.errors import FieldError, invalid, invalid_state
 from gatewayd.ledger.lists import archive_filter, table_page
@@ -32,11 +32,11 @@ from gatewayd.store import ReadTx, WriteTx
 def list_portfolios(tx: ReadTx, caller: Caller, request: ListPortfolios) -> Listing[Portfolio]:
     """List portfolios, newest first, or in the order of change with `updatedSince`.
 
-    Archived ones are left out unless `includeArchived` or `status` asks for them.
+    Archived ones are left out unless `includeArchived`, `updatedSince` or `status` asks for them.
     """
     filters = {
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
-        **archive_filter(request.status, request.include_archived),
+        **archive_filter(request),
         "external_id = :external_id": request.external_id,
     }
     return table_page(tx, request, PORTFOLIOS, filters)
@@ -107,13 +107,13 @@ def _moved(tx: WriteTx, row: Portfolio, *, archived: bool) -> Portfolio:
 
 
 def _default_method(owner: Owner | None, base_currency: str) -> CostBasisMethod:
-    """The cost basis where none is asked for (Domain B3): that of the gains of whoever is taxed here on them."""
+    """The cost basis where none is asked for (Domain B3): that by which the owner is taxed here on gains."""
     pools = owner is not None and owner.has_pools and owner.country_code == "GB"
     return "section_104" if pools and base_currency == POOL_CURRENCY else "average_cost"
 
 
 def _owner_mistakes(owner: Owner | None) -> Iterator[FieldError]:
-    """What is wrong with the legal entity of a new portfolio; None: there is no such one."""
+    """What is wrong with the legal entity of a new portfolio. None: there is no such one."""
     if owner is None:
         yield unknown_reference("legalEntityId", "legal_entity")
     elif owner.archived:
@@ -146,7 +146,7 @@ OPERATIONS = (
         path="/assets/listPortfolios",
         scopes=("accounting:read",),
         request=ListPortfolios,
-        response=Page[Portfolio],
+        response=SyncPage[Portfolio],
         handler=list_portfolios,
         example={"status": "active", "limit": 20},
     ),

@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 from gatewayd.areas.assets.books.portfolios import CostBasisMethod, Portfolio, PortfolioStatus
 from gatewayd.areas.assets.positions.shapes import PortfolioTotals
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import Currency, Date, ExternalId, Id, Request, Version
 
 PortfolioName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
@@ -17,6 +18,7 @@ class PortfolioWithTotals(Portfolio, frozen=True, kw_only=True):
     """A portfolio and what it comes to."""
 
     totals: PortfolioTotals
+    """What its positions and cash come to on the day."""
 
 
 class ListPortfolios(SyncRequest, frozen=True, kw_only=True):
@@ -25,40 +27,41 @@ class ListPortfolios(SyncRequest, frozen=True, kw_only=True):
     legal_entity_id: Id | None = None
     status: PortfolioStatus | None = None
     include_archived: bool = False
+    """True: archived ones too. Nothing is added by it where `status` is given."""
     external_id: ExternalId | None = None
 
 
 class GetPortfolio(Request, frozen=True, kw_only=True):
-    """Which portfolio, and as of which day; today where none is given."""
+    """Which portfolio, and as of which day."""
 
     id: Id
     as_of_date: Date | None = None
+    """The day at whose end its totals are, not one to come. Left out: today."""
 
 
 class CreatePortfolio(Request, frozen=True, kw_only=True):
-    """A new portfolio. Its cost basis is section_104 for a person in the United Kingdom, else average_cost."""
+    """A new portfolio."""
 
     name: PortfolioName
     legal_entity_id: Id
     base_currency: Currency = "GBP"
     cost_basis_method: CostBasisMethod | None = None
+    """How the cost of what was sold is reckoned. Left out: `section_104` for a person, trust or partnership in the
+    United Kingdom with a portfolio in pounds, else `average_cost`. `section_104` is refused for companies and other
+    currencies."""
     description: Description | None = None
     is_default: bool = False
+    """True makes it the default of its legal entity, in the place of the one before."""
     external_id: ExternalId | None = None
 
 
+@updates(CreatePortfolio, of=Portfolio, without=("legal_entity_id",))
 class UpdatePortfolio(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears. The currency is fixed once there are transactions."""
 
     id: Id
     expected_version: Version | None = None
-    name: PortfolioName | UnsetType = UNSET
-    base_currency: Currency | UnsetType = UNSET
-    cost_basis_method: CostBasisMethod | UnsetType = UNSET
     status: PortfolioStatus | UnsetType = UNSET
-    description: Description | UnsetType | None = UNSET
-    is_default: bool | UnsetType = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET
 
 
 class ArchivePortfolio(Request, frozen=True, kw_only=True):

@@ -53,8 +53,9 @@ class Group(NamedTuple):
 
 
 class Built(NamedTuple):
-    """Positions, and what they were built from that others want: prices by instrument, and income by account and
-    instrument in minor units of the base currency.
+    """Positions, and what they were built from that others want: prices by instrument, and income.
+
+    Income is by account and instrument, in minor units of the base currency.
     """
 
     positions: list[Position]
@@ -87,7 +88,7 @@ class _Cost(NamedTuple):
 def build(tx: ReadTx, choice: Choice, *, after: str = "", closed: bool = False, count: int | None = None) -> Built:
     """The positions of instruments whose ids come behind `after`, by instrument and account.
 
-    `count`: no more instruments once there are so many positions; None: all of them.
+    `count`: once there are so many positions, no further instrument is looked at; None: all are.
     """
     holdings = HeldOn(tx, choice.whose, choice.date, after=after, closed=closed)
     groups = _enough(_groups(choice, holdings.accounts(), closed=closed), count)
@@ -98,7 +99,7 @@ def build(tx: ReadTx, choice: Choice, *, after: str = "", closed: bool = False, 
     quoted = valuing.quoted(groups[0].instrument_id, groups[-1].instrument_id)
     holdings.end(groups[-1].instrument_id)
     pooled = any(_is_pooled(choice, group) for group in groups)
-    alone = [one for group in groups if not _is_pooled(choice, group) for one in group.held]
+    alone = [holding for group in groups if not _is_pooled(choice, group) for holding in group.held]
     first, _ = bounds(tax_year_of(choice.date))
     books = _Books(
         choice=choice,
@@ -112,46 +113,46 @@ def build(tx: ReadTx, choice: Choice, *, after: str = "", closed: bool = False, 
 
 
 def _is_pooled(choice: Choice, group: Group) -> bool:
-    """Whether its cost is its share of the person's pool."""
+    """Whether a position's cost is its share of the person's pool."""
     return choice.method == "section_104" and group.place.in_pool
 
 
 def _groups(choice: Choice, held: Iterable[Held], *, closed: bool) -> Iterator[list[Group]]:
     """The groups of each instrument."""
-    for instrument_id, holdings in groupby(held, key=lambda one: one.instrument_id):
+    for instrument_id, holdings in groupby(held, key=lambda holding: holding.instrument_id):
         groups: dict[tuple[str, str], Group] = {}
-        for one in holdings:
-            place = choice.places.get(one.scope_id)
+        for holding in holdings:
+            place = choice.places.get(holding.scope_id)
             if place is None:  # its portfolio is archived
                 continue
             merged = choice.merged and place.wrapper == "none"
-            key = (place.base_currency, "" if merged else one.scope_id)
-            groups.setdefault(key, Group(instrument_id, place, [])).held.append(one)
-        found = [groups[key] for key in sorted(groups, key=lambda key: (key[1], key[0]))]
-        if found := [group for group in found if closed or any(one.quantity for one in group.held)]:
-            yield found
+            key = (place.base_currency, "" if merged else holding.scope_id)
+            groups.setdefault(key, Group(instrument_id, place, [])).held.append(holding)
+        ordered = [groups[key] for key in sorted(groups, key=lambda key: (key[1], key[0]))]
+        if ordered := [group for group in ordered if closed or any(holding.quantity for holding in group.held)]:
+            yield ordered
 
 
 def _enough(groups: Iterable[list[Group]], count: int | None) -> list[Group]:
-    found: list[Group] = []
+    taken: list[Group] = []
     for of_instrument in groups:
-        found += of_instrument
-        if count is not None and len(found) >= count:
+        taken += of_instrument
+        if count is not None and len(taken) >= count:
             break
-    return found
+    return taken
 
 
 def _position(books: _Books, group: Group) -> Position:
     base = group.place.base_currency
     quoted = books.quoted[group.instrument_id]
-    quantity = sum((one.quantity for one in group.held[1:]), group.held[0].quantity)
+    quantity = sum((held.quantity for held in group.held[1:]), group.held[0].quantity)
     cost = _cost(books, group, quantity)
     cost_base = Money(minor_of(cost.cost, base), base)
     rate = books.valuing.rate(quoted.currency, base)
-    value, value_base = _values(quoted, quantity, rate, base)
+    value, value_base = _market_values(quoted, quantity, rate, base)
     gain = None if value_base is None else value_base - cost_base
-    holding = [one for one in group.held if one.quantity] or group.held
-    earned = sum(books.earned[one.scope_id, group.instrument_id] for one in group.held)
+    holding = [held for held in group.held if held.quantity] or group.held
+    earned = sum(books.earned[held.scope_id, group.instrument_id] for held in group.held)
     return Position(
         instrument_id=group.instrument_id,
         instrument=PositionInstrument(
@@ -179,7 +180,7 @@ def _position(books: _Books, group: Group) -> Position:
         unrealised_gain_percent=_percent(gain, cost_base),
         realised_gain_tax_year=Money(cost.gain, base),
         income_tax_year=Money(earned, base),
-        first_acquired_date=min((one.since for one in group.held if one.since is not None), default=None),
+        first_acquired_date=min((held.since for held in group.held if held.since is not None), default=None),
         method=cost.method,
         pool_scope="entity" if cost.is_pooled else "account",
         explanation=None,
@@ -187,7 +188,7 @@ def _position(books: _Books, group: Group) -> Position:
 
 
 def _cost(books: _Books, group: Group, quantity: Fraction) -> _Cost:
-    """By the pool: a share of what the person's whole holding cost. Else the sum of what the accounts say."""
+    """The cost of a position: its share of what the person's whole pool cost, else the sum of what its accounts say."""
     method = books.choice.method
     if _is_pooled(books.choice, group):
         pool = books.pools.get(group.instrument_id)
@@ -197,21 +198,23 @@ def _cost(books: _Books, group: Group, quantity: Fraction) -> _Cost:
         part = quantity.numerator * pool.quantity.denominator
         return _Cost(pool.cost * part // (quantity.denominator * pool.quantity.numerator), gain, method, True)
     by_lots = method == "fifo"
-    gains = [books.gains.get(Key(one.scope_id, group.instrument_id), (0, 0)) for one in group.held]
-    cost = sum(one.lot_cost if by_lots else one.cost for one in group.held)
+    gains = [books.gains.get(Key(held.scope_id, group.instrument_id), (0, 0)) for held in group.held]
+    cost = sum(held.lot_cost if by_lots else held.cost for held in group.held)
     gain = sum(lots if by_lots else average for average, lots in gains)
     return _Cost(cost, gain, "fifo" if by_lots else "average_cost", False)
 
 
 def _average(cost: int, quantity: Fraction) -> str | None:
-    """What one unit cost; None of nothing. Of a short position, which has no cost, it is 0."""
+    """What one unit cost; None where nothing is held; 0 of a short position, which has no cost."""
     if not quantity:
         return None
     units = abs(quantity.numerator)
     return text_of(cost * quantity.denominator, units * COST_UNIT, _AVERAGE_PLACES)
 
 
-def _values(quoted: Quoted, quantity: Fraction, rate: KnownRate | None, base: str) -> tuple[Money | None, Money | None]:
+def _market_values(
+    quoted: Quoted, quantity: Fraction, rate: KnownRate | None, base: str
+) -> tuple[Money | None, Money | None]:
     """The market value in the currency of the price, and in the base currency."""
     if quoted.price is None:
         return None, None

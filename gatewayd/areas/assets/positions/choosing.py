@@ -46,8 +46,8 @@ class Choice(NamedTuple):
 
 def choose(tx: ReadTx, request: ListPositions) -> Choice:
     """What a request is about. Raises `Problem` `validation_failed`."""
-    given = [request.portfolio_id, request.account_id, request.legal_entity_id]
-    if sum(id_ is not None for id_ in given) != 1:
+    ids = [request.portfolio_id, request.account_id, request.legal_entity_id]
+    if sum(id_ is not None for id_ in ids) != 1:
         raise invalid_field("portfolioId", "required", "Give one of portfolioId, accountId and legalEntityId.")
     day = day_of(tx, request.as_of_date)
     if request.portfolio_id is not None:
@@ -63,9 +63,9 @@ def choose(tx: ReadTx, request: ListPositions) -> Choice:
     return _of_entity(tx, request.legal_entity_id or "", day, request.method)
 
 
-def day_of(tx: ReadTx, given: datetime.date | None) -> str:
+def day_of(tx: ReadTx, requested: datetime.date | None) -> str:
     """The ISO date, today by default. Raises `Problem` `validation_failed` for one that is to come."""
-    day = tx.today if given is None else given.isoformat()
+    day = tx.today if requested is None else requested.isoformat()
     if day > tx.today:
         raise invalid_field("asOfDate", "out_of_range", "The day is still to come.")
     return day
@@ -75,7 +75,7 @@ def of_portfolio(tx: ReadTx, portfolio: Portfolio, date: str, method: CostBasisM
     """The positions of a portfolio, archived or not."""
     whose = Whose(portfolio.legal_entity_id, portfolio_id=portfolio.id)
     places = _places(tx, whose.legal_entity_id, archived=True)
-    return _checked(tx, Choice(whose, places, date, method or portfolio.cost_basis_method, True), portfolio)
+    return _checked_method(tx, Choice(whose, places, date, method or portfolio.cost_basis_method, True), portfolio)
 
 
 def of_account(tx: ReadTx, account: AssetAccountRow, date: str, method: CostBasisMethod | None = None) -> Choice:
@@ -83,16 +83,19 @@ def of_account(tx: ReadTx, account: AssetAccountRow, date: str, method: CostBasi
     portfolio = PORTFOLIOS.get(tx, account.portfolio_id)
     whose = Whose(account.legal_entity_id, account_id=account.id)
     places = _places(tx, whose.legal_entity_id, archived=True)
-    return _checked(tx, Choice(whose, places, date, method or portfolio.cost_basis_method, False), portfolio)
+    return _checked_method(tx, Choice(whose, places, date, method or portfolio.cost_basis_method, False), portfolio)
 
 
 def _of_entity(tx: ReadTx, legal_entity_id: str, date: str, method: CostBasisMethod | None) -> Choice:
-    """Chosen: by the method of its default portfolio, else of the first; archived portfolios count no more."""
+    """The positions of a legal entity, without archived portfolios.
+
+    Chosen: by the method of its default portfolio, else of the first.
+    """
     if owners.find(tx, legal_entity_id) is None:
         raise invalid(unknown_reference("legalEntityId", "legal_entity"))
-    found: CostBasisMethod = tx.value(_SELECT_METHOD, legal_entity_id=legal_entity_id) or "average_cost"
+    default_method: CostBasisMethod = tx.value(_SELECT_METHOD, legal_entity_id=legal_entity_id) or "average_cost"
     places = _places(tx, legal_entity_id, archived=False)
-    return _checked(tx, Choice(Whose(legal_entity_id), places, date, method or found, True), None)
+    return _checked_method(tx, Choice(Whose(legal_entity_id), places, date, method or default_method, True), None)
 
 
 def _places(tx: ReadTx, legal_entity_id: str, *, archived: bool) -> dict[str, Place]:
@@ -105,8 +108,8 @@ def _places(tx: ReadTx, legal_entity_id: str, *, archived: bool) -> dict[str, Pl
     }
 
 
-def _checked(tx: ReadTx, choice: Choice, portfolio: Portfolio | None) -> Choice:
-    """Raises `Problem` `validation_failed` where section_104 is asked for and there is no such holding."""
+def _checked_method(tx: ReadTx, choice: Choice, portfolio: Portfolio | None) -> Choice:
+    """The choice. Raises `Problem` `validation_failed` for section_104 where the owner or the currency has no pools."""
     if choice.method != "section_104":
         return choice
     owner = owners.find(tx, choice.whose.legal_entity_id)

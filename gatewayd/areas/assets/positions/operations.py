@@ -36,18 +36,18 @@ def list_positions(tx: ReadTx, caller: Caller, request: ListPositions) -> Listin
     page, more = fill(items, request.limit, len)
     cursor = None
     if more:
-        cursor = next_cursor(request, _key(built, after, skipped + len(page)))
+        cursor = next_cursor(request, _page_key(built, after, skipped + len(page)))
     return Listing.of(page, cursor)
 
 
-def _key(built: list[Position], after: str, done: int) -> tuple[str, int]:
-    """The instrument whose positions are all on pages, and how many behind it are too."""
+def _page_key(built: list[Position], after: str, done: int) -> tuple[str, int]:
+    """The last instrument whose positions are all on pages, and how many of the one behind it are too."""
     last = after
-    whole = 0
+    complete = 0
     for index in range(1, done + 1):
         if index == len(built) or built[index].instrument_id != built[index - 1].instrument_id:
-            last, whole = built[index - 1].instrument_id, index
-    return last, done - whole
+            last, complete = built[index - 1].instrument_id, index
+    return last, done - complete
 
 
 def _explained(tx: ReadTx, choice: Choice, position: Position) -> Position:
@@ -55,8 +55,8 @@ def _explained(tx: ReadTx, choice: Choice, position: Position) -> Position:
     subject = _subject_of(choice, position)
     if subject is None:
         return position
-    found = explain(tx, subject, choice.date, "", DAYS_SHOWN)
-    return replace(position, explanation=PositionExplanation(days=found.days, more=found.following is not None))
+    explained = explain(tx, subject, choice.date, "", DAYS_SHOWN)
+    return replace(position, explanation=PositionExplanation(days=explained.days, more=explained.following is not None))
 
 
 def _subject_of(choice: Choice, position: Position) -> Subject | None:

@@ -29,13 +29,13 @@ def of_portfolio(tx: ReadTx, portfolio: Portfolio, date: str) -> PortfolioTotals
     choice = choosing.of_portfolio(tx, portfolio, date)
     built = building.build(tx, choice)
     balances = cash.balances_on(tx, choice.whose, date)
-    rates = [built.valuing.rate(one.currency, base) for one in balances]
+    rates = [built.valuing.rate(balance.currency, base) for balance in balances]
     return project(
         of_positions(built.positions, base),
         PortfolioTotals,
         as_of_date=date,
         cash=_converted(balances, rates, base),
-        stale_cash_balances=sum(one is not None and one.is_stale(date) for one in rates),
+        stale_cash_balances=sum(rate is not None and rate.is_stale(date) for rate in rates),
         cash_balances=shown(balances),
         income_tax_year_to_date=Money(built.earned.total(), base),
         by_asset_class=_by_class(built, base),
@@ -50,22 +50,22 @@ def of_account(tx: ReadTx, account: AssetAccountRow, date: str) -> tuple[ValueTo
 
 
 def of_positions(positions: Sequence[Position], base: str) -> ValueTotals:
-    """What positions come to, which are all in one base currency: no figure has a part of what another leaves out."""
-    priced = [one for one in positions if one.market_value_base is not None]
-    value = _sum(base, (one.market_value_base for one in priced))
-    gain = _sum(base, (one.unrealised_gain for one in priced))
-    whole = len(priced) == len(positions)
+    """What positions in one base currency come to. No figure has on one side what it lacks on the other."""
+    priced = [position for position in positions if position.market_value_base is not None]
+    value = _sum_amounts(base, (position.market_value_base for position in priced))
+    gain = _sum_amounts(base, (position.unrealised_gain for position in priced))
+    all_priced = len(priced) == len(positions)
     return ValueTotals(
-        value=value if whole else None,
-        cost=_sum(base, (one.cost_basis_base for one in positions)),
-        unrealised_gain=gain if whole else None,
+        value=value if all_priced else None,
+        cost=_sum_amounts(base, (position.cost_basis_base for position in positions)),
+        unrealised_gain=gain if all_priced else None,
         currency=base,
         unpriced_positions=len(positions) - len(priced),
-        stale_positions=sum(one.price_stale or one.fx_rate_stale for one in priced),
+        stale_positions=sum(position.price_stale or position.fx_rate_stale for position in priced),
         priced=PricedTotals(
             positions=len(priced),
             value=value,
-            cost=_sum(base, (one.cost_basis_base for one in priced)),
+            cost=_sum_amounts(base, (position.cost_basis_base for position in priced)),
             unrealised_gain=gain,
             currency=base,
         ),
@@ -74,29 +74,29 @@ def of_positions(positions: Sequence[Position], base: str) -> ValueTotals:
 
 def shown(balances: Iterable[Money]) -> list[CashBalance]:
     """Balances as they are answered."""
-    return [CashBalance(currency=one.currency, balance=one) for one in balances]
+    return [CashBalance(currency=balance.currency, balance=balance) for balance in balances]
 
 
-def _sum(currency: str, amounts: Iterable[Money | None]) -> Money:
-    return Money(sum(one.minor for one in amounts if one is not None), currency)
+def _sum_amounts(currency: str, amounts: Iterable[Money | None]) -> Money:
+    return Money(sum(amount.minor for amount in amounts if amount is not None), currency)
 
 
 def _converted(balances: Sequence[Money], rates: Sequence[KnownRate | None], base: str) -> Money | None:
     """The balances in the base currency; None where a currency has no rate."""
     total = Money(0, base)
-    for one, rate in zip(balances, rates, strict=True):
+    for balance, rate in zip(balances, rates, strict=True):
         if rate is None:
             return None
-        minor, one_major = one.minor * rate.rate.numerator, 10 ** exponent(one.currency) * rate.rate.denominator
+        minor, one_major = balance.minor * rate.rate.numerator, 10 ** exponent(balance.currency) * rate.rate.denominator
         total += money_of(minor, one_major, base)
     return total
 
 
 def _by_class(built: Built, base: str) -> list[AssetClassTotals]:
-    found: dict[AssetClass, list[Position]] = {}
+    by_class: dict[AssetClass, list[Position]] = {}
     for position in built.positions:
-        found.setdefault(built.quoted[position.instrument_id].asset_class, []).append(position)
+        by_class.setdefault(built.quoted[position.instrument_id].asset_class, []).append(position)
     return [
         project(of_positions(of_class, base), AssetClassTotals, asset_class=name)
-        for name, of_class in sorted(found.items())
+        for name, of_class in sorted(by_class.items())
     ]

@@ -57,7 +57,7 @@ class Valuing:
         self._rates: dict[Pair, KnownRate | None] = {}
 
     def quoted(self, first: str, last: str) -> dict[str, Quoted]:
-        """The instruments that any transaction names, of ids from one to another, both included."""
+        """The instruments that any transaction names, whose ids are from `first` to `last`, both included."""
         rows = self._tx.rows(_SELECT_INSTRUMENTS, date=self._date, first=first, last=last)
         return {row[0]: self._quoted(row) for row in rows}
 
@@ -77,7 +77,7 @@ class Valuing:
 
 
 def money_of(numerator: int, denominator: int, currency: str) -> Money:
-    """An amount of major units, a quotient, rounded half up to the minor unit."""
+    """A quotient of major units as an amount, rounded half up to the minor unit."""
     return Money(half_up(numerator * 10 ** exponent(currency), denominator), currency)
 
 
@@ -85,10 +85,10 @@ def text_of(numerator: int, denominator: int, places: int = PLACES) -> str:
     """A quotient rounded half up to so many places, in its canonical form. The denominator is above zero."""
     digits = half_up(numerator * 10**places, denominator)
     sign, digits = ("-", -digits) if digits < 0 else ("", digits)
-    whole, fraction = divmod(digits, 10**places)
+    integer, fraction = divmod(digits, 10**places)
     if not fraction:
-        return f"{sign}{whole}"
-    return f"{sign}{whole}.{fraction:0{places}}".rstrip("0")
+        return f"{sign}{integer}"
+    return f"{sign}{integer}.{fraction:0{places}}".rstrip("0")
 
 
 def _latest_rate(tx: ReadTx, pair: Pair, day: str) -> KnownRate | None:
@@ -99,8 +99,8 @@ def _latest_rate(tx: ReadTx, pair: Pair, day: str) -> KnownRate | None:
     """
     if pair.currency == pair.base_currency:
         return KnownRate(Fraction(1), day, None)
-    found = [*both_ways(tx, _SELECT_RECORDED, pair, day), *both_ways(tx, _SELECT_TRADED, pair, day)]
+    rates = [*both_ways(tx, _SELECT_RECORDED, pair, day), *both_ways(tx, _SELECT_TRADED, pair, day)]
     published = of_pounds(pair, exchange_rates.latest_rate(foreign(pair), day))
     if published is not None:
-        found.append(published)
-    return max(found, key=lambda one: one.date, default=None)
+        rates.append(published)
+    return max(rates, key=lambda rate: rate.date, default=None)

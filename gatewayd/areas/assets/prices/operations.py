@@ -45,9 +45,9 @@ _NEXT_RATES = " ORDER BY date DESC, currency, base_currency LIMIT :count"
 def list_prices(tx: ReadTx, caller: Caller, request: ListPrices) -> Listing[AssetPrice]:
     """List the prices of an instrument, latest first."""
     _instrument(tx, request.instrument_id)
-    from_date, to_date = _range(request)
+    from_date, to_date = _requested_days(request)
     key = cursor_key(request, str)
-    found = tx.rows(
+    stored = tx.rows(
         _SELECT_PAGE,
         instrument_id=request.instrument_id,
         from_date=from_date,
@@ -55,7 +55,7 @@ def list_prices(tx: ReadTx, caller: Caller, request: ListPrices) -> Listing[Asse
         before=LAST_DAY if key is None else key[0],
         count=request.limit + 1,
     )
-    prices = [PRICES.load(row) for row in found]
+    prices = [PRICES.load(row) for row in stored]
     page, more = fill(prices, request.limit, lambda price: len(encode(price)))
     return Listing.of(map(encode, page), next_cursor(request, (page[-1].date,)) if more else None)
 
@@ -65,7 +65,7 @@ def list_exchange_rates(tx: ReadTx, caller: Caller, request: ListExchangeRates) 
 
     Rates of transactions are not among them. A currency that is `baseCurrency` of a rate is found there alone.
     """
-    from_date, to_date = _range(request)
+    from_date, to_date = _requested_days(request)
     day, currency, base_currency = cursor_key(request, str, str, str) or (LAST_DAY, "", "")
     values: dict[str, object] = {"before": day, "currency_before": currency, "base_before": base_currency}
     sql = _SELECT_RATES
@@ -74,8 +74,8 @@ def list_exchange_rates(tx: ReadTx, caller: Caller, request: ListExchangeRates) 
         if wanted is not None:
             sql += f" AND {name} = :{name}"
             values[name] = wanted
-    found = tx.rows(sql + _NEXT_RATES, from_date=from_date, to_date=to_date, count=request.limit + 1, **values)
-    rates = [RATES.load(row) for row in found]
+    stored = tx.rows(sql + _NEXT_RATES, from_date=from_date, to_date=to_date, count=request.limit + 1, **values)
+    rates = [RATES.load(row) for row in stored]
     page, more = fill(rates, request.limit, lambda rate: len(encode(rate)))
     cursor = next_cursor(request, (page[-1].date, page[-1].currency, page[-1].base_currency)) if more else None
     return Listing.of(map(encode, page), cursor)
@@ -115,7 +115,7 @@ def record_exchange_rate(tx: WriteTx, caller: Caller, request: RecordExchangeRat
     return recorded
 
 
-def _range(request: ListPrices | ListExchangeRates) -> tuple[str, str]:
+def _requested_days(request: ListPrices | ListExchangeRates) -> tuple[str, str]:
     """The first and the last day that are asked for. Raises `Problem` `validation_failed`."""
     if request.from_date is not None and request.to_date is not None and request.to_date < request.from_date:
         raise invalid_field("toDate", "date_order", "It is before fromDate.")
@@ -130,9 +130,9 @@ def _instrument(tx: ReadTx, instrument_id: str) -> Instrument:
     return instrument
 
 
-def _past_day(tx: ReadTx, given: datetime.date | None) -> str:
+def _past_day(tx: ReadTx, requested: datetime.date | None) -> str:
     """The ISO date, today by default. Raises `Problem` `validation_failed` for one that is to come."""
-    day = tx.today if given is None else given.isoformat()
+    day = tx.today if requested is None else requested.isoformat()
     if day > tx.today:
         raise invalid(FieldError("date", "out_of_range", "The day is still to come."))
     return day

@@ -45,7 +45,7 @@ HUNDREDTHS: Final[Mapping[str, str]] = {"GBX": "GBP", "GBp": "GBP", "ZAC": "ZAR"
 def put_price(tx: WriteTx, price: AssetPrice, import_id: str | None = None) -> Outcome:
     """Store the price of a day, in the place of the one there is.
 
-    `import_id` names the file that it is from, by content. The instrument shows its latest price in its own currency.
+    `import_id` is the hash of the file that it is from. The instrument shows its latest price in its own currency.
     """
     row = tx.row(_SELECT_PRICE, instrument_id=price.instrument_id, date=price.date)
     stored = None if row is None else PRICES.load(row[:-1])
@@ -53,7 +53,7 @@ def put_price(tx: WriteTx, price: AssetPrice, import_id: str | None = None) -> O
         return "same"
     if row is not None and import_id is not None and row[-1] == import_id:
         return "contradicted"
-    tx.run(_PUT_PRICE, import_id=import_id, **_values(PRICES, price))
+    tx.run(_PUT_PRICE, import_id=import_id, **_column_values(PRICES, price))
     instruments.show_price(tx, price.instrument_id, price.date, (price.price, price.currency, price.source))
     return "added" if stored is None else "replaced"
 
@@ -66,11 +66,13 @@ def put_rate(tx: WriteTx, rate: ExchangeRate, import_id: str | None = None) -> O
         return "same"
     if row is not None and import_id is not None and row[-1] == import_id:
         return "contradicted"
-    tx.run(_PUT_RATE, import_id=import_id, **_values(RATES, rate))
+    tx.run(_PUT_RATE, import_id=import_id, **_column_values(RATES, rate))
     return "added" if stored is None else "replaced"
 
 
-def _values(columns: Columns[AssetPrice] | Columns[ExchangeRate], row: AssetPrice | ExchangeRate) -> dict[str, object]:
+def _column_values(
+    columns: Columns[AssetPrice] | Columns[ExchangeRate], row: AssetPrice | ExchangeRate
+) -> dict[str, object]:
     return {name: getattr(row, name) for name in columns.names}
 
 
@@ -82,7 +84,7 @@ class Quote(NamedTuple):
 
 
 def quote(price: str, currency: str) -> Quote | None:
-    """What a decimal in a currency comes to; None: there is no such currency."""
+    """What a decimal in a currency is in major units; None: there is no such currency."""
     major = HUNDREDTHS.get(currency)
     if major is not None:
         return Quote(canonical(f"{Decimal(price).scaleb(-2):f}"), major)

@@ -1,6 +1,6 @@
 """The money of a transaction: its gross amount, its effect on cash, and both in the base currency. Pure.
 
-Everything is exact until it is a whole number of minor units, once.
+Everything is exact until it is rounded, once, to whole minor units.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ class Rate(NamedTuple):
 
 
 class Amounts(NamedTuple):
-    """What a transaction comes to. `gross` None: it has no amount of its own, as a split."""
+    """What a transaction comes to. `gross` None: it has no amount of its own, such as a split."""
 
     gross: Money | None
     fees: Money
@@ -44,7 +44,7 @@ class Amounts(NamedTuple):
 
 
 def rate_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:
-    """What is wrong with the rate that was given, or that was not."""
+    """What is wrong with the rate that was given, or with there being none."""
     currency, base_currency = rate.currency, rate.base_currency
     if currency != base_currency and rate.source is None:
         what = f"The amounts are in {currency} and the portfolio is in {base_currency}"
@@ -56,19 +56,19 @@ def rate_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:
 
 def amount_errors(request: CreateTransaction, rate: Rate) -> Iterator[FieldError]:
     """Amounts that their currency does not have, or that are too large to keep."""
-    given = (
+    texts = (
         ("grossAmount", request.gross_amount),
         ("fees", request.fees),
         ("taxes", request.taxes),
         ("remainingValue", request.remaining_value),
     )
-    for path, text in given:
+    for path, text in texts:
         if text is not None:
             try:
                 to_minor(text, rate.currency)
             except ValueError as error:
                 yield FieldError(path, "invalid_decimal", f"{error}.")
-    gross = _gross(request, rate.currency)
+    gross = _gross_amount(request, rate.currency)
     if gross is not None and gross >= _MAX_MAJOR:
         yield FieldError("grossAmount", "out_of_range", "It has more than 13 whole digits.")
     elif gross is not None and gross * Fraction(rate.fx_rate) >= _MAX_MAJOR:
@@ -99,13 +99,13 @@ def refuse_mismatch(request: CreateTransaction, currency: str) -> None:
 
 def amounts(request: CreateTransaction, rate: Rate) -> Amounts:
     """What a request that is valid comes to. Half a minor unit is rounded up."""
-    gross = _gross(request, rate.currency)
+    gross = _gross_amount(request, rate.currency)
     minor = 0 if gross is None else half_up(*_in_minor(gross, rate.currency).as_integer_ratio())
     fees, taxes = (Money.of(text or "0", rate.currency) for text in (request.fees, request.taxes))
     net = TAKES[request.type].cash * minor - fees.minor - taxes.minor
-    whole = None if gross is None else Money(minor, rate.currency)
+    rounded = None if gross is None else Money(minor, rate.currency)
     remaining = None if request.remaining_value is None else Money.of(request.remaining_value, rate.currency)
-    return Amounts(whole, fees, taxes, Money(net, rate.currency), in_base(whole, rate), remaining)
+    return Amounts(rounded, fees, taxes, Money(net, rate.currency), in_base(rounded, rate), remaining)
 
 
 def in_base(amount: Money | None, rate: Rate) -> Money | None:
@@ -116,8 +116,8 @@ def in_base(amount: Money | None, rate: Rate) -> Money | None:
     return Money(half_up(*_in_minor(exact, rate.base_currency).as_integer_ratio()), rate.base_currency)
 
 
-def _gross(request: CreateTransaction, currency: str) -> Fraction | None:
-    """As given, or the quantity at its price; in major units."""
+def _gross_amount(request: CreateTransaction, currency: str) -> Fraction | None:
+    """The amount as given, or the quantity at its price; in major units."""
     if request.gross_amount is not None:
         return Fraction(request.gross_amount)
     if request.quantity is None or request.unit_price is None:

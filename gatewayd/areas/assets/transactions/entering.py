@@ -92,7 +92,7 @@ def check(tx: WriteTx, request: CreateTransaction, origin: Origin) -> list[Asset
     places = [place for place in (subject.place, subject.counter) if place is not None]
     refuse_places(tx, places, request.trade_date.isoformat())
     amounts.refuse_mismatch(request, rate.currency)
-    return _rows(tx, request, subject, rate, origin)
+    return _transaction_rows(tx, request, subject, rate, origin)
 
 
 def refuse_places(tx: ReadTx, places: list[Place], date: str) -> None:
@@ -120,18 +120,18 @@ def _subject(tx: WriteTx, request: CreateTransaction) -> tuple[_Subject, list[Fi
     errors: list[FieldError] = []
     place, counter = place_of(tx, request.account_id), None
     if place is None:
-        errors.append(_unknown("accountId", ACCOUNTS.kind))
+        errors.append(_unknown_error("accountId", ACCOUNTS.kind))
     if request.counter_account_id is not None:
         counter = place_of(tx, request.counter_account_id)
         if counter is None:
-            errors.append(_unknown("counterAccountId", ACCOUNTS.kind))
+            errors.append(_unknown_error("counterAccountId", ACCOUNTS.kind))
     if request.from_instrument_id is not None and INSTRUMENTS.find(tx, request.from_instrument_id) is None:
-        errors.append(_unknown("fromInstrumentId", INSTRUMENTS.kind))
+        errors.append(_unknown_error("fromInstrumentId", INSTRUMENTS.kind))
     instrument = None
     if request.instrument_id is not None:
         instrument = INSTRUMENTS.find(tx, request.instrument_id)
         if instrument is None:
-            errors.append(_unknown("instrumentId", INSTRUMENTS.kind))
+            errors.append(_unknown_error("instrumentId", INSTRUMENTS.kind))
     elif request.instrument is not None and place is not None:
         try:
             currency = request.currency or place.account.currency
@@ -145,14 +145,14 @@ def _subject(tx: WriteTx, request: CreateTransaction) -> tuple[_Subject, list[Fi
     return _Subject(place, counter, instrument), errors
 
 
-def _unknown(path: str, kind: str) -> FieldError:
+def _unknown_error(path: str, kind: str) -> FieldError:
     return FieldError(path, "unknown_reference", f"There is no such {kind}.")
 
 
 def _rate(tx: ReadTx, request: CreateTransaction, subject: _Subject) -> Rate | None:
-    """In what the amounts are. Without any amount it is the base currency, in which nothing is counted.
+    """The currency of the amounts, and its rate. What has no rate of its own takes one that is known of its day.
 
-    What has no rate of its own takes one that is known of its day.
+    Without any amount it is the base currency, in which nothing is counted.
     """
     if subject.place is None:
         return None
@@ -191,7 +191,7 @@ def _errors_of_places(tx: ReadTx, request: CreateTransaction, subject: _Subject)
 
 
 def _taxed_as_dividend(request: CreateTransaction, instrument: Instrument | None) -> bool | None:
-    """Of a stock dividend as told, else that of a British company is (ITTOIA 2005 s410); None: not known."""
+    """Whether a stock dividend is taxed: as told, else that of British companies (ITTOIA 2005 s410); None: unknown."""
     if request.type != "stock_dividend" or instrument is None or request.taxed_as_dividend is not None:
         return request.taxed_as_dividend
     return is_british(instrument.domicile_country, instrument.currency) or None
@@ -201,7 +201,7 @@ def _is_refused(account: AssetAccountRow, request: CreateTransaction) -> bool:
     return account.tracking_mode == "holdings" and request.type not in rules.OF_HOLDINGS
 
 
-def _rows(
+def _transaction_rows(
     tx: WriteTx, request: CreateTransaction, subject: _Subject, rate: Rate, origin: Origin
 ) -> list[AssetTransaction]:
     assert subject.place is not None
@@ -230,7 +230,7 @@ def _rows(
     )
     if subject.counter is None:
         return [row]
-    return _pair(tx, row, subject.counter)
+    return _transfer_pair(tx, row, subject.counter)
 
 
 # -- transfers between two accounts that are kept here (Domain B3, C5)
@@ -260,7 +260,7 @@ def _transfer_errors(tx: ReadTx, request: CreateTransaction, place: Place, count
         yield FieldError("grossAmount", "required", message)
 
 
-def _pair(tx: WriteTx, row: AssetTransaction, counter: Place) -> list[AssetTransaction]:
+def _transfer_pair(tx: WriteTx, row: AssetTransaction, counter: Place) -> list[AssetTransaction]:
     """The row that was asked for, and the other half of it, which has no costs and no `externalId`."""
     nothing = Money(0, row.currency)
     half = TRANSACTIONS.new(
@@ -283,7 +283,7 @@ def _pair(tx: WriteTx, row: AssetTransaction, counter: Place) -> list[AssetTrans
 def _errors_of_spouses(
     tx: ReadTx, request: CreateTransaction, here: AssetAccountRow, there: AssetAccountRow
 ) -> Iterator[FieldError]:
-    """Between two legal entities: at cost, and so between spouses alone (TCGA 1992 s58)."""
+    """Why nothing goes at cost between two legal entities: only spouses may do so (TCGA 1992 s58)."""
     if not request.spouse_transfer:
         message = (
             "It is somebody else's account. To a spouse it goes with spouseTransfer; else enter each side by itself."

@@ -15,17 +15,17 @@ from gatewayd.areas.assets.transactions.shapes import (
     ListAssetTransactions,
     TransactionWarning,
 )
-from gatewayd.clock import LAST_DATE, from_moment
+from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import MAX_KEY, Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.pages import MAX_KEY, Listing, SyncPage, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, invalid
+from gatewayd.ledger.lists import CHANGES, Changed, changes_page, start_of_changes
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
 
 _LATEST: Final = " AND (trade_date, id) < (:after_at, :after_id) ORDER BY trade_date DESC, id DESC LIMIT :count"
-_CHANGES: Final = " AND (updated_at, id) > (:after_at, :after_id) ORDER BY updated_at, id LIMIT :count"
 _NOT_REVERSED: Final = " AND reversed_by_id IS NULL AND reverses_transaction_id IS NULL"
 _DISTRIBUTION: Final = TransactionWarning(
     code="distribution_value_unknown",
@@ -80,54 +80,54 @@ def _page(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransactio
     """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
     if request.from_date and request.to_date and request.to_date < request.from_date:
         raise invalid(FieldError("toDate", "date_order", "It lies before fromDate."))
-    found = _latest(tx, request) if request.updated_since is None else _changes(tx, request)
+    if request.updated_since is not None:
+        return _changes(tx, request)
     items: list[bytes] = []
 
     def size(row: AssetTransaction) -> int:
         items.append(encode(row))
         return len(items[-1])
 
-    rows, more = fill(found, request.limit, size)
-    if not more:
-        return Listing.of(items[: len(rows)], None)
-    last = rows[-1]
-    at = last.trade_date if request.updated_since is None else last.updated_at
-    return Listing.of(items[: len(rows)], next_cursor(request, (at, last.id)))
+    rows, more = fill(_latest_trades(tx, request), request.limit, size)
+    cursor = next_cursor(request, (rows[-1].trade_date, rows[-1].id)) if more else None
+    return Listing.of(items[: len(rows)], cursor)
 
 
-def _latest(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransaction]:
+def _latest_trades(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransaction]:
     """Latest trade first. What was reversed, and what reversed it, is left out unless it is asked for."""
     last = LAST_DATE if request.to_date is None else request.to_date.isoformat()
     key = cursor_key(request, str, str) or (last, MAX_KEY)
-    sql, values = _filters(request)
+    sql, values = _filtered_select(request)
     if not request.include_reversed:
         sql += _NOT_REVERSED
     values |= {"after_at": key[0], "after_id": key[1], "count": request.limit + 1}
     if not request.type:
-        return _read(tx, sql + _LATEST, values)
-    of_each = (_read(tx, f"{sql} AND type = :type{_LATEST}", {**values, "type": one}) for one in set(request.type))
+        return _read_transactions(tx, sql + _LATEST, values)
+    of_type = f"{sql} AND type = :type{_LATEST}"
+    of_each = (_read_transactions(tx, of_type, {**values, "type": type_}) for type_ in set(request.type))
     return heapq.merge(*of_each, key=lambda row: (row.trade_date, row.id), reverse=True)
 
 
-def _changes(tx: ReadTx, request: ListAssetTransactions) -> Iterator[AssetTransaction]:
+def _changes(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransaction]:
     """Oldest change first, with what was reversed: whoever follows changes has to learn of it."""
-    assert request.updated_since is not None
-    key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
-    sql, values = _filters(request)
+    start = start_of_changes(tx, request, TRANSACTIONS.name)
+    sql, values = _filtered_select(request)
     if request.type:
-        names = {f"type_{index}": one for index, one in enumerate(dict.fromkeys(request.type))}
+        names = {f"type_{index}": type_ for index, type_ in enumerate(dict.fromkeys(request.type))}
         sql += f" AND type IN ({', '.join(f':{name}' for name in names)})"
         values |= names
-    values |= {"after_at": key[0], "after_id": key[1], "count": request.limit + 1}
-    return _read(tx, sql + _CHANGES, values)
+    values |= {"after_at": start[0], "after_id": start[1], "count": request.limit + 1}
+    rows = _read_transactions(tx, sql + CHANGES.behind + CHANGES.by, values)
+    changed = (Changed(row.updated_at, row.id, encode(row)) for row in rows)
+    return changes_page(tx, request, TRANSACTIONS.name, start, changed)
 
 
-def _read(tx: ReadTx, sql: str, values: dict[str, object]) -> Iterator[AssetTransaction]:
+def _read_transactions(tx: ReadTx, sql: str, values: dict[str, object]) -> Iterator[AssetTransaction]:
     return (TRANSACTIONS.read(tx, row) for row in tx.each(sql, **values))
 
 
-def _filters(request: ListAssetTransactions) -> tuple[str, dict[str, object]]:
-    """The statement as far as the filters go, and the values that they name."""
+def _filtered_select(request: ListAssetTransactions) -> tuple[str, dict[str, object]]:
+    """The statement as far as the filters go, and the values that it names."""
     named = {
         "account_id = :account_id": request.account_id,
         "portfolio_id = :portfolio_id": request.portfolio_id,
@@ -138,16 +138,16 @@ def _filters(request: ListAssetTransactions) -> tuple[str, dict[str, object]]:
         "trade_date >= :from_date": request.from_date and request.from_date.isoformat(),
         "trade_date <= :to_date": request.to_date and request.to_date.isoformat(),
     }
-    given = {condition: value for condition, value in named.items() if value is not None}
-    sql = " AND ".join([TRANSACTIONS.select, *given])
-    return sql, {condition.rpartition(":")[2]: value for condition, value in given.items()}
+    conditions = {condition: value for condition, value in named.items() if value is not None}
+    sql = " AND ".join([TRANSACTIONS.select, *conditions])
+    return sql, {condition.rpartition(":")[2]: value for condition, value in conditions.items()}
 
 
 # -- what was supposed because nobody told it
 
 
 def _warnings(tx: ReadTx, row: AssetTransaction) -> Iterator[TransactionWarning]:
-    """Those of a transaction that was entered just now. What is in a wrapper has no gain and no income to tell."""
+    """The warnings of a transaction that was just entered. In a wrapper there is neither gain nor income to tell."""
     if row.type in ("return_of_capital", "merger") and ACCOUNTS.get(tx, row.account_id).is_pooled:
         of_day = (row.legal_entity_id, row.trade_date, row.trade_date)
         is_told = row.remaining_value is not None or row.small_distribution is not None
@@ -173,7 +173,7 @@ OPERATIONS = (
         path="/assets/listTransactions",
         scopes=("accounting:read",),
         request=ListAssetTransactions,
-        response=Page[AssetTransaction],
+        response=SyncPage[AssetTransaction],
         handler=list_transactions,
         errors=("date_order",),
         example={"type": ["buy", "sell"], "fromDate": "2026-04-06", "limit": 100},

@@ -27,8 +27,8 @@ def reverse(tx: WriteTx, request: CreateTransaction, origin: Origin) -> AssetTra
     reversals = [_reversal(tx, row, origin) for row in originals]
     reversals[0] = replace(reversals[0], external_id=request.external_id, notes=request.notes)
     if len(reversals) == 2:
-        one, other = reversals
-        reversals = [replace(one, linked_transaction_id=other.id), replace(other, linked_transaction_id=one.id)]
+        first, other = reversals
+        reversals = [replace(first, linked_transaction_id=other.id), replace(other, linked_transaction_id=first.id)]
     stored = [TRANSACTIONS.insert(tx, row) for row in reversals]
     for row, reversal in zip(originals, stored, strict=True):
         TRANSACTIONS.update(tx, replace(row, reversed_by_id=reversal.id))
@@ -64,7 +64,7 @@ def _original(tx: WriteTx, request: CreateTransaction) -> AssetTransaction:
 
 
 def _reversal(tx: WriteTx, original: AssetTransaction, origin: Origin) -> AssetTransaction:
-    """What the original says, with the opposite effect on cash."""
+    """The reversal of a transaction: what that says, with the opposite effect on cash."""
     cash = original.net_amount
     return replace(
         original,

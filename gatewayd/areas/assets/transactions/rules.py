@@ -1,8 +1,8 @@
 """What each type of transaction takes, and what it does to cash (Domain B3). Pure.
 
-A type needs some fields, may have others, and is refused with the rest: what would be ignored is a mistake of whoever
-sent it. `instrument` stands for `instrumentId` or `instrument`, and `amount` for `grossAmount` or what gives it, a
-quantity with its price.
+A type needs some fields, may have others, and is refused with the rest, for a field without effect is a mistake.
+`instrument` stands for `instrumentId` or `instrument`, and `amount` for `grossAmount` or what gives it, a quantity with
+its price.
 """
 
 from collections.abc import Iterator, Mapping
@@ -80,21 +80,21 @@ TRANSFERS: Final = frozenset({"transfer_in", "transfer_out"})
 
 def field_errors(request: CreateTransaction, today: str) -> Iterator[FieldError]:
     """What is wrong with a request whatever the account, field by field. `today` is ISO."""
-    takes, given = TAKES[request.type], _given(request)
-    yield from _missing(request, takes, given)
-    yield from _unwanted(request, takes, given)
-    yield from _out_of_range(request)
-    yield from _dates(request, today)
-    if request.type == "spin_off" and ("costShare" in given) == _has_amount(given):
+    takes, fields = TAKES[request.type], _given_fields(request)
+    yield from _missing_fields(request, takes, fields)
+    yield from _unwanted_fields(request, takes, fields)
+    yield from _range_errors(request)
+    yield from _date_errors(request, today)
+    if request.type == "spin_off" and ("costShare" in fields) == _has_amount(fields):
         message = "A spin-off takes a part of the cost, costShare, or an amount of it, grossAmount: one of the two."
-        yield FieldError("costShare", "conflict" if "costShare" in given else "required", message)
-    yield from _distribution(request, given)
+        yield FieldError("costShare", "conflict" if "costShare" in fields else "required", message)
+    yield from _distribution_errors(request, fields)
 
 
-def _distribution(request: CreateTransaction, given: frozenset[str]) -> Iterator[FieldError]:
-    """What is said of a capital distribution goes with its amount; as a disposal it needs what remains."""
-    if request.type == "merger" and "grossAmount" not in given:
-        for name in sorted(given & {"remainingValue", "smallDistribution"}):
+def _distribution_errors(request: CreateTransaction, fields: frozenset[str]) -> Iterator[FieldError]:
+    """What is wrong with what is said of a capital distribution: it needs an amount, a disposal what remains too."""
+    if request.type == "merger" and "grossAmount" not in fields:
+        for name in sorted(fields & {"remainingValue", "smallDistribution"}):
             yield FieldError(name, "conflict", "Without grossAmount in cash nothing is distributed.")
     elif _is_part(request) and request.remaining_value is None:
         message = "A disposal of a part takes the part of the cost that what remains is worth less: how much is it?"
@@ -107,11 +107,11 @@ def _is_part(request: CreateTransaction) -> bool:
 
 def has_amount(request: CreateTransaction) -> bool:
     """Whether it has any amount of money, and so a currency."""
-    return _has_amount(_given(request)) or request.fees is not None or request.taxes is not None
+    return _has_amount(_given_fields(request)) or request.fees is not None or request.taxes is not None
 
 
-def _has_amount(given: frozenset[str]) -> bool:
-    return "grossAmount" in given or {"quantity", "unitPrice"} <= given
+def _has_amount(fields: frozenset[str]) -> bool:
+    return "grossAmount" in fields or {"quantity", "unitPrice"} <= fields
 
 
 _NAMES: Final[Mapping[str, str]] = {
@@ -141,34 +141,34 @@ _NAMES: Final[Mapping[str, str]] = {
 """The fields that not every type takes."""
 
 
-def _given(request: CreateTransaction) -> frozenset[str]:
+def _given_fields(request: CreateTransaction) -> frozenset[str]:
     """The fields of `_NAMES` that were given; a spouseTransfer that is false says nothing."""
-    found = {wire for name, wire in _NAMES.items() if getattr(request, name) is not None}
-    return frozenset(found if request.spouse_transfer else found - {"spouseTransfer"})
+    fields = {wire for name, wire in _NAMES.items() if getattr(request, name) is not None}
+    return frozenset(fields if request.spouse_transfer else fields - {"spouseTransfer"})
 
 
-def _missing(request: CreateTransaction, takes: Takes, given: frozenset[str]) -> Iterator[FieldError]:
+def _missing_fields(request: CreateTransaction, takes: Takes, fields: frozenset[str]) -> Iterator[FieldError]:
     what = with_article(request.type)
     for name in sorted(takes.needs):
         if name == "instrument":
-            if not given & {"instrument", "instrumentId"}:
+            if not fields & {"instrument", "instrumentId"}:
                 yield FieldError("instrumentId", "required", f"{what.capitalize()} is of an instrument.")
         elif name == "amount":
-            if not _has_amount(given):
+            if not _has_amount(fields):
                 message = f"{what.capitalize()} needs it, or a quantity with its unitPrice."
                 yield FieldError("grossAmount", "required", message)
-        elif name not in given:
+        elif name not in fields:
             yield FieldError(name, "required", f"{what.capitalize()} needs it.")
-    if {"instrument", "instrumentId"} <= given:
+    if {"instrument", "instrumentId"} <= fields:
         yield FieldError("instrument", "conflict", "Give instrumentId or an instrument, not both.")
-    if "amount" in takes.needs and "unitPrice" in given and "quantity" not in given and "quantity" in takes.may:
+    if "amount" in takes.needs and "unitPrice" in fields and "quantity" not in fields and "quantity" in takes.may:
         yield FieldError("quantity", "required", "A unitPrice is the price of a quantity.")
-    if request.type in TRANSFERS and request.counter_account_id is None and not _has_amount(given):
+    if request.type in TRANSFERS and request.counter_account_id is None and not _has_amount(fields):
         yield from _transfer_without_amount(request)
 
 
 def _transfer_without_amount(request: CreateTransaction) -> Iterator[FieldError]:
-    """Alone, a transfer is an acquisition or a disposal; only what goes to a spouse leaves at its cost."""
+    """Why a transfer alone needs its amount: it is an acquisition or a disposal, unless it goes to a spouse."""
     if request.type == "transfer_in":
         message = (
             "What comes in has a cost: that of the account it comes from, counterAccountId, or else what was paid for"
@@ -183,21 +183,21 @@ def _transfer_without_amount(request: CreateTransaction) -> Iterator[FieldError]
         yield FieldError("grossAmount", "required", message)
 
 
-def _unwanted(request: CreateTransaction, takes: Takes, given: frozenset[str]) -> Iterator[FieldError]:
+def _unwanted_fields(request: CreateTransaction, takes: Takes, fields: frozenset[str]) -> Iterator[FieldError]:
     taken = takes.needs | takes.may
     allowed = set(taken)
     if "instrument" in taken:
         allowed.add("instrumentId")
     if "amount" in taken:
         allowed.add("grossAmount")
-    for name in sorted(given - allowed):
+    for name in sorted(fields - allowed):
         yield FieldError(name, "conflict", f"{with_article(request.type).capitalize()} takes none.")
     if "amount" not in takes.needs and not has_amount(request):
-        for name in sorted(given & {"currency", "fxRate"} & allowed):
+        for name in sorted(fields & {"currency", "fxRate"} & allowed):
             yield FieldError(name, "conflict", "Without an amount nothing is in a currency.")
 
 
-def _out_of_range(request: CreateTransaction) -> Iterator[FieldError]:
+def _range_errors(request: CreateTransaction) -> Iterator[FieldError]:
     above = (("quantity", request.quantity), ("fromQuantity", request.from_quantity), ("fxRate", request.fx_rate))
     for path, text in above:
         if text is not None and Decimal(text) <= 0:
@@ -219,7 +219,7 @@ def _out_of_range(request: CreateTransaction) -> Iterator[FieldError]:
         yield FieldError("splitRatio", "out_of_range", "A split as one for one changes nothing.")
 
 
-def _dates(request: CreateTransaction, today: str) -> Iterator[FieldError]:
+def _date_errors(request: CreateTransaction, today: str) -> Iterator[FieldError]:
     dates = (
         ("tradeDate", request.trade_date),
         ("settlementDate", request.settlement_date),

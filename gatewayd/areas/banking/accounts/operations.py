@@ -15,9 +15,9 @@ from gatewayd.areas.banking.accounts.shapes import (
 )
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.errors import Problem, invalid_state
-from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -29,7 +29,9 @@ def list_accounts(tx: ReadTx, caller: Caller, request: ListAccounts) -> Listing[
         "status = :status": request.status,
         "external_id = :external_id": request.external_id,
     }
-    return sync_page(tx, request, ACCOUNTS.select, filters, lambda row: rows.item(ACCOUNTS.read(tx, row)))
+    return sync_page(
+        tx, request, Source(ACCOUNTS, [ACCOUNTS.select]), filters, lambda row: rows.item(ACCOUNTS.read(tx, row))
+    )
 
 
 def get_account_details(tx: ReadTx, caller: Caller, request: GetAccountDetails) -> BankAccount:
@@ -96,7 +98,7 @@ OPERATIONS = (
         path="/accounts",
         scopes=("banking:read",),
         request=ListAccounts,
-        response=Page[BankAccount],
+        response=SyncPage[BankAccount],
         handler=list_accounts,
         extension=True,
         example={"status": "active", "limit": 20},

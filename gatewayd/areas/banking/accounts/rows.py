@@ -5,12 +5,12 @@ from typing import Final
 from gatewayd.areas.banking import institutions
 from gatewayd.areas.banking.accounts.shapes import AccountIdentifiers, BankAccount, BankAccountRow, Coverage
 from gatewayd.contract.wire import encode, project
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, WriteTx
 
 NOTHING_COVERED: Final = Coverage(from_date=None, to_date=None, gaps=[])
 SHOWN_CHARACTERS: Final = 4  # of an account number (Domain B6)
 
-ACCOUNTS = Table("bank_accounts", BankAccountRow, kind="bank account", prefix="bac")
+ACCOUNTS = RemovableTable("bank_accounts", BankAccountRow, kind="bank account", prefix="bac")
 _SELECT_ANY_TRANSACTION = """
 SELECT 1 FROM bank_transactions WHERE org_id = :org_id AND account_id = :account_id LIMIT 1
 """
@@ -18,18 +18,17 @@ _SELECT_ANY_ALLOCATED = """
 SELECT 1 FROM bank_transactions WHERE org_id = :org_id AND account_id = :account_id AND allocated <> 0 LIMIT 1
 """
 _SELECT_OPEN = f"{ACCOUNTS.select} AND status = 'active' AND id <> :except_id ORDER BY id"
-_DELETE = "DELETE FROM bank_accounts WHERE org_id = :org_id AND id = :id"
 _SELECT_AT_WORK = "SELECT 1 FROM import_runs WHERE org_id = :org_id AND account_id = :account_id AND stage IS NOT NULL"
 
 
 def has_transactions(tx: ReadTx, account_id: str) -> bool:
     """True where the account has any transaction, or an import is about to bring one."""
-    found = tx.row(_SELECT_ANY_TRANSACTION, account_id=account_id) or tx.row(_SELECT_AT_WORK, account_id=account_id)
-    return found is not None
+    row = tx.row(_SELECT_ANY_TRANSACTION, account_id=account_id) or tx.row(_SELECT_AT_WORK, account_id=account_id)
+    return row is not None
 
 
 def others_open(tx: ReadTx, except_id: str) -> list[BankAccountRow]:
-    """The open accounts of the organization but for one."""
+    """The open accounts of the organization, without the one of this id."""
     return [ACCOUNTS.read(tx, row) for row in tx.rows(_SELECT_OPEN, except_id=except_id)]
 
 
@@ -40,7 +39,7 @@ def is_untouched(tx: ReadTx, account_id: str) -> bool:
 
 def delete_account(tx: WriteTx, account_id: str) -> None:
     """Delete an account that nothing names."""
-    tx.run(_DELETE, id=account_id)
+    ACCOUNTS.delete(tx, account_id)
 
 
 def has_allocated(tx: ReadTx, account_id: str) -> bool:
@@ -49,7 +48,7 @@ def has_allocated(tx: ReadTx, account_id: str) -> bool:
 
 
 def shown(row: BankAccountRow, *, full: bool = False) -> BankAccount:
-    """The account as it is answered; `full`: with its whole number."""
+    """The account as it is answered; `full`: with all of its number."""
     bank = institutions.BY_ID.get(row.institution_id or "")
     identifiers = AccountIdentifiers(
         sort_code=row.sort_code,

@@ -31,15 +31,16 @@ _SPACING = str.maketrans("", "", " -")
 
 
 def with_identifiers(request: R, before: BankAccountRow | None = None) -> R:
-    """The request with what `identifiers` says in the fields beside it, but for what comes back as it was shown.
+    """The request, its `identifiers` taken over into the fields of the same names.
 
-    Raises `Problem` `validation_failed` where the two say different things.
+    A number that comes back masked, as it was shown, is left out. Raises `Problem` `validation_failed` where a field
+    and `identifiers` say different things.
     """
-    given = request.identifiers
-    if not isinstance(given, GivenIdentifiers):
+    identifiers = request.identifiers
+    if not isinstance(identifiers, GivenIdentifiers):
         return request
     shown_in_part = {} if before is None else {name: masked(getattr(before, name)) for name in _IN_PART}
-    said = {name: getattr(given, name) for name in _CAMEL if getattr(given, name) is not UNSET}
+    said = {name: getattr(identifiers, name) for name in _CAMEL if getattr(identifiers, name) is not UNSET}
     said = {name: value for name, value in said.items() if value is None or value != shown_in_part.get(name)}
     beside = {name: getattr(request, name) for name in said}
     errors = [
@@ -55,11 +56,15 @@ def with_identifiers(request: R, before: BankAccountRow | None = None) -> R:
 def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> BankAccountRow:
     """The account with identifiers in one form, its bank, and the legal entity of its businesses where it has none.
 
-    What it keeps of `before` is not asked again. Raises `Problem` `validation_failed` naming every field that is wrong.
+    What is as it was `before` is not checked again.
+
+    Raises `Problem` `validation_failed` naming every field that is wrong.
     """
     entities = {id_: tx.value(_SELECT_ENTITY_OF_BUSINESS, id=id_) for id_ in row.business_ids}
     if row.legal_entity_id is None and before is None:
-        row = replace(row, legal_entity_id=next((one for one in entities.values() if one is not None), None))
+        row = replace(
+            row, legal_entity_id=next((entity_id for entity_id in entities.values() if entity_id is not None), None)
+        )
     errors = [
         *_identifier_mistakes(row),
         *_institution_mistakes(before, row),
@@ -79,19 +84,21 @@ def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> B
 
 
 def with_bank(row: BankAccountRow) -> BankAccountRow:
-    """The account at the bank that its numbers tell, where it names none: so that the list of banks has it."""
+    """The account with its bank: where it names none, the one that its numbers tell, else `inst_other`."""
     if row.institution_id not in (None, institutions.OTHER):
         return row
-    found = institutions.bank_of(sort_code=row.sort_code, iban=row.iban, bic=row.bic)
-    return replace(row, institution_id=found or institutions.OTHER)
+    bank_id = institutions.bank_of(sort_code=row.sort_code, iban=row.iban, bic=row.bic)
+    return replace(row, institution_id=bank_id or institutions.OTHER)
 
 
 def same_account(tx: ReadTx, row: BankAccountRow) -> str | None:
     """The id of another open account with the same sort code and number."""
     if row.sort_code is None or row.account_number is None:
         return None
-    found: str | None = tx.value(_SELECT_SAME, id=row.id, sort_code=row.sort_code, account_number=row.account_number)
-    return found
+    existing_id: str | None = tx.value(
+        _SELECT_SAME, id=row.id, sort_code=row.sort_code, account_number=row.account_number
+    )
+    return existing_id
 
 
 def _identifier_mistakes(row: BankAccountRow) -> Iterator[FieldError]:

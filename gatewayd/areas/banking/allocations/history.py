@@ -41,7 +41,7 @@ WHERE allocations.org_id = :org_id AND source_id = lines.id
     )
     AND invoice_id IS NULL AND counterpart_id IS NULL AND matched_by <> 'rule'
 """  # CROSS: SQLite keeps the order of the tables, and looks at these lines alone
-"""What was allocated whole to one thing, a payment of a mortgage among it, which is both halves."""
+"""Lines that were allocated as a whole to one thing. A payment of a mortgage, which became two parts, is one too."""
 MOST_PARTS = 6  # Chosen: what has more is hardly split by a habit
 
 _SELECT_PARTS = f"""
@@ -58,9 +58,10 @@ LIMIT :most
 
 
 class Choice(NamedTuple):
-    """What most lines with one counterparty were for: `times` of `lines`, `last` on that ISO date.
+    """What most lines with one counterparty were for.
 
-    `lines` are the latest that somebody allocated whole to one thing, at most `LOOKED_AT`.
+    Looked at are the latest `lines` that people allocated as a whole to one thing, `LOOKED_AT` at most. `times` of them
+    were for this, `last` on that ISO date.
     """
 
     outcome: RuleOutcome
@@ -77,32 +78,32 @@ class Choice(NamedTuple):
 
 
 def choice_for(tx: ReadTx, match_key: str, direction: Direction) -> Choice | None:
-    """What most lines with `match_key`, and money that way, were for; None where nobody chose yet."""
+    """What most lines with this `match_key` and direction were for; None where nobody chose yet."""
     if not match_key:
         return None
-    found = [ALLOCATIONS.read(tx, row) for row in tx.rows(_SELECT_CHOSEN, match_key=match_key, count=LOOKED_AT)]
-    rows = [row for row in found if row.direction == direction]
+    chosen = [ALLOCATIONS.read(tx, row) for row in tx.rows(_SELECT_CHOSEN, match_key=match_key, count=LOOKED_AT)]
+    rows = [row for row in chosen if row.direction == direction]
     if not rows:
         return None
     rows.sort(key=lambda row: (row.date, row.id), reverse=True)
-    (most, times), *_ = Counter(map(what, rows)).most_common(1)
-    latest = next(row for row in rows if what(row) == most)
+    (most, times), *_ = Counter(map(_choice_key, rows)).most_common(1)
+    latest = next(row for row in rows if _choice_key(row) == most)
     return Choice(outcome_of(latest), times, len(rows), latest.date)
 
 
-def what(row: Allocation) -> tuple[str | None, ...]:
-    """What an allocation is for, as far as two are for the same."""
+def _choice_key(row: Allocation) -> tuple[str | None, ...]:
+    """What an allocation is for: two that give the same answer count as the same choice."""
     places = (row.property_id, row.unit_id, row.tenancy_id, row.mortgage_id)
     return (*_wanted(row), row.business_id, *places)
 
 
 def _wanted(row: Allocation) -> tuple[Category, Purpose | None]:
-    """What somebody asked for who has this allocation now: of computed interest, that a payment be split."""
+    """What the person chose: where the interest was computed, that was to split a payment."""
     return (row.category, row.purpose) if row.interest_source != "computed" else (NOT_PNL, "loan_payment")
 
 
 def outcome_of(row: Allocation) -> RuleOutcome:
-    """What a rule would say that made this of a line."""
+    """The outcome of a rule that would make this allocation of a line."""
     category, purpose = _wanted(row)
     return RuleOutcome(
         category=category,
@@ -119,7 +120,7 @@ def outcome_of(row: Allocation) -> RuleOutcome:
 
 
 def _vat_percent(row: Allocation) -> str | None:
-    """The rate whose VAT is in the amount; None: none, or no rate's."""
+    """The percentage at which the amount holds its VAT; None: it holds none, or not that of a rate."""
     for percent in _VAT_PERCENTAGES:
         if row.vat_amount and row.vat_amount.minor == share(row.amount.minor, Decimal(percent), Decimal(percent) + 100):
             return percent
@@ -144,30 +145,30 @@ def day(date: str) -> str:
 
 
 class SplitPart(NamedTuple):
-    """A part of a line to come: signed minor units, and what it would be."""
+    """A part that is proposed: its amount in signed minor units, and what it would be for."""
 
     amount: int
     outcome: RuleOutcome
 
 
 class Split(NamedTuple):
-    """How a line was split: its parts, in an order that lines which are split alike share. `total` is signed."""
+    """How a line was split. Lines that are split alike have their `parts` in the same order. `total` is signed."""
 
     total: int
     parts: tuple[Allocation, ...]
 
     @property
     def is_said(self) -> bool:
-        """True where people said all amounts: what is computed of a payment is another one of the next."""
+        """True where people said all amounts. Interest that was computed differs from one payment to the next."""
         return all(part.interest_source != "computed" for part in self.parts)
 
     @property
-    def what(self) -> tuple[object, ...]:
+    def choice(self) -> tuple[object, ...]:
         """What the parts were for, and which way each went."""
-        return tuple((part.direction, *what(part)) for part in self.parts)
+        return tuple((part.direction, *_choice_key(part)) for part in self.parts)
 
     def shares_of(self, total: int) -> list[int]:
-        """The parts of another total in the same shares; the largest takes what rounding leaves."""
+        """The amounts of the parts of another total in the same shares; the largest takes what rounding leaves."""
         amounts = [half_up(total * part.signed, abs(self.total)) for part in self.parts]
         amounts = amounts if self.total > 0 else [-amount for amount in amounts]
         largest = max(range(len(amounts)), key=lambda index: abs(amounts[index]))
@@ -175,14 +176,14 @@ class Split(NamedTuple):
         return amounts
 
     def fixed_but(self, rest: int, total: int) -> list[int]:
-        """The same amounts of another total, but for one that is the rest."""
+        """The same amounts as here, but for the part at `rest`, which takes what they leave of `total`."""
         amounts = [part.signed for part in self.parts]
         amounts[rest] += total - self.total
         return amounts
 
 
 class Habit(NamedTuple):
-    """How most lines that were split are split: `times` of `lines`; `rest` is the part that varies, None: shares."""
+    """How lines are mostly split: `times` of `lines`. `rest` is the place of the part that varies; None: shares."""
 
     latest: Split
     rest: int | None
@@ -190,7 +191,7 @@ class Habit(NamedTuple):
     lines: int
 
     def parts_of(self, total: int) -> list[SplitPart]:
-        """The parts of a line of this signed amount; none where they would not fit it."""
+        """The parts of a line of this signed amount; empty where one would be nothing, or go the other way."""
         latest = self.latest
         amounts = latest.shares_of(total) if self.rest is None else latest.fixed_but(self.rest, total)
         if any(amount * part.signed <= 0 for amount, part in zip(amounts, latest.parts, strict=True)):
@@ -206,20 +207,20 @@ class Habit(NamedTuple):
 
 
 def habit_for(tx: ReadTx, match_key: str, direction: Direction) -> Habit | None:
-    """How lines with `match_key`, and money that way, are split; None where none was, or no habit shows."""
+    """How lines with this `match_key` and direction are mostly split; None where none was split."""
     splits = _splits(tx, match_key, direction) if match_key else []
     several = [split for split in splits if len(split.parts) > 1]
     if not several:
         return None
-    (kind, _), *_ = Counter(split.what for split in several).most_common(1)
-    alike = [split for split in several if split.what == kind]
+    (kind, _), *_ = Counter(split.choice for split in several).most_common(1)
+    alike = [split for split in several if split.choice == kind]
     rests: list[int | None] = [None, *range(len(kind))]
     habits = [Habit(alike[0], rest, _followed(alike, rest), len(splits)) for rest in rests]
     return max(habits, key=lambda habit: habit.times)  # of as many the first: shares
 
 
 def _splits(tx: ReadTx, match_key: str, direction: Direction) -> list[Split]:
-    """The latest lines that people allocated whole, to one thing or to several, latest first."""
+    """The lines of which people allocated all, to one thing or to several, latest first."""
     most = LOOKED_AT * MOST_PARTS
     lines: dict[str, list[Allocation]] = {}
     totals: dict[str, int] = {}
@@ -228,18 +229,18 @@ def _splits(tx: ReadTx, match_key: str, direction: Direction) -> list[Split]:
         line_id = part.source_id or ""
         lines.setdefault(line_id, []).append(part)
         totals[line_id] = total
-    found = [Split(totals[line_id], tuple(sorted(parts, key=_order))) for line_id, parts in lines.items()]
-    whole = [split for split in found if sum(part.signed for part in split.parts) == split.total and split.is_said]
-    alike = [split for split in whole if (split.total > 0) == (direction == "in") and len(split.parts) <= MOST_PARTS]
+    splits = [Split(totals[line_id], tuple(sorted(parts, key=_order))) for line_id, parts in lines.items()]
+    said = [split for split in splits if sum(part.signed for part in split.parts) == split.total and split.is_said]
+    alike = [split for split in said if (split.total > 0) == (direction == "in") and len(split.parts) <= MOST_PARTS]
     return sorted(alike, key=lambda split: (split.parts[0].date, split.parts[0].source_id or ""), reverse=True)
 
 
 def _order(part: Allocation) -> tuple[object, ...]:
-    return (part.direction, *(one or "" for one in what(part)), part.id)
+    return (part.direction, *(name or "" for name in _choice_key(part)), part.id)
 
 
 def _followed(splits: Sequence[Split], rest: int | None) -> int:
-    """How many lines are split as the latest of them is."""
+    """How many lines follow the habit that the latest of them shows."""
     latest = splits[0]
     return sum(_follows(latest, split, rest) for split in splits)
 

@@ -70,12 +70,11 @@ def allocate(tx: WriteTx, caller: Caller, request: Allocate) -> Allocated:
         line = _cleared(tx, line)
     if parts:
         allocations.allocate(tx, line, parts)
-    line = bank_lines.get(tx, line.id)
     rows = allocations.of_line(tx, line.id)
     return Allocated(
         bank_transaction_id=line.id,
         currency=line.currency,
-        unallocated_amount=Money(line.unallocated, line.currency),
+        unallocated_amount=Money(line.amount - sum(row.signed for row in rows), line.currency),
         allocations=rows,
         warnings=_warnings(tx, rows),
     )
@@ -94,20 +93,20 @@ def list_allocations(tx: ReadTx, caller: Caller, request: ListAllocations) -> Li
     if request.from_date is not None and request.to_date is not None and request.to_date < request.from_date:
         raise invalid_field("toDate", "date_order", "It is before `fromDate`.")
     filters = allocation_pages.filters_of(**{name: getattr(request, name) for name in _FILTERS})
-    found = allocation_pages.page(tx, request, filters)
-    extra = b',"totals":%b' % encode(_totals(tx, filters)) if request.include_totals else b""
-    return Listing.of(found.items, found.next_cursor, extra)
+    page = allocation_pages.page(tx, request, filters)
+    totals = b',"totals":%b' % encode(_totals(tx, filters)) if request.include_totals else b""
+    return page._replace(extra=totals + page.extra)
 
 
 def _totals(tx: ReadTx, filters: Filters) -> list[AllocationTotal]:
     return [
         AllocationTotal(
-            currency=one.currency,
-            count=one.number,
-            money_in=Money(one.money_in, one.currency),
-            money_out=Money(one.money_out, one.currency),
+            currency=total.currency,
+            count=total.number,
+            money_in=Money(total.money_in, total.currency),
+            money_out=Money(total.money_out, total.currency),
         )
-        for one in allocation_pages.totals(tx, filters)
+        for total in allocation_pages.totals(tx, filters)
     ]
 
 
@@ -128,10 +127,11 @@ def update_allocation(tx: WriteTx, caller: Caller, request: UpdateAllocation) ->
 
 
 def remove_allocation(tx: WriteTx, caller: Caller, request: RemoveAllocation) -> RemovedAllocation:
-    """Take an allocation back, so that the bank transaction waits for another; both halves, where it is a transfer.
+    """Take an allocation back, so that its amount can be allocated anew; of a transfer both halves.
 
-    A payment of an invoice is taken back with `accounting.removePayment`. Parts that fit the bank transaction together
-    alone are replaced together, with `banking.allocate`; a transfer waits until what goes the other way is removed.
+    A payment of an invoice is taken back with `accounting.removePayment`. It is refused where the parts that stay would
+    not fit the bank transaction: replace all of them together, with `banking.allocate`, or, of a transfer, first remove
+    what goes the other way.
     """
     row = ALLOCATIONS.get(tx, request.allocation_id, request.expected_version)
     other = transfers.other_half(tx, row)
@@ -150,8 +150,8 @@ def match_transfer(tx: WriteTx, caller: Caller, request: MatchTransfer) -> Match
     line = bank_lines.find(tx, request.bank_transaction_id)
     counterpart = bank_lines.find(tx, request.counterpart_id)
     if line is None or counterpart is None:
-        found = (("bankTransactionId", line), ("counterpartId", counterpart))
-        raise invalid(*(unknown_reference(path, "bank_transaction") for path, its in found if its is None))
+        lines = (("bankTransactionId", line), ("counterpartId", counterpart))
+        raise invalid(*(unknown_reference(path, "bank_transaction") for path, its in lines if its is None))
     halves = Halves(
         _money("amount", request.amount, line.currency),
         _money("counterpartAmount", request.counterpart_amount, counterpart.currency),
@@ -207,7 +207,7 @@ def _refuse_entry_fields(request: Allocate) -> None:
 
 
 def _cleared(tx: WriteTx, line: BankLine) -> BankLine:
-    """The line with nothing allocated. Raises `Problem` where one of its allocations is bound to something else."""
+    """The line, its allocations removed. Raises `Problem` where one is half of a transfer, or pays an invoice."""
     rows = allocations.of_line(tx, line.id)
     for row in rows:
         allocations.refuse_bound(row)
@@ -230,7 +230,7 @@ def _disallowable(tx: ReadTx, before: Allocation, after: Allocation, request: Up
 
 
 def _moves_vat(before: Allocation, after: Allocation) -> bool:
-    """Whether a change leaves another VAT in the amount; what a bill prints stays under all others."""
+    """Whether a change alters how much VAT the code says; else the VAT that a bill prints stays."""
     said = ((row.vat_code, row.amount, row.tax_point) for row in (before, after))
     return len(set(said)) > 1
 
@@ -241,10 +241,10 @@ def _moves_vat(before: Allocation, after: Allocation) -> bool:
 def _parts_of(parts: Sequence[AllocationPart], currency: str) -> list[Part]:
     """Each part with its amounts in `currency`. Raises `Problem` `validation_failed`."""
     errors: list[FieldError] = []
-    found = [_part(part, currency, f"parts[{index}].", errors) for index, part in enumerate(parts)]
+    taken = [_part(part, currency, f"parts[{index}].", errors) for index, part in enumerate(parts)]
     if errors:
         raise invalid(*errors)
-    return found
+    return taken
 
 
 def _money(path: str, text: str | None, currency: str) -> Money | None:
@@ -296,21 +296,21 @@ def allocate_many(tx: WriteTx, caller: Caller, request: AllocateMany) -> Allocat
     """Say of many bank transactions at once what they are for: all of them, or none.
 
     Each is allocated as `banking.allocate` would, a part being its share of what is left, to the penny; what rounding
-    leaves goes to the last part, where the shares are all of it. What one of them may not have is told with its place.
+    leaves goes to the last part, where the shares are all of it. A problem names the bank transaction that it is about.
     """
     lines = _lines_named(tx, request)
     shares = _shares(request.parts)
-    found = []
+    coded = []
     for index, line in enumerate(lines):
         left = abs(line.amount if request.replace else line.unallocated)
         parts = [*_shares_of(request, shares, left, line.currency)]
-        asked = Allocate(bank_transaction_id=line.id, parts=parts, replace=request.replace)
+        single = Allocate(bank_transaction_id=line.id, parts=parts, replace=request.replace)
         try:
-            made = allocate(tx, caller, asked)
+            made = allocate(tx, caller, single)
         except Problem as problem:
-            raise _at(problem, index, line) from None
+            raise _placed(problem, index, line) from None
         assert made.unallocated_amount is not None
-        found.append(
+        coded.append(
             CodedTransaction(
                 bank_transaction_id=line.id,
                 currency=made.currency,
@@ -319,7 +319,7 @@ def allocate_many(tx: WriteTx, caller: Caller, request: AllocateMany) -> Allocat
                 warnings=made.warnings,
             )
         )
-    return AllocatedMany(transactions=found)
+    return AllocatedMany(transactions=coded)
 
 
 def _lines_named(tx: ReadTx, request: AllocateMany) -> list[BankLine]:
@@ -344,20 +344,20 @@ def _lines_named(tx: ReadTx, request: AllocateMany) -> list[BankLine]:
 
 def _shares(parts: Sequence[SharedPart]) -> list[Decimal]:
     """The percent of each part. Raises `Problem` `validation_failed` where they are more than all of it."""
-    given = [None if part.share is None else Decimal(part.share) for part in parts]
-    told = sum((share for share in given if share is not None), Decimal(0))
+    percents = [None if part.share is None else Decimal(part.share) for part in parts]
+    told = sum((share for share in percents if share is not None), Decimal(0))
     errors = [
         FieldError(f"parts[{index}].share", "out_of_range", "Expected more than 0, and at most 100.")
-        for index, share in enumerate(given)
+        for index, share in enumerate(percents)
         if share is not None and not 0 < share <= _WHOLE
     ]
-    if given.count(None) > 1:
+    if percents.count(None) > 1:
         errors.append(FieldError("parts", "conflict", "One part at most can be what the others leave."))
-    elif told > _WHOLE or (told == _WHOLE and None in given):
+    elif told > _WHOLE or (told == _WHOLE and None in percents):
         errors.append(FieldError("parts", "share_total", "The shares leave nothing for a part, or are more than all."))
     if errors:
         raise invalid(*errors)
-    return [_WHOLE - told if share is None else share for share in given]
+    return [_WHOLE - told if share is None else share for share in percents]
 
 
 def _shares_of(request: AllocateMany, shares: Sequence[Decimal], left: int, currency: str) -> Iterator[AllocationPart]:
@@ -368,14 +368,14 @@ def _shares_of(request: AllocateMany, shares: Sequence[Decimal], left: int, curr
         minor = rest if is_whole and index == len(shares) - 1 else min(minor, rest)
         rest -= minor
         if minor > 0:
-            given = {name: getattr(part, name) for name in SharedPart.__struct_fields__ if name != "share"}
-            given["description"] = part.description or request.description
-            yield AllocationPart(amount=str(from_minor(minor, currency)), **given)
+            members = {name: getattr(part, name) for name in SharedPart.__struct_fields__ if name != "share"}
+            members["description"] = part.description or request.description
+            yield AllocationPart(amount=str(from_minor(minor, currency)), **members)
 
 
-def _at(problem: Problem, index: int, line: BankLine) -> Problem:
-    """The problem with the place of the bank transaction that has it."""
-    errors = tuple(FieldError(f"bankTransactionIds[{index}]", one.code, one.message) for one in problem.errors)
+def _placed(problem: Problem, index: int, line: BankLine) -> Problem:
+    """The problem, with which of the bank transactions it is about."""
+    errors = tuple(FieldError(f"bankTransactionIds[{index}]", error.code, error.message) for error in problem.errors)
     extra = {**problem.extra, "bankTransactionId": line.id}
     return Problem(problem.code, f"{line.id}: {problem.message}", errors=errors, extra=extra)
 

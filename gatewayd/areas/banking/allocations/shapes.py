@@ -4,7 +4,8 @@ from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.contract.pages import Page, SyncRequest
+from gatewayd.contract.pages import SyncPage, SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
     Amount,
     AmountText,
@@ -31,87 +32,113 @@ Disallowable = Annotated[AmountText, Meta(description="The part of `amount` that
 FxRate = Annotated[DecimalText, Meta(description="Units of the business's currency for one of the money's.")]
 
 
-class AllocationPart(Part, frozen=True, kw_only=True):
-    """What one part of a bank transaction is for.
-
-    `category` is a line of the business's type, or `not_pnl` with a `purpose`. By default `businessId` is the business
-    that the account names, `direction` the way the money went, `amount` what is left, and only entertainment and
-    depreciation are disallowable; `allowable` false says that the whole amount is. Money back for an expense is `in`.
-    `vatCode` says what `vatAmount` is, at the rate of `documentDate`, else of the money's date: a bill may differ from
-    it by a penny, and one more for each pound of VAT. Reverse charges, postponed import VAT and acquisitions hold none:
-    it is accounted for in the VAT return. `capitalGoods` marks what is to be used for years, bought in one purchase of
-    2,000 or more with its VAT, and the sale of it: its VAT is outside a flat rate. `propertyId` and `businessId` follow
-    from a unit, a tenancy or a mortgage. A `loan_payment` of a `mortgageId` becomes two allocations, interest as it is
-    computed and `loan_capital`: it takes the oldest instalment that is not met. What is more than was due is a third
-    one, and told in `warnings`.
-    """
+class _NamedPart(Part, frozen=True, kw_only=True):
+    """What a part is for, whether it has an amount of its own or is a share."""
 
     category: Category
-    external_id: ExternalId | None = None
+    """A line of the business's profit and loss account, or `not_pnl` with a `purpose`."""
     purpose: Purpose | None = None
+    """What `not_pnl` money is; null for income and expenses. A `loan_payment` of a `mortgageId` is split into interest,
+    as it is computed, and `loan_capital`: it takes the oldest instalment that is not met. What is more than was due is
+    a part of its own, and told in `warnings`."""
     business_id: Id | None = None
+    """Whose income or expense it is. By default the property's business, else, unless it is `not_pnl`, the only one
+    that the account names."""
     direction: Direction | None = None
-    amount: AmountText | None = None
+    """Which way the money went, by default that of the bank transaction. An expense that is `in` is money back."""
     vat_code: AllocationVatCode | None = None
-    vat_amount: VatAmount | None = None
-    capital_goods: bool = False
-    disallowable_amount: Disallowable | None = None
+    """What VAT is in the amount, at the rate of the day of the bill, else of the money. Reverse charges, postponed
+    import VAT and acquisitions hold none: it is accounted for in the VAT return. Null: nobody says."""
     allowable: bool | None = None
+    """False: tax allows nothing of it; true: all of it. By default it does not allow entertainment, depreciation, and
+    of a mortgage's interest the part that is not for business."""
     property_id: Id | None = None
+    """The property that it is for; it follows from a unit, a tenancy or a mortgage."""
     unit_id: Id | None = None
+    """The unit that it is for; it follows from a tenancy. By default the whole property."""
     tenancy_id: Id | None = None
+    """The tenancy that it is for, such as the one whose rent it pays."""
     mortgage_id: Id | None = None
-    document_date: Date | None = None
-    fx_rate: FxRate | None = None
+    """The mortgage whose payment, interest or capital it is."""
     description: Description | None = None
+    """What it was, for people; by default as the bank transaction has it."""
+
+
+class AllocationPart(_NamedPart, frozen=True, kw_only=True):
+    """What one part of a bank transaction is for."""
+
+    external_id: ExternalId | None = None
+    """Your own identifier, unique among allocations; of a payment of a mortgage that is split, the first part has
+    it."""
+    amount: AmountText | None = None
+    """Gross, VAT included, above zero; by default what is left of the bank transaction."""
+    vat_amount: VatAmount | None = None
+    """The VAT in `amount`. By default what `vatCode` gives, from which a bill may differ by a penny, and one more for
+    each pound of VAT; at most what the standard rate gives."""
+    capital_goods: bool = False
+    """True: goods to be used for years, bought in one purchase of 2,000 or more with its VAT, or sold again. Their VAT
+    is outside a flat rate."""
+    disallowable_amount: Disallowable | None = None
+    document_date: Date | None = None
+    """The day of the bill or receipt, whose rate of VAT holds. By default the day of the money."""
+    fx_rate: FxRate | None = None
     document_ids: DocumentIds | None = None
+    """Documents of the vault that prove it, beside those of the bank transaction."""
 
 
 class Allocate(Request, frozen=True, kw_only=True):
-    """What a bank transaction is for, in one part or several that are looked at together.
-
-    `replace` puts them in the place of what there is, and without any part takes that back. Without
-    `bankTransactionId` each part is an entry of money that no bank shows, such as cash: it needs a business, a
-    direction, an amount and a description; `date` is today and `currency` the business's by default.
-    """
+    """What a bank transaction is for, in one part or several, or entries of money that no bank shows."""
 
     bank_transaction_id: Id | None = None
+    """The bank transaction. Null: each part is money that no bank shows, such as cash, and needs a business, a
+    direction, an amount and a description."""
     parts: Annotated[list[AllocationPart], Meta(max_length=100)]
+    """What it is for; all parts are looked at together. None, with `replace`: all that is allocated is taken back."""
     replace: bool = False
+    """True: in the place of what is allocated; false: beside it."""
     date: Date | None = None
+    """The day of money that no bank shows, by default today; not with `bankTransactionId`."""
     currency: Currency | None = None
+    """The currency of money that no bank shows, by default that of the first part's business; not with
+    `bankTransactionId`."""
 
 
 class AllocationWarning(Response, frozen=True, kw_only=True):
-    """What an allocation leaves open: of mortgages `loan_overpaid`, `loan_payment_over`, and what `Allocated` says."""
+    """What an allocation leaves open."""
 
     code: str
+    """A payment of a mortgage is more than was due, and the rest was taken for capital (`loan_overpaid`) or is `other`
+    until somebody says what it was (`loan_payment_over`). On the flat rate of VAT: a purchase of 2,000 or more may be
+    capital goods (`capital_goods_unmarked`), or marked ones come to less (`capital_goods_small`)."""
     message: str
+    """What is open, and what would settle it, for people."""
     allocation_id: Id
+    """The allocation that it is about."""
 
 
 class Allocated(Response, frozen=True, kw_only=True):
-    """All allocations of a bank transaction and what is left of it; of entries without one, those that were made.
-
-    `warnings` are of payments of mortgages that are more than was due: `loan_overpaid` where the rest was taken for
-    capital, `loan_payment_over` where it is `other` until somebody says what it was. On the flat rate of VAT they tell
-    of purchases of 2,000 or more that may be capital goods (`capital_goods_unmarked`), and of marked ones that come to
-    less (`capital_goods_small`).
-    """
+    """All allocations of a bank transaction and what is left of it, or entries of money that no bank shows."""
 
     bank_transaction_id: str | None
+    """The bank transaction. Null: they are entries of money that no bank shows."""
     currency: str
+    """The currency of the amounts."""
     unallocated_amount: Amount | None
+    """What is left of the bank transaction, signed as its `amount`. Null: no bank transaction stands behind them."""
     allocations: list[Allocation]
+    """All allocations of the bank transaction, oldest first; of entries without one, those that were made."""
     warnings: list[AllocationWarning]
+    """What the allocations leave open."""
 
 
 class GetAllocation(Request, frozen=True, kw_only=True):
     """Which allocation."""
 
     allocation_id: Id
+    """Which allocation."""
 
 
+@updates(AllocationPart, of=Allocation)
 class UpdateAllocation(Request, frozen=True, kw_only=True):
     """The fields to change. `date` is for what no bank transaction stands behind.
 
@@ -119,140 +146,145 @@ class UpdateAllocation(Request, frozen=True, kw_only=True):
     """
 
     allocation_id: Id
+    """The allocation to change."""
     expected_version: Version | None = None
-    external_id: ExternalId | UnsetType | None = UNSET
-    category: Category | UnsetType = UNSET
     purpose: Purpose | UnsetType | None = UNSET
-    business_id: Id | UnsetType | None = UNSET
-    direction: Direction | UnsetType = UNSET
-    amount: AmountText | UnsetType = UNSET
-    vat_code: AllocationVatCode | UnsetType | None = UNSET
     vat_amount: VatAmount | UnsetType = UNSET
-    capital_goods: bool | UnsetType = UNSET
     disallowable_amount: Disallowable | UnsetType = UNSET
     allowable: bool | UnsetType = UNSET
-    property_id: Id | UnsetType | None = UNSET
-    unit_id: Id | UnsetType | None = UNSET
-    tenancy_id: Id | UnsetType | None = UNSET
-    mortgage_id: Id | UnsetType | None = UNSET
     date: Date | UnsetType = UNSET
-    document_date: Date | UnsetType | None = UNSET
-    fx_rate: FxRate | UnsetType | None = UNSET
-    description: Description | UnsetType = UNSET
-    document_ids: DocumentIds | UnsetType = UNSET
 
 
 class RemoveAllocation(Request, frozen=True, kw_only=True):
     """Which allocation to take back."""
 
     allocation_id: Id
+    """Which allocation to take back; of a transfer the other half goes with it."""
     expected_version: Version | None = None
 
 
 class RemovedAllocation(Response, frozen=True, kw_only=True):
-    """What was taken back: `removedIds` are both halves of a transfer."""
+    """What was taken back."""
 
     id: Id
     deleted: Literal[True]
+    """Always true."""
     removed_ids: list[Id]
+    """All that is gone: of a transfer both halves."""
 
 
 class ListAllocations(SyncRequest, frozen=True, kw_only=True):
-    """Filters of the list. Dates are those of the money, and inclusive. `includeTotals` sums up all that they leave."""
+    """Filters of the list."""
 
     external_id: ExternalId | None = None
     bank_transaction_id: Id | None = None
+    """Only parts of this bank transaction."""
     invoice_id: Id | None = None
+    """Only payments of this invoice."""
     business_id: Id | None = None
+    """Only those of this business."""
     property_id: Id | None = None
+    """Only those of this property."""
     tenancy_id: Id | None = None
+    """Only those of this tenancy."""
     category: Category | None = None
+    """Only those of this category."""
     direction: Direction | None = None
+    """Only money that went this way."""
     matched_by: MatchedBy | None = None
+    """Only those that a person chose, or a rule."""
     from_date: Date | None = None
+    """From this day of the money on."""
     to_date: Date | None = None
+    """Up to this day of the money, included."""
     include_totals: bool = False
+    """True: `totals` sum up all that the filters leave, on every page."""
 
 
 class AllocationTotal(Response, frozen=True, kw_only=True):
     """What came in and went out in one currency."""
 
     currency: str
+    """The currency of the sums."""
     count: int
+    """How many allocations there are."""
     money_in: Amount
+    """What came in, gross; rent that is written off is no money."""
     money_out: Amount
+    """What went out, gross."""
 
 
-class AllocationPage(Page[Allocation], frozen=True, kw_only=True):
-    """A page of allocations. `totals` are there where they are asked for, and of all pages."""
+class AllocationPage(SyncPage[Allocation], frozen=True, kw_only=True):
+    """A page of allocations."""
 
     totals: list[AllocationTotal] | UnsetType = UNSET
+    """The sums over all pages, one of each currency. Absent unless `includeTotals` asks for them."""
 
 
 class MatchTransfer(Request, frozen=True, kw_only=True):
-    """Two bank transactions, money out of one own account and into another.
-
-    `amount` is of the first transaction, `counterpartAmount` of the other, where their currencies differ. By default
-    they are what is left of both, in one currency the smaller of the two. `externalId` is of the half of the first
-    transaction, `counterpartExternalId` of the other.
-    """
+    """Two bank transactions, money out of one own account and into another."""
 
     bank_transaction_id: Id
+    """The first of the two bank transactions."""
     counterpart_id: Id
+    """The other one: on another of your accounts, its money going the other way."""
     external_id: ExternalId | None = None
+    """Your own identifier of the half of the first transaction."""
     counterpart_external_id: ExternalId | None = None
+    """Your own identifier of the half of the other transaction."""
     amount: AmountText | None = None
+    """How much of the first transaction it is, above zero. By default what is left of it; in one currency the smaller
+    of what is left of both."""
     counterpart_amount: AmountText | None = None
+    """How much of the other transaction it is, in its currency. By default what is left of it; in one currency the same
+    as `amount`."""
 
 
 class MatchedTransfer(Response, frozen=True, kw_only=True):
-    """Both halves of a transfer; each names the bank transaction of the other as `counterpartId`."""
+    """Both halves of a transfer."""
 
     allocations: list[Allocation]
+    """Both halves, that of the first transaction first; each names the other's bank transaction as `counterpartId`."""
 
 
-class SharedPart(Part, frozen=True, kw_only=True):
-    """What a share of each bank transaction is for, in percent of what is left of it; the rest of the fields are as
-    those of an AllocationPart. Without `share` it is all that the others leave, which one part at most can be.
-    """
+class SharedPart(_NamedPart, frozen=True, kw_only=True):
+    """What a share of each bank transaction is for."""
 
-    category: Category
-    share: Annotated[DecimalText, Meta(description="Percent, more than 0 and at most 100.")] | None = None
-    purpose: Purpose | None = None
-    business_id: Id | None = None
-    direction: Direction | None = None
-    vat_code: AllocationVatCode | None = None
-    allowable: bool | None = None
-    property_id: Id | None = None
-    unit_id: Id | None = None
-    tenancy_id: Id | None = None
-    mortgage_id: Id | None = None
-    description: Description | None = None
+    share: DecimalText | None = None
+    """In percent of what is left of each bank transaction, more than 0 and at most 100. Null: all that the others
+    leave, which one part at most can be."""
 
 
 class AllocateMany(Request, frozen=True, kw_only=True):
-    """What up to a hundred bank transactions are for, each of them in the same shares.
-
-    `replace` puts it in the place of what there is. `description` is that of parts which have none.
-    """
+    """What up to a hundred bank transactions are for, each of them in the same shares."""
 
     bank_transaction_ids: Annotated[list[Id], Meta(min_length=1, max_length=LINES_MAX)]
+    """Each bank transaction once. Something of each has to be left, unless `replace` is given."""
     parts: Annotated[list[SharedPart], Meta(min_length=1, max_length=10)]
+    """What they are for; what rounding leaves goes to the last part, where the shares are all of it."""
     replace: bool = False
+    """True: in the place of what is allocated; false: beside it."""
     description: Description | None = None
+    """What it was, for people, of parts that have no description of their own."""
 
 
 class CodedTransaction(Response, frozen=True, kw_only=True):
-    """A bank transaction with all of its allocations; `warnings` as of `banking.allocate`."""
+    """A bank transaction with all of its allocations."""
 
     bank_transaction_id: Id
+    """The bank transaction."""
     currency: str
+    """The currency of the amount."""
     unallocated_amount: Amount
+    """What is left of it, signed as its `amount`."""
     allocation_ids: list[Id]
+    """All of its allocations, oldest first."""
     warnings: list[AllocationWarning]
+    """What its allocations leave open, as `banking.allocate` tells it."""
 
 
 class AllocatedMany(Response, frozen=True, kw_only=True):
-    """The bank transactions, in the order of the request."""
+    """What was allocated of each bank transaction."""
 
     transactions: list[CodedTransaction]
+    """The bank transactions, in the order of the request."""

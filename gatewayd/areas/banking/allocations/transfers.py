@@ -14,9 +14,9 @@ _SELECT_HALF = f"{ALLOCATIONS.select} AND source_id = :source_id AND counterpart
 
 
 class Halves(NamedTuple):
-    """How much of each line is transferred, above zero; None: what is left of it, in one currency the smaller.
+    """How much of each line is transferred, above zero, and the caller's own id for each half.
 
-    And the caller's own id for each half.
+    An amount None: what is left of the line; in one currency the smaller of what is left of both.
     """
 
     amount: Money | None = None
@@ -44,11 +44,11 @@ def match(
 
 
 def other_half(tx: ReadTx, row: Allocation) -> Allocation | None:
-    """The allocation at the other end of a transfer; None where `row` is no half of one."""
+    """The allocation at the other end of a transfer; None where `row` is not half of one."""
     if row.counterpart_id is None:
         return None
-    found = tx.row(_SELECT_HALF, source_id=row.counterpart_id, counterpart_id=row.source_id)
-    return None if found is None else ALLOCATIONS.read(tx, found)
+    values = tx.row(_SELECT_HALF, source_id=row.counterpart_id, counterpart_id=row.source_id)
+    return None if values is None else ALLOCATIONS.read(tx, values)
 
 
 def _mistakes(tx: ReadTx, line: BankLine, counterpart: BankLine) -> list[FieldError]:
@@ -72,7 +72,10 @@ def _amounts(line: BankLine, counterpart: BankLine, halves: Halves) -> tuple[Mon
     else:
         same = next((amount for amount in wanted if amount is not None), min(line.rest, counterpart.rest))
         defaults = (same, same)
-    amount, other = (default if given is None else given for given, default in zip(wanted, defaults, strict=True))
+    amount, other = (
+        default if amount_given is None else amount_given
+        for amount_given, default in zip(wanted, defaults, strict=True)
+    )
     if line.currency == counterpart.currency and amount != other:
         raise invalid_field("counterpartAmount", "conflict", "In one currency both amounts are the same.")
     errors = [

@@ -98,10 +98,10 @@ class Stored(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What the account has that a day's lines may be.
+    """The stored transactions that the lines of one day may be.
 
-    `booked` are those of the day, `by_id` those of any day whose id a line of the file has, `pending` all that are
-    pending, by amount, and `around` booked ones, by amount, that a pending line of the file may have become.
+    `booked` are booked on that day; `by_id` are of any day, by an id that the file has too; `pending` are all that are
+    pending, by amount; `around` are booked within the days around, by amount, for what is pending in the file.
     """
 
     booked: Sequence[Stored]
@@ -111,7 +111,7 @@ class Known(NamedTuple):
 
 
 class Plan:
-    """The decisions on one file, a day at a time, in any order. What it pairs across days it remembers."""
+    """Decides on the lines of one file, a day at a time in any order; it remembers what it paired across days."""
 
     def __init__(
         self, account_id: str, currency: str, file_format: str | None, is_closed: Callable[[str], bool]
@@ -123,33 +123,33 @@ class Plan:
         self._taken: set[str] = set()  # of other days than the line that they are paired with
 
     def day(self, candidates: Sequence[Candidate], known: Known) -> Iterator[Decision]:
-        """What becomes of the lines of one day, where it is not that they are added as they are."""
-        booked = [one for one in candidates if one.status != "pending"]
+        """The decisions on the lines of one day, but for those that are simply added."""
+        booked = [row for row in candidates if row.status != "pending"]
         pairs = dict(self._pairs(booked, known))
-        prints = _Prints(self._account_id, self._currency, {one.fingerprint for one in known.booked})
-        for one in candidates:
-            if one.status == "pending":
-                yield from self._pending(one, known)
-            elif one.position in pairs:
-                reason, stored_id = pairs[one.position]
-                yield Decision(one.position, "duplicate", reason, stored_id, one.fingerprint)
+        prints = _Fingerprints(self._account_id, self._currency, {stored.fingerprint for stored in known.booked})
+        for row in candidates:
+            if row.status == "pending":
+                yield from self._pending(row, known)
+            elif row.position in pairs:
+                reason, stored_id = pairs[row.position]
+                yield Decision(row.position, "duplicate", reason, stored_id, row.fingerprint)
             else:
-                yield from self._new(one, known, prints)
+                yield from self._new(row, known, prints)
 
     # -- pairs
 
     def _pairs(self, booked: Sequence[Candidate], known: Known) -> Iterator[tuple[int, tuple[str, str | None]]]:
         """Position, reason and stored id of each line that is there already."""
-        left = {one.id: one for one in known.booked if one.id not in self._taken}
+        left = {stored.id: stored for stored in known.booked if stored.id not in self._taken}
         waiting: list[Candidate] = []
         first_in: dict[tuple[str, int], int] = {}  # the statement of each id and amount; of a day, for files are long
-        for one in booked:
-            if one.fit_id is not None and first_in.setdefault((one.fit_id, one.amount), one.statement) != one.statement:
-                yield one.position, ("The file has it in another statement.", None)
-            elif (found := self._by_id(one, known.by_id, left)) is not None:
-                yield one.position, ("It is there, with the same id.", found)
+        for row in booked:
+            if row.fit_id is not None and first_in.setdefault((row.fit_id, row.amount), row.statement) != row.statement:
+                yield row.position, ("The file has it in another statement.", None)
+            elif (paired_id := self._by_id(row, known.by_id, left)) is not None:
+                yield row.position, ("It is there, with the same id.", paired_id)
             else:
-                waiting.append(one)
+                waiting.append(row)
         for reason, key, may_pair in self._rules():
             waiting, found_pairs = _paired(waiting, [stored for stored in left.values() if may_pair(stored)], key)
             for position, stored_id in found_pairs:
@@ -166,66 +166,66 @@ class Plan:
     def _is_of_another_format(self, stored: Stored) -> bool:
         return stored.format is not None and stored.format != self._format
 
-    def _by_id(self, one: Candidate, by_id: Mapping[str, Sequence[Stored]], left: dict[str, Stored]) -> str | None:
-        for stored in by_id.get(one.fit_id or "", ()):
-            if stored.amount != one.amount or stored.status == "pending":
+    def _by_id(self, row: Candidate, by_id: Mapping[str, Sequence[Stored]], left: dict[str, Stored]) -> str | None:
+        for stored in by_id.get(row.fit_id or "", ()):
+            if stored.amount != row.amount or stored.status == "pending":
                 continue
-            if stored.date == one.date and stored.id in left:
+            if stored.date == row.date and stored.id in left:
                 del left[stored.id]
                 return stored.id
-            if stored.date != one.date and stored.id not in self._taken and _near(stored.date, one.date):
+            if stored.date != row.date and stored.id not in self._taken and _near(stored.date, row.date):
                 self._taken.add(stored.id)
                 return stored.id
         return None
 
     # -- what has no pair
 
-    def _new(self, one: Candidate, known: Known, prints: "_Prints") -> Iterator[Decision]:
-        if self._is_closed(one.date):
+    def _new(self, row: Candidate, known: Known, prints: "_Fingerprints") -> Iterator[Decision]:
+        if self._is_closed(row.date):
             reason = (
-                f"The period that holds {one.date} is closed, or being closed: once it is open, import the file again."
+                f"The period that holds {row.date} is closed, or being closed: once it is open, import the file again."
             )
-            yield Decision(one.position, "refuse", reason, None, one.fingerprint)
+            yield Decision(row.position, "refuse", reason, None, row.fingerprint)
             return
-        free = prints.take(one)
-        replaced = self._same_payment(one, known.pending)
+        free = prints.take(row)
+        replaced = self._same_payment(row, known.pending)
         if replaced is not None:
-            yield Decision(one.position, "replace", "It was pending.", replaced, free)
-        elif free != one.fingerprint:
-            yield Decision(one.position, "add", None, None, free)
+            yield Decision(row.position, "replace", "It was pending.", replaced, free)
+        elif free != row.fingerprint:
+            yield Decision(row.position, "add", None, None, free)
 
-    def _pending(self, one: Candidate, known: Known) -> Iterator[Decision]:
-        found = self._same_payment(one, known.pending) or self._same_payment(one, known.around)
-        if found is not None:
-            yield Decision(one.position, "duplicate", "It is there.", found, one.fingerprint)
+    def _pending(self, row: Candidate, known: Known) -> Iterator[Decision]:
+        stored_id = self._same_payment(row, known.pending) or self._same_payment(row, known.around)
+        if stored_id is not None:
+            yield Decision(row.position, "duplicate", "It is there.", stored_id, row.fingerprint)
 
-    def _same_payment(self, one: Candidate, stored: Mapping[int, Sequence[Stored]]) -> str | None:
-        """The one of the same amount and counterparty, at most seven days apart, that is not taken yet."""
-        for other in stored.get(one.amount, ()):
-            if other.id not in self._taken and _same_party(other, one) and _near(other.date, one.date):
+    def _same_payment(self, row: Candidate, stored: Mapping[int, Sequence[Stored]]) -> str | None:
+        """The id of a line of the same amount and counterparty, at most seven days apart, that is not paired yet."""
+        for other in stored.get(row.amount, ()):
+            if other.id not in self._taken and _same_party(other, row) and _near(other.date, row.date):
                 self._taken.add(other.id)
                 return other.id
         return None
 
 
-class _Prints:
-    """The fingerprints of a day, each of them for one line."""
+class _Fingerprints:
+    """Gives out the fingerprints of a day, each to one line alone."""
 
     def __init__(self, account_id: str, currency: str, used: set[str]) -> None:
         self._account_id, self._currency, self._used = account_id, currency, used
         self._counts: dict[tuple[int, str], int] = {}
 
-    def take(self, one: Candidate) -> str:
-        """The next that no equal line of the day has."""
-        key = (one.amount, one.text)
+    def take(self, row: Candidate) -> str:
+        """A fingerprint for a row that no equal line of the day has."""
+        key = (row.amount, row.text)
         count = self._counts.get(key, 0)
         while True:
             count += 1
-            found = fingerprint(self._account_id, one.date, (one.amount, self._currency), one.text, count)
-            if found not in self._used:
+            mark = fingerprint(self._account_id, row.date, (row.amount, self._currency), row.text, count)
+            if mark not in self._used:
                 self._counts[key] = count
-                self._used.add(found)
-                return found
+                self._used.add(mark)
+                return mark
 
 
 _Key = Callable[["Candidate | Stored"], object]
@@ -235,39 +235,42 @@ _Rule = tuple[str, _Key, Callable[[Stored], bool]]
 def _paired(
     waiting: Sequence[Candidate], stored: Sequence[Stored], key: _Key
 ) -> tuple[list[Candidate], list[tuple[int, str]]]:
-    """The lines that found no partner by a key, and position and partner of those that did. A key of None has none."""
+    """The rows without a partner of the same key, and position and partner's id of those that have one.
+
+    A row whose key is None has no partner.
+    """
     partners: dict[object, list[Stored]] = {}
     for partner in reversed(stored):
         partners.setdefault(key(partner), []).append(partner)
     rest: list[Candidate] = []
     pairs: list[tuple[int, str]] = []
-    for one in waiting:
-        wanted = key(one)
-        found = partners.get(wanted) if wanted is not None else None
-        if found:
-            pairs.append((one.position, found.pop().id))
+    for row in waiting:
+        wanted = key(row)
+        alike = partners.get(wanted) if wanted is not None else None
+        if alike:
+            pairs.append((row.position, alike.pop().id))
         else:
-            rest.append(one)
+            rest.append(row)
     return rest, pairs
 
 
-def _by_reference(one: Candidate | Stored) -> object:
-    return None if one.bank_reference is None else (one.bank_reference, one.amount)
+def _by_reference(entry: Candidate | Stored) -> object:
+    return None if entry.bank_reference is None else (entry.bank_reference, entry.amount)
 
 
-def _by_text(one: Candidate | Stored) -> object:
-    return one.amount, one.text
+def _by_text(entry: Candidate | Stored) -> object:
+    return entry.amount, entry.text
 
 
-def _by_amount(one: Candidate | Stored) -> object:
-    return one.amount
+def _by_amount(entry: Candidate | Stored) -> object:
+    return entry.amount
 
 
-def _same_party(stored: Stored, one: Candidate) -> bool:
-    """The same counterparty, also where the bank has written more of its name since."""
-    if not stored.match_key or not one.match_key:
-        return stored.text == one.text
-    shorter, longer = sorted((stored.match_key, one.match_key), key=len)
+def _same_party(stored: Stored, row: Candidate) -> bool:
+    """Whether both have the same counterparty, also where one of them has only the beginning of its name."""
+    if not stored.match_key or not row.match_key:
+        return stored.text == row.text
+    shorter, longer = sorted((stored.match_key, row.match_key), key=len)
     return longer.startswith(shorter)
 
 
@@ -286,12 +289,12 @@ def days(tx: ReadTx, import_id: str) -> list[tuple[str, int]]:
 
 def candidates(tx: ReadTx, import_id: str, first: str, last: str) -> dict[str, list[Candidate]]:
     """The rows of some days, by day, in the order of the file."""
-    found: dict[str, list[Candidate]] = {}
+    by_day: dict[str, list[Candidate]] = {}
     for row in tx.rows(_SELECT_CANDIDATES, import_id=import_id, first=first, last=last):
         position, statement, date, amount, status, description, *rest = row
-        one = Candidate(position, statement, date, amount, status, normalised(description), *rest)
-        found.setdefault(one.date, []).append(one)
-    return found
+        candidate = Candidate(position, statement, date, amount, status, normalised(description), *rest)
+        by_day.setdefault(candidate.date, []).append(candidate)
+    return by_day
 
 
 def pending(tx: ReadTx, account_id: str) -> dict[int, list[Stored]]:
@@ -302,21 +305,21 @@ def pending(tx: ReadTx, account_id: str) -> dict[int, list[Stored]]:
 def known(
     tx: ReadTx, account_id: str, import_id: str, of_days: dict[str, list[Candidate]], waiting: dict[int, list[Stored]]
 ) -> dict[str, Known]:
-    """What the account has that the rows of some days may be, by day. `waiting` is what `pending` answered."""
+    """What the account has that the rows of some days may be, by day. `waiting` are its lines that are pending."""
     first, last = min(of_days), max(of_days)
     before, after = days_after(first, -DAYS_APART), days_after(last, DAYS_APART)
-    has_pending = any(one.status == "pending" for rows in of_days.values() for one in rows)
+    has_pending = any(row.status == "pending" for rows in of_days.values() for row in rows)
     span = {"first": before, "last": after} if has_pending else {"first": first, "last": last}
     booked = _stored(tx.rows(_SELECT_STORED, account_id=account_id, **span))
     by_id: dict[str, list[Stored]] = {}
-    if any(one.fit_id is not None for rows in of_days.values() for one in rows):
+    if any(row.fit_id is not None for rows in of_days.values() for row in rows):
         rows = {"import_id": import_id, "first": first, "last": last}
-        for one in _stored(tx.rows(_SELECT_BY_ID, account_id=account_id, from_date=before, to_date=after, **rows)):
-            by_id.setdefault(one.fit_id or "", []).append(one)
+        for stored in _stored(tx.rows(_SELECT_BY_ID, account_id=account_id, from_date=before, to_date=after, **rows)):
+            by_id.setdefault(stored.fit_id or "", []).append(stored)
     around = _stored_by_amount(booked) if has_pending else {}
     of_day: dict[str, list[Stored]] = {}
-    for one in booked:
-        of_day.setdefault(one.date, []).append(one)
+    for stored in booked:
+        of_day.setdefault(stored.date, []).append(stored)
     return {day: Known(of_day.get(day, []), by_id, waiting, around) for day in of_days}
 
 
@@ -328,7 +331,7 @@ def _stored(rows: Iterable[Row]) -> list[Stored]:
 
 
 def _stored_by_amount(stored: Iterable[Stored]) -> dict[int, list[Stored]]:
-    found: dict[int, list[Stored]] = {}
-    for one in stored:
-        found.setdefault(one.amount, []).append(one)
-    return found
+    by_amount: dict[int, list[Stored]] = {}
+    for line in stored:
+        by_amount.setdefault(line.amount, []).append(line)
+    return by_amount

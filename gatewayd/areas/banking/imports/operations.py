@@ -7,7 +7,7 @@ from gatewayd.areas.banking.imports.rows import ImportRow
 from gatewayd.areas.banking.imports.shapes import ImportStatement, UndoStatement
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, Page, SyncPage
 from gatewayd.ledger.imports import import_runs
 from gatewayd.ledger.imports.import_shapes import ApplyImport, GetImport, ImportRun, ListImportRows, ListImports
 from gatewayd.store import ReadTx
@@ -43,7 +43,7 @@ OPERATIONS = (
         path="/imports",
         scopes=("banking:read",),
         request=ListImports,
-        response=Page[ImportRun],
+        response=SyncPage[ImportRun],
         handler=list_imports,
         extension=True,
         example={"status": "applied", "limit": 20},

@@ -10,25 +10,37 @@ from gatewayd.store import Columns, ReadTx, Row, StagedRows, WriteTx
 
 
 class ImportRow(Response, frozen=True, kw_only=True):
-    """A row of a file.
-
-    `transactionId` is its id where it is added, `existingTransactionId` of the transaction that it is or replaces.
-    """
+    """A row of a file, and what becomes of it."""
 
     position: int
+    """Its place among the rows of the file that are taken, from 1."""
     line: int
+    """The line of the file where it begins, from 1; of OFX and CAMT, which transaction of the file it is."""
     action: Action
+    """`add`: it is new; `duplicate`: it is there already; `replace`: it takes the place of a pending one; `refuse`: its
+    day is in a closed period."""
     reason: str | None
+    """Why it is not simply added, for people. Null: it is added."""
     transaction_id: Id
+    """The id that its bank transaction has, or will have, where it is added."""
     existing_transaction_id: Id | None
+    """The bank transaction that it is already, or whose place it takes. Null: none."""
     booking_date: DateText | None
+    """The day on which the bank booked it. Null: it is pending."""
     value_date: DateText | None
+    """The day from which the bank counts the money. Null: the file does not say."""
     amount: Amount
+    """Positive for money in, negative for money out."""
     currency: str
+    """The currency of the account."""
     description: str
+    """What the bank wrote, without superfluous spaces."""
     counterparty_name: str | None
+    """Who it is with. Null: the file does not say."""
     reference: str | None
+    """The remittance information. Null: none."""
     balance_after: Amount | None
+    """The balance of the account behind it. Null: the file does not say."""
 
 
 SHOWN = Columns(ImportRow)
@@ -86,11 +98,11 @@ class Replacing(NamedTuple):
 
 
 def stage(tx: WriteTx, import_id: str, staged: Iterable[Staged]) -> None:
-    """Keep rows, each to be added, until it is decided otherwise."""
+    """Keep rows, marked to be added until another decision is written."""
     org_id, new_id = tx.org_id, tx.new_id
     tx.run_each(
         _STAGE,
-        [(org_id, import_id, one.position, one.line, one.statement, new_id("btx"), *one.values) for one in staged],
+        [(org_id, import_id, row.position, row.line, row.statement, new_id("btx"), *row.values) for row in staged],
     )
 
 
@@ -106,12 +118,12 @@ def decide(tx: WriteTx, import_id: str, decisions: Sequence[Decision]) -> None:
 def replacing(tx: ReadTx, import_id: str) -> list[Replacing]:
     """The rows that replace transactions."""
     names = FROM_FILE.split(", ")
-    found = tx.rows(_SELECT_REPLACING, import_id=import_id)
-    return [Replacing(row[0], row[1], row[2], dict(zip(names, row[3:], strict=True))) for row in found]
+    rows = tx.rows(_SELECT_REPLACING, import_id=import_id)
+    return [Replacing(row[0], row[1], row[2], dict(zip(names, row[3:], strict=True))) for row in rows]
 
 
 def remember(tx: WriteTx, import_id: str, position: int, before: str) -> None:
-    """Keep what the transaction was that a row replaced."""
+    """Keep what a replaced transaction was before, so that the import can be undone."""
     tx.run(_REMEMBER, import_id=import_id, position=position, before=before)
 
 

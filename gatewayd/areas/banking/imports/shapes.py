@@ -46,8 +46,9 @@ class ImportStatement(Request, frozen=True, kw_only=True):
 
 
 class UndoStatement(Request, frozen=True, kw_only=True):
-    """Which import of a bank's file, and whether what its lines are for goes with them."""
+    """Which import of a bank's file to undo, and how."""
 
     import_id: Id
+    """Which import."""
     remove_allocations: Annotated[bool, Meta(description="Take back what its transactions are allocated to.")] = False
     preview: Annotated[bool, Meta(description="Only tell what would be taken out.")] = False

@@ -62,7 +62,7 @@ class Match(NamedTuple):
 
 
 class _Signs(NamedTuple):
-    """What of an invoice stands in the text of a line."""
+    """Which marks of an invoice stand in the text of a line."""
 
     number: bool
     reference: bool
@@ -70,7 +70,7 @@ class _Signs(NamedTuple):
 
 
 class _Amount(NamedTuple):
-    """What an amount says of an invoice, and the score with the number, with the client's name, and with neither."""
+    """What an amount says of an invoice, and its score: with the number, the client's name, or neither in the text."""
 
     says: str
     with_number: int
@@ -84,18 +84,18 @@ class _Amount(NamedTuple):
 
 
 def latest(tx: ReadTx) -> list[OpenInvoice]:
-    """Those that fall due last, at most `LOOKED_AT`."""
+    """The open invoices that fall due last, at most `LOOKED_AT`."""
     return [_of_row(row) for row in tx.rows(_SELECT_LATEST, count=LOOKED_AT)]
 
 
 def of_balance(tx: ReadTx, balance: Money) -> list[OpenInvoice]:
-    """Those on which exactly so much is due, at most `SAME_AMOUNT` of any currency with so many minor units."""
-    found = [_of_row(row) for row in tx.rows(_SELECT_OF_BALANCE, balance_due=balance.minor, count=SAME_AMOUNT)]
-    return [invoice for invoice in found if invoice.currency == balance.currency]
+    """The open invoices on which exactly this is due. At most `SAME_AMOUNT` are read, of any currency."""
+    open_invoices = [_of_row(row) for row in tx.rows(_SELECT_OF_BALANCE, balance_due=balance.minor, count=SAME_AMOUNT)]
+    return [invoice for invoice in open_invoices if invoice.currency == balance.currency]
 
 
 def match(line: BankLine, invoice: OpenInvoice) -> Match | None:
-    """How an invoice fits what is left of a line of money in; None: not at all."""
+    """How well an invoice fits what is left of a line of money in; None: it does not."""
     owners = {line.legal_entity_id, invoice.legal_entity_id} - {None}
     if invoice.currency != line.currency or len(owners) > 1:
         return None

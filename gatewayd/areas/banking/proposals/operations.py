@@ -1,7 +1,7 @@
 """Proposals for bank transactions of which something is unallocated: what they probably are, and the operation.
 
-They follow from rules, past choices, open invoices, rents and the other ends of transfers. What a line costs is
-bounded: of each of them a greatest number is looked at.
+They follow from rules, past choices, open invoices, rents and the other ends of transfers. Of each of them no more than
+a fixed number is looked at, so that a line costs no more in large books.
 """
 
 from collections.abc import Iterator
@@ -43,8 +43,8 @@ MOST_PER_LINE = 5  # Chosen: nobody reads the sixth
 _BY_RULE = 95
 
 
-class _Found(NamedTuple):
-    """A proposal to be; `amount` None is all that is left of the line."""
+class _Draft(NamedTuple):
+    """A proposal before it is shown. `amount` None: all that is left of the line."""
 
     kind: ProposalKind
     score: int
@@ -66,12 +66,12 @@ def list_proposals(tx: ReadTx, caller: Caller, request: ListProposals) -> Listin
     tenancy, or from the other end of a transfer. Each has a score and a reason, and nothing is done by itself. The
     lines are those of an account, latest first, or the one that is named.
     """
-    lines, cursor = _lines(tx, request)
+    lines, cursor = _requested_lines(tx, request)
     proposer = Proposer(tx)
     return Listing.of([encode(proposer.proposed_for(line)) for line in lines], cursor)
 
 
-def _lines(tx: ReadTx, request: ListProposals) -> tuple[list[BankLine], str | None]:
+def _requested_lines(tx: ReadTx, request: ListProposals) -> tuple[list[BankLine], str | None]:
     key = cursor_key(request, str, str) or (LAST_DATE, MAX_KEY)
     if (request.account_id is None) == (request.bank_transaction_id is None):
         raise invalid_field("accountId", "required", "Give either `accountId` or `bankTransactionId`.")
@@ -84,13 +84,13 @@ def _lines(tx: ReadTx, request: ListProposals) -> tuple[list[BankLine], str | No
     if errors:
         raise invalid(*errors)
     before = Position(request.account_id, *map(str, key))
-    found = bank_lines.latest_unallocated(tx, before, request.limit + 1)
-    lines = found[: request.limit]
-    return lines, next_cursor(request, (lines[-1].date, lines[-1].id)) if len(found) > request.limit else None
+    latest = bank_lines.latest_unallocated(tx, before, request.limit + 1)
+    lines = latest[: request.limit]
+    return lines, next_cursor(request, (lines[-1].date, lines[-1].id)) if len(latest) > request.limit else None
 
 
 class Proposer:
-    """Says what bank lines probably are. What it looks up it looks up once, for all lines of one answer."""
+    """Says what bank lines probably are. For all lines of one answer it looks everything up once."""
 
     def __init__(self, tx: ReadTx) -> None:
         self._tx = tx
@@ -106,8 +106,8 @@ class Proposer:
         """A line with what it probably is."""
         known = (self._by_rule, self._by_history, self._by_split)
         expected = (self._by_invoice, self._by_rent, self._by_transfer, self._by_exchange)
-        found = [one for way in (*known, *expected) for one in way(line)]
-        found.sort(key=lambda proposal: -proposal.score)
+        proposals = [proposal for way in (*known, *expected) for proposal in way(line)]
+        proposals.sort(key=lambda proposal: -proposal.score)
         return ProposedFor(
             bank_transaction_id=line.id,
             account_id=line.account_id,
@@ -116,16 +116,16 @@ class Proposer:
             match_key=line.match_key,
             unallocated_amount=Money(line.unallocated, line.currency),
             currency=line.currency,
-            proposals=[_proposal(line, one) for one in found[:MOST_PER_LINE]],
+            proposals=[_proposal(line, proposal) for proposal in proposals[:MOST_PER_LINE]],
         )
 
-    def _by_rule(self, line: BankLine) -> Iterator[_Found]:
+    def _by_rule(self, line: BankLine) -> Iterator[_Draft]:
         if self._rules is None:
             self._rules = allocation_rules.in_force(self._tx)
         rule = allocation_rules.first_fit(self._rules, line)
         outcome = None if rule is None else self._filled(rule.outcome)
         if rule is not None and outcome is not None and self._may(line, outcome):
-            yield _Found(
+            yield _Draft(
                 kind="rule",
                 score=_BY_RULE,
                 reason=allocation_rules.reason(rule),
@@ -133,20 +133,20 @@ class Proposer:
                 allocation=_allocation(line, outcome),
             )
 
-    def _by_history(self, line: BankLine) -> Iterator[_Found]:
+    def _by_history(self, line: BankLine) -> Iterator[_Draft]:
         key = (line.match_key, line.direction)
         if key not in self._choices:
             self._choices[key] = history.choice_for(self._tx, *key)
         choice = self._choices[key]
         if choice is not None and self._may(line, choice.outcome):
-            yield _Found(
+            yield _Draft(
                 kind="history",
                 score=100 * choice.times // (choice.lines + 1),
                 reason=f"{choice.described(line.match_key)}.",
                 allocation=_allocation(line, choice.outcome),
             )
 
-    def _by_split(self, line: BankLine) -> Iterator[_Found]:
+    def _by_split(self, line: BankLine) -> Iterator[_Draft]:
         if line.allocated:
             return
         key = (line.match_key, line.direction)
@@ -155,24 +155,24 @@ class Proposer:
         habit = self._habits[key]
         parts = [] if habit is None else habit.parts_of(line.amount)
         if habit is not None and parts and all(self._may(line, part.outcome) for part in parts):
-            yield _Found(
+            yield _Draft(
                 kind="split",
                 score=100 * habit.times // (habit.lines + 1),
                 reason=f"{habit.described(line.match_key)}.",
                 parts=[_part(line, *part) for part in parts],
             )
 
-    def _by_invoice(self, line: BankLine) -> Iterator[_Found]:
+    def _by_invoice(self, line: BankLine) -> Iterator[_Draft]:
         if line.amount < 0:
             return
         if self._invoices is None:
             self._invoices = invoices.latest(self._tx)
-        asked = {invoice.id: invoice for invoice in self._invoices}
-        asked |= {invoice.id: invoice for invoice in invoices.of_balance(self._tx, line.rest)}
-        for invoice in asked.values():
+        candidates = {invoice.id: invoice for invoice in self._invoices}
+        candidates |= {invoice.id: invoice for invoice in invoices.of_balance(self._tx, line.rest)}
+        for invoice in candidates.values():
             match = invoices.match(line, invoice)
             if match is not None:
-                yield _Found(
+                yield _Draft(
                     kind="invoice",
                     score=match.score,
                     reason=match.reason,
@@ -180,19 +180,19 @@ class Proposer:
                     invoice_id=invoice.id,
                 )
 
-    def _by_rent(self, line: BankLine) -> Iterator[_Found]:
+    def _by_rent(self, line: BankLine) -> Iterator[_Draft]:
         for match in self._rents.matches(line):
-            yield _Found("rent", match.score, match.reason, allocation=_allocation(line, match.outcome))
+            yield _Draft("rent", match.score, match.reason, allocation=_allocation(line, match.outcome))
 
-    def _by_transfer(self, line: BankLine) -> Iterator[_Found]:
+    def _by_transfer(self, line: BankLine) -> Iterator[_Draft]:
         if line.currency not in self._accounts:
             self._accounts[line.currency] = transfers.accounts_in(self._tx, line.currency)
         for match in transfers.matches(self._tx, line, self._accounts[line.currency]):
-            yield _Found("transfer", match.score, match.reason, counterpart_id=match.counterpart.id)
+            yield _Draft("transfer", match.score, match.reason, counterpart_id=match.counterpart.id)
 
-    def _by_exchange(self, line: BankLine) -> Iterator[_Found]:
+    def _by_exchange(self, line: BankLine) -> Iterator[_Draft]:
         for match in self._exchanges.matches(line):
-            yield _Found(
+            yield _Draft(
                 kind="transfer",
                 score=match.score,
                 reason=match.reason,
@@ -202,11 +202,11 @@ class Proposer:
             )
 
     def _filled(self, outcome: RuleOutcome) -> RuleOutcome:
-        """The outcome with the property and business that follow from what it names, as choices have them."""
+        """The outcome with the property, unit and business that follow from what it names."""
         return replace(outcome, **lets.place_of(self._tx, outcome).filled(outcome))
 
     def _may(self, line: BankLine, outcome: RuleOutcome) -> bool:
-        """Whether the line could be allocated so: to a business that is there and belongs to the account's owner."""
+        """Whether the line could be allocated so: to a business of the account's owner, and to nothing archived."""
         let = None if outcome.property_id is None else lets.find(self._tx, outcome.property_id)
         if let is not None and let.archived:
             return False
@@ -218,21 +218,21 @@ class Proposer:
         return line.legal_entity_id in (None, business.legal_entity_id)
 
 
-def _proposal(line: BankLine, found: _Found) -> Proposal:
+def _proposal(line: BankLine, proposal: _Draft) -> Proposal:
     return Proposal(
-        kind=found.kind,
-        score=found.score,
-        reason=found.reason,
-        amount=found.amount or line.rest,
+        kind=proposal.kind,
+        score=proposal.score,
+        reason=proposal.reason,
+        amount=proposal.amount or line.rest,
         currency=line.currency,
-        rule_id=found.rule_id,
-        allocation=found.allocation,
-        parts=found.parts,
-        invoice_id=found.invoice_id,
-        counterpart_id=found.counterpart_id,
-        counterpart_amount=found.counterpart_amount,
-        counterpart_currency=None if found.counterpart_amount is None else found.counterpart_amount.currency,
-        implied_rate=found.implied_rate,
+        rule_id=proposal.rule_id,
+        allocation=proposal.allocation,
+        parts=proposal.parts,
+        invoice_id=proposal.invoice_id,
+        counterpart_id=proposal.counterpart_id,
+        counterpart_amount=proposal.counterpart_amount,
+        counterpart_currency=None if proposal.counterpart_amount is None else proposal.counterpart_amount.currency,
+        implied_rate=proposal.implied_rate,
     )
 
 
@@ -247,7 +247,7 @@ def _part(line: BankLine, signed: int, outcome: RuleOutcome) -> ProposedPart:
 
 
 def _members(line: BankLine, part: Part) -> dict[str, Any]:
-    """What is proposed of a part, but for how much of the line it is."""
+    """The members of a proposed part, without its amount and direction."""
     business_id = part.business_id
     if business_id is None and part.category != "not_pnl":
         (business_id,) = line.business_ids

@@ -88,7 +88,7 @@ class ExpectedRent(NamedTuple):
 class Standing(NamedTuple):
     """Where a tenancy stands when a payment comes: what is owed by then, minor units, and the last rent due by then.
 
-    `owed` below 0 was paid ahead.
+    `owed` below 0: so much was paid ahead.
     """
 
     owed: int
@@ -104,10 +104,10 @@ class Match(NamedTuple):
 
 
 class _Signs(NamedTuple):
-    """What of a tenancy stands in the text of a line: who is named, by the whole name or the last, and the property."""
+    """Which marks of a tenancy stand in the text of a line: a tenant, whether by the full name, and the property."""
 
     tenant: TenantName | None
-    whole: bool
+    by_full_name: bool
     place: bool
 
 
@@ -115,7 +115,10 @@ _NO_SIGNS = _Signs(None, False, False)
 
 
 class _Amount(NamedTuple):
-    """What an amount says of a tenancy; the score with the tenant's whole name, the last or the property, neither."""
+    """What an amount says of a tenancy, and the score of it.
+
+    `with_name`: the tenant's full name is in the text; `with_part`: the last name, or the property; `alone`: neither.
+    """
 
     says: str
     with_name: int
@@ -123,20 +126,20 @@ class _Amount(NamedTuple):
     alone: int
 
     def score(self, signs: _Signs) -> int:
-        if signs.whole:
+        if signs.by_full_name:
             return self.with_name
         return self.with_part if signs.tenant is not None or signs.place else self.alone
 
 
 class _Known(NamedTuple):
-    """Tenancies by what one rent may come to, minor units of a currency, and by what people write of them."""
+    """The tenancies by the minor units and currency that one rent may come to, and by the words that name them."""
 
     by_amount: dict[tuple[int, str], list[ExpectedRent]]
     by_name: dict[str, list[ExpectedRent]]
 
 
 class Rents:
-    """Looks for tenancies. What it looks up it looks up once, for all lines of one answer."""
+    """Looks for tenancies. For all lines of one answer it looks everything up once."""
 
     def __init__(self, tx: ReadTx) -> None:
         self._tx = tx
@@ -147,22 +150,22 @@ class Rents:
         if line.amount < 0:
             return []
         rated = [(rent, signs, self._amount(line, rent)) for rent, signs in self._candidates(line)]
-        found = [(rent, signs, amount) for rent, signs, amount in rated if amount.score(signs)]
-        unnamed = Counter(signs for _, signs, _ in found if signs.tenant is None)
-        matches = [_match(rent, signs, amount, unnamed[signs] > 1) for rent, signs, amount in found]
+        fitting = [(rent, signs, amount) for rent, signs, amount in rated if amount.score(signs)]
+        unnamed = Counter(signs for _, signs, _ in fitting if signs.tenant is None)
+        matches = [_match(rent, signs, amount, unnamed[signs] > 1) for rent, signs, amount in fitting]
         return sorted(matches, key=lambda match: -match.score)
 
     def _candidates(self, line: BankLine) -> list[tuple[ExpectedRent, _Signs]]:
-        """Tenancies with such a rent, or whose tenant is named, with what of them is written on the line."""
+        """Tenancies with such a rent, or that the line names, with the marks of them that stand in its text."""
         known = self._tenancies()
         by_amount = known.by_amount.get((line.rest.minor, line.currency), ())
         words = frozenset(_words_of(line.text)) | _pairs(line.text)
         named = [rent for word in words for rent in known.by_name.get(word, ())]
-        asked = {rent.tenancy_id: rent for rent in (*by_amount, *named) if _may_pay(line, rent)}
-        found = [(rent, _signs(rent, words, line.text)) for rent in asked.values()]
-        signed = [one for one in found if one[1] != _NO_SIGNS]
-        if len(found) - len(signed) <= _SAME_AMOUNT:
-            signed = found
+        payable = {rent.tenancy_id: rent for rent in (*by_amount, *named) if _may_pay(line, rent)}
+        candidates = [(rent, _signs(rent, words, line.text)) for rent in payable.values()]
+        signed = [candidate for candidate in candidates if candidate[1] != _NO_SIGNS]
+        if len(candidates) - len(signed) <= _SAME_AMOUNT:
+            signed = candidates
         return signed if len(signed) <= MOST_LOOKED_AT else []
 
     def _amount(self, line: BankLine, rent: ExpectedRent) -> _Amount:
@@ -180,7 +183,7 @@ class Rents:
 
 
 def _may_pay(line: BankLine, rent: ExpectedRent) -> bool:
-    """Whether the account may be one for the rent, and the day about one of the tenancy."""
+    """Whether the rent may come to this account, and on such a day."""
     if rent.currency != line.currency or line.legal_entity_id not in (None, rent.legal_entity_id):
         return False
     terms = rent.terms
@@ -203,7 +206,7 @@ def _is_whole(tenant: TenantName, words: frozenset[str]) -> bool:
 
 
 def _last_words(tenant: TenantName) -> list[str]:
-    """The words by which a tenant is known. Of somebody without a name, one that stands nowhere."""
+    """The words by which a tenant is known; of somebody without a name a word that stands in no text."""
     words = [word for word in _words_of(tenant.company or tenant.last) if word not in _OF_COMPANIES]
     return words if len("".join(words)) >= _SHORTEST_NAME else [_NO_WORD]
 
@@ -257,12 +260,12 @@ def _words_of(text: str | None) -> list[str]:
 
 def _address(name: str) -> str:
     """What people write of a property's name: the number and the next word, `12 oak` of 12 Oak Street; else none."""
-    found = (f"{number} {word}" for number, word in pairwise(_words_of(name)) if _is_address(number, word))
-    return next(found, _NO_WORD)
+    addresses = (f"{number} {word}" for number, word in pairwise(_words_of(name)) if _is_address(number, word))
+    return next(addresses, _NO_WORD)
 
 
 def _pairs(text: str) -> frozenset[str]:
-    """The numbers of a text with the words after them."""
+    """Each number of a text with the word after it."""
     return frozenset(f"{number} {word}" for number, word in pairwise(_words_of(text)) if _is_address(number, word))
 
 
@@ -275,7 +278,7 @@ def _letters(text: str) -> str:
 
 
 def tenancies(tx: ReadTx) -> list[ExpectedRent]:
-    """Those that run, and those that ended last, of properties and businesses that are not archived."""
+    """The tenancies that run, and those that ended last, of properties and businesses that are not archived."""
     running = tx.rows(_SELECT_RUNNING, count=RUNNING)
     ended = tx.rows(_SELECT_ENDED, count=ENDED)
     names: defaultdict[str, list[TenantName]] = defaultdict(list)
@@ -287,7 +290,7 @@ def tenancies(tx: ReadTx) -> list[ExpectedRent]:
 
 
 def standing(tx: ReadTx, rent: ExpectedRent, day: str) -> Standing:
-    """Where a tenancy stands for money that comes on an ISO date: what is due soon after is expected already."""
+    """Where a tenancy stands for money that comes on an ISO date; what falls due up to a week later counts as due."""
     by = days_after(day, EARLY_DAYS)
     due = schedule.due_until(rent.terms, by)
     latest = schedule.latest_due(rent.terms, by)

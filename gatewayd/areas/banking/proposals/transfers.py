@@ -1,8 +1,8 @@
 """Which bank transaction is the other end of a transfer: the same amount on another own account within five days.
 
 Where the other account is in another currency amounts say little, since nobody knows the rate. So a line is proposed
-for one of these alone: the bank wrote the other amount on one of both; the rate is near that of the last transfer that
-people matched; or one of both says what it is.
+only where the bank wrote the other amount on one of the two; where the rate is near that of the last transfer that
+people matched; or where one of the two says that it is a transfer.
 """
 
 import datetime
@@ -63,7 +63,7 @@ ORDER BY own.date DESC, own.id DESC LIMIT 1
 
 
 class Account(NamedTuple):
-    """An own account; None: it names no legal entity."""
+    """An account of one's own. `legal_entity_id` None: it names no legal entity."""
 
     id: str
     legal_entity_id: str | None
@@ -92,9 +92,9 @@ def matches(tx: ReadTx, line: BankLine, accounts: Sequence[Account]) -> list[Mat
     """Lines that may be the other end of one of which nothing is allocated, the likeliest first."""
     if line.allocated:
         return []
-    found = list(_opposites(tx, line, accounts))
-    alone = len(found) == 1
-    rated = [Match(other, _score(line, other, alone), _reason(line, other)) for other in found]
+    opposites = list(_opposites(tx, line, accounts))
+    alone = len(opposites) == 1
+    rated = [Match(other, _score(line, other, alone), _reason(line, other)) for other in opposites]
     return sorted(rated, key=lambda match: -match.score)
 
 
@@ -130,7 +130,7 @@ def _days(line: BankLine, other: BankLine) -> int:
 
 
 class Exchanges:
-    """Looks for other ends in other currencies. What it looks up it looks up once, for all lines of one answer."""
+    """Looks for other ends in other currencies. For all lines of one answer it looks everything up once."""
 
     def __init__(self, tx: ReadTx) -> None:
         self._tx = tx
@@ -141,10 +141,10 @@ class Exchanges:
         """Lines that may be the other end of one of which nothing is allocated, the likeliest first."""
         if line.allocated:
             return []
-        found = [match for other in self._opposites(line) for match in self._rated(line, other)]
-        if len(found) > 1:
-            found = [match._replace(score=max(match.score - 25, 1)) for match in found]
-        return sorted(found, key=lambda match: -match.score)
+        rated = [match for other in self._opposites(line) for match in self._rated(line, other)]
+        if len(rated) > 1:
+            rated = [match._replace(score=max(match.score - 25, 1)) for match in rated]
+        return sorted(rated, key=lambda match: -match.score)
 
     def _opposites(self, line: BankLine) -> Iterator[BankLine]:
         day, reach = datetime.date.fromisoformat(line.date), datetime.timedelta(days=DAYS)
@@ -175,14 +175,16 @@ class Exchanges:
             yield Match(other, score - 3 * days, reason)
 
     def _sign_of(self, line: BankLine, other: BankLine) -> tuple[int, str]:
-        """How sure it is that both are one transfer, before days count, and by what; 0: nothing says so."""
+        """How sure it is that both are one transfer, whatever their days, and why; 0: nothing says so."""
         if self._is_written_on(line, other) or self._is_written_on(other, line):
             return _WRITTEN, "the bank wrote both amounts"
         known = self._known_rate(line, other)
         if known is not None:
             near = abs(_rate(line, other) - known) <= known * _NEAR
             return (_KNOWN_RATE, "it is near the rate of the last one") if near else (0, "")
-        says = any(one.type == "transfer" or any(word in one.text.split() for word in _WORDS) for one in (line, other))
+        says = any(
+            either.type == "transfer" or any(word in either.text.split() for word in _WORDS) for either in (line, other)
+        )
         return (_SAID, "one of both says that it is a transfer") if says else (0, "")
 
     def _is_written_on(self, line: BankLine, other: BankLine) -> bool:
@@ -190,13 +192,13 @@ class Exchanges:
         return row is not None and row[0] is not None and (abs(row[0]), row[1]) == (other.rest.minor, other.currency)
 
     def _known_rate(self, line: BankLine, other: BankLine) -> Decimal | None:
-        """Of the last transfer between the other's account and this currency, the other's money for one of this."""
+        """The rate of the last transfer between the other's account and this currency: its money for one of this."""
         key = (other.account_id, line.currency)
         if key not in self._rates:
-            asked = {"account_id": other.account_id, "currency": line.currency, "lines": _MOST_LINES}
+            values = {"account_id": other.account_id, "currency": line.currency, "lines": _MOST_LINES}
             rates = [
                 _quotient(its, other.currency, ours, line.currency)
-                for its, ours in self._tx.rows(_SELECT_RATE, **asked)
+                for its, ours in self._tx.rows(_SELECT_RATE, **values)
             ]
             self._rates[key] = rates[0] if rates else None
         return self._rates[key]
@@ -212,5 +214,5 @@ def _rate(line: BankLine, other: BankLine) -> Decimal:
 
 
 def _quotient(amount: int, currency: str, other_amount: int, other_currency: str) -> Decimal:
-    """The quotient of two amounts of minor units, in major ones."""
+    """The quotient of two amounts, which are given in minor units, as one of major units."""
     return Decimal(amount).scaleb(-exponent(currency)) / Decimal(other_amount).scaleb(-exponent(other_currency))

@@ -1,7 +1,7 @@
 """Which days of an account its statements hold, and whether they add up (domain model B6, C10 and F 5).
 
 A statement that does not add up leaves a gap. Statements of a run count once it is applied, and until it is undone;
-days whose lines went with another run (`statement_gaps`) do not.
+days whose lines went when another run was undone (`statement_gaps`) do not count.
 
 Days that no statement holds are bridged where nothing can be missing on them: the balances on both sides agree. A
 balance is told at the end of a day: by a statement's foot, by its opening for the day before, or by a person. Between
@@ -27,13 +27,12 @@ from gatewayd.areas.banking.statements.stated_balances import (
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Amount, DateText, Id, Request, Response
-from gatewayd.ledger.allocating import bank_statements
-from gatewayd.ledger.allocating.bank_statements import ALWAYS
 from gatewayd.ledger.calendar import periods
 from gatewayd.ledger.calendar.forecast import PeriodType
 from gatewayd.ledger.calendar.periods import Label, PeriodRow
 from gatewayd.ledger.dates.date_ranges import DateRange, after, before, days
-from gatewayd.ledger.imports import import_runs
+from gatewayd.ledger.imports import bank_statements, import_runs
+from gatewayd.ledger.imports.bank_statements import ALWAYS
 from gatewayd.ledger.taxpayers.businesses import accounts_of, entities_of
 from gatewayd.money import Money, from_minor
 from gatewayd.store import ReadTx, WriteTx
@@ -61,58 +60,81 @@ ORDER BY from_date DESC, import_id DESC, statement DESC LIMIT :count
 
 
 class CoveredStatement(Response, frozen=True, kw_only=True):
-    """A statement that is applied. `balanced` is null where it does not tell."""
+    """A statement that is applied."""
 
     import_id: Id
+    """The import that brought it."""
     from_date: DateText
+    """Its first day."""
     to_date: DateText | None
+    """Its last day, included. Null: it does not tell."""
     opening_balance: Amount | None
+    """What was held before its first day. Null: it does not tell."""
     closing_balance: Amount | None
+    """What was held at the end of its last day. Null: it does not tell."""
     balanced: bool | None
+    """Whether its lines lead from one balance to the other. Null: it tells too little to say."""
 
 
 class LedgerBalance(Response, frozen=True, kw_only=True):
-    """The first statement's opening balance with all booked lines since, beside the last one's closing balance."""
+    """Whether all booked lines lead from the first opening balance to the last closing balance."""
 
     as_of: DateText
+    """The day at whose end both balances are."""
     statement_balance: Amount
+    """The last closing balance that a statement, or a person, tells."""
     ledger_balance: Amount
+    """The first opening balance with all booked lines up to that day."""
     difference: Amount
+    """`ledgerBalance` less `statementBalance`. 0.00: they agree; else lines are missing, or there twice."""
 
 
 class UnsafePeriod(Response, frozen=True, kw_only=True):
-    """A period that is not closed: `missingDays` of it, up to today, are in no statement of the account."""
+    """A period that is not closed, and that days of the account which nothing covers make unsafe to close."""
 
     period_id: Id
+    """Which period."""
     legal_entity_id: Id
+    """Whose period it is."""
     business_id: Id | None
+    """The business whose quarter it is. Null: it is of the whole legal entity."""
     type: PeriodType
+    """What kind of period it is."""
     label: Label
+    """What people call it."""
     from_date: DateText
+    """Its first day."""
     to_date: DateText
+    """Its last day, included."""
     first_missing: DateText
+    """The first of its days that nothing covers."""
     missing_days: int
+    """How many of its days, up to today, nothing covers."""
 
 
 class AccountCoverage(Response, frozen=True, kw_only=True):
-    """The days that statements hold. `ledger` is null where nobody tells balances.
-
-    `bridges` are days that no statement holds, between balances that the lines agree with: they are no gaps. What
-    people stated is in `statedBalances`, each beside what the lines make of it.
-
-    `unsafePeriods` are those not closed of which days are missing; null for who may not read periods.
-    """
+    """The days that statements cover, where days are missing, and whether statements and lines add up."""
 
     account_id: Id
+    """Which bank account."""
     currency: str
+    """The currency of the amounts."""
     from_date: DateText | None
+    """The first day that is covered. Null: none is."""
     to_date: DateText | None
+    """The last day that is covered. Null: none is."""
     gaps: list[CoverageGap]
+    """Days between these two that nothing covers, oldest first."""
     bridges: list[CoverageGap]
+    """Days that no statement holds, between balances that the lines agree with: they are covered, and no gaps."""
     statements: list[CoveredStatement]
+    """The statements of imports that are applied, latest first, at most 1,000."""
     stated_balances: list[StatedBankBalance]
+    """What people said that the account held at the end of a day, latest first, at most 1,000."""
     ledger: LedgerBalance | None
+    """Whether the lines lead from the first balance to the last. Null: nobody tells enough balances."""
     unsafe_periods: list[UnsafePeriod] | None
+    """Periods that are not closed of which days, up to today, are missing. Null: the caller may not read periods."""
 
 
 class GetCoverage(Request, frozen=True, kw_only=True):
@@ -139,7 +161,7 @@ class _Anchor(NamedTuple):
 
 
 def merged(ranges: Iterable[DateRange]) -> Coverage:
-    """What ranges, by their first days, cover together."""
+    """What ranges, which come in the order of their first days, cover together."""
     gaps: list[CoverageGap] = []
     first = last = None
     for start, end in ranges:
@@ -153,7 +175,7 @@ def merged(ranges: Iterable[DateRange]) -> Coverage:
 
 
 def mark(tx: WriteTx, account_id: str, import_id: str, *, applied: bool) -> None:
-    """Let the statements of a run count from now on, or no more, and say so on their account."""
+    """Let the statements of a run count from now on, or no longer, and bring their account up to date."""
     kept_statements.mark(tx, import_id, applied=applied)
     if not applied:
         statement_gaps.forget(tx, account_id, import_id)
@@ -164,7 +186,7 @@ def mark(tx: WriteTx, account_id: str, import_id: str, *, applied: bool) -> None
 
 
 def refresh(tx: WriteTx, account_id: str) -> None:
-    """Say on an account anew which days are covered, and what its bank told last."""
+    """Reckon anew which days of an account are covered, and what its bank told last."""
     account = ACCOUNTS.get(tx, account_id)
     covered, bridges = ranges(tx, account_id)
     account = replace(
@@ -178,14 +200,14 @@ def refresh(tx: WriteTx, account_id: str) -> None:
 def ranges(tx: ReadTx, account_id: str) -> tuple[list[DateRange], list[DateRange]]:
     """The days of the statements that count, by their first days, and those that balances bridge."""
     gone = statement_gaps.of_account(tx, account_id)
-    found = tx.rows(_SELECT_COUNTED, account_id=account_id)
+    statements = tx.rows(_SELECT_COUNTED, account_id=account_id)
     covered = sorted(
         part
-        for import_id, first, last, *_ in found
+        for import_id, first, last, *_ in statements
         for part in statement_gaps.without(DateRange(first, last), gone.get(import_id, ()))
     )
     missing = dict.fromkeys(day for of_import in gone.values() for day in of_import)
-    return covered, bridged(tx, account_id, [CountedStatement(*row[1:]) for row in found], covered, missing)
+    return covered, bridged(tx, account_id, [CountedStatement(*row[1:]) for row in statements], covered, missing)
 
 
 def _balances(tx: ReadTx, account_id: str, currency: str) -> list[AccountBalance]:
@@ -202,7 +224,7 @@ def _balances(tx: ReadTx, account_id: str, currency: str) -> list[AccountBalance
 
 
 def balance_now(tx: ReadTx, account_id: str) -> Money:
-    """What an account holds: as its bank told it last, with the booked lines since, else all booked lines together."""
+    """What an account holds: the last balance that is known with the booked lines since, else all booked lines."""
     account = ACCOUNTS.get(tx, account_id)
     told = bank_statements.closing(tx, account.id, ALWAYS)
     if told is None:
@@ -223,14 +245,14 @@ def bridged(
 ) -> list[DateRange]:
     """The days between balances that the lines agree with, where no range of `covered` holds all of them.
 
-    `covered` are in order. On the days of `gone` lines were taken out, and what holds these proves nothing.
+    `covered` are in order. On the days of `gone` lines were taken out: no range with one of them is bridged.
     """
     by_day: dict[str, list[_Anchor]] = {}
-    for one in _anchors(tx, account_id, statements):
-        by_day.setdefault(one.date, []).append(one)
+    for anchor in _anchors(tx, account_id, statements):
+        by_day.setdefault(anchor.date, []).append(anchor)
     dates = sorted(by_day)
     holes = list(_holes(covered, dates))
-    found = []
+    bridges = []
     for start, end in itertools.pairwise(dates):
         between = DateRange(after(start), end)
         if not any(first <= between.last and last >= between.first for first, last in holes):
@@ -238,16 +260,16 @@ def bridged(
         if any(between.first <= day <= between.last for day in gone):
             continue
         if _agree(tx, account_id, between, by_day[start], by_day[end]):
-            found.append(between)
-    return found
+            bridges.append(between)
+    return bridges
 
 
 def _anchors(tx: ReadTx, account_id: str, statements: Sequence[CountedStatement]) -> Iterator[_Anchor]:
-    for one in statements:
-        if one.opening is not None:
-            yield _Anchor(before(one.first), one.opening, is_stated=False)
-        if one.closing is not None:
-            yield _Anchor(one.last, one.closing, is_stated=False)
+    for statement in statements:
+        if statement.opening is not None:
+            yield _Anchor(before(statement.first), statement.opening, is_stated=False)
+        if statement.closing is not None:
+            yield _Anchor(statement.last, statement.closing, is_stated=False)
     for stated in bank_statements.stated(tx, account_id, ALWAYS):
         yield _Anchor(stated.as_of, stated.balance, is_stated=True)
 
@@ -268,21 +290,23 @@ def _holes(covered: Sequence[DateRange], dates: Sequence[str]) -> Iterator[DateR
 def _agree(tx: ReadTx, account_id: str, between: DateRange, start: Iterable[_Anchor], end: Sequence[_Anchor]) -> bool:
     """Whether the lines of these days lead from a balance at their beginning to one at their end.
 
-    Chosen: statements alone bridge a month, and not where nothing was held: 0.00 stands at many an end.
+    Chosen: statements alone bridge a month at most, and not from 0.00 to 0.00, which many accounts come to.
     """
     moved = bank_statements.moved(tx, account_id, between)
-    pairs = [(one, other) for one in start for other in end if one.balance + moved == other.balance]
-    if any(one.is_stated or other.is_stated for one, other in pairs):
+    pairs = [(opening, other) for opening in start for other in end if opening.balance + moved == other.balance]
+    if any(opening.is_stated or other.is_stated for opening, other in pairs):
         return True
-    return days(between) <= BRIDGED_DAYS and any(one.balance != 0 or other.balance != 0 for one, other in pairs)
+    return days(between) <= BRIDGED_DAYS and any(opening.balance != 0 or other.balance != 0 for opening, other in pairs)
 
 
 # -- periods that missing days make unsafe to close (Domain F.5)
 
 
 def _unsafe_periods(tx: ReadTx, account_id: str) -> list[UnsafePeriod]:
-    """Those whose checklist counts days of this account as missing, by entity and last day."""
-    return [one for entity_id in entities_of(tx, account_id) for one in _unsafe_of_entity(tx, entity_id, account_id)]
+    """The periods whose checklist counts days of this account as missing, by entity and last day."""
+    return [
+        period for entity_id in entities_of(tx, account_id) for period in _unsafe_of_entity(tx, entity_id, account_id)
+    ]
 
 
 def _unsafe_of_entity(tx: ReadTx, legal_entity_id: str, account_id: str) -> Iterator[UnsafePeriod]:
@@ -322,7 +346,7 @@ def get_coverage(tx: ReadTx, caller: Caller, request: GetCoverage) -> AccountCov
     `periods:read` as well.
     """
     account = ACCOUNTS.get(tx, request.account_id)
-    found = tx.rows(_SELECT_STATEMENTS, account_id=account.id, count=SHOWN_STATEMENTS)
+    statements = tx.rows(_SELECT_STATEMENTS, account_id=account.id, count=SHOWN_STATEMENTS)
     return AccountCoverage(
         account_id=account.id,
         currency=account.currency,
@@ -330,7 +354,7 @@ def get_coverage(tx: ReadTx, caller: Caller, request: GetCoverage) -> AccountCov
         to_date=account.coverage.to_date,
         gaps=account.coverage.gaps,
         bridges=[CoverageGap(from_date=first, to_date=last) for first, last in ranges(tx, account.id)[1]],
-        statements=[_covered(row, account.currency) for row in found],
+        statements=[_covered(row, account.currency) for row in statements],
         stated_balances=stated_balances.of_account(tx, account.id),
         ledger=_ledger(tx, account.id, account.currency),
         unsafe_periods=_unsafe_periods(tx, account.id) if _PERIODS in caller.scopes else None,
@@ -369,12 +393,12 @@ def _covered(row: tuple[object, ...], currency: str) -> CoveredStatement:
 
 
 def _ledger(tx: ReadTx, account_id: str, currency: str) -> LedgerBalance | None:
-    found = bank_statements.compared(tx, account_id, ALWAYS)
-    if found is None:
+    compared = bank_statements.compared(tx, account_id, ALWAYS)
+    if compared is None:
         return None
-    stated, counted = Money(found.stated, currency), Money(found.counted, currency)
+    stated, counted = Money(compared.stated, currency), Money(compared.counted, currency)
     return LedgerBalance(
-        as_of=found.as_of, statement_balance=stated, ledger_balance=counted, difference=counted - stated
+        as_of=compared.as_of, statement_balance=stated, ledger_balance=counted, difference=counted - stated
     )
 
 

@@ -48,8 +48,8 @@ NOTHING_SAID: Final = SaidRange()
 
 def add(tx: WriteTx, account_id: str, import_id: str, statements: Sequence[Statement]) -> None:
     """Keep the statements of a run, which do not count yet."""
-    for one in statements:
-        values = one._asdict() | {"balanced": None if one.balanced is None else int(one.balanced)}
+    for statement in statements:
+        values = statement._asdict() | {"balanced": None if statement.balanced is None else int(statement.balanced)}
         tx.run(_INSERT, account_id=account_id, import_id=import_id, **values)
 
 
@@ -59,37 +59,43 @@ def forget(tx: WriteTx, import_id: str) -> None:
 
 
 def mark(tx: WriteTx, import_id: str, *, applied: bool) -> None:
-    """Let the statements of a run count from now on, or no more."""
+    """Let the statements of a run count from now on, or no longer."""
     tx.run(_MARK, import_id=import_id, applied=int(applied))
 
 
 def widen(tx: WriteTx, import_id: str, said: SaidRange, today: str) -> None:
-    """Let the statements of a run cover what a person says. Raises `Problem` as `widened` does."""
+    """Let the statements of a run cover the days that a person says. Raises `Problem` as `widened` does."""
     before = of_import(tx, import_id)
-    for one in widened(before, said, today):
-        tx.run(_MOVE_ENDS, import_id=import_id, statement=one.statement, from_date=one.from_date, to_date=one.to_date)
+    for statement in widened(before, said, today):
+        tx.run(
+            _MOVE_ENDS,
+            import_id=import_id,
+            statement=statement.statement,
+            from_date=statement.from_date,
+            to_date=statement.to_date,
+        )
 
 
 def of_import(tx: ReadTx, import_id: str) -> list[Statement]:
     """The statements of a run."""
-    found = tx.rows(_SELECT, import_id=import_id)
+    rows = tx.rows(_SELECT, import_id=import_id)
     return [
         Statement(statement, first, last, opening, closing, available, None if balanced is None else bool(balanced))
-        for statement, first, last, opening, closing, available, balanced in found
+        for statement, first, last, opening, closing, available, balanced in rows
     ]
 
 
 def widened(statements: Sequence[Statement], said: SaidRange, today: str) -> list[Statement]:
-    """The statements of a file, from the first and to the last day that a person says.
+    """The statements of a file, of which the first begins and the last ends on the days that a person says.
 
-    Raises `Problem` `validation_failed` for a range that does not hold all their days, or is not over yet.
+    Raises `Problem` `validation_failed` for a range that leaves out some of their days, or is not over yet.
     """
     if said == NOTHING_SAID or not statements:
         return list(statements)
     if said.first is not None and said.last is not None and said.first > said.last:
         raise invalid_field("toDate", "date_order", "It is before fromDate.")
-    starts = [one.from_date for one in statements if one.from_date is not None]
-    ends = [one.to_date for one in statements if one.to_date is not None]
+    starts = [statement.from_date for statement in statements if statement.from_date is not None]
+    ends = [statement.to_date for statement in statements if statement.to_date is not None]
     start, end = min(starts, default=None), max(ends, default=None)
     errors = []
     if said.first is not None and start is not None and said.first > start:
@@ -100,9 +106,9 @@ def widened(statements: Sequence[Statement], said: SaidRange, today: str) -> lis
         errors.append(FieldError("toDate", "out_of_range", "This day is still to come."))
     if errors:
         raise invalid(*errors)
-    found = list(statements)
-    first = next((at for at, one in enumerate(found) if one.from_date == start), 0)
-    found[first] = found[first]._replace(from_date=said.first or start)
-    last = next((at for at, one in enumerate(found) if one.to_date == end), 0)
-    found[last] = found[last]._replace(to_date=said.last or end)
-    return found
+    moved = list(statements)
+    first = next((at for at, statement in enumerate(moved) if statement.from_date == start), 0)
+    moved[first] = moved[first]._replace(from_date=said.first or start)
+    last = next((at for at, statement in enumerate(moved) if statement.to_date == end), 0)
+    moved[last] = moved[last]._replace(to_date=said.last or end)
+    return moved

@@ -48,9 +48,9 @@ _ALWAYS_BEFORE: Final = "0000-00-00"
 
 
 def note(tx: WriteTx, account_id: str, import_id: str) -> None:
-    """Note what other imports' statements lose with this one, whose lines are still there.
+    """Note which days other imports' statements lose once the lines of this one go; they are still there now.
 
-    Chosen: of an import whose duplicates are no longer kept, each day on which this one has lines.
+    Chosen: an import whose duplicates are no longer kept loses each day on which this one has lines.
     """
     first = tx.value(_NEXT_DAY, import_id=import_id, after=_ALWAYS_BEFORE)
     if first is None:
@@ -69,7 +69,7 @@ def note(tx: WriteTx, account_id: str, import_id: str) -> None:
 
 
 def _days(tx: ReadTx, import_id: str) -> Iterator[str]:
-    """The days on which an import has lines, one look into the index for each."""
+    """The days on which an import has lines. Each is one look into the index."""
     date = tx.value(_NEXT_DAY, import_id=import_id, after=_ALWAYS_BEFORE)
     while date is not None:
         yield date
@@ -77,25 +77,25 @@ def _days(tx: ReadTx, import_id: str) -> Iterator[str]:
 
 
 def forget(tx: WriteTx, account_id: str, import_id: str) -> None:
-    """Its statements count no more."""
+    """Forget the days that the statements of an import lost: they count no longer."""
     tx.run(_FORGET, account_id=account_id, import_id=import_id)
 
 
 def of_account(tx: ReadTx, account_id: str) -> dict[str, list[str]]:
-    """The days by import, oldest first."""
-    found: dict[str, list[str]] = {}
+    """The days that were lost, by import, oldest first."""
+    by_import: dict[str, list[str]] = {}
     for import_id, date in tx.rows(_SELECT, account_id=account_id):
-        found.setdefault(import_id, []).append(date)
-    return found
+        by_import.setdefault(import_id, []).append(date)
+    return by_import
 
 
-def without(whole: DateRange, days: Iterable[str]) -> Iterator[DateRange]:
+def without(span: DateRange, days: Iterable[str]) -> Iterator[DateRange]:
     """What is left of a range without some days, which are in order."""
-    first = whole.first
+    first = span.first
     for day in days:
-        if first <= day <= whole.last:
+        if first <= day <= span.last:
             if first < day:
                 yield DateRange(first, before(day))
             first = after(day)
-    if first <= whole.last:
-        yield DateRange(first, whole.last)
+    if first <= span.last:
+        yield DateRange(first, span.last)

@@ -7,11 +7,11 @@ index has its order:
     updatedSince           by `updated_at`, oldest first
     anything else          by date, latest first
 
-`q` alone looks at one line after the other: where that takes long, it goes on on a thread.
+`q` alone reads one line after the other; where that takes long, it goes on in a thread.
 """
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.transactions import rows
@@ -21,13 +21,14 @@ from gatewayd.areas.banking.transactions.shapes import (
     TransactionPage,
     TransactionsAccount,
 )
-from gatewayd.clock import LAST_DATE, from_moment
+from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import Rendered, encode
 from gatewayd.errors import FieldError, invalid
-from gatewayd.ledger.lists import contains
+from gatewayd.ledger.imports import import_runs
+from gatewayd.ledger.lists import Changed, changes_page, contains, start_of_changes
 from gatewayd.money import to_minor
 from gatewayd.store import ReadTx, Row
 
@@ -55,7 +56,8 @@ _ORDERINGS: dict[Order, _Ordering] = {
         "(updated_at, id) > (:after_updated_at, :after_id)", "updated_at, id", {"updated_at": int, "id": str}
     ),
 }
-_KEYS = {name: tuple(map(rows.COLUMNS.names.index, one.key)) for name, one in _ORDERINGS.items()}
+_UPDATED_AT, _ID = map(rows.COLUMNS.names.index, ("updated_at", "id"))
+_KEYS = {name: tuple(map(rows.COLUMNS.names.index, ordering.key)) for name, ordering in _ORDERINGS.items()}
 
 
 def get_transactions(tx: ReadTx, caller: Caller, request: ListTransactions) -> Rendered[TransactionPage]:
@@ -68,7 +70,7 @@ def get_transactions(tx: ReadTx, caller: Caller, request: ListTransactions) -> R
     as_of = max((balance.as_of for balance in account.balances), default=None)
     about = encode(TransactionsAccount(currency=account.currency, balance_as_of=as_of))
     cursor = encode(page.next_cursor)
-    return Rendered(b'{"data":%b,"nextCursor":%b,"account":%b}' % (page.data, cursor, about))
+    return Rendered(b'{"data":%b,"nextCursor":%b,"account":%b%b}' % (page.data, cursor, about, page.extra))
 
 
 def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankTransaction]:
@@ -78,14 +80,19 @@ def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankT
     ordering = _ORDERINGS[order]
     conditions, values = _filters(request, currency, order)
     sql = " AND ".join([rows.SELECT, "account_id = :account_id", *conditions, ordering.after])
-    found = tx.each(
+    start = _start(tx, request, order)
+    rows_behind = tx.each(
         f"{sql} ORDER BY {ordering.by} LIMIT :count",
         account_id=request.account_id,
         count=request.limit + 1,
         **values,
-        **_start(request, order),
+        **start,
     )
-    taken, more = fill(_rendered(tx, found), request.limit, lambda pair: len(pair[1]))
+    if order == "changes":
+        changed = (Changed(row[_UPDATED_AT], row[_ID], item) for row, item in _rendered(tx, rows_behind))
+        key = (start["after_updated_at"], start["after_id"])
+        return changes_page(tx, request, rows.NAME, key, changed, import_runs.oldest_hidden(tx))
+    taken, more = fill(_rendered(tx, rows_behind), request.limit, lambda pair: len(pair[1]))
     cursor = None
     if more:
         last = taken[-1][0]
@@ -93,10 +100,10 @@ def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankT
     return Listing.of([item for _, item in taken], cursor)
 
 
-def _rendered(tx: ReadTx, found: Iterator[Row]) -> Iterator[tuple[Row, bytes]]:
-    """Each row with its JSON, some at once, so that few pages ask for allocations more than once."""
+def _rendered(tx: ReadTx, selected: Iterator[Row]) -> Iterator[tuple[Row, bytes]]:
+    """Each row with its JSON. They are rendered some at a time, which asks for allocations once for all of them."""
     chunk: list[Row] = []
-    for row in found:
+    for row in selected:
         chunk.append(row)
         if len(chunk) == _ROWS_AT_ONCE:
             yield from zip(chunk, rows.items(tx, chunk), strict=True)
@@ -110,14 +117,14 @@ def _order(request: ListTransactions) -> Order:
     return "latest" if request.min_amount is None and request.max_amount is None else "amounts"
 
 
-def _start(request: ListTransactions, order: Order) -> dict[str, object]:
-    """Where the page starts."""
+def _start(tx: ReadTx, request: ListTransactions, order: Order) -> dict[str, Any]:
+    """The values that say where the page starts."""
+    if order == "changes":
+        return dict(zip(("after_updated_at", "after_id"), start_of_changes(tx, request, rows.NAME), strict=True))
     names = _ORDERINGS[order].key
     key = cursor_key(request, *names.values())
     if key is not None:
         return {f"after_{name}": value for name, value in zip(names, key, strict=True)}
-    if request.updated_since is not None:
-        return {"after_updated_at": from_moment(request.updated_since), "after_id": ""}
     if order == "amounts":
         return {"after_amount": _LEAST, "after_date": "", "after_id": ""}
     last = LAST_DATE if request.to_date is None else request.to_date.isoformat()
@@ -125,9 +132,9 @@ def _start(request: ListTransactions, order: Order) -> dict[str, object]:
 
 
 def _filters(request: ListTransactions, currency: str, order: Order) -> tuple[list[str], dict[str, object]]:
-    """The conditions, and the values that they name. Those that an index is partial by are literal.
+    """The conditions, and the values that they name. Those of partial indexes are written out, without parameters.
 
-    By date a page starts at the last day of the range, for an index is entered at one place.
+    In the order of dates `toDate` is no condition: the page starts at that day, where the index is entered.
     """
     literal = {
         "status = 'booked'": request.status == "booked" and request.unallocated is None,
@@ -144,9 +151,9 @@ def _filters(request: ListTransactions, currency: str, order: Order) -> tuple[li
         "amount <= :max_amount": _minor("maxAmount", request.max_amount, currency),
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
-    given = {condition: value for condition, value in named.items() if value is not None}
-    conditions = [*(condition for condition, wanted in literal.items() if wanted), *given]
-    return conditions, {condition.partition(":")[2].partition(" ")[0]: value for condition, value in given.items()}
+    bound = {condition: value for condition, value in named.items() if value is not None}
+    conditions = [*(condition for condition, wanted in literal.items() if wanted), *bound]
+    return conditions, {condition.partition(":")[2].partition(" ")[0]: value for condition, value in bound.items()}
 
 
 def _minor(path: str, text: str | None, currency: str) -> int | None:

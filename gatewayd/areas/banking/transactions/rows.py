@@ -5,13 +5,17 @@ They come and go with imports: in one statement for many, out of the rows that w
 
 import functools
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from gatewayd.areas.banking.transactions.shapes import StoredTransaction, TransactionRow
 from gatewayd.contract.wire import encode, open_wire
 from gatewayd.ledger.imports.import_runs import VISIBLE
 from gatewayd.store import Columns, ReadTx, Row, WriteTx
+from gatewayd.store.rows import removals
 
 COLUMNS = Columns(TransactionRow)
+NAME: Final = "bank_transactions"
+"""What the removals of lines are kept under."""
 _FROM_FILE = tuple(
     name
     for name in COLUMNS.names
@@ -53,7 +57,7 @@ _DELETE = "DELETE FROM bank_transactions WHERE org_id = :org_id AND id = :id"
 
 
 def get(tx: ReadTx, id_: str) -> TransactionRow | None:
-    """One transaction; None where there is no such one that anybody sees."""
+    """One transaction; None where there is none, or its import is being applied or undone."""
     row = tx.row(_SELECT_ONE, id=id_)
     return None if row is None else COLUMNS.load(row)
 
@@ -67,22 +71,22 @@ def items(tx: ReadTx, rows: list[Row]) -> list[bytes]:
 
 def allocations_of(tx: ReadTx, ids: list[str]) -> dict[str, list[str]]:
     """The ids of the allocations of each line that has any."""
-    found: dict[str, list[str]] = {}
+    by_line: dict[str, list[str]] = {}
     if ids:
         values = {f"id_{index}": id_ for index, id_ in enumerate(ids)}
         for source_id, id_ in tx.rows(allocations_sql(len(ids)), **values):
-            found.setdefault(source_id, []).append(id_)
-    return found
+            by_line.setdefault(source_id, []).append(id_)
+    return by_line
 
 
 @functools.cache  # at most one statement for each page length
 def allocations_sql(count: int) -> str:
-    """The statement for so many lines."""
+    """The statement that reads the allocations of so many lines."""
     return _SELECT_ALLOCATIONS.format(ids=", ".join(f":id_{index}" for index in range(count)))
 
 
 def _item(row: TransactionRow, allocations: list[str]) -> bytes:
-    """Its JSON as it is stored, and what follows from it: a third cheaper than a struct of all."""
+    """The JSON of the stored fields with the derived ones appended, a third cheaper than a struct of all."""
     return b'%b,"direction":"%b","unallocatedAmount":"%b","allocations":%b}' % (
         open_wire(row, StoredTransaction),
         b"in" if row.amount.minor >= 0 else b"out",
@@ -97,9 +101,9 @@ def _item(row: TransactionRow, allocations: list[str]) -> bytes:
 def first_within(tx: ReadTx, import_id: str, ranges: Iterable[tuple[str, str]]) -> str | None:
     """The date of a line of an import that lies in one of the ranges; None: none does."""
     for first, last in ranges:
-        found: str | None = tx.value(_SELECT_IN_RANGE, import_id=import_id, first=first, last=last)
-        if found is not None:
-            return found
+        date: str | None = tx.value(_SELECT_IN_RANGE, import_id=import_id, first=first, last=last)
+        if date is not None:
+            return date
     return None
 
 
@@ -118,11 +122,12 @@ def move_in(tx: WriteTx, account_id: str, import_id: str, after: int, upto: int)
 def move_out(tx: WriteTx, import_id: str, count: int) -> int:
     """Delete at most `count` of what an import brought; answers how many that was.
 
-    One by one: SQLite looks for a set of ids among all lines of the organization.
+    They are deleted one by one: for a set of ids SQLite would read all lines of the organization.
     """
-    found = tx.rows(_SELECT_OF_IMPORT, import_id=import_id, count=count)
-    tx.run_each(_DELETE, found)
-    return len(found)
+    rows = tx.rows(_SELECT_OF_IMPORT, import_id=import_id, count=count)
+    tx.run_each(_DELETE, rows)
+    removals.keep_all(tx, NAME, [row[1] for row in rows])
+    return len(rows)
 
 
 def replace_with(tx: WriteTx, id_: str, import_id: str | None, values: Mapping[str, object]) -> None:
@@ -133,6 +138,7 @@ def replace_with(tx: WriteTx, id_: str, import_id: str | None, values: Mapping[s
 def delete(tx: WriteTx, id_: str) -> None:
     """Delete one line."""
     tx.run(_DELETE, id=id_)
+    removals.keep(tx, NAME, id_)
 
 
 def file_values(row: TransactionRow) -> dict[str, object]:

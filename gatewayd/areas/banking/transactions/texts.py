@@ -1,4 +1,4 @@
-"""What is made of a line's texts: what tells equal lines, who it is with, and what is searched. Pure."""
+"""What is made of a line's texts: its fingerprint, who it is with, and what is searched. Pure."""
 
 import hashlib
 import re
@@ -26,12 +26,15 @@ def match_key(counterparty: str | None, description: str) -> str:
 
 
 def search_text(texts: Iterable[str | None]) -> str:
-    """The texts in one, each once, folded."""
+    """All texts in one, each of them once, case-folded."""
     return "\n".join(dict.fromkeys(text.casefold() for text in texts if text))
 
 
 def fingerprint(account_id: str, date: str, money: tuple[int, str], text: str, count: int) -> str:
-    """Of a line: `money` is minor units and currency, `text` is normalised, `count` which of its equals that day."""
+    """The fingerprint of a line.
+
+    `money` is minor units and currency, `text` is normalised, `count` is which of the equal lines of its day it is.
+    """
     amount, currency = money
     written = "\n".join((account_id, date, str(amount), currency, text, str(count)))
     return hashlib.sha256(written.encode()).hexdigest()

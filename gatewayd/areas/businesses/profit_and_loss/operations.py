@@ -36,18 +36,18 @@ def get_business_pnl(tx: ReadTx, caller: Caller, request: GetBusinessPnl) -> Bus
     """
     reports.key_of(request)
     row = BUSINESSES.get(tx, request.id)
-    whole = report_ranges.range_of(tx, request, row)
+    days = report_ranges.range_of(tx, request, row)
     account = rendering.account_of(tx, row, request.basis)
-    buckets = date_ranges.buckets(whole, request.group_by, quarter_choices.of_business(tx, row.id).type_in)
+    buckets = date_ranges.buckets(days, request.group_by, quarter_choices.of_business(tx, row.id).type_in)
     owned = owned_by(tx, row)
-    result = results.compute(tx, account, whole, [*buckets, *owned.spans(whole)])
-    left = bank_lines.unallocated_money(tx, row.legal_entity_id, row.id, whole)
+    result = results.compute(tx, account, days, [*buckets, *owned.spans(days)])
+    left = bank_lines.unallocated_money(tx, row.legal_entity_id, row.id, days)
     form, forbidding_year = form_of(tx, row, result, owned)
     shown = rendering.members(rendering.statement_of(result, form), account.currency)
     return BusinessPnl(
         business_id=row.id,
-        from_date=whole.first,
-        to_date=whole.last,
+        from_date=days.first,
+        to_date=days.last,
         basis=account.basis,
         currency=account.currency,
         **shown,
@@ -71,9 +71,9 @@ class Owned(NamedTuple):
     shares: OwnerShares
     joint: dict[str | None, OwnerShares]
 
-    def spans(self, whole: DateRange) -> list[DateRange]:
+    def spans(self, days: DateRange) -> list[DateRange]:
         """The range in parts in which no share changes."""
-        return [span for one in (self.shares, *self.joint.values()) for span in one.spans(whole)]
+        return [span for shares in (self.shares, *self.joint.values()) for span in shares.spans(days)]
 
 
 def owned_by(tx: ReadTx, row: BusinessRow) -> Owned:
@@ -85,8 +85,8 @@ def owned_by(tx: ReadTx, row: BusinessRow) -> Owned:
 
 def form_of(tx: ReadTx, row: BusinessRow, result: Result, owned: Owned) -> tuple[Form, str | None]:
     """How a result is shown, and the tax year whose turnover forbids the one figure that the business uses."""
-    whole = result.whole
-    parts = results.compute_parts(tx, result.account, whole, owned.joint, owned.spans(whole), result.beside)
+    days = result.whole
+    parts = results.compute_parts(tx, result.account, days, owned.joint, owned.spans(days), result.beside)
     joint = [Joint(shares, part) for shares, part in zip(owned.joint.values(), parts, strict=True)]
     forbidding_year = results.above_consolidated_limit(result) if row.uses_consolidated_expenses else None
     consolidated = row.uses_consolidated_expenses and forbidding_year is None

@@ -43,8 +43,8 @@ class Form(NamedTuple):
 
 def statement_of(result: Result, form: Form, part: DateRange | None = None) -> Statement:
     """The account of a result, or of a bucket of it."""
-    found = result.statement(part)
-    return profit_and_loss.consolidated(found) if form.consolidated else found
+    account = result.statement(part)
+    return profit_and_loss.consolidated(account) if form.consolidated else account
 
 
 def share_of(result: Result, form: Form) -> Statement | None:
@@ -53,24 +53,24 @@ def share_of(result: Result, form: Form) -> Statement | None:
         return None
 
     def rest(span: DateRange) -> Statement:
-        found = statement_of(result, form, span)
+        account = statement_of(result, form, span)
         if not form.joint:
-            return found
-        joint = profit_and_loss.combined(statement_of(one.result, form, span) for one in form.joint)
-        return profit_and_loss.less(found, joint)
+            return account
+        joint = profit_and_loss.combined(statement_of(part.result, form, span) for part in form.joint)
+        return profit_and_loss.less(account, joint)
 
     each = [_own(form.shares, result.whole, rest)]
-    each += [_own(one.shares, result.whole, partial(statement_of, one.result, form)) for one in form.joint]
+    each += [_own(part.shares, result.whole, partial(statement_of, part.result, form)) for part in form.joint]
     return profit_and_loss.combined(each)
 
 
-def _own(shares: OwnerShares, whole: DateRange, full: Callable[[DateRange], Statement]) -> Statement:
+def _own(shares: OwnerShares, days: DateRange, full: Callable[[DateRange], Statement]) -> Statement:
     """What the owner has of an account, by the share of each day."""
 
     def share(span: DateRange) -> Statement:
         return profit_and_loss.share(full(span), *(Decimal(shares.on(span.last)) / 100).as_integer_ratio())
 
-    return profit_and_loss.combined(share(span) for span in shares.spans(whole))
+    return profit_and_loss.combined(share(span) for span in shares.spans(days))
 
 
 def members(statement: Statement, currency: str) -> dict[str, Any]:
@@ -96,21 +96,22 @@ def statement(result: Result, form: Form, part: DateRange) -> PnlStatement:
 
 def owner_share(result: Result, form: Form) -> OwnerShare | None:
     """The owner's share as it is served, with the percentage of the last day."""
-    found = share_of(result, form)
-    if found is None:
+    share = share_of(result, form)
+    if share is None:
         return None
-    percents = {canonical(one.on(result.whole.last)) for one in (form.shares, *(one.shares for one in form.joint))}
+    shares = (form.shares, *(part.shares for part in form.joint))
+    percents = {canonical(each.on(result.whole.last)) for each in shares}
     percent = percents.pop() if len(percents) == 1 else None
-    return OwnerShare(percent=percent, **members(found, result.account.currency))
+    return OwnerShare(percent=percent, **members(share, result.account.currency))
 
 
-def unallocated(found: Iterable[UnallocatedMoney], currency: str) -> UnallocatedLines:
+def unallocated(sums: Iterable[UnallocatedMoney], currency: str) -> UnallocatedLines:
     """What is left to allocate, the business's own currency first."""
-    by_currency = {one.currency: one for one in found}
+    by_currency = {money.currency: money for money in sums}
     own = by_currency.pop(currency, UnallocatedMoney(currency, 0, 0))
     others = [
-        CurrencyUnallocated(currency=one.currency, count=one.lines, amount=Money(one.amount, one.currency))
-        for one in by_currency.values()
+        CurrencyUnallocated(currency=money.currency, count=money.lines, amount=Money(money.amount, money.currency))
+        for money in by_currency.values()
     ]
     return UnallocatedLines(count=own.lines, amount=Money(own.amount, currency), other_currencies=others)
 

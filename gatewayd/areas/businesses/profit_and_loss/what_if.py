@@ -52,25 +52,25 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
     flat rate by its percentage or by its category. Nothing is changed; `difference` is what would be more.
     """
     row = BUSINESSES.get(tx, request.id)
-    whole = report_ranges.range_of(tx, request, row)
+    days = report_ranges.range_of(tx, request, row)
     actual = rendering.account_of(tx, row, None)
-    errors = [*_share_mistakes(row, request), *_scheme_mistakes(request, actual.vat, whole)]
+    errors = [*_share_mistakes(row, request), *_scheme_mistakes(request, actual.vat, days)]
     if errors:
         raise invalid(*errors)
     supposed = actual._replace(basis=request.basis or actual.basis, vat=_standing(request, actual.vat))
     owned = owned_by(tx, row)
     kept = quarter_choices.of_business(tx, row.id).type_in
-    before = _outcome(tx, row, actual, owned, whole, date_ranges.buckets(whole, request.group_by, kept))
+    before = _outcome(tx, row, actual, owned, days, date_ranges.buckets(days, request.group_by, kept))
     if request.owner_share_percent is not None:  # as of the scheme, what is supposed is so of closed days too
         owned = owned._replace(shares=OwnerShares(request.owner_share_percent))
     other = request.quarterly_period_type  # Chosen: of every year, as though it had always been so
-    buckets = date_ranges.buckets(whole, request.group_by, kept if other is None else lambda year: other)
-    after = _outcome(tx, _supposed_row(row, request), supposed, owned, whole, buckets)
+    buckets = date_ranges.buckets(days, request.group_by, kept if other is None else lambda year: other)
+    after = _outcome(tx, _supposed_row(row, request), supposed, owned, days, buckets)
     own = rendering.share_of(before.result, before.form), rendering.share_of(after.result, after.form)
     return WhatIf(
         business_id=row.id,
-        from_date=whole.first,
-        to_date=whole.last,
+        from_date=days.first,
+        to_date=days.last,
         currency=row.currency,
         actual=_alternative(row, before, request.group_by),
         what_if=_alternative(row, after, request.group_by),
@@ -84,9 +84,9 @@ def get_what_if(tx: ReadTx, caller: Caller, request: GetWhatIf) -> WhatIf:
 
 
 def _outcome(
-    tx: ReadTx, row: BusinessRow, account: Account, owned: Owned, whole: DateRange, buckets: list[DateRange]
+    tx: ReadTx, row: BusinessRow, account: Account, owned: Owned, days: DateRange, buckets: list[DateRange]
 ) -> _Outcome:
-    result = results.compute(tx, account, whole, [*buckets, *owned.spans(whole)])
+    result = results.compute(tx, account, days, [*buckets, *owned.spans(days)])
     form, forbidding_year = form_of(tx, row, result, owned)
     return _Outcome(result, form, row.quarterly_period_type, buckets, forbidding_year)
 
@@ -144,25 +144,25 @@ def _share_mistakes(row: BusinessRow, request: GetWhatIf) -> Iterator[FieldError
     yield from rules.share_mistakes(request.owner_share_percent)
 
 
-def _scheme_mistakes(request: GetWhatIf, vat: VatStanding, whole: DateRange) -> Iterator[FieldError]:
-    given = {"flatRateCategory": request.flat_rate_category, "flatRatePercent": request.flat_rate_percent}
-    if request.vat_scheme is not None and not _is_ever_registered(vat, whole):
+def _scheme_mistakes(request: GetWhatIf, vat: VatStanding, days: DateRange) -> Iterator[FieldError]:
+    rates = {"flatRateCategory": request.flat_rate_category, "flatRatePercent": request.flat_rate_percent}
+    if request.vat_scheme is not None and not _is_ever_registered(vat, days):
         yield FieldError("vatScheme", "vat_not_registered", "The entity is not registered for VAT in these days.")
     if (request.vat_scheme or vat.terms.scheme) != "flat_rate":
-        for path, value in given.items():
+        for path, value in rates.items():
             if value is not None:
                 yield FieldError(path, "conflict", "Only the flat_rate scheme has this.")
         return
-    if all(given.values()):
+    if all(rates.values()):
         yield FieldError("flatRateCategory", "conflict", "Give the category or the percentage, not both.")
     if request.flat_rate_percent is not None and not 0 <= Decimal(request.flat_rate_percent) <= 100:
         yield FieldError("flatRatePercent", "out_of_range", "Expected a percentage from 0 to 100.")
-    if not any(given.values()) and vat.terms.percent is None and vat.terms.category is None:
+    if not any(rates.values()) and vat.terms.percent is None and vat.terms.category is None:
         yield FieldError("flatRatePercent", "required", "At what percentage? Or give flatRateCategory.")
 
 
-def _is_ever_registered(vat: VatStanding, whole: DateRange) -> bool:
-    return any(vat.seller.registered_on(span.first) for span in date_ranges.cut(whole, vat.changes()))
+def _is_ever_registered(vat: VatStanding, days: DateRange) -> bool:
+    return any(vat.seller.registered_on(span.first) for span in date_ranges.cut(days, vat.changes()))
 
 
 OPERATIONS = (

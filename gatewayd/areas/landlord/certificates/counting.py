@@ -59,9 +59,9 @@ def counts(
     tx: ReadTx, business_id: str | None, legal_entity_id: str | None, day: str, window_days: int = WINDOW_DAYS
 ) -> Counts:
     """How many there are on an ISO date, of a business, of a legal entity, or of all with neither."""
-    asked = {"business_id": business_id, "legal_entity_id": legal_entity_id, "day": day}
-    asked["until"] = days_after(day, window_days)
-    standing, issued, superseded = (tx.rows(sql, **asked)[0] for sql in _SELECT_COUNTS)
+    values = {"business_id": business_id, "legal_entity_id": legal_entity_id, "day": day}
+    values["until"] = days_after(day, window_days)
+    standing, issued, superseded = (tx.rows(sql, **values)[0] for sql in _SELECT_COUNTS)
     valid, expiring, expired = (now - new + old for now, new, old in zip(standing, issued, superseded, strict=True))
     return Counts(valid, expiring, expired, missing.count_of(tx, business_id, legal_entity_id, day))
 
@@ -76,6 +76,8 @@ def next_to_expire(
 ) -> list[Certificate]:
     """What is valid on an ISO date and expires next, the soonest first, of the same as `counts`."""
     whose = {"business_id": business_id, "legal_entity_id": legal_entity_id}
-    found = [CERTIFICATES.read(tx, row) for sql in _SELECT_NEXT for row in tx.each(sql, day=day, count=count, **whose)]
-    found.sort(key=lambda row: (rules.valid_until(row), row.id))
-    return [rows.shown(row, day, window_days) for row in found[:count]]
+    upcoming = [
+        CERTIFICATES.read(tx, row) for sql in _SELECT_NEXT for row in tx.each(sql, day=day, count=count, **whose)
+    ]
+    upcoming.sort(key=lambda row: (rules.valid_until(row), row.id))
+    return [rows.shown(row, day, window_days) for row in upcoming[:count]]

@@ -16,11 +16,12 @@ from gatewayd.areas.landlord.certificates.missing import KEPT_PROPERTY, MissingF
 from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
 from gatewayd.areas.landlord.certificates.rules import valid_until
 from gatewayd.areas.landlord.certificates.shapes import ListCertificates, StoredCertificate
-from gatewayd.clock import days_after, from_moment
+from gatewayd.clock import days_after
 from gatewayd.contract.pages import Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.certificate_shapes import Certificate
+from gatewayd.ledger.lists import CHANGES, Changed, changes_page, start_of_changes
 from gatewayd.store import ReadTx
 
 T = TypeVar("T")
@@ -57,48 +58,48 @@ _BY_EXPIRY: Final = _Order(
     (str, str),
     lambda row: (valid_until(row), row.id),
 )
-_BY_CHANGE: Final = _Order(
-    " AND (updated_at, id) > (:after_at, :after_id)",
-    " ORDER BY updated_at, id LIMIT :count",
-    (int, str),
-    lambda row: (row.updated_at, row.id),
-)
 
 
 def page(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
     """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
-    return _missing(tx, request) if request.status == "missing" else _stored(tx, request)
+    return _missing_page(tx, request) if request.status == "missing" else _stored_page(tx, request)
 
 
-def _missing(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
-    given = [path for path, name in _NOT_OF_MISSING.items() if getattr(request, name) is not None]
-    if given:
-        raise invalid(*(FieldError(path, "conflict", "What is missing has none.") for path in given))
+def _missing_page(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
+    paths = [path for path, name in _NOT_OF_MISSING.items() if getattr(request, name) is not None]
+    if paths:
+        raise invalid(*(FieldError(path, "conflict", "What is missing has none.") for path in paths))
     property_id, type_, unit_id = cursor_key(request, str, str, str) or ("", "", "")
     wanted = MissingFilter(
         request.property_id, request.unit_id, None if request.type is None else frozenset(request.type)
     )
-    found = missing.behind(tx, wanted, (str(property_id), str(type_), str(unit_id)))
-    return _listing(request, found, missing.shown, lambda lacking: lacking[:3])
+    all_lacking = missing.behind(tx, wanted, (str(property_id), str(type_), str(unit_id)))
+    return _listing(request, all_lacking, missing.shown, lambda lacking: lacking[:3])
 
 
-def _stored(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
+def _stored_page(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
     today, order = tx.today, _order(request)
     conditions, values = _filters(request, today, _property_of(tx, request))
     sql = " AND ".join([CERTIFICATES.select, *conditions])
+    values["count"] = request.limit + 1
+    if request.updated_since is not None:
+        start = start_of_changes(tx, request, CERTIFICATES.name)
+        sql += CHANGES.behind + CHANGES.by
+        stored = (CERTIFICATES.read(tx, row) for row in tx.each(sql, after_at=start[0], after_id=start[1], **values))
+        shown = ((row, rows.shown(row, today, request.window_days)) for row in stored)
+        changed = (Changed(row.updated_at, row.id, encode(certificate)) for row, certificate in shown)
+        return changes_page(tx, request, CERTIFICATES.name, start, changed)
     key = cursor_key(request, *order.types)
-    if key is None and request.updated_since is not None:
-        key = (from_moment(request.updated_since), "")
     if key is not None:
         sql += order.behind
         values |= zip(("after_at", "after_id")[-len(key) :], key, strict=True)
-    found = (CERTIFICATES.read(tx, row) for row in tx.each(sql + order.by, count=request.limit + 1, **values))
-    return _listing(request, found, lambda row: rows.shown(row, today, request.window_days), order.key)
+    stored = (CERTIFICATES.read(tx, row) for row in tx.each(sql + order.by, **values))
+    return _listing(request, stored, lambda row: rows.shown(row, today, request.window_days), order.key)
 
 
 def _listing(
     request: ListCertificates,
-    found: Iterator[T],
+    candidates: Iterator[T],
     show: Callable[[T], Certificate],
     key: Callable[[T], tuple[int | str, ...]],
 ) -> Listing[Certificate]:
@@ -108,27 +109,31 @@ def _listing(
         items.append(encode(show(row)))
         return len(items[-1])
 
-    taken, more = fill(found, request.limit, size)
+    taken, more = fill(candidates, request.limit, size)
     return Listing.of(items[: len(taken)], next_cursor(request, key(taken[-1])) if more else None)
 
 
 def _order(request: ListCertificates) -> _Order:
-    if request.updated_since is not None:
-        return _BY_CHANGE
     if request.status in _ENDS or (request.expires_before is not None and _is_of_current(request)):
         return _BY_EXPIRY
     return _NEWEST
 
 
 def _is_of_current(request: ListCertificates) -> bool:
-    """Whether superseded ones are left out. Chosen: whoever follows changes has to learn that one was superseded."""
+    """Whether superseded certificates are left out.
+
+    Chosen: whoever follows changes has to learn that a certificate was superseded.
+    """
     if request.status is not None:
         return request.status != "superseded"
     return not request.include_superseded and request.updated_since is None
 
 
 def _property_of(tx: ReadTx, request: ListCertificates) -> str | None:
-    """The property that is asked for, or that of the unit, by which an index finds what is of either; None: neither."""
+    """The property that the request names, or that of its unit; None: it names neither.
+
+    An index finds the certificates of a property, and so those of a unit.
+    """
     if request.unit_id is None or request.property_id is not None:
         return request.property_id
     return tx.value(_SELECT_PROPERTY_OF, unit_id=request.unit_id) or ""
@@ -150,13 +155,13 @@ def _filters(request: ListCertificates, today: str, property_id: str | None) -> 
         "expiry_date < :expires_before": None if before is None else before.isoformat(),
         **of_state.get(request.status or "", {}),
     }
-    given = {condition: value for condition, value in named.items() if value is not None}
-    values = {condition.rpartition(":")[2]: value for condition, value in given.items()}
-    types = {f"type_{index}": one for index, one in enumerate(dict.fromkeys(request.type or ()))}
-    conditions = list(given)
+    in_force = {condition: value for condition, value in named.items() if value is not None}
+    values = {condition.rpartition(":")[2]: value for condition, value in in_force.items()}
+    types = {f"type_{index}": type_ for index, type_ in enumerate(dict.fromkeys(request.type or ()))}
+    conditions = list(in_force)
     if types:  # of one type an index has the order of the list
-        one, *more = (f":{name}" for name in types)
-        conditions.append(f"type IN ({', '.join([one, *more])})" if more else f"type = {one}")
+        first, *more = (f":{name}" for name in types)
+        conditions.append(f"type IN ({', '.join([first, *more])})" if more else f"type = {first}")
     if before is not None:
         conditions.append("valid_until < :expires_before")  # what an index knows of it
     if _is_of_current(request):

@@ -20,7 +20,7 @@ from gatewayd.areas.landlord.certificates.shapes import (
 from gatewayd.areas.landlord.register import properties
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger import references
 from gatewayd.ledger.certificate_shapes import Certificate
@@ -87,7 +87,7 @@ def delete_certificate(tx: WriteTx, caller: Caller, request: DeleteCertificate) 
 
 
 def _reference_mistakes(tx: ReadTx, before: StoredCertificate | None, after: StoredCertificate) -> Iterator[FieldError]:
-    """What is wrong with what it names. What it keeps is not asked again."""
+    """What is wrong with the unit, tenancy and document that it names. Those that stay are not looked at again."""
     if before is None or before.unit_id != after.unit_id:
         yield from _unit_mistakes(tx, after)
     if before is None or (before.tenancy_id, before.unit_id) != (after.tenancy_id, after.unit_id):
@@ -99,24 +99,24 @@ def _reference_mistakes(tx: ReadTx, before: StoredCertificate | None, after: Sto
 def _unit_mistakes(tx: ReadTx, row: StoredCertificate) -> Iterator[FieldError]:
     if row.unit_id is None:
         return
-    found = tx.row(_SELECT_UNIT, id=row.unit_id)
-    if found is None:
+    unit = tx.row(_SELECT_UNIT, id=row.unit_id)
+    if unit is None:
         yield unknown_reference("unitId", "unit")
-    elif found[0] != row.property_id:
+    elif unit[0] != row.property_id:
         yield FieldError("unitId", "conflict", "The unit is one of another property.")
-    elif found[1]:
+    elif unit[1]:
         yield FieldError("unitId", "conflict", "The unit is archived.")
 
 
 def _tenancy_mistakes(tx: ReadTx, row: StoredCertificate) -> Iterator[FieldError]:
     if row.tenancy_id is None:
         return
-    found = tx.row(_SELECT_TENANCY, id=row.tenancy_id)
-    if found is None:
+    tenancy = tx.row(_SELECT_TENANCY, id=row.tenancy_id)
+    if tenancy is None:
         yield unknown_reference("tenancyId", "tenancy")
-    elif found[0] != row.property_id:
+    elif tenancy[0] != row.property_id:
         yield FieldError("tenancyId", "conflict", "The tenancy is one of another property.")
-    elif None not in (row.unit_id, found[1]) and row.unit_id != found[1]:
+    elif None not in (row.unit_id, tenancy[1]) and row.unit_id != tenancy[1]:
         yield FieldError("tenancyId", "conflict", "The tenancy is one of another unit.")
 
 
@@ -128,7 +128,7 @@ OPERATIONS = (
         path="/landlord/listCertificates",
         scopes=("accounting:read",),
         request=ListCertificates,
-        response=Page[Certificate],
+        response=SyncPage[Certificate],
         handler=list_certificates,
         errors=("conflict",),
         example={"status": "expiring", "type": ["gas_safety", "eicr"], "windowDays": 90, "limit": 20},

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.certificates import missing, rules
+from gatewayd.areas.landlord.certificates import rules
 from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS, StoredCertificate
 from gatewayd.areas.landlord.register.properties import KEPT, PROPERTIES, StoredProperty
 from gatewayd.contract.wire import project
@@ -18,9 +18,9 @@ from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.ledger.obligations import resource_obligations
 from gatewayd.ledger.obligations.resource_obligations import Following
 from gatewayd.ledger.taxpayers import businesses
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, WriteTx
 
-CERTIFICATES = Table(
+CERTIFICATES = RemovableTable(
     "certificates",
     StoredCertificate,
     kind="certificate",
@@ -49,7 +49,6 @@ WHERE org_id = :org_id AND property_id = :property_id AND type = :type AND coale
 """
 # Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
 _MARK_TOLD = "UPDATE certificates SET expiring_told_for = expiry_date WHERE org_id = :org_id AND id = :id"
-_DELETE = "DELETE FROM certificates WHERE org_id = :org_id AND id = :id"
 
 
 class Neighbours(NamedTuple):
@@ -84,30 +83,18 @@ def insert(tx: WriteTx, row: StoredCertificate) -> StoredCertificate:
     """Store a new certificate in its place: the one before it is superseded, or it is itself by the one after it."""
     around = neighbours(tx, row)
     row = CERTIFICATES.insert(tx, _followed(row, around.after))
-    _settle(tx, row)
     _follow(tx, around.before, row)
-    missing.note(tx, row.property_id)
     return row
 
 
 def update(tx: WriteTx, before: StoredCertificate, after: StoredCertificate) -> StoredCertificate:
     """Store what a certificate has become, which may have another place in its chain, or be in another one."""
-    row = _moved(tx, before, after)
-    for property_id in {before.property_id, after.property_id}:
-        missing.note(tx, property_id)
-    return row
-
-
-def _moved(tx: WriteTx, before: StoredCertificate, after: StoredCertificate) -> StoredCertificate:
     if _place(before) == _place(after):
-        row = CERTIFICATES.update(tx, after)
-        _settle(tx, row)
-        return row
+        return CERTIFICATES.update(tx, after)
     left = neighbours(tx, before)
     _follow(tx, left.before, left.after)
     around = neighbours(tx, after)
     row = CERTIFICATES.update(tx, _followed(after, around.after))
-    _settle(tx, row)
     _follow(tx, around.before, row)
     return row
 
@@ -116,9 +103,15 @@ def delete(tx: WriteTx, row: StoredCertificate) -> None:
     """Delete a certificate; the one before it is followed by the one after it, or current again."""
     around = neighbours(tx, row)
     _follow(tx, around.before, around.after)
-    tx.run(_DELETE, id=row.id)
-    resource_obligations.settle(tx, row.id, None)
-    missing.note(tx, row.property_id)
+    CERTIFICATES.delete(tx, row.id)
+
+
+def settle(tx: WriteTx, before: StoredCertificate | None, after: StoredCertificate | None) -> None:
+    """Settle what follows from a certificate having become another. None: it is new, or gone."""
+    if after is not None:
+        _settle(tx, after)
+    elif before is not None:
+        resource_obligations.settle(tx, before.id, None)
 
 
 def of_property(tx: ReadTx, property_id: str) -> list[Certificate]:
@@ -162,7 +155,6 @@ def _follow(tx: WriteTx, row: StoredCertificate | None, by: StoredCertificate | 
     followed = _followed(row, by)
     if followed != row:
         CERTIFICATES.save(tx, followed)
-        _settle(tx, followed)
 
 
 def _settle(tx: WriteTx, row: StoredCertificate, of: StoredProperty | None = None) -> None:

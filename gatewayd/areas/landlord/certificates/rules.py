@@ -33,9 +33,9 @@ NEVER: Final = "9999-12-31"
 
 
 def issuer(name: str | UnsetType | None, short: str | UnsetType | None) -> str | UnsetType | None:
-    """Who issued it, under either of two names; one that is None or UNSET is not given.
+    """Who issued it, by `issuerName` or `issuer`; None or UNSET: the request has no such field.
 
-    Raises `Problem` `validation_failed` for both.
+    Raises `Problem` `validation_failed` where it has both.
     """
     if name not in (None, UNSET) and short not in (None, UNSET):
         raise invalid_field("issuer", "conflict", "Give issuerName or issuer, not both.")
@@ -50,10 +50,10 @@ def with_remedy(row: StoredCertificate) -> StoredCertificate:
 
 
 def chain_of(row: StoredCertificate) -> str:
-    """What certificates of one property and type have in common that come one after the other.
+    """What certificates of one property and type have in common where each takes the place of the one before it.
 
-    Those of another unit, of another tenancy where each has its own, and of another title where there may be several,
-    are others.
+    They are of the same unit, of the same tenancy where each tenancy has its own, and of the same title where a
+    property may have several at once.
     """
     kind = KINDS[row.type]
     tenancy = row.tenancy_id if kind.of_tenancy else None

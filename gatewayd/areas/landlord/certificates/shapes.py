@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import (
-    Amount,
     AmountText,
     Date,
     DateText,
@@ -18,43 +18,27 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
-from gatewayd.ledger.certificate_shapes import CertificateResult, CertificateStatus, CertificateType, EpcRating
+from gatewayd.ledger.certificate_shapes import (
+    CertificateFacts,
+    CertificateResult,
+    CertificateStatus,
+    CertificateType,
+    EpcRating,
+)
 
 Title = Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S")]
 CertificateNumber = Annotated[str, Meta(min_length=1, max_length=80, pattern=r"\S", examples=["CP12-48211"])]
-Registration = Annotated[
-    str, Meta(min_length=1, max_length=40, pattern=r"\S", description="Of the issuer: Gas Safe, NICEIC.")
-]
-Score = Annotated[int, Meta(ge=1, le=200, description="Of an EPC; more than 100 is what gives energy away.")]
+Registration = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"\S", examples=["512345"])]
+Score = Annotated[int, Meta(ge=1, le=200, examples=[72])]
 WindowDays = Annotated[int, Meta(ge=0, le=730, description="How many days ahead something is `expiring`.")]
 WINDOW_DAYS = 60
 
 
-class StoredCertificate(Response, frozen=True, kw_only=True):
-    """What of a certificate stands in its row. `superseded_date` is the day on which its successor was issued."""
+class StoredCertificate(CertificateFacts, frozen=True, kw_only=True):
+    """A certificate as it is stored: none that is missing. `superseded_date` is the day its successor was issued."""
 
     id: Id
-    external_id: str | None
-    property_id: Id
-    unit_id: str | None
-    tenancy_id: str | None
-    type: CertificateType
-    title: str | None
-    reference: str | None
     issued_date: DateText
-    expiry_date: DateText | None
-    issuer_name: str | None
-    issuer_registration: str | None
-    result: CertificateResult | None
-    rating: EpcRating | None
-    score: int | None
-    remedial_due_date: DateText | None
-    remedial_done_date: DateText | None
-    served_date: DateText | None
-    document_id: str | None
-    cost: Amount | None
-    currency: str
-    superseded_by_id: str | None
     superseded_date: DateText | None
     created_at: Timestamp
     updated_at: Timestamp
@@ -66,41 +50,47 @@ class DeletedCertificate(Response, frozen=True, kw_only=True):
 
     id: Id
     deleted: Literal[True]
+    """Always true."""
 
 
 class ListCertificates(SyncRequest, frozen=True, kw_only=True):
-    """Filters of the list. Superseded ones are left out unless `includeSuperseded` or `status` asks for them.
-
-    `expiresBefore` finds those whose last day lies before that day. With `status` missing, only `propertyId`, `unitId`
-    and `type` filter.
-    """
+    """Filters of the list. With `status` missing, only `propertyId`, `unitId` and `type` filter."""
 
     property_id: Id | None = None
     unit_id: Id | None = None
+    """Only those of this unit, without those of the whole property."""
     type: Annotated[list[CertificateType], Meta(min_length=1)] | None = None
+    """Only those of one of these types."""
     status: CertificateStatus | None = None
+    """Only those in this state today. Left out: whatever is entered and not superseded; what is `missing` is listed by
+    this filter alone."""
     expires_before: Date | None = None
+    """Only those whose last day lies before this day, the soonest first; not with `status` missing."""
     window_days: WindowDays = WINDOW_DAYS
     include_superseded: bool = False
+    """Whether those that were superseded are listed too, as they are with `status` superseded and with
+    `updatedSince`."""
     external_id: ExternalId | None = None
 
 
 class CreateCertificate(Request, frozen=True, kw_only=True):
-    """A new certificate. Without `expiryDate` it holds for as long as its type says.
-
-    `other` needs a title. `issuer` is a short name of `issuerName`. `cost` is in the currency of the property.
-    """
+    """A new certificate of a property."""
 
     property_id: Id
     unit_id: Id | None = None
     tenancy_id: Id | None = None
     type: CertificateType
     title: Title | None = None
+    """What people call it; one of type `other` needs it."""
     reference: CertificateNumber | None = None
     issued_date: Date
+    """The day on which it was issued, or the check made; not one to come."""
     expiry_date: Date | None = None
+    """The last day on which it holds. By default a new one holds as long as its type says, such as ten years for an
+    EPC; a gas safety check in the last 2 months of the former one keeps the day of that."""
     issuer_name: Name | None = None
     issuer: Name | None = None
+    """Another name of `issuerName`: give one of the two."""
     issuer_registration: Registration | None = None
     result: CertificateResult | None = None
     rating: EpcRating | None = None
@@ -110,33 +100,19 @@ class CreateCertificate(Request, frozen=True, kw_only=True):
     served_date: Date | None = None
     document_id: Id | None = None
     cost: AmountText | None = None
+    """What it cost, in the currency of the property, 0 or more; nothing is booked for it."""
     external_id: ExternalId | None = None
 
 
+@updates(CreateCertificate, of=StoredCertificate, without=("property_id",))
 class UpdateCertificate(Request, frozen=True, kw_only=True):
     """The fields to change. An absent field stays, null clears: without `expiryDate` it has no end."""
 
     id: Id
     expected_version: Version | None = None
-    unit_id: Id | UnsetType | None = UNSET
-    tenancy_id: Id | UnsetType | None = UNSET
-    type: CertificateType | UnsetType = UNSET
-    title: Title | UnsetType | None = UNSET
-    reference: CertificateNumber | UnsetType | None = UNSET
-    issued_date: Date | UnsetType = UNSET
-    expiry_date: Date | UnsetType | None = UNSET
     issuer_name: Name | UnsetType | None = UNSET
     issuer: Name | UnsetType | None = UNSET
-    issuer_registration: Registration | UnsetType | None = UNSET
     result: CertificateResult | UnsetType | None = UNSET
-    rating: EpcRating | UnsetType | None = UNSET
-    score: Score | UnsetType | None = UNSET
-    remedial_due_date: Date | UnsetType | None = UNSET
-    remedial_done_date: Date | UnsetType | None = UNSET
-    served_date: Date | UnsetType | None = UNSET
-    document_id: Id | UnsetType | None = UNSET
-    cost: AmountText | UnsetType | None = UNSET
-    external_id: ExternalId | UnsetType | None = UNSET
 
 
 class DeleteCertificate(Request, frozen=True, kw_only=True):

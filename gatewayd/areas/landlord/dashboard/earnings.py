@@ -53,47 +53,48 @@ class Earned(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """The result of a business, and beside it those of properties that count otherwise than the rest of it."""
+    """The result of a business, and the results of those properties that do not count by the business's own share."""
 
     result: Result
     shares: OwnerShares
     apart: dict[str | None, tuple[OwnerShares, Result]]
 
     def statement(self, days: DateRange, counting_: Counting, ids: Collection[str | None]) -> Statement:
-        """What counts of the business in some days, of the properties apart those of `ids`."""
+        """What counts of the business in some days; of the properties that count otherwise, those of `ids` alone."""
 
         def rest(span: DateRange) -> Part:
-            others = figures.together(_full(result, span) for _, result in self.apart.values())
-            return figures.less(_full(self.result, span), others)
+            others = figures.together(_full_part(result, span) for _, result in self.apart.values())
+            return figures.less(_full_part(self.result, span), others)
 
         each: list[tuple[OwnerShares, Callable[[DateRange], Part]]] = [(self.shares, rest)]
-        each += [(its, partial(_full, one)) for id_, (its, one) in self.apart.items() if id_ in ids]
+        each += [(its, partial(_full_part, result)) for id_, (its, result) in self.apart.items() if id_ in ids]
         if counting_.by_share:
             return figures.together(counting.own_part(its, days, full) for its, full in each).statement
         return figures.together(full(days) for _, full in each).statement
 
 
 def up_to(tx: ReadTx, scope: Scope, currency: str, what: Counting) -> Earned:
-    """What counts of what the businesses of a scope earned that let and count in a currency, each on its own basis.
+    """What counts of what the businesses of a scope earned, each on its own basis.
 
-    Chosen: a company's trade that has a property lets, and counts with all it does, as its own profit and loss does.
+    These are the businesses that let and count in the currency. Chosen: a company's trade that has a property lets, and
+    counts with all it does, as its own profit and loss does.
     """
     year = DateRange(tax_calendar.bounds(tax_calendar.tax_year_of(scope.day))[0], scope.day)
     twelve = DateRange(after(later(scope.day, -12)), scope.day)
-    whole = DateRange(min(year.first, twelve.first), scope.day)
-    parts = cut(whole, [year.first, twelve.first])
+    all_days = DateRange(min(year.first, twelve.first), scope.day)
+    parts = cut(all_days, [year.first, twelve.first])
     income = expenses = operating = left_out = 0
-    for id_, entity_id, type_, of, basis, percent, has_property in tx.rows(_SELECT_BUSINESSES, **_whose(scope)):
+    for id_, entity_id, type_, of, basis, percent, has_property in tx.rows(_SELECT_BUSINESSES, **_scope_values(scope)):
         if of != currency or not (has_property or type_ in PROPERTY_TYPES):
             continue
         account = Account(id_, type_, of, basis, vat_standing.of_entity(tx, entity_id))
         try:
-            found = _parts_of(tx, account, percent, parts, what)
+            result = _parts_of(tx, account, percent, parts, what)
         except Problem:
             left_out += 1
             continue
-        of_year = found.statement(year, what, found.apart)
-        of_twelve = found.statement(twelve, what, what.valued)
+        of_year = result.statement(year, what, result.apart)
+        of_twelve = result.statement(twelve, what, what.valued)
         income += of_year.totals.income
         expenses += of_year.totals.expenses
         finance = sum(line.amount for line in of_twelve.expenses if line.category in FINANCE_COSTS)
@@ -103,22 +104,22 @@ def up_to(tx: ReadTx, scope: Scope, currency: str, what: Counting) -> Earned:
 
 def _parts_of(tx: ReadTx, account: Account, percent: str, parts: Sequence[DateRange], what: Counting) -> _Parts:
     """Raises `Problem` `currency_mismatch`."""
-    whole = DateRange(parts[0].first, parts[-1].last)
+    all_days = DateRange(parts[0].first, parts[-1].last)
     shares = owner_shares.of_business(tx, account.business_id, percent)
     ids = {let.id for let in lets.of_business(tx, account.business_id)}
     alone = ids.difference(what.valued)
     if what.by_share:
         alone |= ids & owner_shares.of_properties(tx, account.business_id, percent).keys()
     its = owner_shares.of_properties(tx, account.business_id, percent, sorted(alone))
-    spans = [*parts, *(span for one in (shares, *its.values()) for span in one.spans(whole))]
-    result = results.compute(tx, account, whole, spans)
-    each = results.compute_parts(tx, account, whole, its, spans, result.beside)
-    return _Parts(result, shares, {id_: (its[id_], one) for id_, one in zip(its, each, strict=True)})
+    spans = [*parts, *(span for each_share in (shares, *its.values()) for span in each_share.spans(all_days))]
+    result = results.compute(tx, account, all_days, spans)
+    each = results.compute_parts(tx, account, all_days, its, spans, result.beside)
+    return _Parts(result, shares, {id_: (its[id_], part_result) for id_, part_result in zip(its, each, strict=True)})
 
 
-def _full(result: Result, days: DateRange) -> Part:
+def _full_part(result: Result, days: DateRange) -> Part:
     return Part(result.statement(days), 0)
 
 
-def _whose(scope: Scope) -> dict[str, object]:
+def _scope_values(scope: Scope) -> dict[str, object]:
     return {"business_id": scope.business_id, "legal_entity_id": scope.legal_entity_id}

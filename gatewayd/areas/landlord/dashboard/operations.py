@@ -53,21 +53,21 @@ ORDER BY due_date, id LIMIT :count"""
 def get_dashboard_summary(tx: ReadTx, caller: Caller, request: GetDashboardSummary) -> LandlordDashboard:
     """Get what is let on a day, what it brings and owes, and what has to be done.
 
-    Of the properties of a business, of a legal entity, or of the whole organization, by the owner's share of each, or
-    whole. Amounts are in the currency of that business or entity, and in GBP for the organization; what is in another
-    currency is left out, and told in `warnings`. The result of the tax year is with what was spent on no property.
+    The figures are of the properties of a business, of a legal entity, or of the whole organization. Amounts are in the
+    currency of that business or legal entity, and in GBP for the organization; money in other currencies is left out,
+    and `warnings` say so. The result of the tax year includes what names no property.
     """
     scope, currency = _scope_of(tx, request)
     day, until, by_share = scope.day, days_after(scope.day, request.window_days), request.basis == "share"
     every = properties_held.read(tx, scope, by_share=by_share)
-    percents = {one.id: one.share_percent for one in every}
-    held = [one for one in every if one.currency == currency]
-    valued = {one.id for one in held if one.value is not None}
+    percents = {property_.id: property_.share_percent for property_ in every}
+    held = [property_ for property_ in every if property_.currency == currency]
+    valued = {property_.id for property_ in held if property_.value is not None}
     live = tenancies_live.read(tx, day, percents)
     let = tenancies_live.occupancy(tx, live, percents)
     paying = tenancies_live.of_currency(live, currency)
     month = tenancies_live.monthly_rent(paying, percents)
-    of_valued = tenancies_live.monthly_rent([one for one in paying if one.property_id in valued], percents)
+    of_valued = tenancies_live.monthly_rent([tenancy for tenancy in paying if tenancy.property_id in valued], percents)
     deposits = tenancies_live.deposits(tx, day, currency, percents)
     worth = properties_held.worth(held)
     owed = _owed(tx, held, day)
@@ -135,7 +135,7 @@ def _owed(tx: ReadTx, held: Sequence[HeldProperty], day: str) -> dict[str, int]:
 
     Chosen: whoever borrowed, a loan is shared as its property is.
     """
-    percents = {one.id: one.share_percent for one in held}
+    percents = {property_.id: property_.share_percent for property_ in held}
     owed: dict[str, int] = {}
     for property_id, balance in loans.balances_on(tx, day):
         if property_id in percents:
@@ -145,20 +145,22 @@ def _owed(tx: ReadTx, held: Sequence[HeldProperty], day: str) -> dict[str, int]:
 
 def _arrears(tx: ReadTx, day: str, currency: str, percents: Mapping[str, str]) -> ArrearsSummary:
     owing = [
-        one._replace(arrears=share_of(one.arrears, percents[one.property_id]))
-        for one in arrears.of_all(tx, day)
-        if one.property_id in percents and one.currency == currency
+        tenancy._replace(arrears=share_of(tenancy.arrears, percents[tenancy.property_id]))
+        for tenancy in arrears.of_all(tx, day)
+        if tenancy.property_id in percents and tenancy.currency == currency
     ]
     shown = [
         TenancyArrears(
-            tenancy_id=one.tenancy_id,
-            property_id=one.property_id,
-            amount=Money(one.arrears, currency),
-            days_oldest=one.days_oldest(day),
+            tenancy_id=tenancy.tenancy_id,
+            property_id=tenancy.property_id,
+            amount=Money(tenancy.arrears, currency),
+            days_oldest=tenancy.days_oldest(day),
         )
-        for one in heapq.nsmallest(OWING_SHOWN, owing, key=lambda one: (-one.arrears, one.tenancy_id))
+        for tenancy in heapq.nsmallest(OWING_SHOWN, owing, key=lambda tenancy: (-tenancy.arrears, tenancy.tenancy_id))
     ]
-    return ArrearsSummary(total=Money(sum(one.arrears for one in owing), currency), count=len(owing), tenancies=shown)
+    return ArrearsSummary(
+        total=Money(sum(tenancy.arrears for tenancy in owing), currency), count=len(owing), tenancies=shown
+    )
 
 
 def _certificates(tx: ReadTx, scope: Scope, window_days: int) -> CertificateSummary:
@@ -195,7 +197,7 @@ def _warnings(
     if others:
         message = f"Of the properties, {others} count in another currency than {currency}: their money is left out."
         yield DashboardWarning(code="other_currency", message=message)
-    unvalued = sum(one.value is None for one in held)
+    unvalued = sum(property_.value is None for property_ in held)
     if unvalued:
         message = (
             f"Of the properties, {unvalued} have neither a valuation nor a price: yields, equity and ltvPercent are"

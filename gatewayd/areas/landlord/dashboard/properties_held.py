@@ -38,7 +38,10 @@ class Scope(NamedTuple):
 
 
 class HeldProperty(NamedTuple):
-    """A property that is held on a day, and what of it counts: minor units of `currency`; None: nobody said."""
+    """A property that is held on a day, and the owner's share of it.
+
+    Amounts are minor units of `currency`; None: nobody said.
+    """
 
     id: str
     business_id: str
@@ -50,8 +53,8 @@ class HeldProperty(NamedTuple):
     @property
     def value(self) -> int | None:
         """The owner's share of the latest valuation, else of the price that was paid."""
-        whole = self.valuation if self.valuation is not None else self.purchase_price
-        return None if whole is None else share_of(whole, self.share_percent)
+        full_value = self.valuation if self.valuation is not None else self.purchase_price
+        return None if full_value is None else share_of(full_value, self.share_percent)
 
 
 class Worth(NamedTuple):
@@ -67,26 +70,26 @@ def read(tx: ReadTx, scope: Scope, *, by_share: bool) -> list[HeldProperty]:
 
     `by_share`: of each counts what the legal entity of its business owns that day; else all of it.
     """
-    found = [HeldProperty(*row) for row in tx.rows(_SELECT_PROPERTIES, **scope._asdict())]
+    held = [HeldProperty(*row) for row in tx.rows(_SELECT_PROPERTIES, **scope._asdict())]
     if not by_share:
-        return [one._replace(share_percent=_WHOLE) for one in found]
+        return [property_._replace(share_percent=_WHOLE) for property_ in held]
     of_business: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for one in found:
-        of_business[one.business_id, one.share_percent].append(one.id)
+    for property_ in held:
+        of_business[property_.business_id, property_.share_percent].append(property_.id)
     shares = {
         id_: its.on(scope.day)
         for (business_id, percent), ids in of_business.items()
         for id_, its in owner_shares.of_properties(tx, business_id, percent, ids).items()
     }
-    return [one._replace(share_percent=shares[one.id]) for one in found]
+    return [property_._replace(share_percent=shares[property_.id]) for property_ in held]
 
 
 def worth(held: Sequence[HeldProperty]) -> Worth:
     """What properties of one currency come to."""
-    values = [one.value for one in held]
+    values = [property_.value for property_ in held]
     return Worth(
         sum(value for value in values if value is not None),
-        sum(one.valuation is None and one.purchase_price is not None for one in held),
+        sum(property_.valuation is None and property_.purchase_price is not None for property_ in held),
         values.count(None),
     )
 

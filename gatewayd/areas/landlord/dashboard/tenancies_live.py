@@ -67,7 +67,7 @@ class Occupancy(NamedTuple):
 
 
 class Deposits(NamedTuple):
-    """What is held, minor units, and how many deposits are in no scheme and would have to be."""
+    """What is held, minor units, and how many deposits are in no scheme although the law asks for one."""
 
     held: int
     unprotected: int
@@ -75,33 +75,36 @@ class Deposits(NamedTuple):
 
 def read(tx: ReadTx, day: str, property_ids: Collection[str]) -> list[LiveTenancy]:
     """The tenancies of properties that run on an ISO day, with the rent of that day."""
-    found = []
+    live = []
     for id_, property_id, unit_id, noticed, expired, rent, frequency, *terms in tx.rows(_SELECT_LIVE, day=day):
         if property_id not in property_ids:
             continue
         if rent is None:
             _, rent, frequency, *_ = schedule.rent_on(stored_terms.terms_of(*terms), day)
         let = id_, property_id, unit_id, terms[0], frequency, rent
-        found.append(LiveTenancy(*let, under_notice=bool(noticed), past_notice=bool(expired)))
-    return found
+        live.append(LiveTenancy(*let, under_notice=bool(noticed), past_notice=bool(expired)))
+    return live
 
 
 def occupancy(tx: ReadTx, live: Iterable[LiveTenancy], property_ids: Collection[str]) -> Occupancy:
-    """What of properties is let. One without units is one; what lets it whole lets all its units."""
+    """How many units properties have, and how many are let.
+
+    A property without units counts as one unit; a tenancy of the whole property lets all its units.
+    """
     units: dict[str, list[str]] = defaultdict(list)
     for unit_id, property_id in tx.rows(_SELECT_UNITS):
         units[property_id].append(unit_id)
-    whole, single = set(), set()
+    let_whole, single = set(), set()
     for tenancy in live:
         if tenancy.unit_id is None:
-            whole.add(tenancy.property_id)
+            let_whole.add(tenancy.property_id)
         else:
             single.add(tenancy.unit_id)
     count = let = 0
     for property_id in property_ids:
         own = units.get(property_id)
         count += len(own or "1")
-        if property_id in whole:
+        if property_id in let_whole:
             let += len(own or "1")
         elif own:
             let += sum(unit_id in single for unit_id in own)
@@ -110,20 +113,20 @@ def occupancy(tx: ReadTx, live: Iterable[LiveTenancy], property_ids: Collection[
 
 def monthly_rent(live: Iterable[LiveTenancy], percents: Mapping[str, str]) -> Fraction:
     """What counts of the rent of a month, minor units, not rounded. `percents` says what counts of each property."""
-    found: dict[tuple[Frequency, str], int] = defaultdict(int)
+    rents: dict[tuple[Frequency, str], int] = defaultdict(int)
     for tenancy in live:
-        found[tenancy.frequency, percents[tenancy.property_id]] += tenancy.rent
+        rents[tenancy.frequency, percents[tenancy.property_id]] += tenancy.rent
     months = (
         schedule.monthly_rent(rent, frequency) * Fraction(Decimal(percent)) / 100
-        for (frequency, percent), rent in found.items()
+        for (frequency, percent), rent in rents.items()
     )
     return sum(months, Fraction())
 
 
 def deposits(tx: ReadTx, day: str, currency: str, percents: Mapping[str, str]) -> Deposits:
-    """What is held for tenancies of properties that have begun by a day, also where they have ended since.
+    """What is held for tenancies that have begun by a day, ended ones too.
 
-    `percents` says what counts of each property; a deposit without a scheme is one, whoever has a part in it.
+    `percents` says what counts of the amounts of each property; how many deposits there are does not depend on it.
     Chosen: from the day on which a deposit is given back, nothing of it is held: what was kept is income (Domain C2).
     """
     held = unprotected = 0

@@ -36,27 +36,27 @@ class FromBooks(NamedTuple):
     on_accruals: bool = False
 
 
-def of_person(tx: ReadTx, legal_entity_id: str, whole: DateRange) -> dict[str, FromBooks]:
-    """Over all businesses with property, each on its own basis; those of a type are one in law.
+def of_person(tx: ReadTx, legal_entity_id: str, year: DateRange) -> dict[str, FromBooks]:
+    """What the books say, by type of property business, each business on its own basis.
 
-    Raises `Problem` `currency_mismatch`.
+    All of a person's businesses of a type are one in law. Raises `Problem` `currency_mismatch`.
     """
-    found: dict[str, FromBooks] = {}
+    by_type: dict[str, FromBooks] = {}
     for business in businesses.of_entity(tx, legal_entity_id):
         if business.type in PROPERTY_TYPES:
-            more = _of_source(tx, subjects.source_of(tx, business.id, None), whole)
-            of_type = found.get(business.type, FromBooks(0, 0, []))
-            found[business.type] = FromBooks(
+            more = _of_source(tx, subjects.source_of(tx, business.id, None), year)
+            of_type = by_type.get(business.type, FromBooks(0, 0, []))
+            by_type[business.type] = FromBooks(
                 costs=of_type.costs + more.costs,
                 profits=of_type.profits + more.profits,
                 warnings=[*of_type.warnings, *more.warnings],
                 statement=profit_and_loss.combined([of_type.statement, more.statement]),
                 on_accruals=of_type.on_accruals or more.on_accruals,
             )
-    return found
+    return by_type
 
 
-def _of_source(tx: ReadTx, source: Source, whole: DateRange) -> FromBooks:
+def _of_source(tx: ReadTx, source: Source, year: DateRange) -> FromBooks:
     business = source.business
     if business.currency != CURRENCY:
         raise currency_mismatch("business", business.id, business.currency, CURRENCY)
@@ -65,10 +65,10 @@ def _of_source(tx: ReadTx, source: Source, whole: DateRange) -> FromBooks:
     shares[None] = owner_shares.of_business(tx, business.id, business.owner_share_percent)
     each: list[Part] = []
     warnings: list[PnlWarning] = []
-    spans = [span for one in shares.values() for span in one.spans(whole)]
-    parts = results.compute_parts(tx, source.account, whole, shares, spans)
+    spans = [span for each_share in shares.values() for span in each_share.spans(year)]
+    parts = results.compute_parts(tx, source.account, year, shares, spans)
     for share, result in zip(shares.values(), parts, strict=True):
-        each.append(counting.own_part(share, whole, partial(_full, result)))
+        each.append(counting.own_part(share, year, partial(_full_part, result)))
         warnings = warnings or [
             *reports.of_choices(result, business.accounting_basis),
             *reports.of_invoices(tx, result),
@@ -84,5 +84,5 @@ def _of_source(tx: ReadTx, source: Source, whole: DateRange) -> FromBooks:
     )
 
 
-def _full(result: Result, days: DateRange) -> Part:
+def _full_part(result: Result, days: DateRange) -> Part:
     return Part(result.statement(days), 0)

@@ -32,18 +32,20 @@ def get_finance_cost_relief(tx: ReadTx, caller: Caller, request: GetFinanceCostR
     """Get the relief for what it cost a person to finance dwellings, which is taken off their Income Tax.
 
     It is a percentage of the least of three: finance costs of the year and brought forward; profits of property, after
-    losses brought forward; and adjusted total income above the personal allowance. It is rounded half up to the penny.
-    What is not used is carried forward. Finance costs and profits are those of all the person's businesses with
-    property, as far as they are the person's own, unless they are given. Property abroad is looked at by itself, and
-    what is brought forward is then that of property in the United Kingdom.
+    losses brought forward; and adjusted total income above the personal allowance. It is rounded half up to the penny,
+    and what is not used is carried forward. Finance costs and profits are the person's own part of all their businesses
+    with property, unless the request has them. Property in the United Kingdom and property abroad are relieved each by
+    itself; what is brought forward is then taken for that of the United Kingdom.
     """
-    whole = _year(request.tax_year)
+    year = _tax_year_days(request.tax_year)
     _refuse_others(tx, request.legal_entity_id)
     income, costs_before, losses_before, costs, profits = _amounts(request)
-    found: dict[str, FromBooks] = {}
+    by_type: dict[str, FromBooks] = {}
     if costs is None or profits is None:
-        found = books.of_person(tx, request.legal_entity_id, whole)
-    own = [(of_type.costs, of_type.profits) for _, of_type in sorted(found.items(), reverse=True)]  # the United Kingdom
+        by_type = books.of_person(tx, request.legal_entity_id, year)
+    own = [
+        (of_type.costs, of_type.profits) for _, of_type in sorted(by_type.items(), reverse=True)
+    ]  # the United Kingdom
     if costs is not None or profits is not None:
         in_all = [sum(amounts) for amounts in zip((0, 0), *own, strict=True)]
         own = [(in_all[0] if costs is None else costs, in_all[1] if profits is None else profits)]
@@ -64,16 +66,16 @@ def get_finance_cost_relief(tx: ReadTx, caller: Caller, request: GetFinanceCostR
         relief=Money(got.relief, CURRENCY),
         finance_costs_carried_forward=Money(got.costs_carried_forward, CURRENCY),
         losses_carried_forward=Money(got.losses_carried_forward, CURRENCY),
-        warnings=[*_told(found), *_of_several(each), *_of_income(income)],
+        warnings=[*_book_warnings(by_type), *_of_several(each), *_of_income(income)],
     )
 
 
-def _year(tax_year: str) -> DateRange:
-    whole = report_ranges.of_tax_year(tax_year)
+def _tax_year_days(tax_year: str) -> DateRange:
+    year = report_ranges.of_tax_year(tax_year)
     if tax_year < FIRST_YEAR:
         message = f"Before {FIRST_YEAR} a part of the finance costs was deducted: look the years up one by one."
         raise invalid_field("taxYear", "out_of_range", message)
-    return whole
+    return year
 
 
 def _refuse_others(tx: ReadTx, legal_entity_id: str) -> None:
@@ -87,16 +89,16 @@ def _refuse_others(tx: ReadTx, legal_entity_id: str) -> None:
 
 def _amounts(request: GetFinanceCostRelief) -> list[int | None]:
     """The amounts of a request in the order above, minor units."""
-    given = (
+    texts = (
         request.adjusted_total_income,
         request.finance_costs_brought_forward,
         request.losses_brought_forward,
         request.finance_costs,
         request.profits,
     )
-    found: list[int | None] = []
+    amounts: list[int | None] = []
     errors: list[FieldError] = []
-    for path, text in zip(_AMOUNTS, given, strict=True):
+    for path, text in zip(_AMOUNTS, texts, strict=True):
         try:
             amount = None if text is None else to_minor(text, CURRENCY)
         except ValueError as error:
@@ -104,14 +106,14 @@ def _amounts(request: GetFinanceCostRelief) -> list[int | None]:
             continue
         if amount is not None and amount < 0 and path != "profits":
             errors.append(FieldError(path, "out_of_range", "It is not below zero."))
-        found.append(amount)
+        amounts.append(amount)
     if errors:
         raise invalid(*errors)
-    return found
+    return amounts
 
 
-def _told(found: Mapping[str, FromBooks]) -> Iterator[PnlWarning]:
-    for of_type in found.values():
+def _book_warnings(by_type: Mapping[str, FromBooks]) -> Iterator[PnlWarning]:
+    for of_type in by_type.values():
         yield from of_type.warnings
 
 

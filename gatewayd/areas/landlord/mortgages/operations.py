@@ -22,7 +22,7 @@ from gatewayd.areas.landlord.register import properties
 from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.pages import Listing, SyncPage, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_field
 from gatewayd.ledger.calendar import period_locks
@@ -38,23 +38,23 @@ _BY_END = " AND (rate_end_date, id) > (:after_date, :after_id) ORDER BY rate_end
 def list_mortgages(tx: ReadTx, caller: Caller, request: ListMortgages) -> Listing[Mortgage]:
     """List mortgages, newest first, or in the order of change with `updatedSince`.
 
-    With `rateEndsBefore` the rates that end soonest come first, and those that have ended before them all.
+    With `rateEndsBefore` they come by the day on which their rate ends, rates that have ended already first.
     """
     filters = _filters(request, tx.today)
     if request.rate_ends_before is None or request.updated_since is not None:
         return table_page(tx, request, MORTGAGES, filters)
     after_date, after_id = cursor_key(request, str, str) or ("", "")
-    given = {condition: value for condition, value in filters.items() if value is not None}
-    values = {condition.rpartition(":")[2].rstrip(")"): value for condition, value in given.items()}
-    sql = " AND ".join([MORTGAGES.select, *given]) + _BY_END
-    found = tx.each(sql, after_date=after_date, after_id=after_id, count=request.limit + 1, **values)
+    in_force = {condition: value for condition, value in filters.items() if value is not None}
+    values = {condition.rpartition(":")[2].rstrip(")"): value for condition, value in in_force.items()}
+    sql = " AND ".join([MORTGAGES.select, *in_force]) + _BY_END
+    rows = tx.each(sql, after_date=after_date, after_id=after_id, count=request.limit + 1, **values)
     items: list[bytes] = []
 
     def size(row: Mortgage) -> int:
         items.append(encode(row))
         return len(items[-1])
 
-    taken, more = fill((MORTGAGES.read(tx, row) for row in found), request.limit, size)
+    taken, more = fill((MORTGAGES.read(tx, row) for row in rows), request.limit, size)
     cursor = next_cursor(request, (taken[-1].rate_end_date or "", taken[-1].id)) if more else None
     return Listing.of(items[: len(taken)], cursor)
 
@@ -76,8 +76,8 @@ def _filters(request: ListMortgages, today: str) -> dict[str, object]:
 def create_mortgage(tx: WriteTx, caller: Caller, request: CreateMortgage) -> Mortgage:
     """Create a mortgage of a property, in the property's currency.
 
-    A loan over several properties is one for each. Without `monthlyPayment` a repayment mortgage is estimated by its
-    `termMonths`; with neither, as if nothing were repaid.
+    A loan over several properties is entered as a mortgage of each. Without `monthlyPayment` the balance of a repayment
+    mortgage is estimated by its `termMonths`; with neither, as if nothing were repaid.
     """
     owner = properties.in_use(tx, request.property_id)
     if request.currency not in (None, owner.currency):
@@ -101,23 +101,24 @@ def update_mortgage(tx: WriteTx, caller: Caller, request: UpdateMortgage) -> Mor
     """Change the given fields of a mortgage: a new rate, a new balance, its redemption, or a mistake.
 
     Former rates and balances stay in the histories, so that the interest of former years stays what it was. What was
-    owed on days of a closed period stays too: a first balance leaves them alone, and what would move them is refused.
+    owed on days of a closed period stays too: a first balance leaves the months of that period as they were, and a
+    change that would move them is refused.
     """
     before = MORTGAGES.get(tx, request.id, request.expected_version)
-    given = MORTGAGES.changed(before, request)
+    requested = MORTGAGES.changed(before, request)
     if request.account_number_masked is not UNSET:
-        given = replace(given, account_number_masked=rules.masked(request.account_number_masked))
+        requested = replace(requested, account_number_masked=rules.masked(request.account_number_masked))
     after = replace(
-        given,
+        requested,
         interest_rate=before.interest_rate,
         current_balance=before.current_balance,
         balance_date=before.balance_date,
     )
-    after = _with_balance(_with_rate(tx, rules.started(after), before, request, given), request, given)
-    return MORTGAGES.update(tx, _kept(tx, before, _checked(tx, after)))
+    after = _with_balance(_with_rate(tx, rules.started(after), before, request, requested), request, requested)
+    return MORTGAGES.update(tx, _with_closed_days_kept(tx, before, _checked(tx, after)))
 
 
-def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMortgage, given: Mortgage) -> Mortgage:
+def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMortgage, requested: Mortgage) -> Mortgage:
     """The mortgage with the rate that is asked for. Raises `Problem` `validation_failed` for a day it cannot have."""
     if request.interest_rate is UNSET:
         if request.rate_from_date is not UNSET:
@@ -130,20 +131,20 @@ def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMort
     if from_date > latest:  # Chosen: of a rate to come rateEndDate and reversionRate tell
         raise invalid_field("rateFromDate", "out_of_range", "The day is still to come.")
     agreed = replace(row, rate_end_date=before.rate_end_date, reversion_rate=before.reversion_rate)
-    row = rules.with_rate(agreed, given.interest_rate, from_date)
+    row = rules.with_rate(agreed, requested.interest_rate, from_date)
     if request.rate_end_date is not UNSET:
-        row = replace(row, rate_end_date=given.rate_end_date)
+        row = replace(row, rate_end_date=requested.rate_end_date)
     if request.reversion_rate is not UNSET:
-        row = replace(row, reversion_rate=given.reversion_rate)
+        row = replace(row, reversion_rate=requested.reversion_rate)
     return row
 
 
-def _with_balance(row: Mortgage, request: UpdateMortgage, given: Mortgage) -> Mortgage:
+def _with_balance(row: Mortgage, request: UpdateMortgage, requested: Mortgage) -> Mortgage:
     """The mortgage with the balance that is asked for, or without it. Raises `Problem` `validation_failed`."""
     day = None if request.balance_date is UNSET else request.balance_date.isoformat()
     if request.current_balance is None:
         return rules.without_balance(row, day)
-    amount = None if request.current_balance is UNSET else given.current_balance
+    amount = None if request.current_balance is UNSET else requested.current_balance
     errors = [*rules.balance_mistakes(amount, day)]
     if errors:
         raise invalid(*errors)
@@ -157,41 +158,41 @@ def _checked(tx: WriteTx, row: Mortgage) -> Mortgage:
     return row
 
 
-def _kept(tx: ReadTx, before: Mortgage, after: Mortgage) -> Mortgage:
-    """The mortgage as it may become another. Raises `Problem` `period_closed` where a closed day would show other debt.
+def _with_closed_days_kept(tx: ReadTx, before: Mortgage, after: Mortgage) -> Mortgage:
+    """The changed mortgage, with what was owed on closed days as it was.
 
-    Chosen: the lender's first word always comes late, and does not reach back into a closed period: the months before
-    it stay those that follow from what was lent.
+    Raises `Problem` `period_closed` where that cannot be. Chosen: the first balance that a lender tells does not reach
+    back into a closed period: the months before it stay those that follow from what was lent.
     """
-    locked = _moved(tx, before, after)
+    locked = _moved_locked_days(tx, before, after)
     if locked and after.balance_history:
         after = rules.not_reaching_back(after)
-        locked = _moved(tx, before, after)
+        locked = _moved_locked_days(tx, before, after)
     for day, lock in locked:
         period_locks.refuse_lock(tx, day, lock)
     return after
 
 
-def _moved(tx: ReadTx, before: Mortgage, after: Mortgage) -> list[tuple[str, LockState]]:
+def _moved_locked_days(tx: ReadTx, before: Mortgage, after: Mortgage) -> list[tuple[str, LockState]]:
     """Locked days on which what is owed would be another, and how each is locked."""
     was, becomes = loan_of(before), loan_of(after)
     if was == becomes:
         return []
     return [
         (day, lock)
-        for first, last, lock in _ranges(tx, before)
-        for day in _days((was, becomes), first, last)
+        for first, last, lock in _locked_ranges(tx, before)
+        for day in _days_to_compare((was, becomes), first, last)
         if balance_on(was, day) != balance_on(becomes, day)
     ]
 
 
-def _ranges(tx: ReadTx, row: Mortgage) -> list[tuple[str, str, LockState]]:
+def _locked_ranges(tx: ReadTx, row: Mortgage) -> list[tuple[str, str, LockState]]:
     business = businesses.find(tx, PROPERTIES.get(tx, row.property_id).business_id)
     assert business is not None  # a foreign key
     return period_locks.ranges_of(tx, business.legal_entity_id, business.id)
 
 
-def _days(loans: tuple[Loan, Loan], first: str, last: str) -> Iterator[str]:
+def _days_to_compare(loans: tuple[Loan, Loan], first: str, last: str) -> Iterator[str]:
     """Days of a range that show whether two loans differ in it: its ends, and those on which something was said."""
     told = {balance.date for loan in loans for balance in loan.balances}
     told |= {day for loan in loans for day in (loan.start, loan.redeemed) if day is not None}
@@ -206,7 +207,7 @@ OPERATIONS = (
         path="/landlord/listMortgages",
         scopes=("accounting:read",),
         request=ListMortgages,
-        response=Page[Mortgage],
+        response=SyncPage[Mortgage],
         handler=list_mortgages,
         example={"status": "active", "rateEndsBefore": "2027-06-30", "limit": 20},
     ),

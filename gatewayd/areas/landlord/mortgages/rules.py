@@ -98,17 +98,17 @@ def _path(name: str) -> str:
 
 
 def started(row: Mortgage) -> Mortgage:
-    """The mortgage with its first rate from its start on: what held before is nobody's."""
+    """The mortgage with its first rate from its start on: rates of before the start are dropped."""
     held = [step for step in row.rate_history if step.from_date <= row.start_date]
     first = replace(held[-1] if held else row.rate_history[0], from_date=row.start_date)
     return _with_rates(row, [first, *(step for step in row.rate_history if step.from_date > row.start_date)])
 
 
 def with_rate(row: Mortgage, percent: str, from_date: str) -> Mortgage:
-    """The mortgage with a rate from an ISO date on, which is not before its start; later ones stay.
+    """The mortgage with a rate from an ISO date on, which is not before its start; later rates stay.
 
-    A rate that ended before then was followed by its reversion, which becomes a rate like others: the end that is
-    agreed next is another's.
+    Where the rate before it had ended by then, its reversion followed and becomes a step of the history, and both the
+    end and the reversion are cleared.
     """
     steps = {step.from_date: step for step in row.rate_history}
     ended = row.rate_end_date is not None and row.rate_end_date < from_date

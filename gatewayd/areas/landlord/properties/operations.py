@@ -6,7 +6,6 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from gatewayd.areas.landlord import valuations
-from gatewayd.areas.landlord.certificates import missing
 from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.mortgages import rows as mortgages
 from gatewayd.areas.landlord.properties import rows, rules
@@ -25,12 +24,12 @@ from gatewayd.areas.landlord.tenancies.rules import only_place
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, invalid, invalid_state
 from gatewayd.ledger import references
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.ledger.lists import archive_filter, contains, sync_page
+from gatewayd.ledger.lists import Source, archive_filter, contains, sync_page
 from gatewayd.ledger.references import Reference
 from gatewayd.ledger.results import owner_shares
 from gatewayd.ledger.results.owner_shares import Of
@@ -45,40 +44,41 @@ _NAME_LENGTH = 120  # of a name; a line of an address may be longer
 def list_properties(tx: ReadTx, caller: Caller, request: ListProperties) -> Listing[Property]:
     """List properties, newest first, or in the order of change with `updatedSince`.
 
-    `q` looks in the name and the address. Archived ones are left out unless `includeArchived` or `status` asks for
-    them.
+    `q` looks in the name and the address. Archived ones are left out unless `includeArchived`, `updatedSince` or
+    `status` asks for them.
     """
     filters = {
-        **archive_filter(request.status, request.include_archived),
+        **archive_filter(request),
         "business_id = :business_id": request.business_id,
         "status = :status": request.status,
         "use = :use": request.use,
         "external_id = :external_id": request.external_id,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
-    return sync_page(tx, request, rows.SELECT_SHOWN, filters, lambda row: encode(rows.shown(row)), {"today": tx.today})
+    source = Source(PROPERTIES, [rows.SELECT_SHOWN])
+    return sync_page(tx, request, source, filters, lambda row: encode(rows.shown(row)), {"today": tx.today})
 
 
 def get_property(tx: ReadTx, caller: Caller, request: GetProperty) -> PropertyDetail:
     """Get one property, archived or not, with what belongs to it where `include` asks for that."""
-    found = rows.get_shown(tx, request.id)
-    asked = request.include or ()
+    property_ = rows.get_shown(tx, request.id)
+    included = request.include or ()
     return project(
-        found,
+        property_,
         PropertyDetail,
-        units=units.of_property(tx, found.id) if "units" in asked else UNSET,
-        tenancies=tenancy_rows.of_property(tx, found.id) if "tenancies" in asked else UNSET,
-        mortgages=mortgages.of_property(tx, found.id) if "mortgages" in asked else UNSET,
-        valuations=valuations.of_property(tx, found.id) if "valuations" in asked else UNSET,
-        certificates=certificates.of_property(tx, found.id) if "certificates" in asked else UNSET,
+        units=units.of_property(tx, property_.id) if "units" in included else UNSET,
+        tenancies=tenancy_rows.of_property(tx, property_.id) if "tenancies" in included else UNSET,
+        mortgages=mortgages.of_property(tx, property_.id) if "mortgages" in included else UNSET,
+        valuations=valuations.of_property(tx, property_.id) if "valuations" in included else UNSET,
+        certificates=certificates.of_property(tx, property_.id) if "certificates" in included else UNSET,
     )
 
 
 def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Property:
     """Create a property of a business that lets, or of a company's trade.
 
-    Its currency is that of the business by default. The shares of its owners come to 100 at most on each day; who names
-    none owns what the business says.
+    Its currency is that of the business by default. The shares of its owners come to 100 at most on each day; without
+    owners the share of the business counts.
     """
     business = businesses.find(tx, request.business_id)
     path = "owners" if request.ownership is None else "ownership"
@@ -90,7 +90,7 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
     row = PROPERTIES.new(
         tx,
         request,
-        name=_name(request),
+        name=_name_or_first_line(request),
         jurisdiction=request.jurisdiction or rules.default_jurisdiction(business, request.address),
         owners=owners,
         owner_share_percent=rules.share_steps(owners, business.legal_entity_id)[-1].percent,
@@ -103,17 +103,17 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
     row = PROPERTIES.insert(tx, row)
     its = rules.share_steps(owners, business.legal_entity_id)
     owner_shares.keep_steps(tx, Of(business.id, row.id), None, its, None)  # closed days have nothing of it yet
-    missing.note(tx, row.id)
     return rows.get_shown(tx, row.id)
 
 
 def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Property:
     """Change the given fields of a property; `status` sells it, archives it or brings it back.
 
-    What is sold has a `disposalDate` that has come. A tenancy that goes on refuses both sale and archive, unless
-    `keepTenancies` is true. A property that is no longer `sold` keeps what was said of its disposal until that is
-    cleared. Owners that all have a `fromDate` follow those of the days before, who stay; without one they are the
-    owners of all days but closed ones. Its `jurisdiction` agrees with the types of the tenancies that have not ended.
+    What is sold has a `disposalDate` that has come. While a tenancy goes on it is neither sold nor archived, unless
+    `keepTenancies` is true. A property that is no longer `sold` keeps its `disposalDate`, `disposalProceeds` and
+    `disposalCosts` until they are cleared. Owners that all have a `fromDate` follow those of the days before, who stay;
+    owners without one are those of all days but closed ones. Its `jurisdiction` agrees with the types of the tenancies
+    that have not ended.
     """
     before = PROPERTIES.get(tx, request.id, request.expected_version)
     business = businesses.find(tx, before.business_id)
@@ -138,14 +138,10 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
         after = replace(after, owners=owners, owner_share_percent=share)
         if owners != before.owners:
             _keep_shares(tx, before, after, business)
-    after = _moved(tx, before, after, business)
+    after = _archived_or_back(tx, before, after, business)
     if not request.keep_tenancies:
         _refuse_tenancies(tx, before, after)
     after = PROPERTIES.update(tx, after)
-    missing.note(tx, after.id)
-    if (after.name, after.status, after.disposal_date) != (before.name, before.status, before.disposal_date):
-        certificates.settle_property(tx, after)
-        rows.settle_disposal(tx, after)
     return rows.get_shown(tx, after.id)
 
 
@@ -156,7 +152,7 @@ def _naming_mistakes(request: CreateProperty) -> Iterator[FieldError]:
         yield _NAMED_TWICE
 
 
-def _name(request: CreateProperty) -> str:
+def _name_or_first_line(request: CreateProperty) -> str:
     if request.name is not None:
         return request.name
     assert request.address is not None
@@ -186,7 +182,10 @@ def _keep_shares(tx: WriteTx, before: StoredProperty, after: StoredProperty, bus
 
 
 def _jurisdiction_mistakes(tx: ReadTx, before: StoredProperty, after: StoredProperty) -> Iterator[FieldError]:
-    """Whose law a property is under is that of its tenancies. Chosen: those that have ended are looked at no more."""
+    """What is wrong with a new jurisdiction, by the types of its tenancies.
+
+    Chosen: tenancies that have ended are not looked at.
+    """
     if after.jurisdiction == before.jurisdiction:
         return
     for tenancy_id, type_ in tenancies.lasting_types(tx, after.id, tx.today):
@@ -198,7 +197,7 @@ def _jurisdiction_mistakes(tx: ReadTx, before: StoredProperty, after: StoredProp
             yield FieldError("jurisdiction", "conflict", message)
 
 
-def _moved(tx: WriteTx, before: StoredProperty, after: StoredProperty, business: Business) -> StoredProperty:
+def _archived_or_back(tx: WriteTx, before: StoredProperty, after: StoredProperty, business: Business) -> StoredProperty:
     """The property in or out of the archive. Raises `Problem` `invalid_state` where its business is still there."""
     if after.status == "archived":
         return replace(after, archived_at=before.archived_at or tx.now)
@@ -233,7 +232,7 @@ OPERATIONS = (
         path="/landlord/listProperties",
         scopes=("accounting:read",),
         request=ListProperties,
-        response=Page[Property],
+        response=SyncPage[Property],
         handler=list_properties,
         example={"status": "active", "limit": 20},
     ),

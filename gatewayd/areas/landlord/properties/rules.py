@@ -48,7 +48,7 @@ def business_mistakes(business: Business | None) -> Iterator[FieldError]:
 
 
 def default_jurisdiction(business: Business | None, address: PropertyAddressRequest | None) -> Jurisdiction:
-    """Where a property lies of which nobody says so: abroad as its business or its address is, else in England."""
+    """Where a property lies by default: abroad where its business or its address is, else in England."""
     abroad = business is not None and business.type == "foreign_property"
     return "other" if abroad or (address is not None and address.country_code != "GB") else "england"
 
@@ -67,7 +67,7 @@ def owner_mistakes(owners: Sequence[PropertyOwner], path: str) -> Iterator[Field
 
 def share_mistakes(owners: Sequence[PropertyOwner], legal_entity_id: str, path: str) -> Iterator[FieldError]:
     """What is wrong with their shares together, where the property is of a business of that legal entity."""
-    total = _sum(owners)
+    total = _total_share(owners)
     if total > _WHOLE:
         yield FieldError(path, "share_total", f"The shares come to {canonical(f'{total:f}')} %: more than all of it.")
     elif total == _WHOLE and all(owner.legal_entity_id != legal_entity_id for owner in owners):
@@ -78,13 +78,13 @@ def share_mistakes(owners: Sequence[PropertyOwner], legal_entity_id: str, path: 
 def own_share(owners: Sequence[PropertyOwner], legal_entity_id: str) -> str | None:
     """The percentage of the legal entity, a canonical decimal; None: nobody named owners.
 
-    Chosen: who names others alone leaves the rest to the entity; who names it too has said what is its own, and whose
-    the rest is then is not known.
+    Chosen: where others alone are named the rest is the entity's; where it is named too, its own entries are all that
+    it has.
     """
     if not owners:
         return None
     own = [owner for owner in owners if owner.legal_entity_id == legal_entity_id]
-    share = _sum(own) if own else _WHOLE - _sum(owners)
+    share = _total_share(own) if own else _WHOLE - _total_share(owners)
     return canonical(f"{share:f}")
 
 
@@ -116,38 +116,38 @@ def foreign_id_mistakes(row: StoredProperty, business: Business) -> Iterator[Fie
         yield FieldError("foreignPropertyId", "conflict", "It is for the properties of a foreign_property business.")
 
 
-def _sum(owners: Sequence[PropertyOwner]) -> Decimal:
+def _total_share(owners: Sequence[PropertyOwner]) -> Decimal:
     return sum((Decimal(owner.share_percent) for owner in owners), Decimal(0))
 
 
-def merged_owners(before: Sequence[PropertyOwner], given: Sequence[PropertyOwner]) -> list[PropertyOwner]:
-    """The owners after a change: where all that are given have a day, those of earlier days stay."""
-    first = min((_first_day(one) for one in given), default="")
-    kept = [one for one in before if _first_day(one) < first]
-    owners = [replace(one, share_percent=canonical(one.share_percent)) for one in given]
+def merged_owners(before: Sequence[PropertyOwner], after: Sequence[PropertyOwner]) -> list[PropertyOwner]:
+    """The owners after a change: where all new ones have a first day, those of earlier days stay."""
+    first = min((_first_day(owner) for owner in after), default="")
+    kept = [owner for owner in before if _first_day(owner) < first]
+    owners = [replace(owner, share_percent=canonical(owner.share_percent)) for owner in after]
     return sorted([*kept, *owners], key=_first_day)
 
 
 def share_steps(owners: Sequence[PropertyOwner], legal_entity_id: str) -> list[Step]:
     """The share of the legal entity of the business from each day on, oldest first; None: as the business says."""
-    return [Step(day, own_share(those, legal_entity_id)) for day, those in _sets(owners)]
+    return [Step(day, own_share(those, legal_entity_id)) for day, those in _owners_by_day(owners)]
 
 
 def ownership_mistakes(
     owners: Sequence[PropertyOwner], legal_entity_id: str, path: str, today: str
 ) -> Iterator[FieldError]:
     """What is wrong with the owners of each day together, and with the days."""
-    for _, those in _sets(owners):
+    for _, those in _owners_by_day(owners):
         yield from share_mistakes(those, legal_entity_id, path)
-    for day in sorted({_first_day(one) for one in owners} - {""}):
+    for day in sorted({_first_day(owner) for owner in owners} - {""}):
         if not _EARLIEST <= day <= today:
             message = f"Give a day from {_EARLIEST} to {today}: who will own it is entered when they do."
             yield FieldError(path, "out_of_range", message)
 
 
-def _sets(owners: Sequence[PropertyOwner]) -> list[tuple[str, list[PropertyOwner]]]:
+def _owners_by_day(owners: Sequence[PropertyOwner]) -> list[tuple[str, list[PropertyOwner]]]:
     days = sorted({"", *map(_first_day, owners)})
-    return [(day, [one for one in owners if _first_day(one) == day]) for day in days]
+    return [(day, [owner for owner in owners if _first_day(owner) == day]) for day in days]
 
 
 def _first_day(owner: PropertyOwner) -> str:

@@ -45,33 +45,35 @@ KEPT: Final[tuple[PropertyStatus, ...]] = ("active", "under_offer")
 """Of what is still the owner's business."""
 
 Uprn = Annotated[str, Meta(pattern="^[0-9]{1,12}$", description="Unique Property Reference Number: at most 12 digits.")]
-Percent = Annotated[DecimalText, Meta(description="Percent: more than 0, at most 100.")]
+Percent = Annotated[DecimalText, Meta(examples=["50"])]
 
 
 class PropertyAddress(Address, frozen=True, kw_only=True):
     """A postal address, as it is kept."""
 
     uprn: str | None = None
+    """Unique Property Reference Number, by which registers know it. Null: not entered."""
 
 
 OwnerFromDate = Annotated[
     Date,
     Meta(
-        description="The first day of this share. Of spouses whose income is not split in half that of the declaration "
-        "on Form 17, which has to reach HMRC within 60 days."
+        description="The first day of this share: owners with the same one own the property from that day on, in the "
+        "place of all before. Null: from the first day on. Of spouses whose income is not split in half it is the day "
+        "of the declaration on Form 17, which has to reach HMRC within 60 days."
     ),
 ]
 
 
 class PropertyOwner(Part, frozen=True, kw_only=True):
-    """Who owns a part: a legal entity of yours, or somebody else by name.
-
-    `fromDate`: owners with the same one own it from that day on, in the place of all before; null: from the first on.
-    """
+    """Who owns a part: a legal entity of yours, or somebody else by name."""
 
     legal_entity_id: Id | None = None
+    """The legal entity of yours that owns the part. Null: somebody else does."""
     name: Annotated[str, Meta(min_length=1, max_length=160)] | None = None
+    """Who else owns the part. Null: `legalEntityId` says it."""
     share_percent: Percent
+    """The part in percent: more than 0; those of all owners of a day come to 100 at most."""
     from_date: OwnerFromDate | None = None
 
 
@@ -81,35 +83,68 @@ class StoredProperty(Response, frozen=True, kw_only=True):
     id: Id
     external_id: str | None
     business_id: Id
+    """The business that it belongs to: a property business, or a company's trade."""
     name: str
+    """What people call it."""
     address: PropertyAddress | None
+    """Where it lies. Null: not entered."""
     jurisdiction: Jurisdiction
+    """Whose law its tenancies and certificates are under; `other`: abroad."""
     type: PropertyType
+    """What kind of building or land it is; `hmo`: a house in multiple occupation; `block`: a building of several
+    flats."""
     use: Use
+    """What it is used for: it decides which certificates are needed, and whether finance costs are restricted.
+    `rent_a_room`: lodgers in the landlord's own home."""
     tenure: Tenure | None
+    """How it is owned. Null: not entered."""
     lease_expiry_date: DateText | None
+    """The day on which the lease ends that a leasehold is held on. Null: not entered."""
     ground_rent_annual: Amount | None
+    """The ground rent of a year, in `currency`. Null: not entered."""
     service_charge_annual: Amount | None
+    """The service charge of a year, in `currency`. Null: not entered."""
     furnished: Furnished | None
+    """With how much furniture it is let. Null: not entered."""
     bedrooms: int | None
+    """How many bedrooms it has. Null: not entered."""
     area_sqm: CanonicalDecimal | None
+    """The floor area in square metres. Null: not entered."""
     owners: list[PropertyOwner]
+    """Who owns which part from which day on. Empty: nobody named any, and the share of the business counts."""
     owner_share_percent: CanonicalDecimal | None
     acquisition_date: DateText | None
+    """The day on which it was acquired. Null: not entered, and it counts as held on all days."""
     purchase_price: Amount | None
+    """What was paid for all of it, in `currency`, without `acquisitionCosts`. Null: not entered."""
     acquisition_costs: Amount | None
+    """What it cost to acquire beside the price, such as Stamp Duty Land Tax and solicitors. Null: not entered."""
     improvement_costs: Amount | None
+    """What improving it has cost in all, which lowers the gain when it is sold. Null: not entered."""
     disposal_date: DateText | None
+    """The day on which it was sold, or is to be while it is `under_offer`. Null: none is known."""
     disposal_proceeds: Amount | None
+    """What it was sold for, in `currency`, before `disposalCosts`. Null: not entered."""
     disposal_costs: Amount | None
+    """What it cost to sell, such as agents and solicitors. Null: not entered."""
     currency: str
+    """The currency of its amounts, and of its units, tenancies, mortgages, valuations and certificates."""
     local_authority: str | None
+    """The council that it lies in. Null: not entered."""
     council_tax_band: str | None
+    """The band of Council Tax, A to I. Null: not entered."""
     licensing: Licensing
+    """Which licence letting it needs: that is missing until it is entered as a certificate. `unknown`: nobody said, and
+    none is asked for."""
     gas_supply: bool | None
+    """Whether there is gas, and a gas safety record is needed. Null: nobody said, and one is asked for."""
     foreign_property_id: str | None
+    """The id that HMRC gave a property abroad, of a foreign property business alone. Null: not entered."""
     status: PropertyStatus
+    """`under_offer`: a sale is agreed; `sold`: its `disposalDate` has come; `archived`: lists leave it out; else
+    `active`."""
     archived_at: Timestamp | None
+    """When it was archived. Null: it is not."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int

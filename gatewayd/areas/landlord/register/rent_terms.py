@@ -22,19 +22,19 @@ def of_row(row: TenancyRow) -> Terms:
 
 
 def total(row: TenancyRow) -> int | None:
-    """All the rent of a tenancy whose last day is known, in minor units; None: it goes on."""
+    """All the rent of a tenancy from its first day to its last, in minor units; None: it goes on."""
     its = of_row(row)
     return None if its.end is None else min(schedule.due_until(its, its.end), _MOST)
 
 
 def last_rent(row: TenancyRow) -> Rent:
-    """The rent that is asked for at last."""
+    """The last of the rents of a tenancy."""
     part = schedule.parts(of_row(row))[-1]
     return schedule.rent_on(part, part.steps[-1].first)
 
 
 def monthly_since(row: TenancyRow) -> str | None:
-    """The ISO date from which on the law has rent due by the month, come or to come; None: it is due as agreed."""
+    """The ISO date from which on the law has rent by the month, come or to come; None: it is due as agreed."""
     *before, last = schedule.parts(of_row(row))
     return last.start if before else None
 

@@ -31,6 +31,8 @@ _MARK_ENDING = "UPDATE tenancies SET ending_told_for = expected_end WHERE org_id
 _MARK_LOOKED_AT = """
 UPDATE tenancies SET rent_looked_at_on = :today, rent_told_for = :told_for WHERE org_id = :org_id AND id = :id
 """
+# Chosen: nor is what was paid.
+_TOUCH = "UPDATE tenancies SET updated_at = :updated_at WHERE org_id = :org_id AND id = :id"
 _SELECT_LASTING = """
 SELECT id FROM tenancies
 WHERE org_id = :org_id AND property_id = :property_id AND cancelled_at IS NULL
@@ -61,10 +63,15 @@ def mark_rent_looked_at(tx: WriteTx, tenancy_id: str, told_for: str | None) -> N
     tx.run(_MARK_LOOKED_AT, id=tenancy_id, told_for=told_for, today=tx.today)
 
 
+def touch(tx: WriteTx, tenancy_id: str) -> None:
+    """Let who follows changes learn that something else was paid of its rent."""
+    tx.run(_TOUCH, id=tenancy_id, updated_at=tx.updated_at)
+
+
 def lasting(tx: ReadTx, property_id: str, day: str) -> str | None:
     """The id of a tenancy that has not ended before an ISO date, begun or not; None: there is none."""
-    found: str | None = tx.value(_SELECT_LASTING, property_id=property_id, day=day)
-    return found
+    tenancy_id: str | None = tx.value(_SELECT_LASTING, property_id=property_id, day=day)
+    return tenancy_id
 
 
 def lasting_types(tx: ReadTx, property_id: str, day: str) -> list[tuple[str, str]]:
@@ -74,5 +81,5 @@ def lasting_types(tx: ReadTx, property_id: str, day: str) -> list[tuple[str, str
 
 def lasting_of_unit(tx: ReadTx, property_id: str, unit_id: str, day: str) -> str | None:
     """The same, of tenancies of a unit alone."""
-    found: str | None = tx.value(_SELECT_LASTING_OF_UNIT, property_id=property_id, unit_id=unit_id, day=day)
-    return found
+    tenancy_id: str | None = tx.value(_SELECT_LASTING_OF_UNIT, property_id=property_id, unit_id=unit_id, day=day)
+    return tenancy_id

@@ -48,28 +48,91 @@ class RentNotice(Part, frozen=True, kw_only=True):
     """The notice that raised a rent."""
 
     form: NoticeForm | None = None
+    """The form that the notice is on, such as Form 4A. Null: not entered."""
     served_date: Date | None = None
+    """The day on which it was served. Null: not entered."""
     effective_date: Date | None = None
+    """The day from which the notice has the new rent. Null: not entered."""
 
 
 class RentStep(Response, frozen=True, kw_only=True):
-    """A rent, from a day on. `amount` is in the tenancy's currency, for a period of `frequency`."""
+    """A rent, from a day on."""
 
     from_date: DateText
+    """The first day of the rent."""
     amount: AmountText
+    """The rent for each `frequency`, in the tenancy's currency, VAT included where it is charged."""
     notice: RentNotice | None
+    """The notice that raised it. Null: none was entered."""
     frequency: RentFrequency | None = None  # stored where it is not that of the tenancy, served always
+    """How often `amount` is due. Never null in answers."""
 
 
 class TenantSpan(Response, frozen=True, kw_only=True):
-    """A tenant of the tenancy, from a day to a day, both inclusive. `toDate` null: as long as the tenancy goes on."""
+    """A tenant of the tenancy, from a day to a day."""
 
     tenant_id: Id
+    """The tenant."""
     from_date: DateText
+    """The first day as a tenant of it."""
     to_date: DateText | None
+    """The last day as a tenant of it. Null: as long as the tenancy goes on."""
 
 
-class TenancyRow(Response, frozen=True, kw_only=True):
+class StoredTenancy(Response, frozen=True, kw_only=True):
+    """What of a tenancy stands in its row and in its answer, where the law of today may give it another value.
+
+    Sentences are of the answer; `TenancyRow` says what it means in the row.
+    """
+
+    id: Id
+    external_id: str | None
+    property_id: Id
+    """The property that is let."""
+    unit_id: str | None
+    """The unit that is let. Null: the whole property."""
+    tenant_ids: list[Id]
+    """The tenants of now, the lead tenant first."""
+    type: TenancyType
+    """What the law makes of the agreement today; `occupation_contract` is of Wales, `private_residential_tenancy` of
+    Scotland, `private_tenancy_ni` of Northern Ireland, `company_let` to companies alone."""
+    start_date: DateText
+    """The first day of the tenancy."""
+    end_date: DateText | None
+    """The last day, come or to come: `endedDate`, else the expiry of a notice that ends it, else the end of a term that
+    no law continues. Null: it goes on."""
+    term_end_date: DateText | None
+    """The last day of the term that was agreed; past it a home, or business premises, stay let until somebody leaves.
+    Null: no term was agreed, or the law has none."""
+    rent_frequency: RentFrequency
+    """How often `rentAmount` is due, in advance; `four_weekly`: every 28 days."""
+    rent_quarter_days: QuarterDays | None
+    """The quarter days on which quarterly rent is due. Null: on `rentDueDay`."""
+    bills_included: bool
+    """Whether the rent pays for gas, water, electricity and the like too."""
+    currency: str
+    """The property's currency."""
+    rent_history: list[RentStep]
+    """All rents since the start and those to come, the oldest first."""
+    notice_served_date: DateText | None
+    """The day on which notice was served to end the tenancy. Null: none was."""
+    notice_by: NoticeBy | None
+    """Who gave the notice. Null: nobody said, and it counts as the landlord's; or there is none."""
+    notice_kind: NoticeKind | None
+    """Under which law notice was given. Null: nobody said, or there is none."""
+    notice_grounds: list[NoticeGround]
+    """The grounds that a landlord's notice names, by their numbers in the Act, or by words for Wales. Empty: none."""
+    notice_expiry_date: DateText | None
+    """The day on which the notice expires. That ends the tenancy where the tenant gave it, or a contract alone protects
+    the let; a landlord's notice on a home ends nothing. Null: there is none."""
+    notes: str | None
+    """Whatever people want to remember of it. Null: nothing."""
+    created_at: Timestamp
+    updated_at: Timestamp
+    version: int
+
+
+class TenancyRow(StoredTenancy, frozen=True, kw_only=True):
     """A tenancy as it is stored. `type` is that of its agreement, whatever the law has made of it since.
 
     `term_end_date` is the last day of the term that was agreed, `end_date` the last day after all; when a tenancy ends
@@ -79,22 +142,8 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     `deposit_amount` None: there is no deposit.
     """
 
-    id: Id
-    external_id: str | None
-    property_id: Id
-    unit_id: str | None
-    tenant_ids: list[Id]
     tenant_spans: list[TenantSpan]
-    type: TenancyType
-    start_date: DateText
-    term_end_date: DateText | None
-    end_date: DateText | None
-    rent_frequency: RentFrequency
     rent_due_day: int
-    rent_quarter_days: QuarterDays | None
-    bills_included: bool
-    currency: str
-    rent_history: list[RentStep]
     deposit_amount: Amount | None
     deposit_scheme: DepositScheme | None
     deposit_reference: str | None
@@ -102,13 +151,4 @@ class TenancyRow(Response, frozen=True, kw_only=True):
     deposit_protected_date: DateText | None
     deposit_returned_amount: Amount | None
     deposit_returned_date: DateText | None
-    notice_served_date: DateText | None
-    notice_by: NoticeBy | None
-    notice_kind: NoticeKind | None
-    notice_grounds: list[NoticeGround]
-    notice_expiry_date: DateText | None
-    notes: str | None
     cancelled_at: Timestamp | None
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int

@@ -56,8 +56,8 @@ def ends_by_notice(row: TenancyRow) -> bool:
 def last_day(row: TenancyRow) -> str | None:
     """The last day of the tenancy, come or to come; None: it goes on. It is the same whichever day asks.
 
-    An end that somebody said goes before a notice, whose expiry is one where it ends the tenancy. The end of the term
-    is one where no law continues it.
+    It is the end that somebody said, else the expiry of a notice that ends the tenancy, else the end of a term that no
+    law continues.
     """
     if row.end_date is not None:
         return row.end_date
@@ -71,8 +71,8 @@ def expected_end(row: TenancyRow) -> str | None:
 
     That is the last day, else the expiry of a notice, else the end of a term, after which the tenancy goes on.
     """
-    found = last_day(row) or row.notice_expiry_date
-    return row.term_end_date if found is None and not _term_falls_away(row) else found
+    end = last_day(row) or row.notice_expiry_date
+    return row.term_end_date if end is None and not _term_falls_away(row) else end
 
 
 def is_past_term(row: TenancyRow, day: str) -> bool:
@@ -129,6 +129,6 @@ def _is_converted(row: TenancyRow) -> bool:
 def _term_falls_away(row: TenancyRow) -> bool:
     """Whether the law undid the term of an assured shorthold before it was over.
 
-    Chosen: so it did one whose last day is the day of the change itself: the tenancy ran that day.
+    Chosen: a term whose last day is the day of the change itself was undone too, since the tenancy ran that day.
     """
     return row.type == "assured_shorthold" and row.term_end_date is not None and row.term_end_date >= PERIODIC_FROM

@@ -67,7 +67,7 @@ class Owing(NamedTuple):
 
     def days_oldest(self, day: str) -> int:
         """The age of the oldest rent that is not paid at the end of an ISO date."""
-        return _days(self.oldest_due, day)
+        return _days_between(self.oldest_due, day)
 
 
 def of_tenancy(tx: ReadTx, row: TenancyRow, day: str) -> Owed:
@@ -92,7 +92,7 @@ def of_all(tx: ReadTx, day: str) -> list[Owing]:
     ended = [Owing._make(row) for row in tx.each(_SELECT_ENDED, day=day) if row[0] not in since]
     running = [row for row in tx.each(_SELECT_RUNNING, day=day) if row[0] not in since]
     worked_out = (_owing(row, day) for row in (*running, *changed))
-    return [*ended, *(one for one in worked_out if one is not None)]
+    return [*ended, *(owing for owing in worked_out if owing is not None)]
 
 
 def _owing(row: Row, day: str) -> Owing | None:
@@ -105,5 +105,5 @@ def _owing(row: Row, day: str) -> Owing | None:
     return None if unpaid is None else Owing(tenancy_id, property_id, stored[0], *unpaid)
 
 
-def _days(first: str, last: str) -> int:
+def _days_between(first: str, last: str) -> int:
     return (datetime.date.fromisoformat(last) - datetime.date.fromisoformat(first)).days

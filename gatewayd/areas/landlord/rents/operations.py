@@ -58,7 +58,7 @@ def record_rent(tx: WriteTx, caller: Caller, request: RecordRent) -> RecordedRen
         raise invalid(unknown_reference("tenancyId", "tenancy"))
     if row.cancelled_at is not None:
         raise invalid_state("The tenancy was called off.", "cancelled", ())
-    allocation = _entered(tx, row, request)
+    allocation = _enter_rent(tx, row, request)
     owed = arrears.of_tenancy(tx, row, tx.today)
     return RecordedRent(
         allocation=allocation,
@@ -68,7 +68,7 @@ def record_rent(tx: WriteTx, caller: Caller, request: RecordRent) -> RecordedRen
     )
 
 
-def _entered(tx: WriteTx, row: TenancyRow, request: RecordRent) -> Allocation:
+def _enter_rent(tx: WriteTx, row: TenancyRow, request: RecordRent) -> Allocation:
     let = lets.find(tx, row.property_id)
     assert let is not None  # a foreign key
     business = businesses.find(tx, let.business_id)
@@ -89,7 +89,7 @@ def _entered(tx: WriteTx, row: TenancyRow, request: RecordRent) -> Allocation:
         external_id=request.external_id,
     )
     date = None if request.date is None else request.date.isoformat()
-    return _enter(tx, part, Entry(date, row.currency), _OF_RECORDED)
+    return _enter_part(tx, part, Entry(date, row.currency), _OF_RECORDED)
 
 
 def write_off_rent(tx: WriteTx, caller: Caller, request: WriteOffRent) -> WrittenOffRent:
@@ -115,7 +115,7 @@ def write_off_rent(tx: WriteTx, caller: Caller, request: WriteOffRent) -> Writte
         description=request.reason,
         external_id=request.external_id,
     )
-    entered = _enter(tx, part, Entry(day, row.currency), _OF_WRITTEN_OFF)
+    entered = _enter_part(tx, part, Entry(day, row.currency), _OF_WRITTEN_OFF)
     left = arrears.of_tenancy(tx, row, tx.today)
     return WrittenOffRent(allocation=entered, arrears=Money(left.arrears, row.currency), currency=row.currency)
 
@@ -132,7 +132,7 @@ def _amount_of(row: TenancyRow, request: WriteOffRent, owed: int) -> int:
     return amount
 
 
-def _enter(tx: WriteTx, part: Part, entry: Entry, own: frozenset[str]) -> Allocation:
+def _enter_part(tx: WriteTx, part: Part, entry: Entry, own: frozenset[str]) -> Allocation:
     """Enter a part of a request with `own` fields: what is wrong with others follows from its tenancy."""
     try:
         (entered,) = allocations.enter(tx, [part], entry)

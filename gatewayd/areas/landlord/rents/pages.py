@@ -47,7 +47,7 @@ class _Place(NamedTuple):
     due_date: str = ""
 
 
-class _Asked(NamedTuple):
+class _Filter(NamedTuple):
     """Whose rents, and those due from one ISO date to another. `today` decides what is late.
 
     `owed_alone`: those that have fallen due and are not wholly paid.
@@ -73,15 +73,15 @@ class _Let(NamedTuple):
 
 def page(tx: ReadTx, request: ListRentsDue) -> Listing[RentDue]:
     """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
-    asked = _asked(tx, request)
-    after = _after(request)
+    filter_ = _filter_of(tx, request)
+    after = _page_start(request)
     items: list[bytes] = []
     place, room, looked = after, PAGE_BYTES, 0
-    for let in _lets(tx, asked, after):
+    for let in _lets(tx, filter_, after):
         if looked == LOOKED_AT:
             return Listing.of(items, next_cursor(request, place))
         looked += let.id != after.tenancy_id
-        for rent in _rents(tx, let, asked, after):
+        for rent in _rents(tx, let, filter_, after):
             if request.status and rent.status not in request.status:
                 continue
             item = encode(rent)
@@ -90,7 +90,7 @@ def page(tx: ReadTx, request: ListRentsDue) -> Listing[RentDue]:
                 return Listing.of(items, next_cursor(request, place))
             items.append(item)
             place = _Place(let.property_id, let.terms.start, let.id, rent.due_date)
-        place = _Place(let.property_id, let.terms.start, let.id, asked.last)
+        place = _Place(let.property_id, let.terms.start, let.id, filter_.last)
     return Listing.of(items, None)
 
 
@@ -105,16 +105,16 @@ def status_of(rung: Rung, today: str) -> RentStatus:
     return "due" if today == rung.due.first else "late"
 
 
-def _asked(tx: ReadTx, request: ListRentsDue) -> _Asked:
+def _filter_of(tx: ReadTx, request: ListRentsDue) -> _Filter:
     whose: Mapping[tuple[str, Kind, str], str | None] = {
         ("tenancyId", "tenancy", _OF_TENANCY): request.tenancy_id,
         ("propertyId", "property", _OF_PROPERTY): request.property_id,
         ("businessId", "business", _OF_BUSINESS): request.business_id,
     }
-    given = [(path, kind, sql, id_) for (path, kind, sql), id_ in whose.items() if id_ is not None]
-    if len(given) != 1:
+    named = [(path, kind, sql, id_) for (path, kind, sql), id_ in whose.items() if id_ is not None]
+    if len(named) != 1:
         raise invalid_field("tenancyId", "required", "Give one of tenancyId, propertyId and businessId.")
-    ((path, kind, sql, id_),) = given
+    ((path, kind, sql, id_),) = named
     errors = list(references.unknown(tx, [Reference(path, kind, id_)]))
     if errors:
         raise invalid(*errors)
@@ -122,10 +122,10 @@ def _asked(tx: ReadTx, request: ListRentsDue) -> _Asked:
     last = days_after(tx.today, AHEAD_DAYS) if request.to_date is None else request.to_date.isoformat()
     if request.from_date is not None and request.to_date is not None and last < first:
         raise invalid_field("toDate", "date_order", "It is before `fromDate`.")
-    return _Asked(sql, id_, first, last, tx.today, bool(request.status) and _OWED.issuperset(request.status or ()))
+    return _Filter(sql, id_, first, last, tx.today, bool(request.status) and _OWED.issuperset(request.status or ()))
 
 
-def _after(request: ListRentsDue) -> _Place:
+def _page_start(request: ListRentsDue) -> _Place:
     """Where the page starts. Raises `Problem` `invalid_cursor`."""
     key = cursor_key(request, str, str, str, str)
     if key is None:
@@ -138,12 +138,12 @@ def _after(request: ListRentsDue) -> _Place:
     return place
 
 
-def _lets(tx: ReadTx, asked: _Asked, after: _Place) -> Iterator[_Let]:
+def _lets(tx: ReadTx, filter_: _Filter, after: _Place) -> Iterator[_Let]:
     rows = tx.each(
-        asked.sql,
-        id=asked.id,
-        first=asked.first,
-        last=asked.last,
+        filter_.sql,
+        id=filter_.id,
+        first=filter_.first,
+        last=filter_.last,
         after_property=after.property_id,
         after_start=after.start_date,
         after_tenancy=after.tenancy_id,
@@ -153,22 +153,22 @@ def _lets(tx: ReadTx, asked: _Asked, after: _Place) -> Iterator[_Let]:
         yield _Let(id_, property_id, unit_id, currency, stored_terms.terms_of(currency, *others))
 
 
-def _rents(tx: ReadTx, let: _Let, asked: _Asked, after: _Place) -> Iterator[RentDue]:
+def _rents(tx: ReadTx, let: _Let, filter_: _Filter, after: _Place) -> Iterator[RentDue]:
     """The rents of a tenancy that are on the page or behind it."""
-    first = asked.first
+    first = filter_.first
     if let.id == after.tenancy_id:
-        if after.due_date >= asked.last:
+        if after.due_date >= filter_.last:
             return
         first = max(first, days_after(after.due_date, 1))
     before = 0 if first == _FIRST_DATE else schedule.due_until(let.terms, days_after(first, -1))
     payments = rents_received.of_tenancy(tx, let.id, let.currency)
-    if asked.owed_alone and sum(paid.amount for paid in payments) >= schedule.due_until(let.terms, asked.today):
+    if filter_.owed_alone and sum(paid.amount for paid in payments) >= schedule.due_until(let.terms, filter_.today):
         return
-    for rung in ladder.settle(schedule.dues(let.terms, first, asked.last), payments, before):
-        yield _shown(let, rung, asked.today)
+    for rung in ladder.settle(schedule.dues(let.terms, first, filter_.last), payments, before):
+        yield _rent_due(let, rung, filter_.today)
 
 
-def _shown(let: _Let, rung: Rung, today: str) -> RentDue:
+def _rent_due(let: _Let, rung: Rung, today: str) -> RentDue:
     due = rung.due
     late = datetime.date.fromisoformat(today) - datetime.date.fromisoformat(due.first)
     return RentDue(

@@ -58,7 +58,7 @@ def _applies(row: TenancyRow, step: RentStep) -> bool:
 def _raises(row: TenancyRow, step: RentStep) -> bool:
     if step.from_date <= row.start_date:
         return False
-    without = replace(row, rent_history=[one for one in row.rent_history if one.from_date < step.from_date])
+    without = replace(row, rent_history=[other for other in row.rent_history if other.from_date < step.from_date])
     before = schedule.rent_on(rent_terms.of_row(without), step.from_date)
     return _of_a_month(row, step) > schedule.monthly_rent(before.amount, before.frequency)
 

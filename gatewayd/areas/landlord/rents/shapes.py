@@ -17,81 +17,106 @@ RentStatuses = Annotated[list[RentStatus], Meta(max_length=6)]
 
 
 class ListRentsDue(PageRequest, frozen=True, kw_only=True):
-    """Whose rents: of a tenancy, of a property or of a business, one of the three.
-
-    Dates are those on which rent falls due, and inclusive: from the start of each tenancy to 31 days ahead by default.
-    """
+    """Whose rents: of a tenancy, of a property or of a business, one of the three."""
 
     tenancy_id: Id | None = None
+    """The tenancy whose rents are listed."""
     property_id: Id | None = None
+    """The property whose rents are listed."""
     business_id: Id | None = None
+    """The business of whose properties the rents are listed."""
     from_date: Date | None = None
+    """The first due date, inclusive. Left out: from the start of each tenancy."""
     to_date: Date | None = None
+    """The last due date, inclusive. Left out: 31 days from today."""
     status: RentStatuses | None = None
+    """Only rents in one of these states."""
 
 
 class RentDue(Response, frozen=True, kw_only=True):
-    """A rent of a tenancy, which is due on the first day of its period, and what has come for it.
-
-    Whatever is allocated to the tenancy as rent pays its oldest rents first, and `allocationIds` is what paid this one,
-    or wrote it off. `status`: `paid`; `written_off` where the rest of it was; else `upcoming` before its day;
-    `part_paid` where a part of it came; `due` on its day, and `late` after it. `daysLate` is 0 for what is paid.
-    """
+    """A rent of a tenancy, and what has come for it."""
 
     tenancy_id: Id
+    """The tenancy that owes it."""
     property_id: Id
+    """The property that is let."""
     unit_id: str | None
+    """The unit that is let. Null: the whole property."""
     due_date: DateText
+    """The day on which it is due: rent is due in advance, on the first day of its period."""
     period_start_date: DateText
+    """The first day that it pays for."""
     period_end_date: DateText
+    """The last day that it pays for."""
     amount: Amount
+    """The rent of the period, or of the part of one at the start or the end, VAT included where it is charged."""
     received: Amount
+    """What has come for it: money that is allocated to the tenancy as rent pays its oldest rents first."""
     written_off: Amount
+    """What of it was written off, and will not come."""
     outstanding: Amount
+    """What is still to come: `amount` less `received` and `writtenOff`."""
     currency: str
+    """The tenancy's currency."""
     status: RentStatus
+    """`paid`: nothing is outstanding; `written_off`: so it is since the rest was written off; else `upcoming` before
+    its day, `part_paid` where a part came, `due` on its day, `late` after it."""
     days_late: int
+    """How many days ago it fell due, while anything is outstanding; else 0."""
     allocation_ids: list[Id]
+    """The allocations that paid it or wrote it off."""
 
 
 class RecordRent(Request, frozen=True, kw_only=True):
-    """Rent that no bank transaction shows, in the tenancy's currency. `date` is today by default.
-
-    `method` says how it came where `description` does not. `fxRate` is for a tenancy in another currency than the
-    business's.
-    """
+    """Rent that no bank transaction shows."""
 
     tenancy_id: Id
+    """The tenancy whose rent it is."""
     date: Date | None = None
+    """The day on which it came. Left out: today."""
     amount: AmountText
+    """What came, above 0, in the tenancy's currency, VAT included where it is charged."""
     method: RentMethod = "cash"
+    """How it came: the allocation is described by it where there is no `description`."""
     description: RentDescription | None = None
+    """What the allocation says. Left out: `Rent in cash` and the like, by `method`."""
     fx_rate: RentFxRate | None = None
     external_id: ExternalId | None = None
 
 
 class RecordedRent(Response, frozen=True, kw_only=True):
-    """The allocation that was made, and where the tenancy stands today: rent that is owed, or was paid ahead."""
+    """The allocation that was made, and where the tenancy stands after it."""
 
     allocation: Allocation
+    """The allocation that was made; `banking.removeAllocation` takes it back."""
     arrears: Amount
+    """Rent that the tenancy owes today."""
     credit: Amount
+    """Rent that the tenancy has paid ahead, as of today."""
     currency: str
+    """The tenancy's currency."""
 
 
 class WriteOffRent(Request, frozen=True, kw_only=True):
-    """Rent that will not come. `amount` is by default all that is owed on `date`, which is today by default."""
+    """Rent that will not come."""
 
     tenancy_id: Id
+    """The tenancy that owes it."""
     amount: AmountText | None = None
+    """How much is written off, above 0, up to what is owed. Left out: all that is owed on `date`, and still today."""
     date: Date | None = None
+    """The day on which it is written off: on accruals it is an expense of that day. Left out: today."""
     reason: RentDescription
+    """Why it will not come: the allocation is described by it."""
     external_id: ExternalId | None = None
 
 
 class WrittenOffRent(Response, frozen=True, kw_only=True):
-    """The entry that was made, and what the tenancy owes today after it."""
+    """The allocation that was made, and what the tenancy owes after it."""
 
     allocation: Allocation
+    """The allocation that was made; `banking.removeAllocation` takes it back."""
     arrears: Amount
+    """Rent that the tenancy owes today."""
     currency: str
+    """The tenancy's currency."""

@@ -72,7 +72,7 @@ class Financing(NamedTuple):
 
     def capital(self, part: DateRange) -> int:
         """What was repaid in some days."""
-        return sum(one.amount for one in self.repaid if part.first <= one.date <= part.last)
+        return sum(payment.amount for payment in self.repaid if part.first <= payment.date <= part.last)
 
 
 class Counted(NamedTuple):
@@ -89,50 +89,52 @@ class Counted(NamedTuple):
 
         So a bucket is what the share up to its end is more than the share up to the day before it.
         """
-        whole = self.result.whole
+        all_days = self.result.whole
         if share == "full":
-            return self._full(days)
-        until = self._own(DateRange(whole.first, days.last))
-        if days.first == whole.first:
+            return self._full_part(days)
+        until = self._own_part(DateRange(all_days.first, days.last))
+        if days.first == all_days.first:
             return until
-        return figures.less(until, self._own(DateRange(whole.first, date_ranges.before(days.first))))
+        return figures.less(until, self._own_part(DateRange(all_days.first, date_ranges.before(days.first))))
 
-    def _own(self, days: DateRange) -> Part:
-        return own_part(self.shares, days, self._full)
+    def _own_part(self, days: DateRange) -> Part:
+        return own_part(self.shares, days, self._full_part)
 
-    def _full(self, days: DateRange) -> Part:
+    def _full_part(self, days: DateRange) -> Part:
         return Part(self.result.statement(days), self.financing.capital(days))
 
 
-def count(tx: ReadTx, subjects: Subjects, whole: DateRange, buckets: Sequence[DateRange] = ()) -> list[Counted]:
+def count(tx: ReadTx, subjects: Subjects, all_days: DateRange, buckets: Sequence[DateRange] = ()) -> list[Counted]:
     """What counts of each property. Raises `Problem` `currency_mismatch`."""
-    found = {
-        one.let.id: one for source in subjects.sources.values() for one in _of(tx, subjects, source, whole, buckets)
+    by_property = {
+        property_.let.id: property_
+        for source in subjects.sources.values()
+        for property_ in _count_source(tx, subjects, source, all_days, buckets)
     }
-    return [found[let.id] for let in subjects.properties]
+    return [by_property[let.id] for let in subjects.properties]
 
 
-def _of(
-    tx: ReadTx, subjects: Subjects, source: Source, whole: DateRange, buckets: Sequence[DateRange]
+def _count_source(
+    tx: ReadTx, subjects: Subjects, source: Source, all_days: DateRange, buckets: Sequence[DateRange]
 ) -> Iterator[Counted]:
     properties = subjects.of(source)
     business = source.business
     shares = owner_shares.of_properties(tx, business.id, business.owner_share_percent, [let.id for let in properties])
-    parts = [*buckets, *(span for one in shares.values() for span in one.spans(whole))]
-    each = results.compute_parts(tx, source.account, whole, shares, parts)
+    parts = [*buckets, *(span for share in shares.values() for span in share.spans(all_days))]
+    each = results.compute_parts(tx, source.account, all_days, shares, parts)
     for let, result in zip(properties, each, strict=True):
-        yield Counted(let, shares[let.id], source, result, _financing(tx, result.account, whole))
+        yield Counted(let, shares[let.id], source, result, _financing(tx, result.account, all_days))
 
 
-def rest_of(tx: ReadTx, source: Source, whole: DateRange, share: Share) -> Part:
+def rest_of(tx: ReadTx, source: Source, all_days: DateRange, share: Share) -> Part:
     """What a business has that names no property. Raises `Problem` `currency_mismatch`."""
     shares = owner_shares.of_business(tx, source.business.id, source.business.owner_share_percent)
-    (result,) = results.compute_parts(tx, source.account, whole, [None], shares.spans(whole))
+    (result,) = results.compute_parts(tx, source.account, all_days, [None], shares.spans(all_days))
 
     def full(days: DateRange) -> Part:
         return Part(result.statement(days), 0)  # Chosen: capital of a loan on no property is nobody's here
 
-    return full(whole) if share == "full" else own_part(shares, whole, full)
+    return full(all_days) if share == "full" else own_part(shares, all_days, full)
 
 
 def own_part(shares: OwnerShares, days: DateRange, full: Callable[[DateRange], Part]) -> Part:
@@ -140,11 +142,11 @@ def own_part(shares: OwnerShares, days: DateRange, full: Callable[[DateRange], P
     return figures.together(figures.share_of(full(span), shares.on(span.last)) for span in shares.spans(days))
 
 
-def _financing(tx: ReadTx, account: Account, whole: DateRange) -> Financing:
+def _financing(tx: ReadTx, account: Account, all_days: DateRange) -> Financing:
     """The loans on the property of an account. Raises `Problem` `currency_mismatch`."""
-    asked = {**account.whose, **whole._asdict()}
+    values = {**account.whose, **all_days._asdict()}
     repaid, without_rate = [], 0
-    for date, mortgage_id, direction, amount, currency, fx_rate in tx.rows(_SELECT_CAPITAL, **asked):
+    for date, mortgage_id, direction, amount, currency, fx_rate in tx.rows(_SELECT_CAPITAL, **values):
         if currency != account.currency:
             if fx_rate is None:
                 without_rate += 1
@@ -153,9 +155,9 @@ def _financing(tx: ReadTx, account: Account, whole: DateRange) -> Financing:
         repaid.append(Repaid(date, mortgage_id, amount if direction == "out" else -amount))
     interest: dict[tuple[str, InterestSource], int] = {}
     for sql in _SELECT_INTEREST[account.basis]:
-        for row in tx.rows(sql, **asked):
+        for row in tx.rows(sql, **values):
             mortgage_id, source = row[FIGURE_COUNT:]
             posting = posting_of(account, money_of(row[:FIGURE_COUNT], account.basis))
             key = (mortgage_id, source)
             interest[key] = interest.get(key, 0) + posting.amount
-    return Financing(repaid, interest, without_rate, dict(tx.rows(_SELECT_UNEXPLAINED, **asked)))
+    return Financing(repaid, interest, without_rate, dict(tx.rows(_SELECT_UNEXPLAINED, **values)))

@@ -78,14 +78,14 @@ def _properties(tx: ReadTx, request: GetPropertyPnl) -> list[LetProperty]:
         return [let]
     if request.property_ids is None:
         raise invalid_field("id", "required", "Which property? Give id or propertyIds.")
-    found: list[LetProperty] = []
+    properties: list[LetProperty] = []
     errors: list[FieldError] = []
     for index, property_id in enumerate(request.property_ids):
         let = lets.find(tx, property_id)
         if let is None:
             errors.append(unknown_reference(f"propertyIds[{index}]", "property"))
-        elif let not in found:
-            found.append(let)
+        elif let not in properties:
+            properties.append(let)
     if errors:
         raise invalid(*errors)
-    return found
+    return properties

@@ -158,9 +158,9 @@ def with_deposit(row: TenancyRow, request: UpdateTenancy) -> TenancyRow:
 
 def _without_step(history: Sequence[RentStep], day: str) -> list[RentStep]:
     """The history without the step of a day; all of it where that day has none."""
-    return [one for one in history if one.from_date != day]
+    return [step for step in history if step.from_date != day]
 
 
 def _with_step(history: Sequence[RentStep], step: RentStep) -> list[RentStep]:
     """The history with one step more, in the place of one from the same day."""
-    return sorted([*_without_step(history, step.from_date), step], key=lambda one: one.from_date)
+    return sorted([*_without_step(history, step.from_date), step], key=lambda other: other.from_date)

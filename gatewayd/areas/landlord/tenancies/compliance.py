@@ -55,8 +55,8 @@ def warnings(row: TenancyRow, today: str) -> list[TenancyWarning]:
 def of_rent(row: TenancyRow, step: RentStep) -> list[TenancyWarning]:
     """What there is to say of a rent of the tenancy."""
     return [
-        TenancyWarning(code=_OF_FINDINGS[found.code], message=f"Rent from {step.from_date}: {found.message}")
-        for found in section_13.findings(row, step)
+        TenancyWarning(code=_OF_FINDINGS[finding.code], message=f"Rent from {step.from_date}: {finding.message}")
+        for finding in section_13.findings(row, step)
     ]
 
 
@@ -100,9 +100,10 @@ def of_last_quarter(before: TenancyRow | None, after: TenancyRow) -> Iterator[Te
     begins = schedule.latest_due(its, its.end)
     if begins is None or schedule.rent_on(its, begins).quarter_days is None:
         return
-    last, whole = next(schedule.dues(its, begins, begins)), next(schedule.dues(its._replace(end=None), begins, begins))
-    if last.amount < whole.amount:
-        counted, full = Money(last.amount, after.currency), Money(whole.amount, after.currency)
+    last = next(schedule.dues(its, begins, begins))
+    whole_quarter = next(schedule.dues(its._replace(end=None), begins, begins))
+    if last.amount < whole_quarter.amount:
+        counted, full = Money(last.amount, after.currency), Money(whole_quarter.amount, after.currency)
         message = (
             f"It ends on {last.last}, within a quarter: {counted} is counted for its days. All of {full} is owed since"
             f" {begins} unless the lease has the last rent by days."

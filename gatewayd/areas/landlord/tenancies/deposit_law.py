@@ -87,12 +87,15 @@ def warnings(row: TenancyRow, today: str) -> Iterator[TenancyWarning]:
         return
     due, protected = protect_by(row), row.deposit_protected_date
     if protected is not None and due < protected:
-        message = f"The deposit was protected on {protected} and was to be by {due}{_holidays(nation)}: {nation.late}."
+        message = (
+            f"The deposit was protected on {protected} and was to be by {due}{_holidays_clause(nation)}: {nation.late}."
+        )
         yield TenancyWarning(code="deposit_protected_late", message=message)
     if row.deposit_returned_date is not None:
         return
     if protected is None and due < today:
-        message = f"Nothing says that the deposit is protected; it was to be by {due}{_holidays(nation)}{_told(row)}."
+        until = f"{due}{_holidays_clause(nation)}{_telling_clause(row)}"
+        message = f"Nothing says that the deposit is protected; it was to be by {until}."
         yield TenancyWarning(code="deposit_unprotected", message=message)
     if row.deposit_scheme not in (None, "none", *nation.schemes):
         names = ", ".join(sorted(nation.schemes))
@@ -133,21 +136,21 @@ def most_deposit(row: TenancyRow) -> Cap | None:
     return None
 
 
-def _told(row: TenancyRow) -> str:
+def _telling_clause(row: TenancyRow) -> str:
     if row.type != "private_tenancy_ni":
         return ""
     received = row.deposit_received_date or row.start_date
     return f", and the tenant be told of it by {days_after(received, 35 if received >= _NI_SINCE else 28)}"
 
 
-def _holidays(nation: _Nation) -> str:
+def _holidays_clause(nation: _Nation) -> str:
     return ", or a day later for each bank holiday before that" if nation is _SCOTLAND else ""
 
 
 def _working_days_after(day: str, count: int) -> str:
     """The ISO date of the `count`th day after another that is no Saturday and no Sunday."""
-    found = datetime.date.fromisoformat(day)
+    date = datetime.date.fromisoformat(day)
     while count:
-        found += datetime.timedelta(days=1)
-        count -= found.isoweekday() <= _OF_WEEK
-    return found.isoformat()
+        date += datetime.timedelta(days=1)
+        count -= date.isoweekday() <= _OF_WEEK
+    return date.isoformat()

@@ -30,12 +30,12 @@ def columns_of(part: DepositPart | None, currency: str, *, by_name: bool = False
         "deposit_amount": amount_of(_path("amount", by_name), part.amount, currency),
         "deposit_scheme": part.scheme,
         "deposit_reference": part.reference,
-        "deposit_received_date": _text(part.received_date),
-        "deposit_protected_date": _text(part.protected_date),
+        "deposit_received_date": _date_text(part.received_date),
+        "deposit_protected_date": _date_text(part.protected_date),
         "deposit_returned_amount": None
         if returned is None
         else amount_of("deposit.returnedAmount", returned, currency),
-        "deposit_returned_date": _text(part.returned_date),
+        "deposit_returned_date": _date_text(part.returned_date),
     }
 
 
@@ -48,10 +48,10 @@ def part_of(request: CreateTenancy) -> DepositPart | None:
         "depositReceivedDate": request.deposit_received_date,
         "depositProtectedDate": request.deposit_protected_date,
     }
-    given = [path for path, value in named.items() if value is not None]
-    if request.deposit is not None or not given:
-        if given:
-            raise invalid(*(FieldError(path, "conflict", "Give `deposit` or its parts by name.") for path in given))
+    paths = [path for path, value in named.items() if value is not None]
+    if request.deposit is not None or not paths:
+        if paths:
+            raise invalid(*(FieldError(path, "conflict", "Give `deposit` or its parts by name.") for path in paths))
         return request.deposit
     if request.deposit_amount is None:
         raise invalid_field("depositAmount", "required", "Give the amount of the deposit.")
@@ -102,5 +102,5 @@ def _path(name: str, by_name: bool) -> str:
     return f"deposit{name[0].upper()}{name[1:]}" if by_name else f"deposit.{name}"
 
 
-def _text(date: object) -> str | None:
+def _date_text(date: object) -> str | None:
     return None if date is None else str(date)

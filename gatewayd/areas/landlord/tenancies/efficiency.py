@@ -66,12 +66,12 @@ def _poor_rating(tx: ReadTx, property_id: str, unit_id: str | None, day: str) ->
 
     Chosen: a unit has its own EPC, else that of the whole; a tenancy of the whole property has those of its units too.
     """
-    found = [_Certificate(*row) for row in tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, day=day)]
-    exempt = {one.unit_id for one in found if one.type == "mees_exemption"}
-    epcs = [one for one in found if one.type == "epc"]
+    certificates = [_Certificate(*row) for row in tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, day=day)]
+    exempt = {certificate.unit_id for certificate in certificates if certificate.type == "mees_exemption"}
+    epcs = [certificate for certificate in certificates if certificate.type == "epc"]
     if unit_id is not None:
-        own = [one for one in epcs if one.unit_id == unit_id]
-        epcs = own or [one for one in epcs if one.unit_id is None]
+        own = [epc for epc in epcs if epc.unit_id == unit_id]
+        epcs = own or [epc for epc in epcs if epc.unit_id is None]
     if None in exempt or (unit_id is not None and unit_id in exempt):
         return None
-    return max((one.rating for one in epcs if one.rating in _POOR and one.unit_id not in exempt), default=None)
+    return max((epc.rating for epc in epcs if epc.rating in _POOR and epc.unit_id not in exempt), default=None)

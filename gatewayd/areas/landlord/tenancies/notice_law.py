@@ -66,12 +66,12 @@ class Shortest(NamedTuple):
     source: str
 
 
-def _of(groups: Mapping[Span, str]) -> Mapping[str, Span]:
+def _by_ground(groups: Mapping[Span, str]) -> Mapping[str, Span]:
     return {ground: span for span, grounds in groups.items() for ground in grounds.split()}
 
 
 AT_ONCE: Final = Span()
-ENGLAND: Final = _of(
+ENGLAND: Final = _by_ground(
     {
         Span(months=4): "1 1A 1B 2 2ZA 2ZB 2ZC 2ZD 4A 6 6A 6B",
         Span(months=2): "5 5A 5B 5C 5D 5H 7 9",
@@ -81,7 +81,7 @@ ENGLAND: Final = _of(
     }
 )
 """Of notices under section 8 that are served on 1 May 2026 or later, by ground."""
-ENGLAND_BEFORE: Final = _of(
+ENGLAND_BEFORE: Final = _by_ground(
     {
         Span(months=2): "1 2 5 6 7 9 16",
         Span(days=28): "7A",  # Chosen: of a periodic tenancy that of a notice to quit, of a term a month
@@ -90,7 +90,7 @@ ENGLAND_BEFORE: Final = _of(
     }
 )
 """Of those that were served before."""
-WALES: Final = _of(
+WALES: Final = _by_ground(
     {
         Span(months=1): "breach estate_management",
         Span(days=14): "serious_arrears",
@@ -225,8 +225,8 @@ def _of_wales(row: TenancyRow, kind: NoticeKind, served: str) -> Shortest | None
         if converted:
             return Shortest(Span(months=2), f"{_RHWA} Sch 12 para 25D")
         return Shortest(Span(months=6), f"{_RHWA} s195")
-    found = [(WALES[ground], _OF_WALES[ground]) for ground in row.notice_grounds if ground in WALES]
-    return Shortest(*max(found, key=lambda one: one[0].after(served))) if found else None
+    by_ground = [(WALES[ground], _OF_WALES[ground]) for ground in row.notice_grounds if ground in WALES]
+    return Shortest(*max(by_ground, key=lambda pair: pair[0].after(served))) if by_ground else None
 
 
 def _notice_to_leave(row: TenancyRow, served: str) -> Shortest | None:
@@ -251,7 +251,7 @@ def _common_law(row: TenancyRow, served: str) -> Shortest:
     if row.type in ("lodger", "other"):  # Chosen: excluded from the Act (s3A), or nobody knows
         return period
     least = Shortest(_FOUR_WEEKS, "Protection from Eviction Act 1977 s5(1)(b)")
-    return max(least, period, key=lambda one: one.span.after(served))
+    return max(least, period, key=lambda shortest: shortest.span.after(served))
 
 
 # -- what of a notice that was served is not as the law asks for
@@ -338,32 +338,34 @@ def _of_law(row: TenancyRow, served: str, expiry: str) -> Iterator[TenancyWarnin
         yield from _too_short(of_tenant(row, served), served, expiry, by_agreement=True)
     elif kind is None:
         if row.notice_by == "landlord":
-            yield _warning("notice_kind_missing", f"Which notice was served? The law knows {_known(row, served)}.")
-    elif kind not in _kinds(row, served):
-        yield _warning("notice_kind_unknown", _unknown(row, kind, served))
+            yield _warning(
+                "notice_kind_missing", f"Which notice was served? The law knows {_known_kinds_text(row, served)}."
+            )
+    elif kind not in _kinds_of(row, served):
+        yield _warning("notice_kind_unknown", _unknown_kind_text(row, kind, served))
     else:
         yield from _of_grounds(row, kind, served)
         yield from _too_early(row, kind, served, expiry)
         yield from _too_short(of_landlord(row, kind, served), served, expiry)
 
 
-def _kinds(row: TenancyRow, served: str) -> frozenset[NoticeKind]:
+def _kinds_of(row: TenancyRow, served: str) -> frozenset[NoticeKind]:
     kinds = _OF_TYPE.get(row.type, _CONTRACT)
     return kinds - {"section_21"} if served >= tenancy_states.PERIODIC_FROM else kinds
 
 
-def _known(row: TenancyRow, served: str) -> str:
-    return " or ".join(f"`{kind}`, {_NAMES[kind]}" for kind in sorted(_kinds(row, served)))
+def _known_kinds_text(row: TenancyRow, served: str) -> str:
+    return " or ".join(f"`{kind}`, {_NAMES[kind]}" for kind in sorted(_kinds_of(row, served)))
 
 
-def _unknown(row: TenancyRow, kind: NoticeKind, served: str) -> str:
+def _unknown_kind_text(row: TenancyRow, kind: NoticeKind, served: str) -> str:
     if kind == "section_21" and row.type == "assured_shorthold":
         return (
             f"Since {tenancy_states.PERIODIC_FROM} no notice under section 21 of the Housing Act 1988 is given"
             f" (Renters' Rights Act 2025 s2), and this one was served on {served}: it takes one under section 8, with"
             " grounds."
         )
-    return f"The law does not know {_NAMES[kind]} for this tenancy, but {_known(row, served)}."
+    return f"The law does not know {_NAMES[kind]} for this tenancy, but {_known_kinds_text(row, served)}."
 
 
 def _of_grounds(row: TenancyRow, kind: NoticeKind, served: str) -> Iterator[TenancyWarning]:
@@ -428,11 +430,11 @@ def _of_time(row: TenancyRow, served: str, expiry: str, today: str) -> Iterator[
     """What has become of a notice by today."""
     is_past = tenancy_states.is_past_notice(row, today)
     kind = row.notice_kind
-    known = kind in _OF_ENGLAND and kind in _kinds(row, served)  # on another there are no proceedings
+    known = kind in _OF_ENGLAND and kind in _kinds_of(row, served)  # on another there are no proceedings
     if known and row.type in _OF_TYPE and row.type.startswith("assured"):
         old = served < tenancy_states.PERIODIC_FROM
         if is_past or (old and today >= tenancy_states.PERIODIC_FROM):
-            yield _warning("notice_proceedings_by", _proceedings(kind, served, old=old))
+            yield _warning("notice_proceedings_by", _proceedings_text(kind, served, old=old))
     if is_past:
         message = (
             f"The notice expired on {expiry}, and nobody said that the tenants left: a notice of the landlord does not"
@@ -442,7 +444,7 @@ def _of_time(row: TenancyRow, served: str, expiry: str, today: str) -> Iterator[
         yield _warning("notice_expired", message)
 
 
-def _proceedings(kind: NoticeKind | None, served: str, *, old: bool) -> str:
+def _proceedings_text(kind: NoticeKind | None, served: str, *, old: bool) -> str:
     months, source = (12, "s8(3)(c)") if kind == "section_8" else (6, "s21(4D)")
     by = Span(months=months).after(served)
     if not old:

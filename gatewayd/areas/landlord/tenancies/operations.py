@@ -15,10 +15,10 @@ from gatewayd.areas.landlord.tenancies.shapes import CreateTenancy, ListTenancie
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_state
-from gatewayd.ledger.lists import sync_page
+from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx, Row, WriteTx
@@ -47,7 +47,8 @@ def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listin
     def item(row: Row) -> bytes:
         return encode(rows.shown(tx, TENANCIES.read(tx, row)))
 
-    return sync_page(tx, request, [TENANCIES.select + one for one in states], filters, item, {"today": tx.today})
+    source = Source(TENANCIES, [TENANCIES.select + state for state in states])
+    return sync_page(tx, request, source, filters, item, {"today": tx.today})
 
 
 def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenancy:
@@ -57,8 +58,8 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
     from the property and the day of its start: in England assured_periodic from 2026-05-01 on, assured_shorthold
     before, which became assured_periodic on that day. These have no fixed term from that day on, and Scottish private
     residential tenancies never had one: an `endDate` is taken with the warning `fixed_term_not_allowed`, and does not
-    end them. Nor does it end what the law continues past its term, which is told with `term_over`: a let of the past
-    has its `endedDate`.
+    end them. Nor does it end a tenancy that the law continues past its term, which the warning `term_over` tells: a
+    tenancy that is over has its `endedDate`.
     """
     let = PROPERTIES.find(tx, request.property_id)
     errors = [
@@ -68,25 +69,25 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
     ]
     if errors or let is None:
         raise invalid(*errors)
-    row = _new(tx, request, let)
+    row = _new_row(tx, request, let)
     ends = {"endDate": row.term_end_date, "endedDate": row.end_date}
-    found = [*rules.type_mistakes(row, let.jurisdiction), *rules.mistakes(row, tx.today, ends)]
-    found += rules.due_day_mistakes(row, given=request.rent_due_day is not None)
-    _refuse([*found, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
+    wrong = [*rules.type_mistakes(row, let.jurisdiction), *rules.mistakes(row, tx.today, ends)]
+    wrong += rules.due_day_mistakes(row, is_requested=request.rent_due_day is not None)
+    _refuse_mistakes([*wrong, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
     warnings = [compliance.no_term(row)] if rules.takes_no_term(row) else []
     row = rows.add(tx, rules.without_term(row))
     return rows.shown(tx, row, [*warnings, *compliance.of_last_quarter(None, row)])
 
 
 def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenancy:
-    """Change how a tenancy ends, its tenants, its rent, its deposit or what was entered wrongly of it.
+    """Change how a tenancy ends, its tenants, its rent, its deposit, or what was entered wrongly of it.
 
-    A tenant's notice ends the tenancy on the day it expires, unless `endedDate` says another one; a landlord's does
-    where there is a contract alone, and past one on a home the tenancy goes on until `endedDate` says that somebody
-    left. What of a notice is not as the law asks for is taken with `warnings`. An end holds whatever the law made of
-    the agreement, and what the law continues past its term goes on until there is one. A rise of rent that section 13
-    of the Housing Act 1988 would not let stand is taken with `warnings`. `cancelled` calls off a tenancy before its
-    first day; of one that was called off the terms stay.
+    A tenant's notice ends the tenancy on the day it expires, unless `endedDate` says another one. A landlord's notice
+    does so only where a contract alone protects the let; on a home the tenancy goes on past it until `endedDate` says
+    that somebody left. A notice, and a rise of rent, that is not as the law asks for (section 13 of the Housing Act
+    1988 for rises) is taken with `warnings`. An end that is said holds whatever the law made of the agreement; the end
+    of a term that the law continues ends nothing. `cancelled` calls off a tenancy before its first day, and from then
+    on its terms stay as they are.
     """
     before = TENANCIES.get(tx, request.id, request.expected_version)
     if before.cancelled_at is not None and changing.changes_terms(request):
@@ -96,14 +97,14 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     after = changing.with_notice(after, before, request)
     after = changing.with_end(after, request, tx.today)
     after, told = spans.with_tenants(changing.with_deposit(after, request), before, request, tx.today)
-    errors = [*rules.due_day_mistakes(after, given=request.rent_due_day is not UNSET)]
+    errors = [*rules.due_day_mistakes(after, is_requested=request.rent_due_day is not UNSET)]
     if request.tenant_ids is not UNSET and after.tenant_ids != before.tenant_ids:
         errors += _tenant_mistakes(tx, after.tenant_ids)
     if (after.type, after.start_date) != (before.type, before.start_date):
         errors += rules.type_mistakes(after, _jurisdiction(tx, before))
     ends = changing.ends_of(after, request)
     errors += [*rules.mistakes(after, tx.today, ends), *spans.mistakes(after), *deposits.mistakes(after, tx.today)]
-    _refuse(errors)
+    _refuse_mistakes(errors)
     if request.rent is not UNSET:
         after = changing.with_rent(after, request.rent, tx.today)
     if request.cancelled:
@@ -117,7 +118,7 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     return rows.shown(tx, after, warnings)
 
 
-def _new(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow:
+def _new_row(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow:
     """A tenancy that is not stored yet, and not looked at. Raises `Problem` `validation_failed`."""
     start = request.start_date.isoformat()
     rent = amount_of("rentAmount", request.rent_amount, let.currency)
@@ -137,7 +138,7 @@ def _new(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow
     )
 
 
-def _refuse(errors: list[FieldError]) -> None:
+def _refuse_mistakes(errors: list[FieldError]) -> None:
     """Raises `Problem` `validation_failed` where there are any."""
     if errors:
         raise invalid(*errors)
@@ -173,12 +174,12 @@ def _unit_mistakes(tx: ReadTx, unit_id: str | None, property_id: str) -> Iterato
     """What is wrong with the unit of a new tenancy; None: it is of the whole property."""
     if unit_id is None:
         return
-    found = tx.row(_SELECT_UNIT, id=unit_id)
-    if found is None:
+    unit = tx.row(_SELECT_UNIT, id=unit_id)
+    if unit is None:
         yield unknown_reference("unitId", "unit")
-    elif found[0] != property_id:
+    elif unit[0] != property_id:
         yield FieldError("unitId", "conflict", "The unit is one of another property.")
-    elif found[1]:
+    elif unit[1]:
         yield FieldError("unitId", "conflict", "The unit is archived.")
 
 
@@ -196,8 +197,8 @@ def _tenant_mistakes(tx: ReadTx, ids: Sequence[str]) -> Iterator[FieldError]:
 
 def _are_companies(tx: ReadTx, ids: Sequence[str]) -> bool:
     """Whether all of these tenants are companies."""
-    found = [tenants.standing(tx, id_) for id_ in ids]
-    return all(standing is not None and standing.kind == "company" for standing in found)
+    standings = [tenants.standing(tx, id_) for id_ in ids]
+    return all(standing is not None and standing.kind == "company" for standing in standings)
 
 
 OPERATIONS = (
@@ -208,7 +209,7 @@ OPERATIONS = (
         path="/landlord/listTenancies",
         scopes=("accounting:read",),
         request=ListTenancies,
-        response=Page[Tenancy],
+        response=SyncPage[Tenancy],
         handler=list_tenancies,
         example={"status": "active", "limit": 20},
     ),

@@ -3,7 +3,7 @@
 What a tenancy is today follows from its last day: `OF_STATUS` are the conditions of `tenancy_states.status_of` in SQL.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,11 +14,9 @@ from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow, TenancyS
 from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.landlord.tenancies import compliance, deposits, efficiency, spans
 from gatewayd.areas.landlord.tenancies.shapes import AgreedRent, Tenancy, TenancyWarning
-from gatewayd.areas.landlord.tenants import rows as tenants
-from gatewayd.areas.landlord.units import rows as units
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem
-from gatewayd.ledger.allocating import lets, rents_received
+from gatewayd.ledger.allocating import lets
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.rents import schedule
 from gatewayd.ledger.rents.schedule import Due
@@ -75,8 +73,8 @@ id IN (SELECT tenancy_id FROM tenancy_tenants WHERE org_id = :org_id AND tenant_
 
 def of_property(tx: ReadTx, property_id: str) -> list[Tenancy]:
     """The tenancies of a property, the latest to begin first: at most `MAX_OF_PROPERTY`."""
-    found = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=MAX_OF_PROPERTY)
-    return [shown(tx, TENANCIES.read(tx, values)) for values in found]
+    rows = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=MAX_OF_PROPERTY)
+    return [shown(tx, TENANCIES.read(tx, values)) for values in rows]
 
 
 def add(tx: WriteTx, row: TenancyRow) -> TenancyRow:
@@ -88,11 +86,8 @@ def add(tx: WriteTx, row: TenancyRow) -> TenancyRow:
 
 
 def insert(tx: WriteTx, row: TenancyRow) -> TenancyRow:
-    """Store a new tenancy that fits, with what follows from it."""
-    row = TENANCIES.insert(tx, row)
-    _link(tx, row)
-    _note(tx, row, row.tenant_ids)
-    return row
+    """Store a new tenancy that fits."""
+    return TENANCIES.insert(tx, row)
 
 
 def change(tx: WriteTx, before: TenancyRow, after: TenancyRow) -> TenancyRow:
@@ -101,13 +96,7 @@ def change(tx: WriteTx, before: TenancyRow, after: TenancyRow) -> TenancyRow:
     if after.cancelled_at is None:
         _refuse_overlapping(tx, after)
     _refuse_moved_rents(tx, before, after)
-    after = TENANCIES.update(tx, after)
-    were, are = spans.last_days(before), spans.last_days(after)
-    if were != are:
-        tx.run(_DELETE_LINKS, tenancy_id=after.id)
-        _link(tx, after)
-    _note(tx, after, {*were, *are})
-    return after
+    return TENANCIES.update(tx, after)
 
 
 def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) -> Tenancy:
@@ -137,25 +126,22 @@ def shown(tx: ReadTx, row: TenancyRow, warnings: Sequence[TenancyWarning] = ()) 
         deposit=deposits.shown(row),
         arrears=Money(owed.arrears, row.currency),
         credit=Money(owed.credit, row.currency),
-        warnings=[*warnings, *(found for found in standing if found not in warnings)],
+        warnings=[*warnings, *(warning for warning in standing if warning not in warnings)],
     )
 
 
-def _note(tx: WriteTx, row: TenancyRow, tenant_ids: Iterable[str]) -> None:
-    """Keep true what is stored elsewhere of the dates and rents of tenancies."""
-    rents_received.note_unpaid(tx, row.id)
-    units.note_tenancies(tx, row.property_id, row.unit_id)
-    tenants.note_tenancies(tx, tenant_ids)
-
-
-def _link(tx: WriteTx, row: TenancyRow) -> None:
-    tx.run_each(_INSERT_LINK, [(tx.org_id, row.id, id_, last) for id_, last in spans.last_days(row).items()])
+def link(tx: WriteTx, were: Mapping[str, str | None], row: TenancyRow) -> None:
+    """Keep who lives there and until when, where that is not what it was."""
+    last_days = spans.last_days(row)
+    if last_days != were:
+        tx.run(_DELETE_LINKS, tenancy_id=row.id)
+        tx.run_each(_INSERT_LINK, [(tx.org_id, row.id, tenant_id, last) for tenant_id, last in last_days.items()])
 
 
 def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
-    """Raises `Problem` `overlapping_tenancy` where another one has the same unit on one of its days.
+    """Raises `Problem` `overlapping_tenancy` where another tenancy has the same unit on one of its days.
 
-    One of the whole property has every unit of it. An end that the law undoes is none (Domain 0.1, B4).
+    One of the whole property has every unit of it. The end of a term that the law undoes is no end (Domain 0.1, B4).
     """
     existing = tx.row(
         _SELECT_OVERLAPPING,
@@ -199,7 +185,10 @@ def _dues(row: TenancyRow | None, first: str, last: str) -> set[Due]:
 
 
 def _agreed_rent(row: TenancyRow, monthly_since: str | None) -> AgreedRent:
-    """The last rent that was agreed before the law had it by the month; None: of which nothing was."""
+    """The last rent that was agreed before the law had it by the month.
+
+    `monthly_since` None: the last of all.
+    """
     agreed = [step for step in row.rent_history if monthly_since is None or step.from_date < monthly_since]
     amount = Money.of(agreed[-1].amount, row.currency)
     due_day = row.rent_due_day if row.rent_quarter_days is None else None

@@ -35,7 +35,7 @@ _MOST_DIGITS: Final = 9  # Chosen: whole ones, so that what a century of weeks c
 
 
 def default_type(let: StoredProperty, start_date: str, *, companies: bool) -> TenancyType:
-    """The type of a tenancy of which nobody said it. `companies`: that is what all of its tenants are."""
+    """The type of a tenancy by default. `companies`: all of its tenants are companies."""
     if let.use == "commercial_let":
         return "commercial_lease"
     if companies:
@@ -58,8 +58,8 @@ def default_due_day(start_date: str, frequency: RentFrequency) -> int:
 def takes_no_term(row: TenancyRow) -> bool:
     """Whether the law undoes the term of a tenancy (Domain 0.1, B4).
 
-    It does that of an assured one in England which reaches 2026-05-01, and any of a private residential tenancy. Of an
-    assured_shorthold it counts up to that day, and is kept.
+    It undoes the term of an assured tenancy in England that reaches 2026-05-01, and any term of a private residential
+    tenancy. The term of an assured_shorthold counts up to that day, and is kept.
     """
     if row.term_end_date is None:
         return False
@@ -69,7 +69,7 @@ def takes_no_term(row: TenancyRow) -> bool:
 
 
 def without_term(row: TenancyRow) -> TenancyRow:
-    """The tenancy, without a term that one of its type does not have."""
+    """The tenancy without its term, where the law undoes that and nothing depends on it any more."""
     kept = row.type == "assured_shorthold" or not takes_no_term(row)
     return row if kept else replace(row, term_end_date=None)
 
@@ -100,9 +100,9 @@ def mistakes(row: TenancyRow, today: str, ends: Mapping[str, str | None]) -> Ite
     yield from _notice_mistakes(row)
 
 
-def due_day_mistakes(row: TenancyRow, *, given: bool) -> Iterator[FieldError]:
-    """What is wrong with a day on which the rent of a tenancy is said to be due. `given`: the request says one."""
-    if given and row.rent_quarter_days is not None:
+def due_day_mistakes(row: TenancyRow, *, is_requested: bool) -> Iterator[FieldError]:
+    """What is wrong with the day on which rent is due. `is_requested`: the request gives one."""
+    if is_requested and row.rent_quarter_days is not None:
         message = "Its rent is due on `rentQuarterDays`: give either."
         yield FieldError("rentDueDay", "conflict", message)
 
@@ -124,7 +124,7 @@ def _rent_mistakes(row: TenancyRow) -> Iterator[FieldError]:
 def _notice_mistakes(row: TenancyRow) -> Iterator[FieldError]:
     served, expiry = row.notice_served_date, row.notice_expiry_date
     said = expiry, row.notice_by, row.notice_kind, row.notice_grounds or None
-    if served is None and any(one is not None for one in said):
+    if served is None and any(value is not None for value in said):
         yield FieldError("noticeServedDate", "required", "When was the notice served?")
     elif served is not None and expiry is None:
         yield FieldError("noticeExpiryDate", "required", "When does the notice expire?")

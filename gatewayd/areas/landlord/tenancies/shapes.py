@@ -12,7 +12,7 @@ from gatewayd.areas.landlord.register.tenancy_shapes import (
     NoticeKind,
     RentFrequency,
     RentNotice,
-    RentStep,
+    StoredTenancy,
     TenancyStatus,
     TenancyType,
     TenantSpan,
@@ -28,7 +28,6 @@ from gatewayd.contract.wire import (
     Part,
     Request,
     Response,
-    Timestamp,
     Version,
 )
 from gatewayd.ledger.rents.schedule import QuarterDays
@@ -70,7 +69,9 @@ TenancyWarningCode = Literal[
     "rent_raised_too_often",
 ]
 
-TenantIds = Annotated[list[Id], Meta(min_length=1, max_length=10, description="The lead tenant first.")]
+TenantIds = Annotated[
+    list[Id], Meta(min_length=1, max_length=10, description="Who the tenants are, the lead tenant first.")
+]
 TenantsFromDate = Annotated[
     Date,
     Meta(
@@ -78,15 +79,7 @@ TenantsFromDate = Annotated[
         "entered wrongly."
     ),
 ]
-RentDueDay = Annotated[
-    int,
-    Meta(
-        ge=1,
-        le=31,
-        description="Day of the month, 31 being its last; with weekly to four-weekly rent the day of the week, "
-        "1 Monday to 7 Sunday.",
-    ),
-]
+RentDueDay = Annotated[int, Meta(ge=1, le=31)]
 TermEnd = Annotated[
     datetime.date,
     Meta(
@@ -122,149 +115,162 @@ NoticeGrounds = Annotated[
 
 
 class AgreedRent(Response, frozen=True, kw_only=True):
-    """The rent that was agreed for longer than the law has it: of how long, and on which day it was due.
-
-    `dueDay` null: on the days that `quarterDays` names.
-    """
+    """The rent that was agreed for longer than the law has it."""
 
     amount: Amount
+    """The rent for each `frequency` that was agreed last, in the tenancy's currency."""
     frequency: RentFrequency
+    """How often it was due: by the quarter or the year."""
     due_day: int | None
+    """The day of the month on which it was due, 31 being the last. Null: on `quarterDays`."""
     quarter_days: QuarterDays | None
+    """The quarter days on which it was due. Null: on `dueDay`."""
 
 
 class Deposit(Response, frozen=True, kw_only=True):
     """What the landlord holds, where it is protected, and what was given back."""
 
     amount: Amount
+    """What was taken as a deposit, in the tenancy's currency."""
     scheme: DepositScheme | None
+    """The scheme that protects it; `none`: it is in none. Null: nobody said."""
     reference: str | None
+    """The number that the scheme gave it. Null: not entered."""
     received_date: DateText | None
+    """The day on which it came. Null: not entered, and it counts as received on the first day of the tenancy."""
     protected_date: DateText | None
+    """The day from which the scheme protects it. Null: none is known."""
     returned_amount: Amount | None
+    """What was given back of it. Null: nothing so far."""
     returned_date: DateText | None
+    """The day on which it was given back: from then on nothing of it is held. Null: it is held."""
 
 
 class TenancyWarning(Response, frozen=True, kw_only=True):
     """What is not as the law asks for, and was taken all the same."""
 
     code: TenancyWarningCode
+    """What is not as the law asks, for programs."""
     message: str
+    """What is not as the law asks and by which law, for people."""
 
 
-class Tenancy(Response, frozen=True, kw_only=True):
-    """Who lives in a property, or a unit of it, and for what rent.
+class Tenancy(StoredTenancy, frozen=True, kw_only=True):
+    """Who lives in a property, or a unit of it, and for what rent."""
 
-    `unitId` null: the whole property. `tenantIds` are the tenants of now, `tenants` all that ever were. `rentAmount` is
-    that of today, or of the start of a tenancy to come. `type` is what the law makes of the agreement today, and
-    `convertedFrom` what it was before, null where nothing changed it. `endDate` is its last day: `endedDate`, when
-    somebody said that it ended or will, else the expiry of a notice that ends it, else the end of the term where the
-    law lets it end the tenancy; null: it goes on. `termEndDate` is the end of the term that was agreed; past it a home,
-    or business premises, stay let until somebody leaves. `rentDueDay` is null where rent is due on `rentQuarterDays`.
-    From `monthlySinceDate` on, which may be to come, the law has rent by the month in the place of the longer period
-    that was agreed: then `rentAmount`, `rentFrequency` and `rentDueDay` are those of the law, and `agreedRent` what
-    they were. `arrears` is rent due until today less rent received; `credit` is what was paid ahead. `warnings` are of
-    the notice, the deposit, the rent in force, the next one, and of what the call asked for that they answer.
-    """
-
-    id: Id
-    external_id: str | None
-    property_id: Id
-    unit_id: str | None
-    tenant_ids: list[Id]
     tenants: list[TenantSpan]
-    type: TenancyType
+    """Everybody who ever was a tenant of it, those of now first."""
     converted_from: TenancyType | None
+    """What it was before the law made it something else. Null: nothing changed it."""
     status: TenancyStatus
-    start_date: DateText
-    end_date: DateText | None
-    term_end_date: DateText | None
+    """`upcoming` before `startDate`; `active`; `notice` from `noticeServedDate` on; `ended` after `endDate`;
+    `cancelled`: called off before it began."""
     ended_date: DateText | None
+    """The last day as somebody said it, come or to come. Null: nobody did."""
     rent_amount: Amount
-    rent_frequency: RentFrequency
+    """The rent for each `rentFrequency` today, in `currency`, VAT included where it is charged; of a tenancy to come
+    that of its start."""
     rent_due_day: int | None
-    rent_quarter_days: QuarterDays | None
+    """The day on which rent is due: of the month, 31 being its last; with weekly to four-weekly rent of the week, 1
+    Monday to 7 Sunday. Null: on `rentQuarterDays`."""
     agreed_rent: AgreedRent | None
+    """The rent that was agreed by the quarter or year, where the law has it by the month today. Null: the rent is as it
+    was agreed."""
     monthly_since_date: DateText | None
-    bills_included: bool
-    currency: str
-    rent_history: list[RentStep]
+    """The day, come or to come, from which on the law has rent by the month in the place of a longer period. Null: it
+    is due as it was agreed."""
     deposit: Deposit | None
-    notice_served_date: DateText | None
-    notice_by: NoticeBy | None
-    notice_kind: NoticeKind | None
-    notice_grounds: list[NoticeGround]
-    notice_expiry_date: DateText | None
+    """The deposit that was taken. Null: there is none."""
     arrears: Amount
+    """Rent due up to today less what was received and written off, in `currency`; 0.00 where nothing is owed."""
     credit: Amount
-    notes: str | None
+    """Rent that was received beyond what is due up to today, in `currency`; 0.00 where nothing was paid ahead."""
     warnings: list[TenancyWarning]
-    created_at: Timestamp
-    updated_at: Timestamp
-    version: int
+    """What is not as the law asks, and was taken all the same: of the term, the notice, the deposit, the rents and the
+    EPC."""
 
 
 class ListTenancies(SyncRequest, frozen=True, kw_only=True):
-    """Filters of the list. `activeOn`: those that had begun by that day and had not ended before it."""
+    """Filters of the list."""
 
     property_id: Id | None = None
     unit_id: Id | None = None
     tenant_id: Id | None = None
+    """Only those of which this tenant is one, or ever was."""
     status: TenancyStatus | None = None
+    """Only those in this state today."""
     active_on: Date | None = None
+    """Only those that had begun by this day, had not ended before it, and were not called off."""
     external_id: ExternalId | None = None
 
 
 class DepositPart(Part, frozen=True, kw_only=True):
-    """A deposit, whole: what it does not say is not so. `receivedDate` null: it came when the tenancy began."""
+    """A deposit, whole: what it does not say is not so."""
 
     amount: AmountText
+    """What was taken as a deposit, in the tenancy's currency."""
     scheme: DepositScheme | None = None
+    """The scheme that protects it; `none`: it is in none. Null: nobody said; with `protectedDate` it is required."""
     reference: Reference | None = None
+    """The number that the scheme gave it. Null: none is known."""
     received_date: Date | None = None
+    """The day on which it came, not one to come. Null: the first day of the tenancy counts."""
     protected_date: Date | None = None
+    """The day from which the scheme protects it, not one to come. Null: none is known."""
     returned_amount: AmountText | None = None
+    """What was given back of it, at most `amount`, with `returnedDate`. Null: nothing so far."""
     returned_date: Date | None = None
+    """The day on which it was given back, not one to come, with `returnedAmount`. Null: it is held."""
 
 
 class CreateTenancy(Request, frozen=True, kw_only=True):
-    """A new tenancy. Its type follows from where and what the property is, and from when it begins.
-
-    `rentDueDay` is by default that of `startDate`; rent on `rentQuarterDays` has none. The deposit is either `deposit`
-    or its parts by name.
-    """
+    """A new tenancy."""
 
     property_id: Id
     unit_id: Id | None = None
+    """The unit that is let. Left out: the whole property, with all its units."""
     tenant_ids: TenantIds
     type: TenancyType | None = None
+    """What the agreement is in law. That of a new tenancy follows by default from where the property lies and what it
+    is used for, from whether all tenants are companies, and from `startDate`."""
     start_date: Date
     end_date: TermEnd | None = None
     ended_date: LastDay | None = None
     rent_amount: AmountText
+    """The rent for each `rentFrequency` from `startDate` on, in the property's currency, VAT included where it is
+    charged."""
     rent_frequency: RentFrequency
     rent_due_day: RentDueDay | None = None
+    """The day on which rent is due: of the month, 31 being its last; with weekly to four-weekly rent of the week, 1
+    Monday to 7 Sunday. Of a new tenancy it is by default that of `startDate`; rent on `rentQuarterDays` has none."""
     rent_quarter_days: RentQuarterDays | None = None
     bills_included: bool = False
     deposit: DepositPart | None = None
+    """The deposit that was taken, whole; that of a new tenancy can be given by its parts instead."""
     deposit_amount: AmountText | None = None
+    """`amount` of the deposit by name, in the place of `deposit`."""
     deposit_scheme: DepositScheme | None = None
+    """`scheme` of the deposit by name, beside `depositAmount`."""
     deposit_reference: Reference | None = None
+    """`reference` of the deposit by name, beside `depositAmount`."""
     deposit_received_date: Date | None = None
+    """`receivedDate` of the deposit by name, beside `depositAmount`."""
     deposit_protected_date: Date | None = None
+    """`protectedDate` of the deposit by name, beside `depositAmount`."""
     notes: Notes | None = None
     external_id: ExternalId | None = None
 
 
 class RentChange(Part, frozen=True, kw_only=True):
-    """A new rent, from a day on: of a month where the tenancy is monthly by law from that day or before.
-
-    `amount` null takes out the rent that was entered for that day, and the one before it goes on.
-    """
+    """A new rent, from a day on."""
 
     from_date: Date
+    """The first day of the rent. Within a period it counts from the next due day on."""
     amount: AmountText | None
+    """The rent for each period; for a month where the tenancy is monthly by law from that day or before. Null: the rent
+    that was entered for that day is taken out, and the one before it goes on."""
     notice: RentNotice | None = None
+    """The notice that raises the rent. Left out: none was served, or none is known."""
 
 
 class UpdateTenancy(Request, frozen=True, kw_only=True):
@@ -294,8 +300,10 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
     notice_grounds: NoticeGrounds | UnsetType = UNSET
     notice_expiry_date: Date | UnsetType | None = UNSET
     rent: RentChange | UnsetType = UNSET
+    """A new rent from a day on, or the one to take out."""
     deposit: DepositPart | UnsetType | None = UNSET
     cancelled: bool = False
+    """Whether to call off a tenancy that has not begun."""
     tenant_ids: TenantIds | UnsetType = UNSET
     tenants_from_date: TenantsFromDate | UnsetType = UNSET
     type: TenancyType | UnsetType = UNSET

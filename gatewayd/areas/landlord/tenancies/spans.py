@@ -39,17 +39,17 @@ def of_row(row: TenancyRow) -> list[TenantSpan]:
 
 def last_days(row: TenancyRow) -> dict[str, str | None]:
     """By tenant, the last day as one; None: the tenancy's own last day."""
-    found: dict[str, str | None] = {}
+    last: dict[str, str | None] = {}
     for span in of_row(row):
-        known = found.get(span.tenant_id, "")
-        found[span.tenant_id] = None if None in (known, span.to_date) else max(known or "", span.to_date or "")
-    return found
+        known = last.get(span.tenant_id, "")
+        last[span.tenant_id] = None if None in (known, span.to_date) else max(known or "", span.to_date or "")
+    return last
 
 
 def with_tenants(row: TenancyRow, before: TenancyRow, request: UpdateTenancy, today: str) -> Changed:
-    """The tenancy with the tenants that the request names, from its day on; on the days before it stays what was.
+    """The tenancy with the tenants that the request names, from its day on; on the days before they stay.
 
-    Raises `Problem` `validation_failed`: nobody can know since when a tenancy that has ended had others.
+    Raises `Problem` `validation_failed` where a tenancy that has ended has others since a day that nobody said.
     """
     named = request.tenants_from_date
     if request.tenant_ids is UNSET or (set(row.tenant_ids) == set(before.tenant_ids) and named is UNSET):
@@ -59,17 +59,17 @@ def with_tenants(row: TenancyRow, before: TenancyRow, request: UpdateTenancy, to
     if named is not UNSET:
         day = named.isoformat()
         _refuse_day(row, day, today)
-        return Changed(_from(row, before, day))
+        return Changed(_with_tenants_from(row, before, day))
     if tenancy_states.status_of(before, today) == "ended":
         message = f"Since when? Of all days, give the first one, {row.start_date}."
         raise invalid_field("tenantsFromDate", "required", message)
     day = max(row.start_date, today)
-    return Changed(_from(row, before, day), [_supposed(day)] if day > row.start_date else [])
+    return Changed(_with_tenants_from(row, before, day), [_day_supposed_warning(day)] if day > row.start_date else [])
 
 
 def from_start(row: TenancyRow, start: str) -> list[TenantSpan]:
-    """The same, where the tenancy began on another day: who was there from the start on still was."""
-    return [replace(one, from_date=start) if one.from_date == row.start_date else one for one in row.tenant_spans]
+    """The tenants by their days, where the tenancy began on another day: who was there from the start on still was."""
+    return [replace(span, from_date=start) if span.from_date == row.start_date else span for span in row.tenant_spans]
 
 
 def mistakes(row: TenancyRow) -> Iterator[FieldError]:
@@ -88,7 +88,7 @@ def _refuse_day(row: TenancyRow, day: str, today: str) -> None:
         raise invalid_field("tenantsFromDate", "out_of_range", message)
 
 
-def _from(row: TenancyRow, before: TenancyRow, day: str) -> TenancyRow:
+def _with_tenants_from(row: TenancyRow, before: TenancyRow, day: str) -> TenancyRow:
     """The tenancy with its tenants from a day on. `before` says who they were."""
     if day == row.start_date:
         return replace(row, tenant_spans=[])
@@ -99,7 +99,7 @@ def _from(row: TenancyRow, before: TenancyRow, day: str) -> TenancyRow:
         if span.from_date < day
     ]
     for id_ in row.tenant_ids:
-        place = next((i for i, one in enumerate(kept) if (one.tenant_id, one.to_date) == (id_, eve)), None)
+        place = next((i for i, span in enumerate(kept) if (span.tenant_id, span.to_date) == (id_, eve)), None)
         if place is None:
             kept.append(TenantSpan(tenant_id=id_, from_date=day, to_date=None))
         else:
@@ -107,6 +107,6 @@ def _from(row: TenancyRow, before: TenancyRow, day: str) -> TenancyRow:
     return replace(row, tenant_spans=kept)
 
 
-def _supposed(day: str) -> TenancyWarning:
+def _day_supposed_warning(day: str) -> TenancyWarning:
     message = f"Nobody said since when: these are the tenants from {day} on. `tenantsFromDate` says another day."
     return TenancyWarning(code="tenants_day_supposed", message=message)

@@ -7,7 +7,7 @@ from gatewayd.areas.landlord.tenants.rows import TENANTS
 from gatewayd.areas.landlord.tenants.shapes import CreateTenant, EraseTenant, ListTenants, Tenant, UpdateTenant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.errors import Problem, invalid, invalid_field, invalid_state
 from gatewayd.ledger.lists import contains, table_page
 from gatewayd.store import ReadTx, WriteTx
@@ -16,8 +16,8 @@ from gatewayd.store import ReadTx, WriteTx
 def list_tenants(tx: ReadTx, caller: Caller, request: ListTenants) -> Listing[Tenant]:
     """List tenants, newest first, or in the order of change with `updatedSince`.
 
-    `propertyId` and `tenancyId` answer those of any tenancy, whatever became of it, and who was replaced too unless
-    `includeFormer` is false.
+    With `propertyId` or `tenancyId` it is everybody who is or was a tenant there, whatever became of the tenancy.
+    `includeFormer` false leaves out who was replaced.
     """
     former = request.include_former
     filters: dict[str, object] = {
@@ -95,7 +95,7 @@ OPERATIONS = (
         path="/landlord/listTenants",
         scopes=("accounting:read",),
         request=ListTenants,
-        response=Page[Tenant],
+        response=SyncPage[Tenant],
         handler=list_tenants,
         example={"status": "current", "limit": 20},
     ),

@@ -38,7 +38,7 @@ def _some(condition: str) -> str:
 
 
 def _some_with(day: str) -> str:
-    """Those of tenancies that a day to come is known of: few."""
+    """A condition of tenants of tenancies with such a day, which are few."""
     return f"""id IN (
     SELECT tenant_id FROM tenancies CROSS JOIN tenancy_tenants
     WHERE tenancies.org_id = :org_id AND {day} AND cancelled_at IS NULL
@@ -62,7 +62,7 @@ OF_STATUS: Final[Mapping[TenantStatus, tuple[str, ...]]] = {
 _KEEP_UNTIL = f"""
 UPDATE tenants SET lets_until = (
     SELECT max(coalesce({_LAST}, '{LAST_DATE}')) {_JOIN} AND tenant_id = tenants.id
-)
+), updated_at = :updated_at
 WHERE org_id = :org_id AND id = :tenant_id
 """
 IN_PROPERTY: Final = """
@@ -81,9 +81,9 @@ NOW_IN_PROPERTY: Final = f"{IN_PROPERTY.rstrip().removesuffix(')')} AND to_date 
 
 
 def note_tenancies(tx: WriteTx, tenant_ids: Iterable[str]) -> None:
-    """Keep true until when tenants have a tenancy."""
+    """Keep true until when tenants have a tenancy. Who follows changes learns of it."""
     for tenant_id in tenant_ids:
-        tx.run(_KEEP_UNTIL, tenant_id=tenant_id)
+        tx.run(_KEEP_UNTIL, tenant_id=tenant_id, updated_at=tx.updated_at)
 
 
 def _status(tx: ReadTx, row: Tenant) -> TenantStatus:
@@ -110,7 +110,7 @@ TENANTS = Table(
 
 
 class Ends(NamedTuple):
-    """How many tenancies somebody is a tenant of that have not ended, and the last day as one; None: none has one."""
+    """How many tenancies of somebody have not ended, and their last day as a tenant of any; None: no day is known."""
 
     last_day: str | None
     going_on: int

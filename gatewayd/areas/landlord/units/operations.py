@@ -6,7 +6,6 @@ from decimal import Decimal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.certificates import missing
 from gatewayd.areas.landlord.register import properties, tenancies
 from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency
@@ -21,25 +20,26 @@ from gatewayd.areas.landlord.units.shapes import (
 )
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid, invalid_state
-from gatewayd.ledger.lists import archive_filter, sync_page
+from gatewayd.ledger.lists import Source, archive_filter, sync_page
 from gatewayd.store import ReadTx, WriteTx
 
 
 def list_property_units(tx: ReadTx, caller: Caller, request: ListPropertyUnits) -> Listing[PropertyUnit]:
     """List units of properties, newest first, or in the order of change with `updatedSince`.
 
-    `status` is the occupancy today. Archived ones are left out unless `includeArchived` or `status` asks for them.
+    `status` is the occupancy today. Archived ones are left out unless `includeArchived`, `updatedSince` or `status`
+    asks for them.
     """
     filters: dict[str, object] = {
-        **archive_filter(request.status, request.include_archived),
+        **archive_filter(request),
         "property_id = :property_id": request.property_id,
         "external_id = :external_id": request.external_id,
     }
-    selects = [rows.SELECT_SHOWN + one for one in rows.OF_STATUS.get(request.status or "archived", ("",))]
-    return sync_page(tx, request, selects, filters, lambda row: encode(rows.shown(row)), rows.days(tx))
+    selects = [rows.SELECT_SHOWN + condition for condition in rows.OF_STATUS.get(request.status or "archived", ("",))]
+    return sync_page(tx, request, Source(UNITS, selects), filters, lambda row: encode(rows.shown(row)), rows.days(tx))
 
 
 def create_property_unit(tx: WriteTx, caller: Caller, request: CreatePropertyUnit) -> PropertyUnit:
@@ -47,8 +47,6 @@ def create_property_unit(tx: WriteTx, caller: Caller, request: CreatePropertyUni
     owner = properties.in_use(tx, request.property_id)
     row = UNITS.new(tx, request, currency=owner.currency)
     row = UNITS.insert(tx, _checked(tx, row, request.rent_frequency))
-    rows.note_tenancies(tx, row.property_id, row.id)
-    missing.note(tx, row.property_id)
     return rows.get_shown(tx, row.id)
 
 
@@ -61,9 +59,8 @@ def update_property_unit(tx: WriteTx, caller: Caller, request: UpdatePropertyUni
     properties.refuse_archived(PROPERTIES.get(tx, before.property_id))
     after = UNITS.changed(before, request)
     if request.archived is not UNSET:
-        after = _moved(tx, after, archived=request.archived)
+        after = _archived_or_back(tx, after, archived=request.archived)
     after = UNITS.update(tx, _checked(tx, after, request.rent_frequency or None))
-    missing.note(tx, after.property_id)
     return rows.get_shown(tx, after.id)
 
 
@@ -80,7 +77,7 @@ def _checked(tx: ReadTx, row: StoredUnit, frequency: RentFrequency | None) -> St
     return _with_frequency(row)
 
 
-def _moved(tx: WriteTx, row: StoredUnit, *, archived: bool) -> StoredUnit:
+def _archived_or_back(tx: WriteTx, row: StoredUnit, *, archived: bool) -> StoredUnit:
     """The unit in or out of the archive.
 
     Raises `Problem` `invalid_state` for one that is let, or will be. Chosen: a tenancy of the whole property needs no
@@ -97,7 +94,10 @@ def _moved(tx: WriteTx, row: StoredUnit, *, archived: bool) -> StoredUnit:
 
 
 def _with_frequency(row: StoredUnit) -> StoredUnit:
-    """The unit whose market rent says how often. Chosen: monthly by default; without a rent there is none."""
+    """The unit with a frequency of its market rent.
+
+    Chosen: monthly by default; without a market rent there is none.
+    """
     if row.market_rent is None:
         return replace(row, rent_frequency=None)
     return replace(row, rent_frequency=row.rent_frequency or "monthly")
@@ -119,7 +119,7 @@ OPERATIONS = (
         path="/landlord/listPropertyUnits",
         scopes=("accounting:read",),
         request=ListPropertyUnits,
-        response=Page[PropertyUnit],
+        response=SyncPage[PropertyUnit],
         handler=list_property_units,
         example={"status": "vacant", "limit": 20},
     ),

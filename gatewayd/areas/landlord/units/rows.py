@@ -62,12 +62,13 @@ OF_STATUS: Final[Mapping[UnitFilter, tuple[str, ...]]] = {
     ),
 }
 """The conditions of a list by occupancy, of which a unit meets one at most."""
-_KEEP_UNTIL = f"""
-UPDATE property_units SET let_until = coalesce((
+_LET_UNTIL = f"""coalesce((
     SELECT max(coalesce(t.last_day, '{LAST_DATE}')) FROM tenancies t
     WHERE t.org_id = property_units.org_id AND t.property_id = property_units.property_id
         AND (t.unit_id IS NULL OR t.unit_id = property_units.id) AND t.cancelled_at IS NULL
-), '')
+), '')"""
+_KEEP_UNTIL = f"""
+UPDATE property_units SET let_until = {_LET_UNTIL}, updated_at = :updated_at
 WHERE org_id = :org_id AND property_id = :property_id
     AND (CAST(:unit_id AS TEXT) IS NULL OR id = :unit_id)
 """
@@ -83,8 +84,8 @@ WHERE org_id = :org_id AND property_id = :property_id AND name_key = :name_key A
 
 
 def note_tenancies(tx: WriteTx, property_id: str, unit_id: str | None) -> None:
-    """Keep true until when a unit is let; None: all units of the property."""
-    tx.run(_KEEP_UNTIL, property_id=property_id, unit_id=unit_id)
+    """Keep true until when a unit is let; None: all units of the property. Who follows changes learns of it."""
+    tx.run(_KEEP_UNTIL, property_id=property_id, unit_id=unit_id, updated_at=tx.updated_at)
 
 
 def days(tx: ReadTx) -> dict[str, object]:
@@ -100,8 +101,8 @@ def shown(values: Row) -> PropertyUnit:
 
 def of_property(tx: ReadTx, property_id: str) -> list[PropertyUnit]:
     """The units of a property that are not archived, oldest first: at most `MOST_INCLUDED`."""
-    found = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=MOST_INCLUDED, **days(tx))
-    return [shown(row) for row in found]
+    rows = tx.rows(_SELECT_OF_PROPERTY, property_id=property_id, count=MOST_INCLUDED, **days(tx))
+    return [shown(row) for row in rows]
 
 
 def get_shown(tx: ReadTx, unit_id: str) -> PropertyUnit:

@@ -1,4 +1,4 @@
-"""A document that belongs to a bank line is one of all that was allocated of it: how far books are documented follows.
+"""A document that belongs to a bank line belongs to all that is allocated of it, and counts as evidence for it.
 
 What lies in a period that is closed, or is being closed, stays as it was sealed.
 """
@@ -27,7 +27,7 @@ def settle(tx: WriteTx, document_id: str, before: Collection[str], after: Collec
 
 
 def count(tx: WriteTx, line_id: str, document_id: str) -> None:
-    """Let what is allocated of a bank line have a document, of which each allocation has some at most."""
+    """Add a document to what is allocated of a bank line, as long as an allocation has room for one."""
     for row in allocations.of_line(tx, line_id):
         if document_id not in row.document_ids and len(row.document_ids) < MOST_DOCUMENTS:
             allocations.keep_documents(tx, row, [*row.document_ids, document_id])

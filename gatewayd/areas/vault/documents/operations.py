@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import evidence, index_queue, keeping, pages, rows, rules, uploads, usage
+from gatewayd.areas.vault.documents import evidence, keeping, pages, rows, rules, uploads, usage
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import (
     BulkMoved,
@@ -62,8 +62,11 @@ def get_starred_documents(tx: ReadTx, caller: Caller, request: GetStarredDocumen
 
 
 def get_recent_documents(tx: ReadTx, caller: Caller, request: GetRecentDocuments) -> Listing[RecentDocument]:
-    """List the documents that the caller's user read last, the latest first: what a key read counts as its owner's."""
-    return Listing.of([encode(one) for one in rows.recent(tx, caller.reference, request.limit)], None)
+    """List the documents that the caller's user read last, the latest first.
+
+    What a key read counts as read by its owner.
+    """
+    return Listing.of([encode(document) for document in rows.recent(tx, caller.reference, request.limit)], None)
 
 
 def create_document_record(
@@ -72,9 +75,9 @@ def create_document_record(
     """Create the record of a document, and a URL to send its bytes to.
 
     Send them with PUT within 24 hours, or in parts by the tus protocol 1.0, then call confirm-upload. The URL takes
-    them once and needs no other credential. With `onDuplicate` reject there is no record where a document with these
-    bytes exists. A link to a bank transaction needs `accounting:write` as well, for what is allocated of it has the
-    document.
+    them once and needs no other credential. With `onDuplicate` reject no record is made where a document with these
+    bytes exists. A link to a bank transaction needs `accounting:write` as well: the document becomes evidence for what
+    is allocated of it.
     """
     if request.size_bytes is not None and request.size_bytes > settings.max_bytes:
         raise Problem("payload_too_large", f"A document may have at most {settings.max_bytes} bytes.")
@@ -88,7 +91,7 @@ def create_document_record(
     row = DOCUMENTS.new(
         tx,
         None,
-        **_given(request),
+        **_record_fields(request),
         links=links,
         original_name=request.name,
         mime_type=request.mime_type or rules.type_of(request.name),
@@ -110,7 +113,7 @@ def create_document_record(
 
 
 def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Document:
-    """Confirm that the bytes of a document have landed: from now on it can be read, and its text is, soon.
+    """Confirm that the bytes of a document have landed: it can be downloaded from now on, and its text is read soon.
 
     `sizeBytes` and `sha256` are compared with what was received. To confirm again changes nothing.
     """
@@ -123,7 +126,6 @@ def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Docum
     if row.status == "pending_upload":
         _refuse_duplicate(tx, row, row.sha256)
         row = DOCUMENTS.update(tx, replace(row, status="uploaded", confirmed_at=tx.now))
-        index_queue.put(tx, row.id)
         parses.queue(tx, row.id)
         for line_id in rows.bank_lines_of(row):
             evidence.count(tx, line_id, row.id)
@@ -133,11 +135,11 @@ def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Docum
 def update_document(tx: WriteTx, caller: Caller, request: UpdateDocument) -> Document:
     """Change the given fields of a document, at least one.
 
-    Names may be taken more than once in a folder, unless `unique` asks for one that is not. To make or take links to
-    bank transactions needs `accounting:write` as well.
+    Several documents of a folder may have one name, unless `unique` refuses that. To make or take links to bank
+    transactions needs `accounting:write` as well.
     """
     before = rows.get(tx, request.document_id, request.expected_version)
-    if all(value is UNSET for value in _fields(request)):
+    if all(value is UNSET for value in _requested_values(request)):
         raise invalid_field("name", "required", "Nothing is to be changed.")
     after = DOCUMENTS.changed(before, request)
     rules.refuse_lines_of_others(caller, before.links, after.links)
@@ -159,23 +161,23 @@ def delete_document(tx: WriteTx, caller: Caller, request: GetDocument) -> Delete
 def bulk_move_documents(tx: WriteTx, caller: Caller, request: BulkMoveDocuments) -> BulkMoved:
     """Move several documents into a folder, or to the top: all of them or none, unless `partial` says otherwise."""
     rules.refuse_unknown_folder(tx, request.folder_id)
-    found, missing = [], []
+    documents, missing = [], []
     for id_ in dict.fromkeys(request.document_ids):
         row = DOCUMENTS.find(tx, id_)
         if row is None or row.status == "deleted":
             missing.append(id_)
         else:
-            found.append(row)
+            documents.append(row)
     if missing and not request.partial:
         errors = tuple(
             FieldError(f"documentIds[{request.document_ids.index(id_)}]", "unknown_reference", f"There is no {id_}.")
             for id_ in missing
         )
         raise Problem("not_found", not_found("document").message, errors=errors, extra={"missingIds": missing})
-    for row in found:
+    for row in documents:
         rows.store(tx, row, replace(row, folder_id=request.folder_id))
     code: Literal["not_found"] = "not_found"
-    return BulkMoved(moved=[row.id for row in found], failed=[FailedMove(id=id_, code=code) for id_ in missing])
+    return BulkMoved(moved=[row.id for row in documents], failed=[FailedMove(id=id_, code=code) for id_ in missing])
 
 
 # -- one thing of a document
@@ -207,7 +209,7 @@ def set_document_thumbnail_url(tx: WriteTx, caller: Caller, request: SetDocument
     return rows.store(tx, before, replace(before, thumbnail_url=request.thumbnail_url))
 
 
-def _given(request: CreateDocumentRecord) -> dict[str, object]:
+def _record_fields(request: CreateDocumentRecord) -> dict[str, object]:
     return {
         "name": request.name,
         "folder_id": request.folder_id,
@@ -217,7 +219,7 @@ def _given(request: CreateDocumentRecord) -> dict[str, object]:
     }
 
 
-def _fields(request: UpdateDocument) -> list[object]:
+def _requested_values(request: UpdateDocument) -> list[object]:
     return [
         request.name,
         request.folder_id,

@@ -67,14 +67,14 @@ def in_folder(tx: ReadTx, request: ListDocuments, folder_id: str | None, *, recu
     """The documents in a folder, and with `recursive` in those below it; None: at the top."""
     select = rows.SELECT_BY_PARSE if request.parse_status in _FEW else rows.SELECT
     select += _BELOW if recursive else _IN_FOLDER
-    asked: dict[str, object] = {"folder_id": folder_id or ""}
+    values: dict[str, object] = {"folder_id": folder_id or ""}
     if request.external_id is not None:
         select += _EXTERNAL
-        asked["external_id"] = request.external_id
+        values["external_id"] = request.external_id
     if request.parse_status is not None:
         select += "" if request.parse_status in _FEW else _PARSED
-        asked["parse_status"] = request.parse_status
-    return _page(tx, request, request.sort, select, asked)
+        values["parse_status"] = request.parse_status
+    return _page(tx, request, request.sort, select, values)
 
 
 def starred(tx: ReadTx, request: PageRequest) -> Listing[Document]:
@@ -92,7 +92,7 @@ def in_trash(tx: ReadTx, request: PageRequest) -> Listing[Document]:
     return _page(tx, request, "createdAt", _TRASH, {})
 
 
-def _page(tx: ReadTx, request: PageRequest, sort: Sort, select: str, asked: dict[str, object]) -> Listing[Document]:
+def _page(tx: ReadTx, request: PageRequest, sort: Sort, select: str, values: dict[str, object]) -> Listing[Document]:
     """A page begins behind a document: its name may be longer than a cursor. Raises `Problem` `invalid_cursor`."""
     key, order = cursor_key(request, str), _ORDERS[sort]
     sql = select + order.by
@@ -100,12 +100,12 @@ def _page(tx: ReadTx, request: PageRequest, sort: Sort, select: str, asked: dict
         after = tx.row(_KEYS[sort], id=key[0])
         if after is None:
             raise Problem("invalid_cursor", "The document behind which the page begins is gone: begin anew.")
-        sql, asked = select + order.behind + order.by, {**asked, "after": after[0], "after_id": key[0]}
+        sql, values = select + order.behind + order.by, {**values, "after": after[0], "after_id": key[0]}
     items: list[bytes] = []
 
     def size(row: Row) -> int:
         items.append(encode(rows.read(tx, row)))
         return len(items[-1])
 
-    found, more = fill(tx.each(sql, count=request.limit + 1, **asked), request.limit, size)
-    return Listing.of(items[: len(found)], next_cursor(request, (found[-1][0],)) if more else None)
+    taken, more = fill(tx.each(sql, count=request.limit + 1, **values), request.limit, size)
+    return Listing.of(items[: len(taken)], next_cursor(request, (taken[-1][0],)) if more else None)

@@ -18,41 +18,52 @@ _BEHIND_ALL = (1 << 63) - 1
 
 
 class ParseAttempt(Response, frozen=True, kw_only=True):
-    """One attempt at reading a document. `interrupted`: the daemon was ended while it was under way."""
+    """One attempt at reading a document."""
 
     n: int
+    """The number of the attempt at this document, from 1."""
     status: AttemptStatus
+    """What became of it; `skipped`: there is nothing to read; `interrupted`: the server was ended while it was under
+    way."""
     engine: str | None
+    """What read it, such as `pdfium+tesseract`. Null: it did not succeed."""
     started_at: Timestamp
+    """When it began."""
     finished_at: Timestamp | None
+    """When it ended. Null: it is under way."""
     error_code: str | None
+    """Why it gave no text, for programs: `damaged`, `encrypted` and others. Null: it succeeded, or is under way."""
     error_message: str | None
+    """Why it gave no text, for people. Null: it succeeded, or is under way."""
 
 
 class DocumentCount(Response, frozen=True, kw_only=True):
     """How many documents."""
 
     count: int
+    """How many uploaded documents could not be read at the latest attempt."""
 
 
 class CountFailedDocuments(Request, frozen=True, kw_only=True):
-    """Nothing is asked for beside the number."""
+    """It has no parameters."""
 
 
 class ReparseDocument(Request, frozen=True, kw_only=True):
     """Which document is to be read anew."""
 
     document_id: Id
+    """The document to read anew."""
 
 
 class ListParseAttempts(PageRequest, frozen=True, kw_only=True):
     """The attempts at which document."""
 
     document_id: Id
+    """The document whose attempts are listed."""
 
 
 def count_failed_documents(tx: ReadTx, caller: Caller, request: CountFailedDocuments) -> DocumentCount:
-    """Count the uploaded documents whose latest attempt at reading failed, also where there will be another."""
+    """Count the uploaded documents whose latest attempt at reading failed, also where another attempt is to come."""
     return DocumentCount(count=parses.count_failed(tx))
 
 
@@ -75,15 +86,15 @@ def list_parse_attempts(tx: ReadTx, caller: Caller, request: ListParseAttempts) 
     items: list[bytes] = []
 
     def size(row: Row) -> int:
-        items.append(encode(_attempt(row)))
+        items.append(encode(_parse_attempt(row)))
         return len(items[-1])
 
     each = parses.attempts(tx, request.document_id, before, request.limit + 1)
-    found, more = fill(each, request.limit, size)
-    return Listing.of(items[: len(found)], next_cursor(request, (found[-1][0],)) if more else None)
+    taken, more = fill(each, request.limit, size)
+    return Listing.of(items[: len(taken)], next_cursor(request, (taken[-1][0],)) if more else None)
 
 
-def _attempt(row: Row) -> ParseAttempt:
+def _parse_attempt(row: Row) -> ParseAttempt:
     n, status, engine, started, finished, code, message = row
     return ParseAttempt(
         n=n,

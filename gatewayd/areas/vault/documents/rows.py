@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.documents import evidence, index_queue, keeping, usage
+from gatewayd.areas.vault.documents import evidence, keeping, usage
 from gatewayd.areas.vault.documents.shapes import (
     MOST_LINKS,
     Document,
@@ -26,13 +26,13 @@ from gatewayd.areas.vault.parses import variants
 from gatewayd.clock import HOUR, Instant
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem, not_found
-from gatewayd.store import ReadTx, Row, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, Row, WriteTx
 
 PENDING: Final[StoredStatus] = "pending_upload"
 UPLOADED: Final[StoredStatus] = "uploaded"
 UPLOAD_LASTS: Final = 24 * HOUR  # Domain B7
 
-DOCUMENTS = Table(
+DOCUMENTS = RemovableTable(
     "vault_documents",
     DocumentRow,
     kind="document",
@@ -93,12 +93,7 @@ _SELECT_PICTURES = f"""
 SELECT id, thumbnail_url FROM vault_documents
 WHERE org_id = :org_id AND substr(thumbnail_url, 1, {len(variants.THUMBNAILS)}) = '{variants.THUMBNAILS}'
 """
-_SET_PICTURE = """
-UPDATE vault_documents SET thumbnail_url = :address, updated_at = :updated_at, version = version + 1
-WHERE org_id = :org_id AND id = :id
-"""
 _FORGET_ACCESSES = "DELETE FROM vault_accesses WHERE org_id = :org_id AND document_id = :document_id"
-_FORGET = "DELETE FROM vault_documents WHERE org_id = :org_id AND id = :document_id"
 _NOTE_ACCESS = """
 INSERT INTO vault_accesses (org_id, reader, document_id, at) VALUES (:org_id, :reader, :document_id, :now)
 ON CONFLICT (org_id, reader, document_id) DO UPDATE SET at = excluded.at
@@ -107,8 +102,6 @@ ON CONFLICT (org_id, reader, document_id) DO UPDATE SET at = excluded.at
 
 def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
     """Store what a document has become; what is so already costs no version."""
-    if after.name != before.name and after.status == UPLOADED:
-        index_queue.put(tx, after.id)
     if (after.links, after.document_date) != (before.links, before.document_date):
         until = keeping.archive_until(tx, after.links, after.document_date, after.created_at)
         after = replace(after, archive_until_date=until)
@@ -119,7 +112,7 @@ def store(tx: WriteTx, before: DocumentRow, after: DocumentRow) -> Document:
 
 def link(tx: WriteTx, row: DocumentRow, links: Sequence[DocumentLink]) -> Document:
     """Let a document belong to more than before. Raises `Problem` `limit_reached`."""
-    after = [*row.links, *(one for one in links if one not in row.links)]
+    after = [*row.links, *(added for added in links if added not in row.links)]
     if len(after) > MOST_LINKS:
         message = f"A document has at most {MOST_LINKS} links: take one away first."
         raise Problem("limit_reached", message, extra={"limit": MOST_LINKS})
@@ -137,8 +130,7 @@ def forget(tx: WriteTx, document_id: str) -> None:
     if row.size_bytes is not None:
         usage.take(tx, row.size_bytes)
     tx.run(_FORGET_ACCESSES, document_id=document_id)
-    tx.run(_FORGET, document_id=document_id)
-    index_queue.put(tx, document_id)
+    DOCUMENTS.delete(tx, document_id)
 
 
 def get(tx: ReadTx, document_id: str, expected_version: int | None = None) -> DocumentRow:
@@ -168,17 +160,17 @@ def shown(tx: ReadTx, row: DocumentRow) -> Document:
     """The document as it is answered."""
     beside = tx.row(_SELECT_BESIDE, document_id=row.id)
     assert beside is not None, "stored"
-    return _shown(tx, row, beside)
+    return _shown_document(tx, row, beside)
 
 
 def read(tx: ReadTx, values: Row) -> Document:
     """The document of a row that was selected with `SELECT`, as it is answered."""
-    return _shown(tx, DOCUMENTS.read(tx, values[:_WIDTH]), values[_WIDTH:])
+    return _shown_document(tx, DOCUMENTS.read(tx, values[:_WIDTH]), values[_WIDTH:])
 
 
 def recent(tx: ReadTx, reader: str, count: int) -> list[RecentDocument]:
     """What somebody read last, the latest first."""
-    return [_recent(tx, row) for row in tx.rows(_SELECT_RECENT, reader=reader, count=count)]
+    return [_recent_document(tx, row) for row in tx.rows(_SELECT_RECENT, reader=reader, count=count)]
 
 
 def note_access(tx: WriteTx, document_id: str, reader: str) -> None:
@@ -188,15 +180,15 @@ def note_access(tx: WriteTx, document_id: str, reader: str) -> None:
 
 def same_content(tx: ReadTx, sha256: str, but: str) -> str | None:
     """Another document of the organization with these bytes."""
-    found: str | None = tx.value(_SELECT_SAME_CONTENT, sha256=sha256, id=but)
-    return found
+    document_id: str | None = tx.value(_SELECT_SAME_CONTENT, sha256=sha256, id=but)
+    return document_id
 
 
 def named(tx: ReadTx, row: DocumentRow) -> str | None:
     """Another document beside it that has its name, in any letter case."""
     sought = {"of": row.folder_id or "", "name_key": name_key(row.name), "id": row.id}
-    found: str | None = tx.value(_SELECT_NAMED, **sought)
-    return found
+    document_id: str | None = tx.value(_SELECT_NAMED, **sought)
+    return document_id
 
 
 def ids_in(tx: ReadTx, folder_ids: Sequence[str]) -> list[str]:
@@ -210,8 +202,6 @@ def trash(tx: WriteTx, document_ids: Sequence[str]) -> None:
         row = DOCUMENTS.get(tx, id_)
         parses.withdraw(tx, id_)
         DOCUMENTS.update(tx, replace(row, status="deleted", deleted_at=tx.now, upload_hash=None))
-        if row.status == UPLOADED:
-            index_queue.put(tx, id_)
 
 
 def renew_pictures(tx: WriteTx) -> None:
@@ -219,7 +209,8 @@ def renew_pictures(tx: WriteTx) -> None:
     for id_, address in tx.rows(_SELECT_PICTURES):
         parsed = variants.parse_address(address)
         if parsed is not None:
-            tx.run(_SET_PICTURE, id=id_, address=variants.new_address(id_, *parsed[1:]), updated_at=tx.updated_at)
+            renewed = variants.new_address(id_, *parsed[1:])
+            DOCUMENTS.update(tx, replace(DOCUMENTS.get(tx, id_), thumbnail_url=renewed))
 
 
 def leave_folders(tx: WriteTx, folder_ids: Sequence[str]) -> None:
@@ -228,11 +219,11 @@ def leave_folders(tx: WriteTx, folder_ids: Sequence[str]) -> None:
         tx.run(_LEAVE_FOLDER, folder_id=id_)
 
 
-def _recent(tx: ReadTx, values: Row) -> RecentDocument:
+def _recent_document(tx: ReadTx, values: Row) -> RecentDocument:
     return project(read(tx, values[1:]), RecentDocument, read_at=Instant(values[0]))
 
 
-def _shown(tx: ReadTx, row: DocumentRow, beside: Row) -> Document:
+def _shown_document(tx: ReadTx, row: DocumentRow, beside: Row) -> Document:
     last, *columns = beside
     parse, extracted = parses.shown(tuple(columns))
     hidden = {} if row.status != "pending_upload" else {"size_bytes": None, "sha256": None}

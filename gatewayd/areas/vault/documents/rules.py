@@ -39,8 +39,8 @@ def type_of(name: str) -> str:
     _, dot, ending = name.rpartition(".")
     if dot and (more := _MORE_TYPES.get(ending.lower())) is not None:
         return more
-    found, coding = _TYPES.guess_type(name)
-    return UNKNOWN_TYPE if found is None or coding is not None else found
+    media_type, coding = _TYPES.guess_type(name)
+    return UNKNOWN_TYPE if media_type is None or coding is not None else media_type
 
 
 def refuse_missing_folder(tx: ReadTx, folder_id: str) -> None:
@@ -71,11 +71,11 @@ def refuse_lines_of_others(caller: Caller, before: Iterable[DocumentLink], after
 
     What is allocated of a line has its documents, and evidence counts them.
     """
-    if _lines(before) != _lines(after) and BOOKS not in caller.scopes:
+    if _bank_line_ids(before) != _bank_line_ids(after) and BOOKS not in caller.scopes:
         raise ScopeLacking(("vault:write", BOOKS))
 
 
-def _lines(links: Iterable[DocumentLink]) -> set[str]:
+def _bank_line_ids(links: Iterable[DocumentLink]) -> set[str]:
     return {link.id for link in links if link.type == "bank_transaction"}
 
 

@@ -47,7 +47,9 @@ class DocumentLink(Part, frozen=True, kw_only=True):
     """What a document belongs to."""
 
     type: LinkType
+    """What kind of thing it belongs to."""
     id: Id
+    """The id of the property, tenancy, certificate, invoice, bank transaction, business or client."""
 
 
 MOST_LINKS = 20
@@ -60,36 +62,53 @@ class StoredDocument(Response, frozen=True, kw_only=True):
     id: Id
     external_id: str | None
     name: str
+    """What people call it; several documents of a folder may have one name."""
     original_name: str
+    """The name that it was created with, whatever it is called since."""
     mime_type: str
+    """The media type that was given, else the one that the ending of its name says."""
     size_bytes: int | None
+    """How many bytes were received. Null: they are not confirmed."""
     sha256: str | None
+    """SHA-256 of the bytes that were received, in lower-case hexadecimal. Null: they are not confirmed."""
     page_count: int | None
+    """How many pages it has. Null: it was not read so far, or its kind has no pages."""
     folder_id: Id | None
+    """The folder that it lies in. Null: at the top."""
     starred: bool
+    """Whether it has a star, which is the organization's and not one user's."""
     thumbnail_url: str | None
+    """Where a picture of it is: an https address, or a path of the vault. Null: there is none."""
     contract_id: str | None
+    """The id of a contract in a system of yours, which is never checked. Null: none."""
     document_date: DateText | None
+    """The document's own date, as somebody said or as it was read. Null: none is known."""
     links: list[DocumentLink]
+    """What it belongs to: properties, invoices, bank transactions and others."""
     created_by: str
+    """The user who created it, or the credential where there is no user."""
     deleted_at: Timestamp | None
+    """When it was put into the trash. Null: it is not there."""
     archive_until_date: DateText | None
+    """The last day on which it has to be kept, as a record of a business: until then it stays in the trash. Null:
+    nothing asks for that."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
 
 
 class Document(StoredDocument, frozen=True, kw_only=True):
-    """A document. `sizeBytes` and `sha256` are of the bytes that were received, and null until they are confirmed.
-
-    `folderId` null: at the top. A star is the organization's. `lastAccessedAt`: when anybody read it last. `parse` is
-    how far its reading has come, `extracted` what was found; null: nothing was, so far.
-    """
+    """A document."""
 
     status: DocumentStatus
+    """`pending_upload`: its bytes are to come, or to be confirmed; `upload_expired`: none came within 24 hours;
+    `uploaded`: they are there; `deleted`: it is in the trash."""
     last_accessed_at: Timestamp | None
+    """When anybody read it last. Null: nobody did."""
     parse: DocumentParse
+    """How far the reading of its text has come."""
     extracted: ExtractedFacts | None
+    """What it seems to be by its text. Null: it was not read so far, or could not be."""
 
 
 class DocumentRow(StoredDocument, frozen=True, kw_only=True):
@@ -110,41 +129,53 @@ class DocumentRow(StoredDocument, frozen=True, kw_only=True):
 
 
 class RecentDocument(Document, frozen=True, kw_only=True):
-    """A document, and when the caller's user read it last."""
+    """A document, and when it was read last."""
 
     read_at: Timestamp
+    """When the caller's user read it last; what a key read counts as its owner's."""
 
 
 class Upload(Response, frozen=True, kw_only=True):
-    """Where the bytes go: one request of `method` with `headers`, whose body they are. Nobody else is to see `url`."""
+    """Where the bytes of a document go: one request, whose body they are."""
 
     url: str
+    """The URL, which takes the bytes once and needs no other credential: nobody else is to see it."""
     method: Literal["PUT"]
+    """The method of that request."""
     headers: dict[str, str]
+    """The headers of that request."""
     expires_at: Timestamp
+    """When the URL ends: 24 hours after the record was created."""
     max_bytes: int
+    """How many bytes it takes at most: the `sizeBytes` that were given, else what the settings of the server allow."""
 
 
 class CreatedDocument(Response, frozen=True, kw_only=True):
     """The record of a document whose bytes are to come."""
 
     document: Document
+    """The record, which is `pending_upload` until the bytes are confirmed."""
     upload: Upload
+    """Where the bytes are to be sent."""
 
 
 class ListDocuments(PageRequest, frozen=True, kw_only=True):
     """Filters and order of a list of documents."""
 
     sort: Sort = "createdAt"
+    """`name`: from A to Z; `createdAt`: newest first; `documentDate`: latest first; `size`: largest first."""
     external_id: ExternalId | None = None
     parse_status: ParseStatus | None = None
+    """Only those whose reading has come so far."""
 
 
 class GetFolderDocuments(ListDocuments, frozen=True, kw_only=True):
-    """Of which folder; `recursive`: and of those below it."""
+    """The documents of which folder."""
 
     folder_id: Id
+    """The folder that they lie in."""
     recursive: bool = False
+    """Whether those in the folders below it are listed too."""
 
 
 class GetStarredDocuments(PageRequest, frozen=True, kw_only=True):
@@ -156,44 +187,60 @@ class ListTrash(PageRequest, frozen=True, kw_only=True):
 
 
 class GetRecentDocuments(Request, frozen=True, kw_only=True):
-    """How many of those that the caller's user read last."""
+    """Those that the caller's user read last."""
 
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
 
 
 class CreateDocumentRecord(Request, frozen=True, kw_only=True):
-    """A document to come. `sizeBytes` and `sha256` are compared with what is received, where they are given."""
+    """A document to come."""
 
     name: VaultName
+    """What people call it, without slashes and control characters; several documents of a folder may have one name."""
     folder_id: Id | None = None
+    """The folder that it is to lie in. Null: at the top, where a new document lies by default."""
     mime_type: MimeType | None = None
+    """The media type. Left out: the one that the ending of its name says."""
     size_bytes: SizeBytes | None = None
+    """How many bytes are to come: another number is refused. Left out: it is not compared."""
     sha256: Sha256 | None = None
+    """SHA-256 of the bytes to come, in lower-case hexadecimal: other bytes are refused. Left out: it is not
+    compared."""
     document_date: Date | None = None
+    """The document's own date; of a new document by default the one that is read in it, if any."""
     contract_id: ContractId | None = None
+    """The id of a contract in a system of yours, which is never checked."""
     links: DocumentLinks | None = None
+    """What it belongs to, at most 20 things; a link to a bank transaction needs `accounting:write` as well."""
     on_duplicate: OnDuplicate = "allow"
+    """Whether a document is refused, `reject`, where another one has the same bytes, or taken all the same, `allow`."""
     external_id: ExternalId | None = None
 
 
 class ConfirmUpload(Request, frozen=True, kw_only=True):
-    """Which document's bytes are there. `sizeBytes` and `sha256` are compared with them, where they are given."""
+    """Which document's bytes are there."""
 
     document_id: Id
+    """The document whose bytes were sent."""
     size_bytes: SizeBytes | None = None
+    """How many bytes were sent: another number is refused. Left out: it is not compared."""
     sha256: Sha256 | None = None
+    """SHA-256 of the bytes that were sent, in lower-case hexadecimal: others are refused. Left out: it is not
+    compared."""
 
 
 class GetDocument(Request, frozen=True, kw_only=True):
     """Which document."""
 
     document_id: Id
+    """The document."""
 
 
 class UpdateDocument(Request, frozen=True, kw_only=True):
     """The fields to change, at least one. `unique`: not where another document in the folder has the name."""
 
     document_id: Id
+    """The document to change."""
     expected_version: Version | None = None
     name: VaultName | UnsetType = UNSET
     folder_id: Id | UnsetType | None = UNSET
@@ -202,19 +249,23 @@ class UpdateDocument(Request, frozen=True, kw_only=True):
     links: DocumentLinks | UnsetType = UNSET
     external_id: ExternalId | UnsetType | None = UNSET
     unique: bool = False
+    """Whether to refuse a name that another document of the folder has."""
 
 
 class ToggleDocumentStar(Request, frozen=True, kw_only=True):
-    """Whether there is to be a star; absent: the opposite of now, so that who retries should send it."""
+    """Whether a document is to have a star."""
 
     document_id: Id
+    """The document."""
     starred: bool | None = None
+    """Whether it is to have a star. Left out: the opposite of now, at a retry too."""
 
 
 class UpdateDocumentFolder(Request, frozen=True, kw_only=True):
     """The folder that a document is to lie in; null: at the top."""
 
     document_id: Id
+    """The document to move."""
     folder_id: Id | None
 
 
@@ -222,14 +273,17 @@ class UpdateDocumentContractId(Request, frozen=True, kw_only=True):
     """The contract of another system that a document belongs to; null: to none."""
 
     document_id: Id
+    """The document to change."""
     contract_id: ContractId | None
 
 
 class SetDocumentThumbnailUrl(Request, frozen=True, kw_only=True):
-    """Where a picture of a document is; null: nowhere."""
+    """Where a picture of a document is."""
 
     document_id: Id
+    """The document."""
     thumbnail_url: ThumbnailUrl | None
+    """Where the picture is: an https address, or a path of the vault. It is never fetched here. Null: nowhere."""
 
 
 class DeletedDocument(Response, frozen=True, kw_only=True):
@@ -237,25 +291,33 @@ class DeletedDocument(Response, frozen=True, kw_only=True):
 
     id: Id
     deleted: Literal[True]
+    """Always true."""
 
 
 class BulkMoveDocuments(Request, frozen=True, kw_only=True):
-    """Documents, and the folder that they are to lie in; null: at the top. `partial`: those that can be moved."""
+    """Documents, and the folder that they are to lie in."""
 
     document_ids: Annotated[list[Id], Meta(min_length=1, max_length=500)]
+    """The documents to move."""
     folder_id: Id | None
+    """The folder that they are to lie in. Null: at the top."""
     partial: bool = False
+    """Whether those that there are are moved although others are unknown or in the trash; else none is."""
 
 
 class FailedMove(Response, frozen=True, kw_only=True):
     """A document that was not moved, and why."""
 
     id: str
+    """The id of the document, as it was given."""
     code: Literal["not_found"]
+    """`not_found`: there is no such document, or it is in the trash."""
 
 
 class BulkMoved(Response, frozen=True, kw_only=True):
     """What was moved, and what was not."""
 
     moved: list[Id]
+    """The ids of the documents that were moved."""
     failed: list[FailedMove]
+    """The documents that were not moved; there are some with `partial` alone."""

@@ -10,24 +10,30 @@ from gatewayd.contract.wire import Id, Request, Response
 
 
 class GenerateAndCacheThumbnail(Request, frozen=True, kw_only=True):
-    """Of which page, and how many pixels wide."""
+    """Of which page, and how wide."""
 
     document_id: Id
+    """The document, whose bytes have to be there."""
     page: Annotated[int, Meta(ge=1, le=10_000)] = 1
+    """The page to draw, the first being 1."""
     width: Annotated[int, Meta(ge=64, le=1024)] = 320
+    """How many pixels wide the picture is to be; a small one is not made larger."""
 
 
 class CachedThumbnail(Response, frozen=True, kw_only=True):
-    """A picture, and the document that names it now. `thumbnailUrl` is a path of the vault that gives it, WebP.
-
-    Whoever has that path sees the picture, without another credential, as long as the document names it.
-    """
+    """A picture of a page, and the document that names it now."""
 
     document: Document
+    """The document, whose `thumbnailUrl` leads to the picture."""
     thumbnail_url: str
+    """The path of the vault that gives the picture, as WebP, to whoever has it, for as long as the document names
+    it."""
     width: int
+    """How many pixels wide the picture is."""
     height: int
+    """How many pixels high the picture is."""
     cached: Literal[True]
+    """Always true: the picture is kept."""
 
 
 OPERATIONS: Final = (

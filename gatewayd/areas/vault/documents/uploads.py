@@ -85,10 +85,10 @@ def standing(tx: ReadTx, token: str) -> Expected | None:
 
     None: there is no such token, it has expired, or its organization is suspended.
     """
-    found = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
-    if found is None or suspensions.is_suspended(tx, found[0]):
+    values = tx.row(_SELECT_ANY_ORG, hash=hash_token(token))
+    if values is None or suspensions.is_suspended(tx, values[0]):
         return None
-    org_id, id_ = found
+    org_id, id_ = values
     tx.bind(org_id)
     row = DOCUMENTS.get(tx, id_)
     return None if row.upload_expires_at <= tx.now else Expected(org_id, row)
@@ -130,7 +130,7 @@ def declare(tx: WriteTx, token: str, size: int, organization_bytes: int) -> Expe
 def end(tx: WriteTx, token: str) -> DocumentRow | None:
     """End an upload: its URL takes nothing any more, and the record is that of one that expired. None as in `find`."""
     expected = find(tx, token)
-    return None if expected is None else _end(tx, expected.row)
+    return None if expected is None else _end_upload(tx, expected.row)
 
 
 def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
@@ -140,10 +140,10 @@ def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
 
 def end_of(tx: WriteTx, document_id: str) -> DocumentRow:
     """End the upload of a document. Raises `Problem` `not_found`."""
-    return _end(tx, DOCUMENTS.get(tx, document_id))
+    return _end_upload(tx, DOCUMENTS.get(tx, document_id))
 
 
-def _end(tx: WriteTx, row: DocumentRow) -> DocumentRow:
+def _end_upload(tx: WriteTx, row: DocumentRow) -> DocumentRow:
     return DOCUMENTS.update(tx, replace(row, upload_hash=None, upload_expires_at=Instant(tx.now)))
 
 

@@ -29,28 +29,28 @@ TOP = "root"
 
 
 def get_folders(tx: ReadTx, caller: Caller, request: GetFolders) -> Listing[Folder]:
-    """List folders by path.
+    """List folders by path: those in a folder, at the top, or all.
 
-    Of a folder, of the top, or all of them. With `includeCounts` each tells what it holds.
+    With `includeCounts` each tells how many documents and folders it holds.
     """
     tree = Tree(tx)
     counts = rows.document_counts(tx) if request.include_counts else None
     parent_id = None if request.parent_id == TOP else request.parent_id
     if parent_id is not None:
         FOLDERS.get(tx, parent_id)
-    found = [
+    folders = [
         rows.shown(tree, row, counts)
         for row in rows.every(tx)
         if (request.parent_id is None or row.parent_id == parent_id) and request.external_id in (None, row.external_id)
     ]
-    found.sort(key=_by_path)
+    folders.sort(key=_by_path)
     after = cursor_key(request, str)
     if after is not None:
-        ids = [folder.id for folder in found]
+        ids = [folder.id for folder in folders]
         if after[0] not in ids:
             raise Problem("invalid_cursor", "The folder behind which the page begins is gone: begin anew.")
-        del found[: ids.index(after[0]) + 1]
-    page, more = fill(iter(found[: request.limit + 1]), request.limit, lambda folder: len(encode(folder)))
+        del folders[: ids.index(after[0]) + 1]
+    page, more = fill(iter(folders[: request.limit + 1]), request.limit, lambda folder: len(encode(folder)))
     return Listing.of([encode(folder) for folder in page], next_cursor(request, (page[-1].id,)) if more else None)
 
 

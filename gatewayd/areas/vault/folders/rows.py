@@ -10,13 +10,17 @@ from gatewayd.areas.vault.folders.shapes import Folder, FolderRow
 from gatewayd.areas.vault.names import name_key
 from gatewayd.contract.wire import project
 from gatewayd.errors import Problem
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, RemovableTable, WriteTx
 
 MAX_FOLDERS: Final = 10_000  # Chosen
 MAX_DEPTH: Final = 32  # Domain A7
 
-FOLDERS = Table(
-    "vault_folders", FolderRow, kind="folder", prefix="fld", written={"name_key": lambda row: name_key(row.name)}
+FOLDERS = RemovableTable(
+    "vault_folders",
+    FolderRow,
+    kind="folder",
+    prefix="fld",
+    written={"name_key": lambda row: name_key(row.name)},
 )
 _SELECT_TREE = "SELECT id, parent_id, name FROM vault_folders WHERE org_id = :org_id"
 _SELECT_ALL = f"{FOLDERS.select} ORDER BY id"
@@ -29,7 +33,6 @@ _COUNT_DOCUMENTS = """
 SELECT folder_id, count(id) FROM vault_documents
 WHERE org_id = :org_id AND status <> 'deleted' AND folder_id IS NOT NULL GROUP BY folder_id
 """
-_DELETE = "DELETE FROM vault_folders WHERE org_id = :org_id AND id = :id"
 
 
 class Place(NamedTuple):
@@ -52,12 +55,12 @@ class Tree:
 
     def place(self, folder_id: str) -> Place:
         """Where a folder of the tree is."""
-        found = self._places.get(folder_id)
-        if found is None:
+        place = self._places.get(folder_id)
+        if place is None:
             parent_id, name = self._of[folder_id]
             above = Place("", 0) if parent_id is None else self.place(parent_id)
-            found = self._places[folder_id] = Place(f"{above.path}/{name}", above.depth + 1)
-        return found
+            place = self._places[folder_id] = Place(f"{above.path}/{name}", above.depth + 1)
+        return place
 
     def inside(self, folder_id: str | None) -> list[str]:
         """The folders in a folder; None: at the top."""
@@ -65,10 +68,10 @@ class Tree:
 
     def below(self, folder_id: str) -> list[str]:
         """A folder and all below it, each before what lies in it."""
-        found = [folder_id]
-        for id_ in found:
-            found += self._in[id_]
-        return found
+        ids = [folder_id]
+        for id_ in ids:
+            ids += self._in[id_]
+        return ids
 
     def height(self, folder_id: str) -> int:
         """How many levels a folder and what is below it have."""
@@ -102,8 +105,8 @@ def shown(tree: Tree, row: FolderRow, counts: dict[str, int] | None = None) -> F
 
 def named(tx: ReadTx, parent_id: str | None, name: str, but: str = "") -> str | None:
     """The folder of that name, in any letter case, in another or at the top; `but` is one that is not meant."""
-    found: str | None = tx.value(_SELECT_NAMED, of=parent_id or "", name_key=name_key(name), id=but)
-    return found
+    folder_id: str | None = tx.value(_SELECT_NAMED, of=parent_id or "", name_key=name_key(name), id=but)
+    return folder_id
 
 
 def refuse_taken(tx: ReadTx, row: FolderRow) -> None:
@@ -127,4 +130,4 @@ def add(tx: WriteTx, row: FolderRow) -> FolderRow:
 def delete(tx: WriteTx, folder_ids: list[str]) -> None:
     """Delete folders that hold no documents; what lies in another comes behind it."""
     for id_ in reversed(folder_ids):
-        tx.run(_DELETE, id=id_)
+        FOLDERS.delete(tx, id_)

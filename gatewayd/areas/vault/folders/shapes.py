@@ -19,25 +19,29 @@ class FolderRow(Response, frozen=True, kw_only=True):
     id: Id
     external_id: str | None
     name: str
+    """What people call it; each name is taken once in a folder, whatever its letter case."""
     parent_id: Id | None
+    """The folder that it lies in. Null: at the top."""
     created_by: str
+    """The user who created it, or the credential where there is no user."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
 
 
 class Folder(FolderRow, frozen=True, kw_only=True):
-    """A folder. `path` begins and is divided by slashes; a folder at the top has depth 1.
-
-    The counts are null unless `includeCounts` asks for them: of documents and folders in the folder itself, and of the
-    documents in it and below it.
-    """
+    """A folder."""
 
     path: str
+    """The names of the folders from the top down to this one; it begins with a slash, and slashes are between them."""
     depth: int
+    """How deep it lies: 1 at the top, 32 at most."""
     document_count: int | None
+    """How many documents lie in the folder itself. Null: `includeCounts` was not given."""
     folder_count: int | None
+    """How many folders lie in the folder itself. Null: `includeCounts` was not given."""
     total_document_count: int | None
+    """How many documents lie in the folder and in those below it. Null: `includeCounts` was not given."""
 
 
 class GetFolders(PageRequest, frozen=True, kw_only=True):
@@ -45,14 +49,17 @@ class GetFolders(PageRequest, frozen=True, kw_only=True):
 
     parent_id: ParentFilter | None = None
     include_counts: bool = False
+    """Whether each folder tells how many documents and folders it holds."""
     external_id: ExternalId | None = None
 
 
 class CreateFolder(Request, frozen=True, kw_only=True):
-    """A new folder. `parentId` null or absent: at the top."""
+    """A new folder."""
 
     name: VaultName
+    """What people call it, without slashes and control characters; taken once in a folder, whatever its letter case."""
     parent_id: Id | None = None
+    """The folder that it is to lie in. Left out: at the top."""
     external_id: ExternalId | None = None
 
 
@@ -60,6 +67,7 @@ class UpdateFolderName(Request, frozen=True, kw_only=True):
     """The name that a folder is to have."""
 
     folder_id: Id
+    """The folder to rename."""
     name: VaultName
     expected_version: Version | None = None
 
@@ -68,15 +76,18 @@ class UpdateFolderParent(Request, frozen=True, kw_only=True):
     """The folder that a folder is to lie in; null: at the top."""
 
     folder_id: Id
+    """The folder to move."""
     parent_id: Id | None
     expected_version: Version | None = None
 
 
 class DeleteFolder(Request, frozen=True, kw_only=True):
-    """Which folder, with all that is in it. `expectedCount`: how many documents the caller thinks that are."""
+    """Which folder, with all that is in it."""
 
     folder_id: Id
+    """The folder to delete, with those below it."""
     expected_count: Annotated[int, Meta(ge=0)] | None = None
+    """How many documents you think are in it and below: another number is refused. Left out: it is not compared."""
 
 
 class DeletedFolder(Response, frozen=True, kw_only=True):
@@ -84,4 +95,6 @@ class DeletedFolder(Response, frozen=True, kw_only=True):
 
     id: Id
     deleted_folders: int
+    """How many folders were deleted: itself and those below it."""
     deleted_documents: int
+    """How many documents went into the trash."""

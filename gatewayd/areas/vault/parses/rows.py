@@ -195,7 +195,7 @@ def count_waiting(tx: ReadTx, most: int) -> int:
 
 
 def queue(tx: WriteTx, document_id: str) -> None:
-    """Let a document be read that can be now: it was confirmed, or came out of the trash before it was read."""
+    """Queue a document for reading: it was confirmed, or came out of the trash before it was read."""
     tx.run(_QUEUE, document_id=document_id, retries_max=len(WAITS))
     tx.announce(TOPIC)
 
@@ -218,7 +218,10 @@ def next_head(tx: ReadTx, after: str) -> Head | None:
 
 
 def is_due(tx: ReadTx, due_at: Instant) -> bool:
-    """Whether it is time. What is due later than the longest wait was written by a clock that was ahead: it is."""
+    """Whether it is time for an attempt.
+
+    What is due later than after the longest wait was written by a clock that was ahead, and is due now.
+    """
     return not tx.now < due_at <= tx.now + WAITS[-1]
 
 
@@ -230,19 +233,21 @@ def due(tx: ReadTx, count: int) -> list[str]:
 
 def begin(tx: WriteTx, document_id: str) -> tuple[int, int]:
     """Put an attempt at a document that is due on record; answers its number, and which of the retries it is."""
-    found = tx.row(_BEGIN, document_id=document_id)
-    assert found is not None, "due"
-    attempt, retries = found
+    values = tx.row(_BEGIN, document_id=document_id)
+    assert values is not None, "due"
+    attempt, retries = values
     tx.run(_ADD_ATTEMPT, document_id=document_id, attempt=attempt)
     return attempt, retries
 
 
-def succeed(tx: WriteTx, document_id: str, attempt: int, text_chars: int, found: tuple[str, str | None, Facts]) -> bool:
-    """Record that an attempt succeeded; `found` are engine, language and facts.
+def succeed(
+    tx: WriteTx, document_id: str, attempt: int, text_chars: int, reading: tuple[str, str | None, Facts]
+) -> bool:
+    """Record that an attempt succeeded; `reading` is engine, language and facts.
 
     False: the document is gone for good, or the attempt is not its own any more.
     """
-    engine, language, facts = found
+    engine, language, facts = reading
     extracted = msgspec.json.encode(facts).decode()
     values = {"text_chars": text_chars, "engine": engine, "language": language, "extracted": extracted}
     if not tx.run(_SUCCEED, document_id=document_id, attempt=attempt, **values):

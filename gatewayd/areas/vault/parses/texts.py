@@ -18,6 +18,7 @@ def replace(tx: WriteTx, document_id: str, pages: Sequence[Page]) -> None:
     """Store the text of a document, in the place of what was read before."""
     forget(tx, document_id)
     tx.run_each(_ADD, [(tx.org_id, document_id, page.number, page.text) for page in pages])
+    tx.changed("vault_pages", document_id, None, document_id)
 
 
 def text_of(tx: ReadTx, document_id: str) -> Iterator[str]:

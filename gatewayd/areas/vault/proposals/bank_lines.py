@@ -73,10 +73,10 @@ class BankLines:
         bill = None if any(link.type == "bank_transaction" for link in document.links) else _bill(document)
         if bill is None or self._is_ours(bill.sender):
             return []
-        found = sorted(self._rated(bill), key=lambda match: -match.score)[:_MOST]
-        if len(found) > 1 and found[0].score == found[1].score:
-            found = [match._replace(score=max(match.score - _AMBIGUOUS, 1)) for match in found]
-        return found
+        matches = sorted(self._rated(bill), key=lambda match: -match.score)[:_MOST]
+        if len(matches) > 1 and matches[0].score == matches[1].score:
+            matches = [match._replace(score=max(match.score - _AMBIGUOUS, 1)) for match in matches]
+        return matches
 
     def _rated(self, bill: _Bill) -> Iterator[Match]:
         for account_id in self._accounts_in(bill.currency):
@@ -101,7 +101,7 @@ class BankLines:
 
 
 def _bill(document: Document) -> _Bill | None:
-    """What a document is compared by; None: without date or total, or with one that is no amount, by nothing."""
+    """What a document is compared by; None: it has no date, no total, or a total that is no amount."""
     facts = document.extracted
     date = document.document_date or (None if facts is None else facts.date)
     if facts is None or facts.total is None or date is None:
@@ -127,12 +127,12 @@ def _match(bill: _Bill, line: BankLine) -> Match | None:
         return None
     score = _NEAR - abs(days) if is_near else _LATER - (days - _NEAR_DAYS) // 5
     score = min(score + _NAMED * is_named + _NUMBERED * is_numbered, _BEST)
-    said = [f"{Money(bill.total, bill.currency)} {bill.currency} went out {_when(days)}"]
+    said = [f"{Money(bill.total, bill.currency)} {bill.currency} went out {_days_apart_text(days)}"]
     said += ["the sender is named"] * is_named + ["its number is in the text"] * is_numbered
     return Match(line, score, f"{', '.join(said)}.")
 
 
-def _when(days: int) -> str:
+def _days_apart_text(days: int) -> str:
     if days == 0:
         return "on its date"
     number = "a day" if abs(days) == 1 else f"{abs(days)} days"

@@ -21,20 +21,24 @@ class AcceptProposal(Request, frozen=True, kw_only=True):
     """Which of the bank transactions that are proposed for a document it belongs to."""
 
     document_id: Id
+    """The document that proposes it."""
     bank_transaction_id: Id
+    """The bank transaction that it belongs to, one of those that are proposed for it."""
 
 
 class DismissProposal(Request, frozen=True, kw_only=True):
     """The document of which nothing is to be proposed any more."""
 
     document_id: Id
+    """The document of which nothing is to be proposed any more."""
 
 
 def accept_proposal(tx: WriteTx, caller: Caller, request: AcceptProposal) -> Document:
     """Let a document belong to one of the bank transactions that are proposed for it.
 
-    It is linked to it, and a document of whatever is allocated of it, now or later, so that profit and loss counts
-    those expenses as documented; what lies in a closed period stays as it is. To accept the same again changes nothing.
+    It is linked to that transaction, and becomes evidence for whatever is allocated of it, now or later, so that profit
+    and loss counts those expenses as documented; what lies in a closed period stays as it is. To accept the same again
+    changes nothing.
     """
     document = rows.document_named(
         tx, request.document_id, Reference("bankTransactionId", "bank_transaction", request.bank_transaction_id)
@@ -49,7 +53,10 @@ def accept_proposal(tx: WriteTx, caller: Caller, request: AcceptProposal) -> Doc
 
 
 def dismiss_proposal(tx: WriteTx, caller: Caller, request: DismissProposal) -> Document:
-    """Let nothing be proposed for a document any more, also where it is read anew. Again changes nothing."""
+    """Let nothing be proposed for a document any more, also where it is read anew.
+
+    To dismiss it again changes nothing.
+    """
     document = rows.document_named(tx, request.document_id)
     if rows.is_open(rows.find(tx, document.id), "dismissed", None):
         rows.decide(tx, document.id, "dismissed", None, caller.reference)

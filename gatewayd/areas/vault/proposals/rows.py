@@ -64,8 +64,8 @@ def _kind_of(facts: Facts) -> ProposalKind | None:
     """What kind of proposals may follow; None: none. Without a postcode no property is found for a certificate."""
     if facts.kind in _BILLS and facts.total is not None:
         return "bank_line"
-    found = facts.certificate
-    is_of_property = found is not None and found.type != "other" and found.postcode is not None
+    certificate = facts.certificate
+    is_of_property = certificate is not None and certificate.type != "other" and certificate.postcode is not None
     return "certificate" if is_of_property else None
 
 
@@ -88,9 +88,9 @@ def forget(tx: WriteTx, document_id: str) -> None:
 
 def undecided(tx: ReadTx, kind: ProposalKind | None, before: str, count: int) -> Iterator[Document]:
     """Documents on which nobody has decided, newest first, of one kind or of all."""
-    asked = {"before": before, "count": count}
-    found = tx.each(_SELECT_OPEN, **asked) if kind is None else tx.each(_SELECT_OPEN_OF_KIND, kind=kind, **asked)
-    for values in found:
+    bounds = {"before": before, "count": count}
+    rows = tx.each(_SELECT_OPEN, **bounds) if kind is None else tx.each(_SELECT_OPEN_OF_KIND, kind=kind, **bounds)
+    for values in rows:
         yield documents.read(tx, values)
 
 

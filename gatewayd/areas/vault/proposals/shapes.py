@@ -14,77 +14,105 @@ Score = Annotated[int, Meta(ge=0, le=100, description="How sure it is, of 100.")
 
 
 class ListDocumentProposals(PageRequest, frozen=True, kw_only=True):
-    """Of one document, or of one kind; else all that nobody has decided."""
+    """Of one document, or of one kind; else all on which nobody has decided."""
 
     document_id: Id | None = None
+    """Only what this document proposes."""
     kind: ProposalKind | None = None
+    """Only documents that propose bank transactions, `bank_line`, or certificates of properties, `certificate`."""
 
 
 class ProposedCertificate(Response, frozen=True, kw_only=True):
-    """What `landlord.createCertificate` would be given, as it was read; null: it was not found.
-
-    Without `issuedDate` whoever accepts it has to say it. `address` is that of the document.
-    """
+    """What `landlord.createCertificate` would be given, as it was read in the document."""
 
     property_id: Id
+    """The property that it is probably of."""
     property_name: str
+    """What that property is called."""
     unit_id: str | None
+    """The unit that it is probably of. Null: the whole property."""
     type: CertificateType
+    """Which certificate it is."""
     issued_date: DateText | None
+    """The day on which it was issued: the date that somebody gave the document, else the one that was read. Null: it
+    was not found, and whoever accepts it has to give it."""
     expiry_date: DateText | None
+    """The last day on which it holds. Null: it was not found, and follows from its type."""
     reference: str | None
+    """The number that its issuer gave it. Null: it was not found."""
     issuer_name: str | None
+    """Who issued it. Null: it was not found."""
     issuer_registration: str | None
+    """The issuer's registration number, with Gas Safe or NICEIC for example. Null: it was not found."""
     result: CertificateResult | None
+    """What the check found. Null: it was not found."""
     rating: EpcRating | None
+    """The band of an EPC, from `A`, the best, to `G`. Null: it was not found, or it is no EPC."""
     score: int | None
+    """The points of an EPC. Null: they were not found, or it is no EPC."""
     address: str | None
+    """The address that stands in the document, for comparing. Null: it was not found."""
 
 
 class DocumentProposal(Response, frozen=True, kw_only=True):
-    """What a document probably belongs to, and why.
-
-    A `bank_line` is for `vault.acceptProposal`: `bankTransactionId` to `currency` say which, and `amount` is money out.
-    A `certificate` is for `vault.acceptCertificate`: `certificate` says of which property. The others are null.
-    """
+    """What a document probably belongs to, and why."""
 
     kind: ProposalKind
+    """`bank_line`: money out that it is the bill or receipt of, for `vault.acceptProposal`; `certificate`: a
+    certificate of a property, for `vault.acceptCertificate`."""
     score: Score
     reason: str
+    """Why it probably is, for people."""
     bank_transaction_id: Id | None
+    """The bank transaction that it is proposed for. Null: it proposes a certificate."""
     account_id: Id | None
+    """The bank account of that transaction. Null: it proposes a certificate."""
     date: DateText | None
+    """The day of that transaction. Null: it proposes a certificate."""
     description: str | None
+    """What the bank wrote on that transaction. Null: it proposes a certificate."""
     amount: Amount | None
+    """What went out by that transaction, above 0. Null: it proposes a certificate."""
     currency: str | None
+    """The currency of `amount`. Null: it proposes a certificate."""
     certificate: ProposedCertificate | None
+    """The certificate that would be made. Null: it proposes a bank transaction."""
 
 
 class ProposingDocument(Response, frozen=True, kw_only=True):
-    """A document with what it proposes, the surest first; none: nothing fits so far.
-
-    `documentKind` to `counterparty` are what was read in it, as in its `extracted`.
-    """
+    """A document with what it proposes."""
 
     document_id: Id
+    """The document."""
     name: str
+    """What it is called."""
     document_kind: DocumentKind
+    """What kind of document it seems to be by its text; `other` where it was not read."""
     date: DateText | None
+    """The date that somebody gave it, else the one that was read in it. Null: neither is known."""
     total: str | None
+    """What is to be paid, or was, by its text: a decimal of `currency`. Null: it was not found."""
     currency: str | None
+    """The currency of `total`, by its ISO 4217 code. Null: it was not found."""
     counterparty: str | None
+    """Who sent or issued it, by its text. Null: it was not found."""
     proposals: list[DocumentProposal]
+    """What it proposes, of each kind the surest first. Empty: nothing fits so far."""
 
 
 class AcceptCertificate(Request, frozen=True, kw_only=True):
     """Of which of the properties that are proposed for a document its certificate is.
 
-    An absent field is as it is proposed; `unitId` null: of the whole property. Whatever else was misread can be mended
-    by `landlord.updateCertificate`.
+    Whatever else was misread can be mended by `landlord.updateCertificate`.
     """
 
     document_id: Id
+    """The document that proposes it, and which the certificate has from then on."""
     property_id: Id
+    """The property that it is of, one of those that are proposed."""
     unit_id: Id | UnsetType | None = UNSET
+    """The unit that it is of. Null: the whole property. Left out: as it is proposed."""
     issued_date: Date | UnsetType = UNSET
+    """The day on which it was issued. Left out: as it is proposed; required where that is null."""
     expiry_date: Date | UnsetType = UNSET
+    """The last day on which it holds. Left out: as it is proposed, else it follows from its type."""

@@ -1,37 +1,21 @@
-"""The outbox: what happened, written with the change itself, and one delivery for each subscription that wants it.
+"""The kinds of events that have rows of their own: promised by the specification, or told of a day that comes."""
 
-An event, its deliveries and the change behind it are one transaction: no crash can leave one of them without the
-others. An event nobody subscribed to is stored too: a subscription may ask for it later. Only this file inserts into
-`deliveries`; only `webhooks/delivery_queue.py` updates them.
-"""
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final
 
 import msgspec
 
-from gatewayd.clock import Instant, to_wire
-from gatewayd.contract.wire import Timestamp, encode
-from gatewayd.errors import invalid_field
-from gatewayd.store import WriteTx
-
-TOPIC: Final = "deliveries"
-"""Announced when there are new deliveries to send."""
-
-D = TypeVar("D")
-
-
-class EventData(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Root of the events' data. snake_case on the wire, as Spec §2 writes `lead_id`."""
+from gatewayd.events.kinds import EventData, EventKind
 
 
 class LeadCreated(EventData, frozen=True, kw_only=True):
     """A new lead was created in the CRM (Spec §2, §6)."""
 
     lead_id: str
+    """The lead."""
     source: str
+    """Where the lead came from."""
     status: str
+    """Its state when it was created."""
 
 
 class OpportunityStageChanged(EventData, frozen=True, kw_only=True):
@@ -39,37 +23,59 @@ class OpportunityStageChanged(EventData, frozen=True, kw_only=True):
 
     # Chosen: Spec §6 does not show the fields.
     opportunity_id: str
+    """The opportunity."""
     pipeline_id: str
+    """The pipeline that it runs through."""
     from_stage: str
+    """The stage that it left."""
     to_stage: str
+    """The stage that it came to."""
     changed_by: str
+    """Who moved it: a person, a key or the operator."""
     lead_id: str | None
+    """The lead that it came from; null: from none."""
 
 
 class ObligationDue(EventData, frozen=True, kw_only=True):
     """Something is due. Dates are London's; `days_until_due` is negative once the day has passed."""
 
     obligation_id: str
+    """The obligation."""
     kind: str
+    """What is owed: a return, a payment or a filing."""
     legal_entity_id: str
+    """Whose it is."""
     business_id: str | None
+    """The business that it is of; null: of the legal entity as a whole."""
     period_start_date: str
+    """The first day of what it is for."""
     period_end_date: str
+    """The last day of what it is for."""
     due_date: str
+    """The day by which it is due."""
     days_until_due: int
+    """Whole days until then; negative once the day has passed."""
     confidence: str
+    """Whether the authority confirmed it, or it was worked out from the law."""
 
 
 class CertificateExpiring(EventData, frozen=True, kw_only=True):
     """A certificate of a property is about to expire. Dates are London's."""
 
     certificate_id: str
+    """The certificate."""
     type: str
+    """Which certificate, licence, check or policy it is."""
     property_id: str
+    """The property that it is of."""
     unit_id: str | None
+    """The unit that it is of; null: the whole property."""
     business_id: str
+    """The business that lets the property."""
     expiry_date: str
+    """The last day on which it holds."""
     days_until_expiry: int
+    """Whole days until then."""
 
 
 class TenancyEnding(EventData, frozen=True, kw_only=True):
@@ -80,34 +86,53 @@ class TenancyEnding(EventData, frozen=True, kw_only=True):
     """
 
     tenancy_id: str
+    """The tenancy."""
     property_id: str
+    """The property that is let."""
     unit_id: str | None
+    """The unit that is let; null: the whole property."""
     business_id: str
+    """The business that lets it."""
     end_date: str
+    """The day of which is told: its end, the end of its term, or the expiry of a notice."""
     days_until_end: int
+    """Whole days until then."""
     notice_by: str | None
+    """Who gave notice; null: nobody, or nobody said who."""
     continues: bool
+    """Whether it goes on past that day until somebody leaves."""
 
 
 class RentOverdue(EventData, frozen=True, kw_only=True):
     """Rent was due and has not come. `arrears` is all that the tenancy owes, a decimal string of `currency`."""
 
     tenancy_id: str
+    """The tenancy."""
     property_id: str
+    """The property that is let."""
     unit_id: str | None
+    """The unit that is let; null: the whole property."""
     business_id: str
+    """The business that lets it."""
     due_date: str
+    """The day on which the rent was due."""
     days_overdue: int
+    """Whole days since then."""
     arrears: str
+    """All that the tenancy owes, a decimal string of `currency`."""
     currency: str
+    """The currency of the rent."""
 
 
 class CreditsLow(EventData, frozen=True, kw_only=True):
     """Credits run low under the organization's plan. Both amounts are decimal strings, of credits."""
 
     plan_id: str
+    """The plan that the organization is on."""
     balance: str
+    """The credits that are left."""
     included_credits: str
+    """The credits that the plan includes each month."""
 
 
 class FormSubmitted(EventData, frozen=True, kw_only=True):
@@ -115,35 +140,9 @@ class FormSubmitted(EventData, frozen=True, kw_only=True):
 
     # Chosen: the least that a form's event can say; nothing fires it.
     form_id: str
+    """The form."""
     submission_id: str
-
-
-class EventBody(msgspec.Struct, Generic[D], frozen=True, kw_only=True, rename="camel"):
-    """What a receiver gets: the bytes are the same in every attempt of one delivery, and of its replays (Spec §2).
-
-    `id` is the first delivery's, so that a receiver recognises what it is sent again (Spec §6). `sentAt` is the instant
-    of the event, also where it is sent again later: the signature says when an attempt is made.
-    """
-
-    id: str
-    event: str
-    data: D
-    sent_at: Timestamp
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventKind:
-    """One row of the table of events.
-
-    `fired` is False for a kind that is only reserved; `extension` kinds are not in the specification.
-    """
-
-    name: str
-    meaning: str
-    data: type[EventData]
-    sample: EventData
-    fired: bool = True
-    extension: bool = False
+    """What was sent with it."""
 
 
 _OBLIGATION: Final = ObligationDue(
@@ -158,7 +157,7 @@ _OBLIGATION: Final = ObligationDue(
     confidence="confirmed",
 )
 
-_KINDS: Final = (
+OWN_KINDS: Final = (
     EventKind(
         name="lead.created",
         meaning="A new lead is created in the CRM.",
@@ -254,87 +253,3 @@ _KINDS: Final = (
         extension=True,
     ),
 )
-EVENT_KINDS: Final[Mapping[str, EventKind]] = {kind.name: kind for kind in _KINDS}
-"""The closed set of event kinds (Spec §6), in its order, and behind them this service's own."""
-
-
-class NewDelivery(NamedTuple):
-    """A delivery to be inserted for a recorded event.
-
-    `replayed_from`: the one it repeats, None: it is the first; `original_id`: the first of those that were repeated.
-    """
-
-    event_id: str
-    kind: str
-    due_at: Instant
-    replayed_from: str | None = None
-    original_id: str | None = None
-    test: int = 0
-
-
-_INSERT_EVENT = """
-INSERT INTO events (id, org_id, kind, data, test, created_at) VALUES (:id, :org_id, :kind, :data, :test, :now)
-"""
-_SELECT_SUBSCRIBERS = """
-SELECT id, events FROM webhook_subscriptions WHERE org_id = :org_id AND enabled = 1 ORDER BY id
-"""
-_INSERT_DELIVERY = """
-INSERT INTO deliveries (id, org_id, subscription_id, event_id, event, status, attempts, in_flight, due_at,
-    replayed_from, original_id, test, created_at)
-VALUES (:id, :org_id, :subscription_id, :event_id, :kind, 'pending', 0, 0, :due_at, :replayed_from, :original_id,
-    :test, :now)
-"""
-
-
-def append(tx: WriteTx, kind: str, data: Mapping[str, object]) -> str:
-    """Record an event of the transaction's organization, with a delivery for each enabled subscription to its kind.
-
-    Returns the event's id. Raises `Problem` `validation_failed` for a kind that is unknown or never fired, and for
-    data that is not the kind's.
-    """
-    event_id = _insert_event(tx, kind, _validate_data(kind, data), test=0)
-    for subscription_id in [row[0] for row in tx.rows(_SELECT_SUBSCRIBERS) if kind in row[1].split(" ")]:
-        insert_deliveries(tx, subscription_id, [NewDelivery(event_id, kind, tx.now)])
-    return event_id
-
-
-def append_test(tx: WriteTx, kind: str, subscription_id: str) -> str:
-    """Record a test event with the sample of its kind, for one subscription alone. Returns the delivery's id."""
-    event_id = _insert_event(tx, kind, EVENT_KINDS[kind].sample, test=1)
-    (delivery_id,) = insert_deliveries(tx, subscription_id, [NewDelivery(event_id, kind, tx.now, test=1)])
-    return delivery_id
-
-
-def insert_deliveries(tx: WriteTx, subscription_id: str, new_deliveries: Sequence[NewDelivery]) -> list[str]:
-    """Insert deliveries of recorded events for one subscription. Returns their ids."""
-    ids = [tx.new_id("wdlv") for _ in new_deliveries]
-    for delivery_id, one in zip(ids, new_deliveries, strict=True):
-        tx.run(_INSERT_DELIVERY, id=delivery_id, subscription_id=subscription_id, **one._asdict())
-    if ids:
-        tx.announce(TOPIC)
-    return ids
-
-
-def _insert_event(tx: WriteTx, kind: str, data: EventData, *, test: int) -> str:
-    event_id = tx.new_id("evt")
-    tx.run(_INSERT_EVENT, id=event_id, kind=kind, data=encode(data), test=test)
-    return event_id
-
-
-def _validate_data(kind: str, data: Mapping[str, object]) -> EventData:
-    known = EVENT_KINDS.get(kind)
-    if known is None or not known.fired:
-        fired = ", ".join(name for name, one in EVENT_KINDS.items() if one.fired)
-        why = "is not known" if known is None else "is reserved and not sent yet"
-        raise invalid_field("event", "unknown_event", f"{kind!r} {why}; use one of: {fired}.")
-    try:
-        return msgspec.convert(data, known.data)
-    except msgspec.ValidationError as error:
-        raise invalid_field("data", "invalid_format", f"{error}.") from None
-
-
-def render_body(message_id: str, kind: str, data: bytes, sent_at: Instant) -> bytes:
-    """The JSON of an `EventBody` around data that is JSON already; the same arguments give the same bytes."""
-    # Ids, kinds and timestamps are ours and hold nothing that JSON escapes.
-    head = f'{{"id":"{message_id}","event":"{kind}","data":'.encode()
-    return b'%b%b,"sentAt":"%b"}' % (head, data, to_wire(sent_at).encode())

@@ -82,34 +82,36 @@ class Comparison(NamedTuple):
     counted: int
 
 
-def closing(tx: ReadTx, account_id: str, whole: DateRange) -> Closing | None:
+def closing(tx: ReadTx, account_id: str, days: DateRange) -> Closing | None:
     """The last closing balance in a range, or what a person stated; None where nobody tells any."""
-    found = [tx.row(sql, account_id=account_id, **whole._asdict()) for sql in (_SELECT_CLOSING, _SELECT_STATED_CLOSING)]
-    rows = [Closing(*row) for row in found if row is not None]
-    return max(rows, key=lambda one: one.as_of, default=None)  # of one day what the bank told
+    told = [tx.row(sql, account_id=account_id, **days._asdict()) for sql in (_SELECT_CLOSING, _SELECT_STATED_CLOSING)]
+    rows = [Closing(*row) for row in told if row is not None]
+    return max(rows, key=lambda balance: balance.as_of, default=None)  # of one day what the bank told
 
 
-def moved(tx: ReadTx, account_id: str, whole: DateRange) -> int:
+def moved(tx: ReadTx, account_id: str, days: DateRange) -> int:
     """The booked lines of a range together."""
-    return int(tx.value(_SUM, account_id=account_id, **whole._asdict()))
+    return int(tx.value(_SUM, account_id=account_id, **days._asdict()))
 
 
-def compared(tx: ReadTx, account_id: str, whole: DateRange) -> Comparison | None:
+def compared(tx: ReadTx, account_id: str, days: DateRange) -> Comparison | None:
     """The last closing balance in a range beside the lines; None where statements tell no balances."""
-    told = closing(tx, account_id, whole)
+    told = closing(tx, account_id, days)
     if told is None:
         return None
-    found = [tx.row(sql, account_id=account_id, last=told.as_of) for sql in (_SELECT_OPENING, _SELECT_STATED_OPENING)]
-    rows = [row for row in found if row is not None]
+    openings = [
+        tx.row(sql, account_id=account_id, last=told.as_of) for sql in (_SELECT_OPENING, _SELECT_STATED_OPENING)
+    ]
+    rows = [row for row in openings if row is not None]
     if not rows:
         return None
     from_date, opening = min(rows, key=lambda row: str(row[0]))  # of one day what the bank told
     return Comparison(told.as_of, told.balance, opening + moved(tx, account_id, DateRange(from_date, told.as_of)))
 
 
-def stated(tx: ReadTx, account_id: str, whole: DateRange) -> list[Closing]:
+def stated(tx: ReadTx, account_id: str, days: DateRange) -> list[Closing]:
     """What people stated in a range, oldest first."""
-    return [Closing(*row) for row in tx.rows(_SELECT_STATED, account_id=account_id, **whole._asdict())]
+    return [Closing(*row) for row in tx.rows(_SELECT_STATED, account_id=account_id, **days._asdict())]
 
 
 def counted_at(tx: ReadTx, account_id: str, date: str) -> int | None:
@@ -129,22 +131,22 @@ def counted_at(tx: ReadTx, account_id: str, date: str) -> int | None:
     return int(behind[1]) - moved(tx, account_id, DateRange(after(date), before(behind[0])))
 
 
-def mistakes(tx: ReadTx, account_id: str, whole: DateRange) -> int:
+def mistakes(tx: ReadTx, account_id: str, days: DateRange) -> int:
     """How many statements with days in a range do not add up, and balances that people stated do not agree with the
     lines; one more where the last of them does not.
     """
-    unbalanced = tx.value(_COUNT_UNBALANCED, account_id=account_id, **whole._asdict())
+    unbalanced = tx.value(_COUNT_UNBALANCED, account_id=account_id, **days._asdict())
     wrong = {
-        one.as_of
-        for one in stated(tx, account_id, whole)
-        if counted_at(tx, account_id, one.as_of) not in (None, one.balance)
+        balance.as_of
+        for balance in stated(tx, account_id, days)
+        if counted_at(tx, account_id, balance.as_of) not in (None, balance.balance)
     }
-    found = compared(tx, account_id, whole)
-    last_is_wrong = found is not None and found.stated != found.counted and found.as_of not in wrong
+    last = compared(tx, account_id, days)
+    last_is_wrong = last is not None and last.stated != last.counted and last.as_of not in wrong
     return int(unbalanced) + len(wrong) + int(last_is_wrong)
 
 
-def missing(tx: ReadTx, account_id: str, whole: DateRange) -> list[DateRange]:
+def missing(tx: ReadTx, account_id: str, days: DateRange) -> list[DateRange]:
     """The days of a range that no statement holds which adds up, oldest first.
 
     Chosen: all days of an account without statements, and none after the last statement of an account that is closed,
@@ -153,17 +155,17 @@ def missing(tx: ReadTx, account_id: str, whole: DateRange) -> list[DateRange]:
     text, status = tx.rows(_SELECT_COVERAGE, account_id=account_id)[0]
     covered = _coverage.decode(text)
     if covered.from_date is None or covered.to_date is None:
-        return [] if status == "closed" else list(_inside([ALWAYS], whole))
+        return [] if status == "closed" else list(_inside([ALWAYS], days))
     gaps = [DateRange(gap.from_date, gap.to_date) for gap in covered.gaps]
-    if whole.first < covered.from_date:
-        gaps.insert(0, DateRange(whole.first, before(covered.from_date)))
-    if covered.to_date < whole.last and status != "closed":
-        gaps.append(DateRange(after(covered.to_date), whole.last))
-    return list(_inside(gaps, whole))
+    if days.first < covered.from_date:
+        gaps.insert(0, DateRange(days.first, before(covered.from_date)))
+    if covered.to_date < days.last and status != "closed":
+        gaps.append(DateRange(after(covered.to_date), days.last))
+    return list(_inside(gaps, days))
 
 
-def _inside(ranges: Iterable[DateRange], whole: DateRange) -> Iterator[DateRange]:
+def _inside(ranges: Iterable[DateRange], days: DateRange) -> Iterator[DateRange]:
     for first, last in ranges:
-        part = DateRange(max(first, whole.first), min(last, whole.last))
+        part = DateRange(max(first, days.first), min(last, days.last))
         if part.first <= part.last:
             yield part

@@ -1,0 +1,310 @@
+"""The data of events on resources: snake_case, as Spec §2 writes `lead_id`."""
+
+from gatewayd.events.kinds import ResourceEvent
+
+
+class LegalEntityChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A legal entity has changed."""
+
+    legal_entity_id: str
+    """Its id."""
+    type: str
+    """Of which type it is."""
+    status: str
+    """Its state after the change."""
+
+
+class BusinessChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A business has changed."""
+
+    business_id: str
+    """Its id."""
+    legal_entity_id: str
+    """The legal entity that it belongs to."""
+    type: str
+    """Of which type it is."""
+    status: str
+    """Its state after the change."""
+
+
+class ClientChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A client has changed."""
+
+    client_id: str
+    """Its id."""
+    status: str
+    """Its state after the change."""
+
+
+class InvoiceChanged(ResourceEvent, frozen=True, kw_only=True):
+    """An invoice has changed."""
+
+    invoice_id: str
+    """Its id."""
+    kind: str
+    """Of which kind it is."""
+    client_id: str
+    """To whom it is made out."""
+    business_id: str | None
+    """The business that it belongs to; null: to none."""
+    number: str | None
+    """Its number; null: a draft has none."""
+    status: str
+    """Its state after the change."""
+
+
+class LeadChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A lead has changed."""
+
+    lead_id: str
+    """Its id."""
+    source: str
+    """Where the lead came from."""
+    status: str
+    """Its state after the change."""
+
+
+class OpportunityChanged(ResourceEvent, frozen=True, kw_only=True):
+    """An opportunity has changed."""
+
+    opportunity_id: str
+    """Its id."""
+    pipeline_id: str
+    """The pipeline that it runs through."""
+    stage: str
+    """Its stage in the pipeline."""
+    lead_id: str | None
+    """The lead that it came from; null: from none."""
+
+
+class PropertyChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A property has changed."""
+
+    property_id: str
+    """Its id."""
+    business_id: str
+    """The business that it belongs to."""
+    status: str
+    """Its state after the change."""
+
+
+class UnitChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A unit has changed."""
+
+    unit_id: str
+    """Its id."""
+    property_id: str
+    """The property that it belongs to."""
+
+
+class TenancyChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A tenancy has changed."""
+
+    tenancy_id: str
+    """Its id."""
+    property_id: str
+    """The property that it belongs to."""
+    unit_id: str | None
+    """The unit; null: the whole property."""
+    start_date: str
+    """Its first day."""
+
+
+class TenantChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A tenant has changed."""
+
+    tenant_id: str
+    """Its id."""
+    kind: str
+    """Of which kind it is."""
+
+
+class MortgageChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A mortgage has changed."""
+
+    mortgage_id: str
+    """Its id."""
+    property_id: str
+    """The property that it belongs to."""
+    status: str
+    """Its state after the change."""
+
+
+class ValuationChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A valuation has changed."""
+
+    valuation_id: str
+    """Its id."""
+    property_id: str
+    """The property that it belongs to."""
+    valuation_date: str
+    """The day on which it was worth that."""
+
+
+class CertificateChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A certificate has changed."""
+
+    certificate_id: str
+    """Its id."""
+    property_id: str
+    """The property that it belongs to."""
+    unit_id: str | None
+    """The unit; null: the whole property."""
+    type: str
+    """Of which type it is."""
+    expiry_date: str | None
+    """The last day on which it holds; null: it does not expire."""
+
+
+class PortfolioChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A portfolio has changed."""
+
+    portfolio_id: str
+    """Its id."""
+    legal_entity_id: str
+    """The legal entity that it belongs to."""
+    status: str
+    """Its state after the change."""
+
+
+class AssetAccountChanged(ResourceEvent, frozen=True, kw_only=True):
+    """An account with assets has changed."""
+
+    asset_account_id: str
+    """Its id."""
+    portfolio_id: str
+    """The portfolio that it lies in."""
+    legal_entity_id: str
+    """The legal entity that it belongs to."""
+    status: str
+    """Its state after the change."""
+
+
+class InstrumentChanged(ResourceEvent, frozen=True, kw_only=True):
+    """An instrument has changed."""
+
+    instrument_id: str
+    """Its id."""
+    asset_class: str
+    """What it is: a share, a fund, a bond."""
+
+
+class AssetTransactionChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A transaction of an account with assets has changed."""
+
+    asset_transaction_id: str
+    """Its id."""
+    account_id: str
+    """The account that it belongs to."""
+    instrument_id: str | None
+    """What was traded; null: money alone."""
+    type: str
+    """Of which type it is."""
+    trade_date: str
+    """The day of the trade."""
+
+
+class BankAccountChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A bank account has changed."""
+
+    bank_account_id: str
+    """Its id."""
+    legal_entity_id: str
+    """The legal entity that it belongs to."""
+    status: str
+    """Its state after the change."""
+
+
+class ImportChanged(ResourceEvent, frozen=True, kw_only=True):
+    """An import of a bank's or a broker's file has changed."""
+
+    import_id: str
+    """Its id."""
+    kind: str
+    """Of which kind it is."""
+    account_id: str | None
+    """The account that it is of; null: of several, or not known yet."""
+    status: str
+    """Its state after the change."""
+
+
+class AllocationChanged(ResourceEvent, frozen=True, kw_only=True):
+    """An allocation has changed."""
+
+    allocation_id: str
+    """Its id."""
+    source_id: str | None
+    """The bank line; null: money that no bank line shows."""
+    business_id: str | None
+    """The business that it belongs to; null: to none."""
+    category: str
+    """What the money was for."""
+    date: str
+    """The day of the money."""
+
+
+class RuleChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A rule of allocation has changed."""
+
+    rule_id: str
+    """Its id."""
+    mode: str
+    """Whether it allocates by itself or suggests."""
+    enabled: bool
+    """Whether it is applied."""
+
+
+class DocumentChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A document has changed."""
+
+    document_id: str
+    """Its id."""
+    folder_id: str | None
+    """The folder that it lies in; null: the top."""
+    status: str
+    """Its state after the change."""
+
+
+class FolderChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A folder has changed."""
+
+    folder_id: str
+    """Its id."""
+    parent_id: str | None
+    """The folder that it lies in; null: the top."""
+
+
+class PeriodChanged(ResourceEvent, frozen=True, kw_only=True):
+    """A period has changed."""
+
+    period_id: str
+    """Its id."""
+    legal_entity_id: str
+    """The legal entity that it belongs to."""
+    business_id: str | None
+    """The business that it belongs to; null: to none."""
+    type: str
+    """Of which type it is."""
+    start_date: str
+    """Its first day."""
+    end_date: str
+    """Its last day."""
+    status: str
+    """Its state after the change."""
+
+
+class ObligationChanged(ResourceEvent, frozen=True, kw_only=True):
+    """An obligation has changed."""
+
+    obligation_id: str
+    """Its id."""
+    kind: str
+    """Of which kind it is."""
+    legal_entity_id: str
+    """The legal entity that it belongs to."""
+    business_id: str | None
+    """The business that it belongs to; null: to none."""
+    due_date: str
+    """The day by which it is due."""
+    status: str
+    """Its state after the change."""
