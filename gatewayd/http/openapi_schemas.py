@@ -31,11 +31,15 @@ _OF_MAPS: Final = ("additionalProperties", "propertyNames")
 """Closed sets in maps have no names: what openapi-generator makes of a map of components is refused by mypy."""
 _OTHERWISE_CALLED: Final[Mapping[str, str]] = {
     "Client": "BillingClient",
+    "Event": "RecordedEvent",
     "ItsaStatuses": "ItsaStatusList",
+    "SyncPage": "Page",
     "TaxYears": "TaxYearList",
     "WhatIf": "WhatIfComparison",
 }
-"""Structs whose names generated clients have for something of their own, or whose members are called as they are."""
+"""Structs whose names generated clients have for something of their own, or whose members are called as they are; and
+pages, which have one name whether or not they tell what was removed.
+"""
 
 
 def described(types: Sequence[Any], answers: Mapping[Any, Sequence[Any]] | None = None) -> tuple[list[Json], Json]:
@@ -224,8 +228,8 @@ class _Writer:
         }
         if isinstance(plain.get("enum"), list):
             plain = _constant(plain)
-            name = values.get(frozenset(plain.get("enum", ())))
-            return plain if name is None else self._reference({"title": name, **plain})
+            name = plain.get("title", values.get(frozenset(plain.get("enum", ()))))
+            return plain if name is None else self._reference({**plain, "title": name})
         if "anyOf" in plain:
             plain = _nullable(plain)
         return self._reference(plain) if "title" in plain and plain.get("type") != "object" else plain
