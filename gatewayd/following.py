@@ -58,7 +58,7 @@ from gatewayd.ledger.taxpayers import quarter_choices
 from gatewayd.money import Money
 from gatewayd.store import WriteTx
 from gatewayd.store.reactions import Change, FollowUp, Reactions
-from gatewayd.webhooks.subscription_shapes import SubscriptionRow
+from gatewayd.webhooks.subscribers.subscription_shapes import SubscriptionRow
 
 
 def _settle_balances(tx: WriteTx, before: InvoiceRow | None, after: InvoiceRow | None) -> None:

@@ -3,7 +3,7 @@
 An event, its deliveries and the change behind it are one transaction: no crash can leave one of them without the
 others. What the specification promises is stored also where nobody subscribed to it, for a subscription may ask for it
 later; what is told of resources is stored where anybody listens. Only this file inserts into `deliveries`; only
-`webhooks/delivery_queue.py` updates them.
+`webhooks/queue/delivery_queue.py` updates them.
 """
 
 from collections.abc import Mapping, Sequence

@@ -22,7 +22,7 @@ from gatewayd.config import require_credentials
 if TYPE_CHECKING:
     import trio
 
-    from gatewayd.webhooks.relay import Forwarder, ForwardResult, LocalTransport, RecordedEvent
+    from gatewayd.webhooks.feeds.relay import Forwarder, ForwardResult, LocalTransport, RecordedEvent
 
 TERMINAL_SIGNALS = (signal.SIGINT, signal.SIGHUP)
 """Ctrl-C, and a terminal that goes away."""
@@ -106,7 +106,10 @@ def listen(arguments: argparse.Namespace, context: Context) -> int:
         bodies=arguments.print_json,
     )
     try:
-        run(_listen_remotely if options.server else _listen, options)
+        if options.server:
+            _run_remotely(options)
+        else:
+            run(_listen, options)
     except OSError as error:
         if error.errno not in NOBODY_READS:
             raise CommandError(f"cannot go on: {error}") from error
@@ -118,8 +121,8 @@ async def _listen(options: ListenOptions) -> None:
 
     from gatewayd.events import expanded
     from gatewayd.identity.people import organizations
-    from gatewayd.webhooks.event_log import follow
-    from gatewayd.webhooks.relay import EventFeed
+    from gatewayd.webhooks.feeds.event_log import follow
+    from gatewayd.webhooks.feeds.relay import EventFeed
 
     kinds = frozenset(expanded(options.names))
     context = options.context
@@ -142,30 +145,35 @@ async def _listen(options: ListenOptions) -> None:
                     await printer.show(event)
 
 
+def _run_remotely(options: ListenOptions) -> None:
+    from gatewayd.cli.runner import run
+    from gatewayd.webhooks.feeds.remote_events import FeedRefused
+
+    try:
+        run(_listen_remotely, options)
+    except FeedRefused as refused:
+        raise CommandError(f"{options.server}: {refused}") from None
+
+
 async def _listen_remotely(options: ListenOptions) -> None:
-    import httpx
     import trio
 
     import gatewayd
-    from gatewayd.webhooks.remote_events import FeedRefused, RemoteFeed
+    from gatewayd.webhooks.feeds.remote_events import RemoteFeed, connected
 
-    headers = {"authorization": f"Bearer {options.api_key}", "user-agent": f"gatewayd/{gatewayd.__version__}"}
-    try:
-        client = httpx.AsyncClient(base_url=options.server, headers=headers)
-    except httpx.InvalidURL as error:
-        raise CommandError(f"--url: {error}", 2) from None
-    async with client, trio.open_nursery() as nursery, _forwarding(options) as forwarder:
+    async with (
+        connected(options.server, options.api_key, f"gatewayd/{gatewayd.__version__}") as client,
+        trio.open_nursery() as nursery,
+        _forwarding(options) as forwarder,
+    ):
         nursery.start_soon(_end_on_signal, nursery.cancel_scope)
         printer = EventPrinter(options, forwarder)
         feed = RemoteFeed(client, options.names, options.since, printer.say)
-        try:
-            await feed.begin()
-            await printer.greet(str(client.base_url).rstrip("/"))
-            while True:
-                for event in await feed.page():
-                    await printer.show(event)
-        except FeedRefused as refused:
-            raise CommandError(f"{options.server}: {refused}") from None
+        await feed.begin()
+        await printer.greet(options.server.rstrip("/"))
+        while True:
+            for event in await feed.page():
+                await printer.show(event)
 
 
 async def _end_on_signal(scope: "trio.CancelScope") -> None:
@@ -185,7 +193,7 @@ async def _forwarding(options: ListenOptions) -> "AsyncIterator[Forwarder | None
         yield None
         return
     import gatewayd
-    from gatewayd.webhooks.relay import Forwarder, LocalTransport
+    from gatewayd.webhooks.feeds.relay import Forwarder, LocalTransport
     from gatewayd.webhooks.sender import Sender
     from gatewayd.webhooks.settings import settings_from
 

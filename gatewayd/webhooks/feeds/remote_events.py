@@ -1,6 +1,7 @@
 """Events of another machine's daemon: read over its API by events.list, with a key, as they happen."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import httpx
@@ -8,8 +9,8 @@ import msgspec
 import trio
 
 from gatewayd.clock import Instant, from_wire, to_wire
-from gatewayd.webhooks.event_log import MAX_WAIT_SECONDS
-from gatewayd.webhooks.relay import PAGE, RecordedEvent
+from gatewayd.webhooks.feeds.event_log import MAX_WAIT_SECONDS
+from gatewayd.webhooks.feeds.relay import PAGE, RecordedEvent
 
 PATH: Final = "/api/rpc/events"
 FIRST_WAIT: Final = 1.0  # Chosen: seconds after the first failure, then twice as long each time
@@ -20,6 +21,18 @@ _PASSING: Final = frozenset({408, 429, 500, 502, 503, 504})
 
 class FeedRefused(Exception):
     """The daemon will not answer this, for the reason it gives."""
+
+
+@asynccontextmanager
+async def connected(url: str, key: str, user_agent: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the daemon at an address, which shows a key. Raises `FeedRefused` for what is no address."""
+    headers = {"authorization": f"Bearer {key}", "user-agent": user_agent}
+    try:
+        client = httpx.AsyncClient(base_url=url, headers=headers)
+    except (httpx.InvalidURL, UnicodeEncodeError) as error:
+        raise FeedRefused(f"this is no address or no key: {error}") from None
+    async with client:
+        yield client
 
 
 class RemoteFeed:
@@ -66,6 +79,8 @@ class RemoteFeed:
         while True:
             try:
                 response = await self._client.get(PATH, params=asked, timeout=MAX_WAIT_SECONDS + 15)
+            except httpx.UnsupportedProtocol as error:
+                raise FeedRefused(str(error)) from None
             except httpx.TransportError as error:
                 await self._rest(f"{self._client.base_url} cannot be reached: {error}")
                 continue

@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 from gatewayd.clock import Instant
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import Id, Request, Response, Timestamp, Version
-from gatewayd.webhooks.validation import EventName, Events, SubscriptionRequest, Url
+from gatewayd.webhooks.subscribers.validation import EventName, Events, SubscriptionRequest, Url
 
 DisabledReason = Literal["caller", "receiver_gone", "failing", "maker_left", "restored"]
 

@@ -21,7 +21,7 @@ from gatewayd.errors import Problem, invalid, not_found
 from gatewayd.events import EVENT_KINDS, RECORDED, WILDCARDS, EventKind, expanded
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Row, Store, WriteTx
-from gatewayd.webhooks.validation import EventName, event_errors
+from gatewayd.webhooks.subscribers.validation import EventName, event_errors
 
 FOLLOWED: Final = 30 * DAY  # Chosen: how long kinds are recorded after they were last read
 RENEWED: Final = DAY  # Chosen: how often that is written down
