@@ -29,6 +29,7 @@ _BY_CHANCE = (
     (re.compile(r"\b[0-9a-f]{64}\b"), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
     (re.compile(r"(?<=/)[A-Za-z0-9_.-]{40,}|(?<=\bgwd_lnk_)[A-Za-z0-9_-]{43}"), "example"),
     (re.compile(r"(?<=\bwhsec_)[A-Za-z0-9+/=]+"), "ZXhhbXBsZQ=="),
+    (re.compile(r'(?<=Cursor":")[^"]+'), "lM5UwzRtzwAGYLHjWPYA"),
     (re.compile(r'(?<="keyFingerprint":")[^"]+'), "example"),
     (re.compile(r'(?<="sizeBytes":)[0-9]+(?=,"sha256":"[0-9a-f]+","contentsSha256")'), "7850"),
 )
