@@ -19,7 +19,7 @@ from gatewayd.contract.operation import Operation
 from gatewayd.errors import Problem
 from gatewayd.http import bearer
 from gatewayd.http.render import ALWAYS, problem, render
-from gatewayd.http.requests import NOTHING, check_accept, read_fields, read_json, requested_overrides
+from gatewayd.http.requests import NOTHING, check_accept, check_conditions, read_fields, read_json, requested_overrides
 from gatewayd.http.response_cache import ApiResponseCache, CacheKey
 from gatewayd.http.routes import Route, Routes
 from gatewayd.http.uploads import Uploads
@@ -158,6 +158,8 @@ class Api:
             return self._other_method(request, routes)
         operation = route.prepared.operation
         check_accept(request.fields.get(b"accept"), operation.gives_file)
+        if operation.takes_key:
+            check_conditions(request)
         if operation.kind != "read" or operation.long or route.in_body:
             return None
         try:

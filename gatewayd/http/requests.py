@@ -59,6 +59,25 @@ def check_accept(accept: bytes | None, file_type: str = "") -> None:
         raise Problem("not_acceptable", "This API answers application/json.")
 
 
+def check_conditions(request: Request) -> None:
+    """Raises `Problem` `invalid_request` for a condition that would not be kept (RFC 9110 §13.1.1, §13.1.4).
+
+    Chosen: answers have no entity tags; who sends one means not to undo what another wrote, and would believe it done.
+    """
+    if b"if-match" in request.fields or b"if-unmodified-since" in request.fields:
+        raise Problem(
+            "invalid_request",
+            "If-Match and If-Unmodified-Since are not taken here: send the version that you last read, "
+            "as expectedVersion.",
+        )
+
+
+def has_already(request: Request, tag: bytes) -> bool:
+    """Whether the caller has what bears this entity tag (RFC 9110 §13.1.2)."""
+    known = [each.strip().removeprefix(b"W/") for each in request.fields.get(b"if-none-match", b"").split(b",")]
+    return tag in known or known == [b"*"]
+
+
 async def read_json(request: Request, receive: Receive, max_bytes: int) -> bytes:
     """A whole JSON body, without the byte order mark that some clients put first (RFC 8259 §8.1 lets us ignore it).
 
