@@ -38,6 +38,7 @@ TimeZone = Annotated[
     Meta(
         max_length=64,
         pattern=r"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$",
+        extra={"form": "the name of a time zone"},
         description="An IANA name; by default the organization's.",
         examples=["Europe/Paris"],
     ),

@@ -14,7 +14,7 @@ from gatewayd.store import ReadTx
 MAX_MONTHS = 24  # Domain A2
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2199, 12, 31)  # Chosen: what lies beyond is a slip
 
-TaxYear = Annotated[str, Meta(pattern=r"^[12][0-9]{3}-[0-9]{2}$", examples=["2026-27"])]
+TaxYear = Annotated[str, Meta(pattern=r"^[12][0-9]{3}-[0-9]{2}$", extra={"form": "a tax year"}, examples=["2026-27"])]
 
 
 class ReportRequest(Protocol):
