@@ -74,10 +74,11 @@ def _noun(strict: bool) -> str:
 def _unknown(values: dict[str, Any], struct: type[msgspec.Struct], prefix: str, strict: bool) -> Iterator[_Unknown]:
     fields = {f.encode_name: f.type for f in hints.fields_of(struct)}
     absent = [name for name in fields if name not in values]
+    needed = [f.encode_name for f in hints.fields_of(struct) if f.required and f.encode_name not in values]
     for name, value in values.items():
         path = _join(prefix, name)
         if name not in fields:
-            meant = wording.closest(name, absent)
+            meant = wording.closest(name, needed, 0.6) or wording.closest(name, absent)
             error = FieldError(path, "unknown_parameter", wording.unknown(path, name, _noun(strict), meant, fields))
             yield _Unknown(error, None if meant is None else _join(prefix, meant))
             continue

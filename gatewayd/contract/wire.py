@@ -125,7 +125,15 @@ Timestamp = Annotated[
         extra_json_schema={"format": "date-time", "type": "string"},
     ),
 ]
-Id = Annotated[str, Meta(min_length=1, max_length=64, description="Identifier with a prefix that tells its kind.")]
+Id = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=64,
+        extra={"form": "an id of 1 to 64 characters"},
+        description="Identifier with a prefix that tells its kind.",
+    ),
+]
 ExternalId = Annotated[
     str, Meta(min_length=1, max_length=128, description="Your own identifier, unique per kind of resource.")
 ]

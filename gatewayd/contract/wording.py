@@ -16,6 +16,7 @@ from gatewayd.contract import hints
 
 _SHOWN: Final = 40  # characters of a value that is said back
 _COMPARED: Final = 64  # the longest that is compared with what there is
+_WORD: Final = 4  # characters of a name that may be the beginning or the end of another
 _LISTED: Final = 12  # the most names of fields that a sentence lists
 _SECRET: Final = re.compile(
     r"password|passphrase|secret|token|credential|key$|otp$|utr$|nino$|vrn$|sortcode|accountnumber|iban$|birth"
@@ -51,11 +52,15 @@ def wrong(value: Any, hint: Any, path: str) -> str:
 
 def out_of_range(value: Any, hint: Any, path: str) -> str:
     """That a number, or the length of a text or a list, is out of a field's bounds."""
-    if isinstance(value, str | list) and {int, float}.isdisjoint(hints.members(hint)) and not is_secret(path):
+    if {int, float}.isdisjoint(hints.members(hint)) and isinstance(value, str | list):
+        if is_secret(path):
+            return f"Expected {_sized(hint, value)}."
         count = f"{len(value)} {'was' if len(value) == 1 else 'were'}" if value else "none were"
         return f"Expected {_sized(hint, value)}; {count} given."
     if hints.bound(hint, "le") is None and len(str(value)) > 18:
         return "Expected a whole number of at most 18 digits."
+    if isinstance(value, str) and not is_secret(path):
+        return f"Expected {expectation(hint)}; {_cut(value)} was given."  # a number of a query
     return wrong(value, hint, path)
 
 
@@ -75,12 +80,15 @@ def unknown(path: str, name: str, noun: str, meant: str | None, known: Collectio
     return f"Unknown {noun} `{where}`.{listed}"
 
 
-def closest(name: str, known: Collection[str]) -> str | None:
-    """The one of `known` that was probably meant; None: none comes close."""
+def closest(name: str, known: Collection[str], likeness: float = 0.7) -> str | None:
+    """The one of `known` that was probably meant; None: none comes close. `likeness` is from 0 to 1."""
     if len(name) > _COMPARED:
         return None
     plain = {_plain(candidate): candidate for candidate in known}
-    matches = get_close_matches(_plain(name), plain, 1, 0.7)
+    wanted = _plain(name)
+    matches = get_close_matches(wanted, plain, 1, likeness)
+    if not matches and len(wanted) >= _WORD:
+        matches = [candidate for candidate in plain if candidate.startswith(wanted) or candidate.endswith(wanted)]
     return plain[matches[0]] if matches else None
 
 
@@ -136,9 +144,8 @@ def _text(hint: Any) -> str:
     form, sample, pattern = hints.said(hint, "form"), hints.example(hint), hints.bound(hint, "pattern")
     if form is not None:
         return f"{form}, such as {sample}" if sample is not None and len(sample) <= _SHOWN else str(form)
-    if pattern not in (None, r"\S") and sample is not None:
-        return f"text such as {sample}"
-    return _sized(hint, "") + (", not all blank" if pattern == r"\S" else "")
+    such = "" if sample is None else f", such as {sample}"
+    return _sized(hint, "") + (", not only spaces" if pattern == r"\S" else "") + such
 
 
 def _sized(hint: Any, value: str | list[Any]) -> str:
@@ -177,8 +184,6 @@ def _given(value: Any, hint: Any, path: str) -> str:
         number = "" if {int, float} & {*hints.members(hint)} else "the number "
         return f"; {number}{_cut(str(value))} was given"
     if isinstance(value, str):
-        if {int, float}.intersection(hints.members(hint)) and value.removeprefix("-").isdecimal():
-            return f"; {_cut(value)} was given"  # of a query
         return f"; {quoted(value)} was given" if value else "; empty text was given"
     return f"; {'a list' if isinstance(value, list) else 'an object'} was given"
 
@@ -225,10 +230,13 @@ def _repaired(text: str, members: tuple[Any, ...]) -> Iterator[Any]:
     elif datetime.datetime in members:
         yield from (f"{bare}Z", f"{bare.replace(' ', 'T')}Z", f"{bare}T00:00:00Z")
     elif int in members:
-        yield bare.removesuffix(".0").replace(",", "")
+        digits = bare.removesuffix(".0").replace(",", "")
+        if digits.removeprefix("-").isdecimal():
+            yield int(digits)
     elif str in members and bare:
         tight = re.sub(r"[\s,£$€%']", "", bare)
-        yield from (bare, bare.upper(), bare.lower(), tight, tight.upper())
+        yield from ("GB" if bare.upper() == "UK" else bare, bare.upper(), bare.lower(), tight, tight.upper())
+        yield bare.replace("/", "-")
 
 
 def _and(names: list[str]) -> str:

@@ -115,7 +115,8 @@ def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin =
 def refuse_unbooked(line: BankLine) -> None:
     """Raises `Problem` `invalid_state` for a bank line that is not booked."""
     if line.status != "booked":
-        raise invalid_state("The bank transaction is not booked.", line.status, ("booked",))
+        message = f"The bank transaction is {line.status}: only one that is booked can be allocated."
+        raise invalid_state(message, line.status, ("booked",))
 
 
 def _rows_of_part(
