@@ -111,6 +111,9 @@ def _mistakes_of(value: Any, hint: Any, path: str, strict: bool) -> Iterator[Fie
             yield FieldError(path, "out_of_range", wording.out_of_range(value, hint, path))
         for index, each in enumerate(value):
             yield from _mistakes_of(each, item, f"{path}[{index}]", strict)
+    elif isinstance(value, dict) and (of_values := hints.value_hint(hint)) is not None:
+        for name, each in value.items():
+            yield from _mistakes_of(each, of_values, _join(path, name), strict)
     elif _has_nul(value):
         yield FieldError(path, "invalid_format", "The character U+0000 is not allowed.")
     elif not strict and is_null(value) and str not in hints.members(hint):

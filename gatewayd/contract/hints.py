@@ -42,6 +42,11 @@ def item_hint(hint: Any) -> Any:
     return None
 
 
+def value_hint(hint: Any) -> Any:
+    """The type of the values of the mapping among the alternatives; None: there is no mapping."""
+    return next((typing.get_args(m)[1] for m in members(hint) if typing.get_origin(m) is dict), None)
+
+
 def literals(hint: Any) -> tuple[Any, ...]:
     """The values of all enumerations among the alternatives."""
     return tuple(v for m in members(hint) if typing.get_origin(m) is typing.Literal for v in typing.get_args(m))
