@@ -102,7 +102,9 @@ def fulfil_obligation(tx: WriteTx, caller: Caller, request: FulfilObligation) ->
         )
     received = tx.today if request.received_date is None else request.received_date.isoformat()
     if received > tx.today:
-        raise invalid_field("receivedDate", "out_of_range", "The day is still to come.")
+        raise invalid_field(
+            "receivedDate", "out_of_range", "The day is still to come: expected today or an earlier one."
+        )
     return obligations.shown(obligations.fulfil(tx, row, received, caller.reference), tx.today)
 
 
@@ -168,7 +170,11 @@ def _refuse_mistakes(tx: ReadTx, request: CreateObligation) -> None:
     if owner is None:
         errors.append(unknown_reference("legalEntityId", "legal_entity"))
     elif owner.archived:
-        errors.append(FieldError("legalEntityId", "conflict", "The legal entity is archived."))
+        errors.append(
+            FieldError(
+                "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
+            )
+        )
     business = None if request.business_id is None else businesses.find(tx, request.business_id)
     if request.business_id is not None and (business is None or business.legal_entity_id != request.legal_entity_id):
         errors.append(unknown_reference("businessId", "business"))

@@ -44,7 +44,7 @@ def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Pe
     if request.tax_year is not None and not is_tax_year(request.tax_year):
         raise invalid_field("taxYear", "invalid_format", "A tax year is written 2026-27.")
     if request.from_date and request.to_date and request.to_date < request.from_date:
-        raise invalid_field("toDate", "date_order", "It lies before fromDate.")
+        raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     filters = {
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
         "business_id = :business_id": request.business_id,

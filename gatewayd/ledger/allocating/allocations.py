@@ -345,7 +345,7 @@ def _business_mistakes(
     row: Allocation, business: Business, line: BankLine | None, stays: bool
 ) -> Iterator[tuple[str, str, str]]:
     if business.archived and not stays:
-        yield "businessId", "conflict", "The business is archived."
+        yield "businessId", "conflict", "The business is archived: bring it back first, or choose another."
     if line is not None and line.legal_entity_id not in (None, business.legal_entity_id):
         yield "businessId", "conflict", "The account belongs to another legal entity than the business."
     foreign = row.currency != business.currency
@@ -395,7 +395,7 @@ def _place_mistakes(row: Allocation, place: Place, before: Allocation | None) ->
         yield path, "conflict", message
     let = place.property
     if let is not None and let.archived and (before is None or before.property_id != let.id):
-        yield "propertyId", "conflict", "The property is archived."
+        yield "propertyId", "conflict", "The property is archived: bring it back first, or choose another."
 
 
 def _loan_of(row: Allocation) -> tuple[str | None, ...]:

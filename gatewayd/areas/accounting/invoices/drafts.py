@@ -225,7 +225,7 @@ def _client(tx: ReadTx, client_id: str) -> StoredClient:
     if client is None:
         raise invalid(unknown_reference("clientId", "client"))
     if client.archived_at is not None:
-        raise invalid_field("clientId", "conflict", "The client is archived.")
+        raise invalid_field("clientId", "conflict", "The client is archived: bring it back first, or choose another.")
     return client
 
 
@@ -240,7 +240,9 @@ def seller(tx: ReadTx, legal_entity_id: str | None) -> Seller:
     if selling is None:
         raise invalid(unknown_reference("legalEntityId", "legal_entity"))
     if selling.archived:
-        raise invalid_field("legalEntityId", "conflict", "The legal entity is archived.")
+        raise invalid_field(
+            "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
+        )
     return selling
 
 
