@@ -399,11 +399,17 @@ async def test_a_problem_has_the_members_of_the_domain_model(open_probes: OpenPr
         "type": "urn:gatewayd:problem:validation_failed",
         "title": "Some values are not valid",
         "status": 422,
-        "detail": "word: This field is needed.",
+        "detail": "word: This parameter is required. Expected text of 1 to 20 characters.",
         "code": "validation_failed",
-        "message": "word: This field is needed.",
+        "message": "word: This parameter is required. Expected text of 1 to 20 characters.",
         "requestId": reply["x-request-id"],
-        "errors": [{"path": "word", "code": "required", "message": "This field is needed."}],
+        "errors": [
+            {
+                "path": "word",
+                "code": "required",
+                "message": "This parameter is required. Expected text of 1 to 20 characters.",
+            }
+        ],
     }
 
 
