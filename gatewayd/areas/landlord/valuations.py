@@ -79,6 +79,12 @@ class ListPropertyValuations(PageRequest, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+class GetPropertyValuation(Request, frozen=True, kw_only=True):
+    """Which valuation."""
+
+    id: Id
+
+
 class CreatePropertyValuation(Request, frozen=True, kw_only=True):
     """A new valuation."""
 
@@ -160,6 +166,11 @@ def list_property_valuations(tx: ReadTx, caller: Caller, request: ListPropertyVa
     return Listing.of(items[: len(taken)], cursor)
 
 
+def get_property_valuation(tx: ReadTx, caller: Caller, request: GetPropertyValuation) -> PropertyValuation:
+    """Get one valuation of a property."""
+    return VALUATIONS.get(tx, request.id)
+
+
 def create_property_valuation(tx: WriteTx, caller: Caller, request: CreatePropertyValuation) -> PropertyValuation:
     """Create a valuation: what all of a property was worth on a day, today at the latest.
 
@@ -198,6 +209,18 @@ OPERATIONS = (
         handler=list_property_valuations,
         errors=("date_order", "unknown_reference"),
         example={"propertyId": "prop_01k0000000000000000000000a", "fromDate": "2024-01-01", "limit": 20},
+    ),
+    Operation(
+        id="landlord.getPropertyValuation",
+        kind="read",
+        method="GET",
+        path="/landlord/getPropertyValuation",
+        scopes=("accounting:read",),
+        request=GetPropertyValuation,
+        response=PropertyValuation,
+        handler=get_property_valuation,
+        extension=True,
+        example={"id": "val_01k0000000000000000000000a"},
     ),
     Operation(
         id="landlord.createPropertyValuation",

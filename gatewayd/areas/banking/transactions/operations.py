@@ -17,6 +17,7 @@ from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.banking.transactions import rows
 from gatewayd.areas.banking.transactions.shapes import (
     BankTransaction,
+    GetBankTransaction,
     ListTransactions,
     TransactionPage,
     TransactionsAccount,
@@ -71,6 +72,11 @@ def get_transactions(tx: ReadTx, caller: Caller, request: ListTransactions) -> R
     about = encode(TransactionsAccount(currency=account.currency, balance_as_of=as_of))
     cursor = encode(page.next_cursor)
     return Rendered(b'{"data":%b,"nextCursor":%b,"account":%b%b}' % (page.data, cursor, about, page.extra))
+
+
+def get_transaction(tx: ReadTx, caller: Caller, request: GetBankTransaction) -> Rendered[BankTransaction]:
+    """Get one transaction of a bank account, as its statement told it."""
+    return Rendered(rows.item(tx, request.transaction_id))
 
 
 def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankTransaction]:
@@ -186,5 +192,17 @@ OPERATIONS = (
         handler=get_transactions,
         errors=("date_order",),
         example={"accountId": "bac_01k0000000000000000000000a", "fromDate": "2026-04-06", "limit": 20},
+    ),
+    Operation(
+        id="banking.getTransaction",
+        kind="read",
+        method="GET",
+        path="/transactions/:transactionId",
+        scopes=("banking:read",),
+        request=GetBankTransaction,
+        response=BankTransaction,
+        handler=get_transaction,
+        extension=True,
+        example={"transactionId": "btx_01k0000000000000000000000a"},
     ),
 )

@@ -12,6 +12,7 @@ from gatewayd.contract.wire import (
     Date,
     DateText,
     Id,
+    Request,
     Response,
     Search,
     Timestamp,
@@ -103,6 +104,13 @@ class TransactionRow(StoredTransaction, frozen=True, kw_only=True):
     allocated: Money
     match_key: str
     search_text: str
+
+
+class GetBankTransaction(Request, frozen=True, kw_only=True):
+    """Which bank transaction."""
+
+    transaction_id: Id
+    """Which bank transaction."""
 
 
 class ListTransactions(SyncRequest, frozen=True, kw_only=True, omit_defaults=True):

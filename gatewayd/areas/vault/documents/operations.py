@@ -22,6 +22,7 @@ from gatewayd.areas.vault.documents.shapes import (
     GetRecentDocuments,
     GetStarredDocuments,
     ListDocuments,
+    ReadDocument,
     RecentDocument,
     SetDocumentThumbnailUrl,
     ToggleDocumentStar,
@@ -40,9 +41,10 @@ from gatewayd.errors import FieldError, Problem, invalid, invalid_field, not_fou
 from gatewayd.store import ReadTx, WriteTx
 
 
-def get_document(tx: ReadTx, caller: Caller, request: GetDocument) -> Document:
-    """Get one document."""
-    return rows.shown(tx, rows.get(tx, request.document_id))
+def get_document(tx: ReadTx, caller: Caller, request: ReadDocument) -> Document:
+    """Get one document; with `includeDeleted` also one that lies in the trash."""
+    get = DOCUMENTS.get if request.include_deleted else rows.get
+    return rows.shown(tx, get(tx, request.document_id))
 
 
 def get_folder_documents(tx: ReadTx, caller: Caller, request: GetFolderDocuments) -> Listing[Document]:
@@ -301,7 +303,7 @@ OPERATIONS = (
         method="GET",
         path="/vault/documents/:documentId",
         scopes=("vault:read",),
-        request=GetDocument,
+        request=ReadDocument,
         response=Document,
         handler=get_document,
         extension=True,

@@ -236,6 +236,13 @@ class GetDocument(Request, frozen=True, kw_only=True):
     """The document."""
 
 
+class ReadDocument(GetDocument, frozen=True, kw_only=True):
+    """Which document, and whether it may lie in the trash."""
+
+    include_deleted: bool = False
+    """Whether it is answered from the trash too. False: there it is not found."""
+
+
 class UpdateDocument(Request, frozen=True, kw_only=True):
     """The fields to change, at least one. `unique`: not where another document in the folder has the name."""
 

@@ -13,6 +13,7 @@ from gatewayd.areas.vault.folders.shapes import (
     DeleteFolder,
     Folder,
     FolderRow,
+    GetFolder,
     GetFolders,
     UpdateFolderName,
     UpdateFolderParent,
@@ -52,6 +53,12 @@ def get_folders(tx: ReadTx, caller: Caller, request: GetFolders) -> Listing[Fold
         del folders[: ids.index(after[0]) + 1]
     page, more = fill(iter(folders[: request.limit + 1]), request.limit, lambda folder: len(encode(folder)))
     return Listing.of([encode(folder) for folder in page], next_cursor(request, (page[-1].id,)) if more else None)
+
+
+def get_folder(tx: ReadTx, caller: Caller, request: GetFolder) -> Folder:
+    """Get one folder. With `includeCounts` it tells how many documents and folders it holds."""
+    row = FOLDERS.get(tx, request.folder_id)
+    return rows.shown(Tree(tx), row, rows.document_counts(tx) if request.include_counts else None)
 
 
 def create_folder(tx: WriteTx, caller: Caller, request: CreateFolder) -> Folder:
@@ -141,6 +148,18 @@ OPERATIONS = (
         response=Page[Folder],
         handler=get_folders,
         example={"parentId": "root", "includeCounts": True},
+    ),
+    Operation(
+        id="vault.getFolder",
+        kind="read",
+        method="GET",
+        path="/vault/folders/:folderId",
+        scopes=("vault:read",),
+        request=GetFolder,
+        response=Folder,
+        handler=get_folder,
+        extension=True,
+        example={"folderId": "fld_01k0000000000000000000000a", "includeCounts": True},
     ),
     Operation(
         id="vault.createFolder",
