@@ -88,8 +88,10 @@ async def test_what_is_read_is_what_the_list_has(open_catalogue: OpenCatalogue, 
     name = target(read)
     assert name is not None
     async with open_catalogue() as (api, ids):
-        values = {name: value for name, value in example(operation, ids).items() if name in references(operation)}
-        rows: list[dict[str, Any]] = (await send(api, operation, values | LISTED.get(listing, {}))).json()["data"]
+        values: dict[str, Any] = {name: example(operation, ids)[name] for name in references(operation)}
+        asked: Any = LISTED.get(listing, {})
+        values |= asked
+        rows: list[dict[str, Any]] = (await send(api, operation, values)).json()["data"]
         assert rows
         for row in rows:
             answer = await send(api, read, {name: row["id"], **ASKED.get(read.id, {})})

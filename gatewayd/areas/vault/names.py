@@ -1,7 +1,7 @@
 """Names of folders and documents: what they may be, and when two are the same one. Pure."""
 
 import unicodedata
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta
 
@@ -11,6 +11,8 @@ VaultName = Annotated[
     Meta(min_length=1, max_length=255, pattern=NAME_PATTERN, description="No slash and no control characters."),
 ]
 """The name of a folder or a document, as people see it."""
+TOP: Final = "root"
+"""What stands for a folder where those at the top are asked for."""
 
 
 def name_key(name: str) -> str:

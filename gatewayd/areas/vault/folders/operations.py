@@ -18,6 +18,7 @@ from gatewayd.areas.vault.folders.shapes import (
     UpdateFolderName,
     UpdateFolderParent,
 )
+from gatewayd.areas.vault.names import TOP
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
@@ -25,8 +26,6 @@ from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid
 from gatewayd.ledger.references import Reference, unknown
 from gatewayd.store import ReadTx, WriteTx
-
-TOP = "root"
 
 
 def get_folders(tx: ReadTx, caller: Caller, request: GetFolders) -> Listing[Folder]:
