@@ -70,7 +70,8 @@ SELECT id FROM vault_documents
 WHERE org_id = :org_id AND coalesce(folder_id, '') = :folder_id AND status <> 'deleted' ORDER BY id
 """
 _LEAVE_FOLDER = """
-UPDATE vault_documents SET folder_id = NULL WHERE org_id = :org_id AND coalesce(folder_id, '') = :folder_id
+UPDATE vault_documents SET folder_id = NULL, updated_at = :updated_at
+WHERE org_id = :org_id AND coalesce(folder_id, '') = :folder_id
 """
 _SELECT_NAMED = """
 SELECT id FROM vault_documents
@@ -216,7 +217,7 @@ def renew_pictures(tx: WriteTx) -> None:
 def leave_folders(tx: WriteTx, folder_ids: Sequence[str]) -> None:
     """Let what lies in the trash be at the top, since its folders go."""
     for id_ in folder_ids:
-        tx.run(_LEAVE_FOLDER, folder_id=id_)
+        tx.run(_LEAVE_FOLDER, folder_id=id_, updated_at=tx.updated_at)
 
 
 def _recent_document(tx: ReadTx, values: Row) -> RecentDocument:
