@@ -173,8 +173,8 @@ class Happenings:
 
     # -- files
 
-    async def import_statement(self, count: int, *, account_id: str | None = None) -> bool:
-        """Import so many new lines, some of them pending."""
+    async def import_statement(self, count: int, **values: object) -> bool:
+        """Import so many new lines, some of them pending, perhaps as a preview; `values` are of the request."""
         self.number += 1
         lines = [
             line(
@@ -185,7 +185,7 @@ class Happenings:
             )
             for at in range(count)
         ]
-        values = {"accountId": account_id or self.chance.choice(self.ids["bac"]), "fileName": "march.csv"}
+        values = {"accountId": self.chance.choice(self.ids["bac"]), "fileName": "march.csv", **values}
         return await self._import("banking.importStatement", values, statement(lines))
 
     async def import_trades(self) -> bool:
@@ -209,7 +209,7 @@ class Happenings:
     async def _import(self, operation_id: str, values: dict[str, Any], content: bytes) -> bool:
         operation = BY_ID[operation_id]
         query = dict(values)
-        if self.chance.random() < 0.2:
+        if values.get("preview") is None and self.chance.random() < 0.2:
             query["preview"] = True
         path = operation.path.replace(":accountId", str(query.pop("accountId")))
         return self.note(operation, values, await self.api("POST", path, query=query_of(query), body=content))

@@ -5,7 +5,9 @@ import json
 import os
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -14,12 +16,21 @@ from typing import Any
 import pytest
 import trio
 
-from gatewayd.clock import HOUR, SECOND
+from gatewayd.clock import DAY, HOUR, SECOND, Instant, from_wire
 from gatewayd.contract.pages import SyncRequest
-from tests.contract.conftest import OpenCatalogue
+from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.importing.parts import Sizes
+from gatewayd.ledger.named_files import NAMING
+from gatewayd.store.backups.backup import Looking, back_up
+from gatewayd.store.backups.restoring import restore
+from gatewayd.store.files.manifests import KEY_NAME
+from gatewayd.store.files.restored import find_restored
+from gatewayd.store.rows import removals
+from tests.contract.conftest import OpenCatalogue, Seeded, engines_of
 from tests.contract.happenings import Happenings, shown_whole
-from tests.contract.rows import OPERATIONS, query_of
-from tests.support.api import TestedApi
+from tests.contract.rows import BY_ID, OPERATIONS, query_of
+from tests.support.api import TestedApi, Tuning, reopen_api
+from tests.support.engines import Engines
 
 PAGE = Path(__file__).parents[2] / "docs" / "copying.md"
 WALKS = int(os.environ.get("GATEWAYD_COPIES", "2"))
@@ -191,3 +202,101 @@ async def test_days_that_pass_change_what_the_page_says_alone(
     async with open_catalogue() as (api, ids):
         walk = Walk(api, ids, tmp_path / "copy.json", seed)
         await walk.go(ACTS // 5, DAYS, members_of_today())
+
+
+# -- what was taken back, and what is forgotten
+
+
+@asynccontextmanager
+async def opened(directory: Path, now: Instant | None = None) -> AsyncIterator[TestedApi]:
+    """The catalogue over the store of a directory, at an instant; more than a few lines of a file come in hidden."""
+    engines = Engines()
+    async with (
+        reopen_api(directory, OPERATIONS, Tuning(deps=engines)) as api,
+        engines_of(api, directory, engines, Sizes(at_once=10, chunk=3)),
+    ):
+        if now is not None:
+            api.clock.advance(now - api.clock.now())
+        api.token("org_a", "good", ALL_SCOPES)
+        yield api
+
+
+async def test_a_copy_begins_anew_where_a_restore_took_back_what_it_knows(seeded: Seeded, tmp_path: Path) -> None:
+    first, second, file = tmp_path / "first", tmp_path / "second", tmp_path / "copy.json"
+    shutil.copytree(seeded.directory, first)
+    looking = Looking(NAMING)
+    async with opened(first) as api:
+        walk = Walk(api, seeded.ids, file, 7)
+        await walk.go(40, (SECOND,))
+        back_up(first, tmp_path / "backup", api.clock.now(), looking, first / KEY_NAME)
+        api.clock.advance(SECOND)
+        await walk.go(60, (SECOND,))
+        now = Instant(api.clock.now() + SECOND)
+    restore(tmp_path / "backup", second, now, looking)
+    async with opened(second, Instant(now + SECOND)) as api:
+        restored = find_restored(second)
+        assert restored is not None
+        took_back = from_wire(restored.backup_made_at), from_wire(restored.restored_at)
+        await api.store.write(lambda tx: removals.note_restore(tx, *took_back))  # as the daemon does when it starts
+        walk = Walk(api, seeded.ids, file, 8)
+        await walk.compare()
+        begun_anew = walk.copier.answers.count(410)
+        assert 0 < begun_anew < len(PROGRAM.LISTS)  # what had not changed since the backup is kept
+        await walk.go(60, (SECOND,))
+        assert walk.copier.answers.count(410) == begun_anew
+
+
+async def test_a_copy_that_slept_for_too_long_begins_anew_and_one_that_is_up_to_date_does_not(
+    seeded: Seeded, tmp_path: Path
+) -> None:
+    shutil.copytree(seeded.directory, tmp_path, dirs_exist_ok=True)
+    async with opened(tmp_path) as api:
+        asleep, awake = (Walk(api, seeded.ids, tmp_path / name, 9) for name in ("asleep", "awake"))
+        await asleep.compare()
+        api.clock.advance(SECOND + 123_456)  # between two milliseconds, which is how exact an answer is
+        made = await api("POST", "/crm/createLead", json={"source": "fair"})
+        rules = await api("GET", "/allocations/rules")
+        rule_id = rules.json()["data"][0]["id"]
+        removed = await api("DELETE", f"/allocations/rules/{rule_id}")
+        assert (made.status, removed.status) == (200, 200)
+        await awake.compare()
+        api.clock.advance(91 * DAY)
+        before = Instant(api.clock.now() - removals.KEPT)
+        assert await api.store.write(lambda tx: removals.forget_some(tx, before)) == 1
+        for walk in (asleep, awake):
+            await walk.compare(members_of_today())
+        assert asleep.copier.answers.count(410) == 1
+        assert 410 not in awake.copier.answers
+        fresh = Walk(api, seeded.ids, tmp_path / "fresh", 9)
+        await fresh.compare()  # of pages that end before what is forgotten
+        assert 410 not in fresh.copier.answers
+
+
+async def test_a_copy_follows_a_file_that_comes_in_piece_by_piece(seeded: Seeded, tmp_path: Path) -> None:
+    shutil.copytree(seeded.directory, tmp_path, dirs_exist_ok=True)
+    async with opened(tmp_path) as api:
+        walk = Walk(api, seeded.ids, tmp_path / "copy.json", 10)
+        await walk.compare()
+        for _ in range(3):
+            values = {"accountId": seeded.ids["bac"], "preview": False}
+            await beside(walk, partial(walk.happenings.import_statement, 60, **values))
+            imports = await api("GET", "/imports", query={"status": "applied", "limit": 1})
+            import_id = imports.json()["data"][0]["id"]
+            undo = partial(walk.happenings.send, BY_ID["banking.undoImport"], {"importId": import_id})
+            await beside(walk, undo)
+        assert walk.happenings.done["banking.importStatement"] == 3
+        assert walk.happenings.done["banking.undoImport"] == 3
+
+
+async def beside(walk: Walk, work: Callable[[], Awaitable[object]]) -> None:
+    """Let the copy be brought up to date again and again while something is done, and compare it then."""
+    async with trio.open_nursery() as nursery:
+
+        async def pull() -> None:
+            while True:
+                await walk.copier.pull()
+
+        nursery.start_soon(pull)
+        await work()
+        nursery.cancel_scope.cancel()
+    await walk.compare()
