@@ -89,7 +89,7 @@ class Happenings:
         self.ids: dict[str, list[str]] = defaultdict(list)
         self.done: Counter[str] = Counter()
         self.number = 0
-        self.last = ""
+        self.last = self.refused = ""
         for id_ in ids.values():
             self.know(id_)
 
@@ -117,6 +117,7 @@ class Happenings:
         """What became of it."""
         assert reply.status < 500, (operation.id, values, reply.body)
         if reply.status != 200:
+            self.refused = f"{operation.id} {encode(values).decode()} -> {reply.body.decode()[:600]}"
             return False
         self.done[operation.id] += 1
         self.last = f"{operation.id} {encode(values).decode()} -> {reply.body.decode()[:600]}"

@@ -69,13 +69,17 @@ def is_lost(tx: ReadTx, resource: str, since: Instant, read_to: Instant, began: 
     made, as a first copy does: what was deleted before it began was on none of its pages.
     """
     created: int = tx.value(_SELECT_CREATED)
-    if read_to <= created:
+    told_to = _told_to(read_to)
+    if told_to < created:
         return False
-    # answers round down to the millisecond: who was told of a deletion in it was told of those before
-    told_to = read_to if read_to % MILLISECOND else read_to + MILLISECOND - 1
-    if began is not None and since <= created:
+    if began is not None and _told_to(since) < created:
         told_to = max(told_to, began)
     return tx.row(_SELECT_LOST, resource=resource, since=told_to, read_to=read_to) is not None
+
+
+def _told_to(instant: Instant) -> int:
+    """Up to when everything was told to whoever names an instant: answers round down to the millisecond."""
+    return instant if instant % MILLISECOND else instant + MILLISECOND - 1
 
 
 def forget_some(tx: WriteTx, before: Instant) -> int:
