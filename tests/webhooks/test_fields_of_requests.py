@@ -8,7 +8,7 @@ import pytest
 from gatewayd.clock import DAY, HOUR
 from gatewayd.errors import Problem
 from gatewayd.webhooks.replays import Recover
-from gatewayd.webhooks.subscription_shapes import ListSubscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import ListSubscriptions
 from tests.support.store import MemoryStore
 from tests.support.subscribing import emit, subscribe
 from tests.webhooks.ended_deliveries import finish
