@@ -19,7 +19,6 @@ from gatewayd.areas.assets.books.transactions import AssetTransaction
 from gatewayd.areas.banking.accounts.shapes import BankAccount
 from gatewayd.areas.businesses import rows as businesses
 from gatewayd.areas.businesses.shapes import Business, BusinessRow
-from gatewayd.areas.crm.leads import Lead
 from gatewayd.areas.crm.opportunities import Opportunity
 from gatewayd.areas.landlord.certificates import missing
 from gatewayd.areas.landlord.certificates import rows as certificates
@@ -211,7 +210,6 @@ ANSWERS: Final[Mapping[str, type[Any]]] = {
     "import_runs": ImportRun,
     "instruments": Instrument,
     "invoices": Invoice,
-    "leads": Lead,
     "legal_entities": LegalEntity,
     "mortgages": Mortgage,
     "obligations": Obligation,
