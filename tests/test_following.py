@@ -8,20 +8,25 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from gatewayd.areas.accounting.invoices import moves
 from gatewayd.areas.banking.accounts import rows as bank_accounts
 from gatewayd.areas.landlord import reminders
 from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.documents import uploads
-from gatewayd.clock import DAY, Instant
+from gatewayd.clock import DAY, SECOND, Instant
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.events import EVENT_KINDS, ResourceEvent
 from gatewayd.events.resources import RESOURCES
 from gatewayd.following import ANSWERS, reactions
 from gatewayd.ledger.obligations import obligations
+from gatewayd.ledger.obligations.obligations import OBLIGATIONS
+from gatewayd.store import WriteTx
 from gatewayd.store.files.blobs import Blobs
 from gatewayd.webhooks.feeds.event_log import EventLog
+from gatewayd.webhooks.queue.receivers import Address
+from gatewayd.webhooks.subscribers import subscriptions
 from tests.contract.conftest import Seeded, engines_of, read_documents, seeded
 from tests.contract.happenings import ACTS
 from tests.contract.rows import BY_ID, OPERATIONS, example, send
@@ -224,3 +229,85 @@ async def test_nothing_is_recorded_where_nobody_listens(told: Told) -> None:
 async def test_every_table_that_is_told_has_what_its_rows_are_answered_as() -> None:
     assert set(ANSWERS) == {resource.table for resource in RESOURCES}
     assert reactions().told == set(ANSWERS)
+
+
+# -- what a list shows of other rows moves `updatedAt`
+
+
+async def shown(told: Told, path: str, id_: str) -> dict[str, Any]:
+    """The row of a list."""
+    reply = await told.api("GET", path, query={"limit": 100, "updatedSince": "1970-01-01T00:00:00Z"})
+    (row,) = [row for row in reply.json()["data"] if row["id"] == id_]
+    return dict(row)
+
+
+async def test_a_share_of_a_business_moves_the_properties_that_show_it(told: Told) -> None:
+    business = await told.do("businesses.create", legalEntityId="ent", type="foreign_property", name="Joint")
+    house = {"businessId": business, "type": "house"}
+    property_id = await told.do("landlord.createProperty", **house, name="8 Elm Row")
+    before = await shown(told, "/landlord/listProperties", property_id)
+    told.api.clock.advance(SECOND)
+    await told.do("businesses.update", id=business, ownerSharePercent="50")
+    after = await shown(told, "/landlord/listProperties", property_id)
+    assert (before["ownerSharePercent"], after["ownerSharePercent"]) == ("100", "50")
+    assert after["updatedAt"] > before["updatedAt"]
+    assert after["version"] == before["version"]
+
+
+async def test_a_certificate_moves_the_tenancies_that_are_warned_of_it(told: Told) -> None:
+    address = {"line1": "6 Elm Row", "postcode": "BS1 4DJ", "countryCode": "GB"}
+    await told.do("landlord.updateProperty", id="prop_b", address=address, jurisdiction="england")
+    before = await shown(told, "/landlord/listTenancies", told.ids["tcy"])
+    told.api.clock.advance(SECOND)
+    poor = {"propertyId": "prop_b", "type": "epc", "issuedDate": "2026-03-10", "rating": "F"}
+    certificate = await told.do("landlord.createCertificate", **poor)
+    warned = await shown(told, "/landlord/listTenancies", told.ids["tcy"])
+    told.api.clock.advance(SECOND)
+    await told.do("landlord.deleteCertificate", id=certificate)
+    after = await shown(told, "/landlord/listTenancies", told.ids["tcy"])
+    codes = [[warning["code"] for warning in row["warnings"]] for row in (before, warned, after)]
+    assert ["epc_below_minimum" in each for each in codes] == [False, True, False]
+    assert before["updatedAt"] < warned["updatedAt"] < after["updatedAt"]
+    told.api.clock.advance(SECOND)
+    await told.do("landlord.createCertificate", propertyId="prop_b", type="pat", issuedDate="2026-03-10")
+    assert await shown(told, "/landlord/listTenancies", told.ids["tcy"]) == after
+
+
+async def test_an_obligation_moves_the_period_that_it_is_of(told: Told) -> None:
+    periods = (await told.api("GET", "/periods/list", query="type=tax_year&type=itsa_quarter&limit=100")).json()["data"]
+    before = next(period for period in periods if period["obligationIds"])
+    obligation_id = before["obligationIds"][0]
+    told.api.clock.advance(SECOND)
+
+    def leave(tx: WriteTx) -> None:
+        OBLIGATIONS.update(tx, replace(OBLIGATIONS.get(tx, obligation_id), period_id=None))
+
+    await told.api.store.write(leave, "org_a")
+    query = "type=tax_year&type=itsa_quarter&updatedSince=1970-01-01T00:00:00Z&limit=100"
+    changed = (await told.api("GET", "/periods/list", query=query)).json()["data"][-1]
+    assert changed["id"] == before["id"]
+    assert obligation_id not in changed["obligationIds"]
+    assert changed["updatedAt"] > before["updatedAt"]
+
+
+async def test_the_health_of_a_receiver_moves_its_subscription(told: Told) -> None:
+    id_ = await told.do("webhooks.create", url="https://all.example/", events=["*"])
+    before = await shown(told, "/webhooks/subscriptions", id_)
+    address = Address("org_a", id_, "https://all.example/")
+    store, states = told.api.store, []
+    told.api.clock.advance(-60 * SECOND)  # the clock was set back: `updatedAt` goes on
+    at = Instant(store.now())
+    for work in (
+        lambda tx: subscriptions.mark_failing(tx, address, at),
+        lambda tx: subscriptions.mark_warned(tx, address, at),
+        lambda tx: subscriptions.clear_failing(tx, address),
+        lambda tx: subscriptions.disable(tx, address, "receiver_gone"),
+    ):
+        told.api.clock.advance(SECOND)
+        await store.write(work, "org_a")
+        states.append(await shown(told, "/webhooks/subscriptions", id_))
+        newest = await told.api("GET", "/webhooks/subscriptions", query={"updatedSince": before["updatedAt"]})
+        assert newest.json()["data"][-1]["id"] == id_
+    assert [state["failingSince"] is None for state in states] == [False, False, True, True]
+    assert [state["disablesAt"] is None for state in states] == [True, False, True, True]
+    assert [state["enabled"] for state in states] == [True, True, True, False]
