@@ -42,6 +42,7 @@ from gatewayd.areas.legal_entities import rows as legal_entities
 from gatewayd.areas.legal_entities.shapes import EntityRow, LegalEntity
 from gatewayd.areas.periods.shapes import Period
 from gatewayd.areas.vault.documents import index_queue
+from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.rows import UPLOADED
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
 from gatewayd.areas.vault.folders.shapes import Folder
@@ -167,6 +168,11 @@ def _index_text(tx: WriteTx, before: None, document_id: str) -> None:
     index_queue.put(tx, document_id)
 
 
+def _tell_of_reading(tx: WriteTx, before: None, document_id: str) -> None:
+    """How far the reading of a document has come stands in lists of documents, and moves their `updatedAt`."""
+    documents.touch(tx, document_id)
+
+
 def _listen(tx: WriteTx, before: SubscriptionRow | None, after: SubscriptionRow | None) -> None:
     """Who subscribes, and to what, decides which events are recorded."""
     tx.forget_listened()
@@ -192,6 +198,7 @@ FOLLOW_UPS: Final[Mapping[str, tuple[FollowUp, ...]]] = {
     "vat_years": (_schedule_anew,),
     "vault_documents": (_index_document,),
     "vault_pages": (_index_text,),
+    "vault_parses": (_tell_of_reading,),
     "webhook_subscriptions": (_listen,),
 }
 """By the table whose row was stored."""

@@ -1917,6 +1917,10 @@ CREATE TABLE property_valuations (
     version INTEGER NOT NULL CHECK (version >= 1)
 ) STRICT;
 
+CREATE INDEX property_valuations_by_change ON property_valuations (org_id, updated_at, id);
+
+CREATE INDEX property_valuations_by_date ON property_valuations (org_id, valuation_date, id);
+
 CREATE UNIQUE INDEX property_valuations_by_external_id ON property_valuations (org_id, external_id)
 WHERE external_id IS NOT NULL;
 
@@ -2392,6 +2396,8 @@ CREATE TABLE vault_documents (
 
 CREATE INDEX vault_documents_awaited ON vault_documents (org_id, id) WHERE upload_hash IS NOT NULL;
 
+CREATE INDEX vault_documents_by_change ON vault_documents (org_id, updated_at, id);
+
 CREATE INDEX vault_documents_by_content ON vault_documents (sha256) WHERE sha256 IS NOT NULL;
 
 CREATE INDEX vault_documents_by_creation ON vault_documents (org_id, coalesce(folder_id, ''), id)
@@ -2400,8 +2406,12 @@ WHERE status <> 'deleted';
 CREATE INDEX vault_documents_by_date ON vault_documents (org_id, coalesce(folder_id, ''), date_key, id)
 WHERE status <> 'deleted';
 
+CREATE INDEX vault_documents_by_document_date ON vault_documents (org_id, date_key, id) WHERE status <> 'deleted';
+
 CREATE UNIQUE INDEX vault_documents_by_external_id ON vault_documents (org_id, external_id)
 WHERE external_id IS NOT NULL;
+
+CREATE INDEX vault_documents_by_id ON vault_documents (org_id, id) WHERE status <> 'deleted';
 
 CREATE INDEX vault_documents_by_name ON vault_documents (org_id, coalesce(folder_id, ''), name_key, id)
 WHERE status <> 'deleted';
@@ -2416,9 +2426,14 @@ WHERE deleted_at IS NOT NULL;
 
 CREATE INDEX vault_documents_in_trash ON vault_documents (org_id, id) WHERE status = 'deleted';
 
+CREATE INDEX vault_documents_of_contract ON vault_documents (org_id, contract_id, id)
+WHERE contract_id IS NOT NULL AND status <> 'deleted';
+
 CREATE INDEX vault_documents_of_folder ON vault_documents (folder_id) WHERE folder_id IS NOT NULL;
 
-CREATE INDEX vault_documents_starred ON vault_documents (org_id, id) WHERE starred = 1 AND status <> 'deleted';
+CREATE INDEX vault_documents_starred ON vault_documents (org_id, starred, id) WHERE starred = 1 AND status <> 'deleted';
+
+CREATE INDEX vault_documents_to_come ON vault_documents (org_id, status, id) WHERE status = 'pending_upload';
 
 CREATE TABLE vault_folders (
     id TEXT PRIMARY KEY,

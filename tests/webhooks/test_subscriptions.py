@@ -20,6 +20,7 @@ from gatewayd.webhooks.subscribers import subscriptions
 from gatewayd.webhooks.subscribers.subscription_shapes import (
     CreatedSubscription,
     CreateSubscription,
+    GetSubscription,
     ListSubscriptions,
     Removed,
     RemoveSubscription,
@@ -467,6 +468,7 @@ def test_the_rows_are_those_of_the_specification() -> None:
         "webhooks.update",
     ]
     assert sorted(row.id for row in rows.values() if row.extension) == [
+        "webhooks.get",
         "webhooks.getDelivery",
         "webhooks.recover",
         "webhooks.resendDelivery",
@@ -497,3 +499,12 @@ def test_handlers_of_two_policies_do_not_know_each_other(store: MemoryStore) -> 
     with pytest.raises(Problem):
         store.write(lambda tx: strict_create(tx, caller, request), org_id)
     assert store.write(lambda tx: open_create(tx, caller, request), org_id).url == "https://127.0.0.1/"
+
+
+def test_a_subscription_is_read_by_its_id_without_its_secret(store: MemoryStore) -> None:
+    org_id, other = store.org(), store.org("Other Ltd")
+    request = GetSubscription(id=subscribe(store, org_id, URL).id)
+    answer = store.read(lambda tx: subscriptions.get_subscription(tx, make_caller(org_id), request), org_id)
+    assert shown(answer) == listed(store, org_id)
+    with pytest.raises(Problem, match="not_found"):
+        store.read(lambda tx: subscriptions.get_subscription(tx, make_caller(other), request), other)

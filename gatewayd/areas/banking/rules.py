@@ -67,6 +67,13 @@ class ListRules(SyncRequest, frozen=True, kw_only=True):
     enabled: bool | None = None
 
 
+class GetRule(Request, frozen=True, kw_only=True):
+    """Which rule."""
+
+    rule_id: Id
+    """Which rule."""
+
+
 @updates(CreateRule, of=AllocationRule)
 class UpdateRule(Request, frozen=True, kw_only=True):
     """The fields to change. Conditions and outcome are each given whole."""
@@ -165,6 +172,11 @@ def list_rules(tx: ReadTx, caller: Caller, request: ListRules) -> Listing[Alloca
         "enabled = 0": True if request.enabled is False else None,
     }
     return table_page(tx, request, RULES, filters)
+
+
+def get_rule(tx: ReadTx, caller: Caller, request: GetRule) -> AllocationRule:
+    """Get one rule of allocation."""
+    return RULES.get(tx, request.rule_id)
 
 
 def update_rule(tx: WriteTx, caller: Caller, request: UpdateRule) -> AllocationRule:
@@ -369,6 +381,18 @@ OPERATIONS = (
         handler=list_rules,
         extension=True,
         example={"enabled": True, "limit": 20},
+    ),
+    Operation(
+        id="banking.getRule",
+        kind="read",
+        method="GET",
+        path="/allocations/rules/:ruleId",
+        scopes=("accounting:read",),
+        request=GetRule,
+        response=AllocationRule,
+        handler=get_rule,
+        extension=True,
+        example={"ruleId": "rule_01k0000000000000000000000a"},
     ),
     Operation(
         id="banking.updateRule",

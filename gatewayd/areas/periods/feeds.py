@@ -34,6 +34,12 @@ class ListFeeds(SyncRequest, frozen=True, kw_only=True):
     """Paging of the list."""
 
 
+class GetFeed(Request, frozen=True, kw_only=True):
+    """Which feed."""
+
+    id: Id
+
+
 class RevokeFeed(Request, frozen=True, kw_only=True):
     """Which feed to end."""
 
@@ -67,6 +73,11 @@ def list_feeds(tx: ReadTx, caller: Caller, request: ListFeeds) -> Listing[Calend
     )
 
 
+def get_feed(tx: ReadTx, caller: Caller, request: GetFeed) -> CalendarFeed:
+    """Get one calendar feed, revoked or not; its address is never in it."""
+    return project(CALENDAR_FEEDS.get(tx, request.id), CalendarFeed)
+
+
 def revoke_feed(tx: WriteTx, caller: Caller, request: RevokeFeed) -> CalendarFeed:
     """End a calendar feed: from the next request on its address is not found."""
     return project(calendar_feeds.revoke(tx, request.id, caller.reference), CalendarFeed)
@@ -98,6 +109,18 @@ OPERATIONS = (
         handler=list_feeds,
         extension=True,
         example={"limit": 20},
+    ),
+    Operation(
+        id="obligations.getFeed",
+        kind="read",
+        method="GET",
+        path="/obligations/feeds/get",
+        scopes=("periods:read",),
+        request=GetFeed,
+        response=CalendarFeed,
+        handler=get_feed,
+        extension=True,
+        example={"id": "cal_01k0000000000000000000000a"},
     ),
     Operation(
         id="obligations.revokeFeed",

@@ -86,6 +86,12 @@ class ListSubscriptions(SyncRequest, frozen=True, kw_only=True):
     """Paging of the list."""
 
 
+class GetSubscription(Request, frozen=True, kw_only=True):
+    """Which subscription."""
+
+    id: Id
+
+
 class CreateSubscription(Request, frozen=True, kw_only=True):
     """A new subscription."""
 

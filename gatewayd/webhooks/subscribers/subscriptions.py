@@ -29,6 +29,7 @@ from gatewayd.webhooks.subscribers.subscription_shapes import (
     CreatedSubscription,
     CreateSubscription,
     DisabledReason,
+    GetSubscription,
     ListSubscriptions,
     Removed,
     RemoveSubscription,
@@ -91,6 +92,11 @@ def list_subscriptions(tx: ReadTx, caller: Caller, request: ListSubscriptions) -
         return encode(Subscription(**_shown(SUBSCRIPTIONS.read(tx, row), tx.now)))
 
     return sync_page(tx, request, Source(SUBSCRIPTIONS, [SUBSCRIPTIONS.select]), {}, render)
+
+
+def get_subscription(tx: ReadTx, caller: Caller, request: GetSubscription) -> Subscription:
+    """Get one webhook subscription; its secret is never in it."""
+    return Subscription(**_shown(SUBSCRIPTIONS.get(tx, request.id), tx.now))
 
 
 def create_subscription(
@@ -267,6 +273,18 @@ OPERATIONS = (
         response=SyncPage[Subscription],
         handler=list_subscriptions,
         example={"limit": 50},
+    ),
+    Operation(
+        id="webhooks.get",
+        kind="read",
+        method="GET",
+        path="/webhooks/subscriptions/:id",
+        scopes=("webhooks:read",),
+        request=GetSubscription,
+        response=Subscription,
+        handler=get_subscription,
+        extension=True,
+        example={"id": "wsub_01k0000000000000000000000a"},
     ),
     Operation(
         id="webhooks.create",

@@ -133,3 +133,11 @@ def test_it_ends_somewhere_however_much_is_due(desk: Desk, monkeypatch: pytest.M
 def test_every_kind_has_a_title() -> None:
     kinds = feed_content.TITLES.keys()
     assert kinds == set(feed_content.ObligationKind.__args__)
+
+
+def test_a_feed_is_read_by_its_id_without_its_address(desk: Desk) -> None:
+    made = desk.do("obligations.createFeed", name="Phone")
+    answer = desk.ask("obligations.getFeed", f"id={made['id']}")
+    assert answer == {name: value for name, value in made.items() if name != "url"}
+    ended = desk.do("obligations.revokeFeed", id=made["id"])
+    assert desk.ask("obligations.getFeed", f"id={made['id']}") == ended

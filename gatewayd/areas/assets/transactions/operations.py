@@ -12,6 +12,7 @@ from gatewayd.areas.assets.transactions.entering import Origin
 from gatewayd.areas.assets.transactions.shapes import (
     CreateTransaction,
     EnteredTransaction,
+    GetAssetTransaction,
     ListAssetTransactions,
     TransactionWarning,
 )
@@ -50,6 +51,11 @@ def list_transactions(tx: ReadTx, caller: Caller, request: ListAssetTransactions
     reversals, unless `includeReversed` or `updatedSince` is given. `type` may be given again.
     """
     return _page(tx, request)
+
+
+def get_transaction(tx: ReadTx, caller: Caller, request: GetAssetTransaction) -> AssetTransaction:
+    """Get one transaction of an account with assets, reversed or not."""
+    return TRANSACTIONS.get(tx, request.id)
 
 
 def create_transaction(tx: WriteTx, caller: Caller, request: CreateTransaction) -> EnteredTransaction:
@@ -177,6 +183,18 @@ OPERATIONS = (
         handler=list_transactions,
         errors=("date_order",),
         example={"type": ["buy", "sell"], "fromDate": "2026-04-06", "limit": 100},
+    ),
+    Operation(
+        id="assets.getTransaction",
+        kind="read",
+        method="GET",
+        path="/assets/getTransaction",
+        scopes=("accounting:read",),
+        request=GetAssetTransaction,
+        response=AssetTransaction,
+        handler=get_transaction,
+        extension=True,
+        example={"id": "txn_01k0000000000000000000000a"},
     ),
     Operation(
         id="assets.createTransaction",

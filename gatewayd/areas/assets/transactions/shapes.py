@@ -101,6 +101,12 @@ class CreateTransaction(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+class GetAssetTransaction(Request, frozen=True, kw_only=True):
+    """Which transaction."""
+
+    id: Id
+
+
 class ListAssetTransactions(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list: latest trade first, or in the order of change with `updatedSince`."""
 

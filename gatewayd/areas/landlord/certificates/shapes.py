@@ -73,6 +73,12 @@ class ListCertificates(SyncRequest, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+class GetCertificate(Request, frozen=True, kw_only=True):
+    """Which certificate."""
+
+    id: Id
+
+
 class CreateCertificate(Request, frozen=True, kw_only=True):
     """A new certificate of a property."""
 
