@@ -82,8 +82,14 @@ CREATE INDEX allocations_by_money ON allocations (
     disallowable_amount, document_ids, vat_code, capital_goods
 );
 
+CREATE INDEX allocations_by_mortgage ON allocations (org_id, mortgage_id, date, id, currency, direction, amount)
+WHERE mortgage_id IS NOT NULL;
+
 CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)
 WHERE property_id IS NOT NULL;
+
+CREATE INDEX allocations_by_rule ON allocations (org_id, rule_id, date, id, currency, direction, amount)
+WHERE rule_id IS NOT NULL;
 
 CREATE INDEX allocations_by_source ON allocations (org_id, source_id, date, id) WHERE source_id IS NOT NULL;
 
@@ -362,6 +368,9 @@ CREATE INDEX asset_transactions_of_account_and_type ON asset_transactions (org_i
 CREATE INDEX asset_transactions_of_entity ON asset_transactions (org_id, legal_entity_id, trade_date, id);
 
 CREATE INDEX asset_transactions_of_import ON asset_transactions (org_id, import_id, id) WHERE import_id IS NOT NULL;
+
+CREATE INDEX asset_transactions_of_import_by_date ON asset_transactions (org_id, import_id, trade_date, id)
+WHERE import_id IS NOT NULL;
 
 CREATE INDEX asset_transactions_of_instrument ON asset_transactions (org_id, instrument_id, trade_date, id)
 WHERE instrument_id IS NOT NULL;
@@ -1373,6 +1382,8 @@ CREATE INDEX invoices_by_supply ON invoices (org_id, supply_date, business_id, l
 CREATE INDEX invoices_changes ON invoices (org_id, updated_at, id);
 
 CREATE INDEX invoices_credits ON invoices (credits_invoice_id, org_id) WHERE credits_invoice_id IS NOT NULL;
+
+CREATE INDEX invoices_credits_by_id ON invoices (org_id, credits_invoice_id, id) WHERE credits_invoice_id IS NOT NULL;
 
 CREATE INDEX invoices_credits_by_issue ON invoices (org_id, issue_date, credits_invoice_id)
 WHERE credits_invoice_id IS NOT NULL;

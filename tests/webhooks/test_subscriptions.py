@@ -508,3 +508,11 @@ def test_a_subscription_is_read_by_its_id_without_its_secret(store: MemoryStore)
     assert shown(answer) == listed(store, org_id)
     with pytest.raises(Problem, match="not_found"):
         store.read(lambda tx: subscriptions.get_subscription(tx, make_caller(other), request), other)
+
+
+def test_those_that_are_enabled_or_not_are_listed(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = {enabled: subscribe(store, org_id, URL, enabled=enabled).id for enabled in (True, False)}
+    for enabled, subscription_id in made.items():
+        (item,) = items(store, org_id, ListSubscriptions(enabled=enabled))
+        assert msgspec.json.decode(item)["id"] == subscription_id

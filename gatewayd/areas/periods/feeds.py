@@ -14,7 +14,7 @@ from gatewayd.identity.keys.calendar_feeds import CALENDAR_FEEDS, CalendarFeed, 
 from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import owners
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store import ReadTx, Row, WriteTx
 
 PATH: Final = "/calendar/"
 """Where feeds are served, beside the API; the token and `.ics` follow."""
@@ -31,7 +31,10 @@ class CreateFeed(Request, frozen=True, kw_only=True):
 
 
 class ListFeeds(SyncRequest, frozen=True, kw_only=True):
-    """Paging of the list."""
+    """Filters of the list."""
+
+    legal_entity_id: Id | None = None
+    """Only those of this legal entity's deadlines, without those of all."""
 
 
 class GetFeed(Request, frozen=True, kw_only=True):
@@ -68,9 +71,12 @@ def create_feed(tx: WriteTx, caller: Caller, request: CreateFeed, *, public_url:
 def list_feeds(tx: ReadTx, caller: Caller, request: ListFeeds) -> Listing[CalendarFeed]:
     """List calendar feeds, revoked ones too; their addresses are never in it."""
     table = CALENDAR_FEEDS
-    return sync_page(
-        tx, request, Source(table, [table.select]), {}, lambda row: encode(project(table.read(tx, row), CalendarFeed))
-    )
+    filters = {"legal_entity_id = :legal_entity_id": request.legal_entity_id}
+
+    def item(row: Row) -> bytes:
+        return encode(project(table.read(tx, row), CalendarFeed))
+
+    return sync_page(tx, request, Source(table, [table.select]), filters, item)
 
 
 def get_feed(tx: ReadTx, caller: Caller, request: GetFeed) -> CalendarFeed:

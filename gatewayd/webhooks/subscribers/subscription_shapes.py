@@ -83,7 +83,10 @@ class Removed(Response, frozen=True, kw_only=True):
 
 
 class ListSubscriptions(SyncRequest, frozen=True, kw_only=True):
-    """Paging of the list."""
+    """Filters of the list."""
+
+    enabled: bool | None = None
+    """True: only those that events are sent to; false: only those that are disabled."""
 
 
 class GetSubscription(Request, frozen=True, kw_only=True):

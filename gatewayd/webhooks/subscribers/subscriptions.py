@@ -91,7 +91,8 @@ def list_subscriptions(tx: ReadTx, caller: Caller, request: ListSubscriptions) -
     def render(row: Row) -> bytes:
         return encode(Subscription(**_shown(SUBSCRIPTIONS.read(tx, row), tx.now)))
 
-    return sync_page(tx, request, Source(SUBSCRIPTIONS, [SUBSCRIPTIONS.select]), {}, render)
+    filters = {"enabled = 1": request.enabled or None, "enabled = 0": True if request.enabled is False else None}
+    return sync_page(tx, request, Source(SUBSCRIPTIONS, [SUBSCRIPTIONS.select]), filters, render)
 
 
 def get_subscription(tx: ReadTx, caller: Caller, request: GetSubscription) -> Subscription:

@@ -121,6 +121,7 @@ class ListAssetTransactions(SyncRequest, frozen=True, kw_only=True):
     to_date: Date | None = None
     """Only trades of this day or earlier."""
     source: TransactionSource | None = None
+    import_id: Id | None = None
     include_reversed: bool = False
     """True: also what was reversed, and the reversals; with `updatedSince` they are always there."""
     external_id: ExternalId | None = None

@@ -139,6 +139,7 @@ class ListTransactions(SyncRequest, frozen=True, kw_only=True, omit_defaults=Tru
     q: Search | None = None
     unallocated: Annotated[bool, Meta(description="True: booked lines of which a part is not allocated.")] | None = None
     import_id: Id | None = None
+    """Only those that this import brought."""
 
 
 class ListBankTransactions(SyncRequest, frozen=True, kw_only=True, omit_defaults=True):
@@ -148,6 +149,7 @@ class ListBankTransactions(SyncRequest, frozen=True, kw_only=True, omit_defaults
     account_id: Id | None = None
     """Only those on this bank account. Left out: those of all."""
     import_id: Id | None = None
+    """Only those that this import brought."""
     from_date: Date | None = None
     """From this day on, of `date`."""
     to_date: Date | None = None
