@@ -13,6 +13,7 @@ from gatewayd.contract.signatures import function_of
 from gatewayd.contract.wire import encode, schema_of
 from gatewayd.errors import COMMON_ERRORS, ERRORS, FIELD_CODES
 from gatewayd.events import EVENT_KINDS
+from gatewayd.http import openapi_former_names
 from gatewayd.http.security_schemes import ProviderUrls, required, schemes
 
 _REFERENCE = "#/components/schemas/{name}"
@@ -121,6 +122,7 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
             item[operation.method.lower()] = _operation(operation, area.title, names, components)
     hooks = {kind: _webhook(kind, names[_key(body)], sample) for kind, (body, sample) in events.items()}
     components |= _bodies(operations, names, components)
+    openapi_former_names.add(paths, components, operations)
     return {
         "openapi": OPENAPI_VERSION,
         "info": {

@@ -1,0 +1,211 @@
+"""Every row keeps to the words of requests that CONTRIBUTING has, and the words of before are taken as ever."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+import msgspec.inspect
+import pytest
+
+from gatewayd.contract import former_names
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.pages import PageRequest
+from tests.contract import promises
+from tests.contract.rows import OPERATIONS
+from tests.support.given_fields import names_in
+
+PROMISED: Final = promises.read()
+
+_MAKES_ANOTHER: Final = "it makes another resource, whose version nobody has read"
+_NEXT: Final = "to be mended"
+STATES: Final = "Archived|Closed|Former|Retired|Reversed|Superseded"
+"""In which rows are that a list may leave out."""
+OTHER_WORDS: Final[Mapping[tuple[str, str], str]] = {
+    ("webhooks.listDeliveries", "id"): "Spec §4 Webhooks",
+    ("banking.listAllocations", "includeTotals"): "it adds to the answer, and hides no rows",
+    ("vault.getFolders", "includeCounts"): "it adds to the answer, and hides no rows",
+    ("assets.importTransactions", "expectedVersion"): _MAKES_ANOTHER,
+    ("banking.importStatement", "expectedVersion"): _MAKES_ANOTHER,
+    ("banking.stateBalance", "expectedVersion"): _MAKES_ANOTHER,
+    ("vault.generateAndCacheThumbnail", "expectedVersion"): "the version that it answers is that of the picture",
+    ("businesses.syncTaxBusiness", "expectedVersion"): "it takes over whatever the tax authority has",
+    ("organizations.delete", "expectedVersion"): "an organization has no version; its name is asked for instead",
+    ("billing.createPlan", "externalId"): "`code` is the caller's own identifier",
+    ("landlord.listCertificates", "expiresBefore"): _NEXT,
+    ("landlord.listMortgages", "rateEndsBefore"): _NEXT,
+    ("obligations.list", "dueFrom"): _NEXT,
+    ("obligations.list", "dueTo"): _NEXT,
+    ("vat.getLiabilities", "from"): _NEXT,
+    ("vat.getLiabilities", "to"): _NEXT,
+    ("vat.getObligations", "from"): _NEXT,
+    ("vat.getObligations", "to"): _NEXT,
+    ("vat.getPayments", "from"): _NEXT,
+    ("vat.getPayments", "to"): _NEXT,
+    ("billing.getOperationCosts", "at"): _NEXT,
+    ("landlord.listTenancies", "activeOn"): _NEXT,
+    ("itsaCalculations.get", "calculationId"): _NEXT,
+    ("vault.revokeLink", "id"): _NEXT,
+    ("webhooks.getDelivery", "id"): _NEXT,
+    ("vault.searchDocuments", "query"): _NEXT,
+    ("events.list", "kinds"): _NEXT,
+    ("assets.applyImport", "expectedVersion"): _NEXT,
+    ("assets.undoImport", "expectedVersion"): _NEXT,
+    ("banking.applyImport", "expectedVersion"): _NEXT,
+    ("banking.undoImport", "expectedVersion"): _NEXT,
+    ("obligations.revokeFeed", "expectedVersion"): _NEXT,
+    ("vault.confirmUpload", "expectedVersion"): _NEXT,
+    ("vault.deleteDocument", "expectedVersion"): _NEXT,
+    ("vault.deleteFolder", "expectedVersion"): _NEXT,
+    ("vault.reparseDocument", "expectedVersion"): _NEXT,
+    ("vault.restoreDocument", "expectedVersion"): _NEXT,
+    ("vault.revokeLink", "expectedVersion"): _NEXT,
+    ("vault.setDocumentThumbnailUrl", "expectedVersion"): _NEXT,
+    ("vault.toggleDocumentStar", "expectedVersion"): _NEXT,
+    ("vault.updateDocumentContractId", "expectedVersion"): _NEXT,
+    ("vault.updateDocumentFolder", "expectedVersion"): _NEXT,
+    ("webhooks.remove", "expectedVersion"): _NEXT,
+    ("banking.createRule", "externalId"): _NEXT,
+    ("landlord.listLinkedTransactions", "externalId"): _NEXT,
+    ("obligations.createFeed", "externalId"): _NEXT,
+    ("vault.getStarredDocuments", "externalId"): _NEXT,
+    ("vault.listTrash", "externalId"): _NEXT,
+    ("webhooks.create", "externalId"): _NEXT,
+}
+"""What is called otherwise, or lacks what the rule asks for: operation and member, each with its reason."""
+
+
+def members(operation: Operation) -> list[str]:
+    """The names that a request has on the wire, those of structs inside it behind a dot."""
+    return list(names_in(msgspec.inspect.type_info(operation.request)))
+
+
+def answered(operation: Operation) -> set[str]:
+    """The names of all fields that an answer has, at whatever depth."""
+    if operation.gives_file:
+        return set()
+    return {name.rpartition(".")[2] for name in names_in(msgspec.inspect.type_info(operation.response))}
+
+
+# -- one rule each: the members, or "" for the row itself, that do not keep it
+
+
+def ranges(operation: Operation) -> Iterator[str]:
+    """Of days `fromDate` and `toDate`, or after the field of the answer; of moments `since` and `until`."""
+    if operation.method != "GET" and not issubclass(operation.request, PageRequest):
+        return
+    fields = answered(operation)
+    for name in members(operation):
+        last = name.rpartition(".")[2]
+        what = re.fullmatch(r"(\w*?)(From|To|Before|After|Since|Until)", last)
+        bare = last in ("from", "to", "before", "after")
+        if bare or (what is not None and last != "updatedSince" and not fields & {what[1], f"{what[1]}At"}):
+            yield name
+
+
+def days(operation: Operation) -> Iterator[str]:
+    """`asOfDate`, and `asOf` of a moment."""
+    yield from (name for name in members(operation) if re.fullmatch(r"at|on|day|asAt|\w+On|\w+AsOf(Date)?", name))
+
+
+def targets(operation: Operation) -> Iterator[str]:
+    """`id`, or in a path `<resource>Id`."""
+    fields = [name for name in members(operation) if "." not in name]
+    for name in operation.parameters:
+        if not re.fullmatch(r"[a-z]\w*Id|position", name):
+            yield name
+    if not operation.parameters and "id" not in fields:
+        about = _resource(operation)
+        yield from (name for name in fields if about and name == f"{about[0].lower()}{about[1:]}Id")
+    if former_names.TARGET in fields and operation.parameters and "id" not in operation.parameters:
+        yield "id"
+
+
+def _resource(operation: Operation) -> str:
+    """What a row says that it is about, by its name: `Calculation` of `itsaCalculations.get`."""
+    area, _, name = operation.id.partition(".")
+    verb = re.match(r"[a-z]+", name)
+    return name[verb.end() :] if verb and verb.end() < len(name) else re.findall(r"[A-Z]?[a-z]+", area)[-1].rstrip("s")
+
+
+def hidden_rows(operation: Operation) -> Iterator[str]:
+    """`include<State>`, a state of what is listed."""
+    for name in members(operation):
+        if re.match(r"(include|with|show|exclude|only)[A-Z]", name) and not re.fullmatch(rf"include({STATES})", name):
+            yield name
+
+
+def orders(operation: Operation) -> Iterator[str]:
+    """`sort` and `order`."""
+    yield from (name for name in members(operation) if re.fullmatch(r"(sort|order)(By|Order|Direction)", name))
+
+
+def texts(operation: Operation) -> Iterator[str]:
+    """`q`."""
+    yield from (name for name in members(operation) if name in ("query", "search", "text", "term"))
+
+
+def several_values(operation: Operation) -> Iterator[str]:
+    """A filter has the name of the field that it filters, however many values it takes."""
+    if not issubclass(operation.request, PageRequest):
+        return
+    for field in msgspec.structs.fields(operation.request):
+        name = field.encode_name
+        if re.search(r"[^su]s$", name) and not name.endswith("Ids") and "list[" in str(field.type):
+            yield name
+
+
+def versions(operation: Operation) -> Iterator[str]:
+    """`expectedVersion` wherever a resource is changed that has a version."""
+    if operation.method == "GET" or not {"id", *operation.parameters} & set(members(operation)):
+        return
+    verb = re.match(r"[a-z]+", operation.id.partition(".")[2])
+    gone = verb is not None and verb[0] in ("delete", "remove", "revoke")
+    if (gone or "version" in answered(operation)) and "expectedVersion" not in members(operation):
+        yield "expectedVersion"
+
+
+def external_ids(operation: Operation) -> Iterator[str]:
+    """`externalId` of what is created, and of its list."""
+    if re.search(r"\.create", operation.id) and "externalId" not in members(operation):
+        yield "externalId"
+    a_list = re.search(r"\.list|\.get\w+s$", operation.id) and issubclass(operation.request, PageRequest)
+    if a_list and "externalId" in answered(operation) and "externalId" not in members(operation):
+        yield "externalId"
+
+
+def verbs(operation: Operation) -> Iterator[str]:
+    """Of rows beyond the specification: pages are of `list`, and only what reads is called `list` or `get`."""
+    name = operation.id.partition(".")[2]
+    if operation.id in PROMISED:
+        return
+    if re.match(r"list|get", name) and operation.kind == "write":
+        yield ""
+    if re.match(r"fetch|find|show|set[A-Z]\w*s$|edit|modify|destroy|add[A-Z]", name):
+        yield ""
+
+
+def paths(operation: Operation) -> Iterator[str]:
+    """Of rows beyond the specification: `/<area>/<operation>`, or of a resource by its id and a verb."""
+    if operation.id in PROMISED:
+        return
+    segments = operation.path.split("/")[1:]
+    if any(not re.fullmatch(r":?[a-z][a-zA-Z]*|[a-z-]+", segment) for segment in segments):
+        yield ""
+
+
+RULES: Final = (
+    *(ranges, days, targets, hidden_rows, orders, texts, several_values),
+    *(versions, external_ids, verbs, paths),
+)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_every_row_keeps_to_the_words(rule: Any) -> None:
+    broken = {(o.id, name or rule.__name__) for o in OPERATIONS for name in rule(o)}
+    assert sorted(broken - OTHER_WORDS.keys()) == []
+
+
+def test_no_other_word_is_excused_that_is_not_there() -> None:
+    broken = {(o.id, name or rule.__name__) for rule in RULES for o in OPERATIONS for name in rule(o)}
+    assert sorted(OTHER_WORDS.keys() - broken) == []
