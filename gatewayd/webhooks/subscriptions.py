@@ -120,7 +120,7 @@ def update_subscription(
 
     An owner alone enables what waits for one: `disabledReason` `maker_left` or `restored`.
     """
-    before = SUBSCRIPTIONS.get(tx, request.target, request.expected_version)
+    before = SUBSCRIPTIONS.get(tx, request.id, request.expected_version)
     after, secret = _apply(tx, before, request, policy)
     if after.enabled and before.disabled_reason in FOR_AN_OWNER:
         if caller.role != "owner":
@@ -137,7 +137,7 @@ def update_subscription(
 
 def remove_subscription(tx: WriteTx, caller: Caller, request: RemoveSubscription) -> Removed:
     """Delete a webhook subscription and cancel its pending deliveries."""
-    stored = SUBSCRIPTIONS.get(tx, request.target)
+    stored = SUBSCRIPTIONS.get(tx, request.id)
     SUBSCRIPTIONS.delete(tx, stored.id)
     delivery_queue.cancel_pending(tx, tx.org_id, stored.id)
     tx.announce(TOPIC)  # where more wait than one transaction cancels, the dispatcher goes on with it
