@@ -10,7 +10,7 @@ Json = dict[str, Any]
 
 
 def add(paths: Json, schemas: Json, operations: Iterable[Operation]) -> None:
-    """Describe every former name of the operations. Of a member that has to be there only the name of now is told."""
+    """Describe every former name of the operations. Where a member has to be there its own sentence says it."""
     rows = {operation.id: operation for operation in operations}
     described = (each for item in paths.values() for each in item.values())
     for operation in described:
@@ -34,9 +34,18 @@ def _add_parameters(parameters: list[Json], names: dict[str, str]) -> None:
 def _add_properties(schema: Json, names: dict[str, str]) -> None:
     properties = schema["properties"]
     for name, now in names.items():
-        if now in properties and now not in schema.get("required", ()):
+        if now in schema.get("required", ()):
+            properties[now] = _also_called(properties[now], name)
+        elif now in properties:
             kept = {key: value for key, value in properties[now].items() if key != "examples"}
             properties[name] = {**kept, **_deprecated(now)}
+
+
+def _also_called(schema: Json, name: str) -> Json:
+    """A member that has to be there: a second one beside it would be missed by who checks requests."""
+    said = f"`{name}`, its former name, is taken too."
+    text = schema.get("description", "")
+    return schema if said in text else {**schema, "description": f"{text} {said}".strip()}
 
 
 def _deprecated(now: str) -> Json:

@@ -9,15 +9,19 @@ import msgspec.inspect
 import pytest
 
 from gatewayd.contract import former_names
+from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import PageRequest
+from gatewayd.errors import Problem
 from tests.contract import promises
-from tests.contract.rows import OPERATIONS
+from tests.contract.description import DESCRIPTION, ROWS
+from tests.contract.rows import OPERATIONS, query_of
 from tests.support.given_fields import names_in
 
 PROMISED: Final = promises.read()
 
 _MAKES_ANOTHER: Final = "it makes another resource, whose version nobody has read"
+_OF_THE_AUTHORITY: Final = "the tax authority's own name, which is passed on"
 _NEXT: Final = "to be mended"
 STATES: Final = "Archived|Closed|Former|Retired|Reversed|Superseded"
 """In which rows are that a list may leave out."""
@@ -32,23 +36,14 @@ OTHER_WORDS: Final[Mapping[tuple[str, str], str]] = {
     ("businesses.syncTaxBusiness", "expectedVersion"): "it takes over whatever the tax authority has",
     ("organizations.delete", "expectedVersion"): "an organization has no version; its name is asked for instead",
     ("billing.createPlan", "externalId"): "`code` is the caller's own identifier",
-    ("landlord.listCertificates", "expiresBefore"): _NEXT,
-    ("landlord.listMortgages", "rateEndsBefore"): _NEXT,
-    ("obligations.list", "dueFrom"): _NEXT,
-    ("obligations.list", "dueTo"): _NEXT,
-    ("vat.getLiabilities", "from"): _NEXT,
-    ("vat.getLiabilities", "to"): _NEXT,
-    ("vat.getObligations", "from"): _NEXT,
-    ("vat.getObligations", "to"): _NEXT,
-    ("vat.getPayments", "from"): _NEXT,
-    ("vat.getPayments", "to"): _NEXT,
-    ("billing.getOperationCosts", "at"): _NEXT,
-    ("landlord.listTenancies", "activeOn"): _NEXT,
-    ("itsaCalculations.get", "calculationId"): _NEXT,
-    ("vault.revokeLink", "id"): _NEXT,
-    ("webhooks.getDelivery", "id"): _NEXT,
-    ("vault.searchDocuments", "query"): _NEXT,
-    ("events.list", "kinds"): _NEXT,
+    ("vat.getLiabilities", "from"): _OF_THE_AUTHORITY,
+    ("vat.getLiabilities", "to"): _OF_THE_AUTHORITY,
+    ("vat.getObligations", "from"): _OF_THE_AUTHORITY,
+    ("vat.getObligations", "to"): _OF_THE_AUTHORITY,
+    ("vat.getPayments", "from"): _OF_THE_AUTHORITY,
+    ("vat.getPayments", "to"): _OF_THE_AUTHORITY,
+    ("itsaCalculations.get", "calculationId"): _OF_THE_AUTHORITY,
+    ("vault.searchDocuments", "query"): "a question that is understood, not a text that occurs; a search, not a list",
     ("assets.applyImport", "expectedVersion"): _NEXT,
     ("assets.undoImport", "expectedVersion"): _NEXT,
     ("banking.applyImport", "expectedVersion"): _NEXT,
@@ -198,6 +193,63 @@ RULES: Final = (
     *(ranges, days, targets, hidden_rows, orders, texts, several_values),
     *(versions, external_ids, verbs, paths),
 )
+
+
+FORMER: Final = [(operation, name) for operation in OPERATIONS for name in former_names.taken(operation)]
+_OF_TYPES: Final = {"datetime.datetime": "2026-11-20T09:30:00Z", "datetime.date": "2026-11-20"}
+
+
+def sample(operation: Operation, name: str) -> Any:
+    """A value that a member takes: the one of the row's example, else one of its type."""
+    if name in operation.example:
+        return operation.example[name]
+    (field,) = (field for field in msgspec.structs.fields(operation.request) if field.encode_name == name)
+    return next((value for kind, value in _OF_TYPES.items() if kind in str(field.type)), "some_text")
+
+
+def decoded(operation: Operation, values: Mapping[str, Any]) -> msgspec.Struct:
+    decoder = RequestDecoder(operation)
+    return decoder.body(msgspec.json.encode(values)) if operation.has_body else decoder.query(query_of(values))
+
+
+@pytest.mark.parametrize(("operation", "name"), FORMER, ids=lambda value: getattr(value, "id", value))
+def test_every_former_name_says_the_same_as_the_one_of_now(operation: Operation, name: str) -> None:
+    now = former_names.taken(operation)[name]
+    value = sample(operation, now)
+    rest = {key: kept for key, kept in operation.example.items() if key != now}
+    request = decoded(operation, {**rest, now: value})
+    assert decoded(operation, {**rest, name: value}) == request
+    assert decoded(operation, {**rest, now: value, name: value}) == request
+    with pytest.raises(Problem) as caught:
+        decoded(operation, {**rest, now: value, name: "another"})
+    assert [(error.path, error.code) for error in caught.value.errors] == [(name, "conflict")]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
+def test_no_name_of_before_is_one_of_now(operation: Operation) -> None:
+    fields = {field.encode_name for field in msgspec.structs.fields(operation.request)}
+    names = former_names.taken(operation)
+    assert not fields & names.keys()
+    assert set(names.values()) <= fields
+
+
+def test_former_names_are_described_and_deprecated() -> None:
+    """But for members that have to be there: of those the sentence says it."""
+    told = {
+        (row["operationId"], parameter["name"])
+        for item in DESCRIPTION["paths"].values()
+        for row in item.values()
+        for parameter in row["parameters"]
+        if parameter.get("deprecated")
+    }
+    for operation in OPERATIONS:
+        for name, now in former_names.deprecated(operation.request).items():
+            if not operation.has_body:
+                assert (operation.id, name) in told
+            elif now in ROWS[operation.id].request.get("required", ()):
+                assert f"`{name}`" in ROWS[operation.id].request["properties"][now]["description"]
+            else:
+                assert ROWS[operation.id].request["properties"][name]["deprecated"] is True
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)

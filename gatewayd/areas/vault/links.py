@@ -76,7 +76,7 @@ class ListLinks(PageRequest, frozen=True, kw_only=True):
 class RevokeLink(Request, frozen=True, kw_only=True):
     """Which link to end."""
 
-    id: Id
+    link_id: Id
     """The link to end."""
 
 
@@ -283,7 +283,7 @@ def list_links(tx: ReadTx, caller: Caller, request: ListLinks) -> Listing[Docume
 
 def revoke_link(tx: WriteTx, caller: Caller, request: RevokeLink) -> DocumentLinkAccess:
     """End a link: from the next request on its address is not found."""
-    return shown(revoke(tx, request.id))
+    return shown(revoke(tx, request.link_id))
 
 
 OPERATIONS = (
@@ -303,13 +303,13 @@ OPERATIONS = (
         id="vault.revokeLink",
         kind="write",
         method="POST",
-        path="/vault/links/:id/revoke",
+        path="/vault/links/:linkId/revoke",
         scopes=("vault:write",),
         request=RevokeLink,
         response=DocumentLinkAccess,
         handler=revoke_link,
         extension=True,
-        example={"id": "lnk_01k0000000000000000000000a"},
+        example={"linkId": "lnk_01k0000000000000000000000a"},
     ),
 )
 
