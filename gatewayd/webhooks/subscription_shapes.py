@@ -110,3 +110,5 @@ class UpdateSubscription(SubscriptionRequest, frozen=True, kw_only=True):
 
 class RemoveSubscription(SubscriptionRequest, frozen=True, kw_only=True):
     """Which subscription."""
+
+    expected_version: Version | None = None

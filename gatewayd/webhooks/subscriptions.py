@@ -137,7 +137,7 @@ def update_subscription(
 
 def remove_subscription(tx: WriteTx, caller: Caller, request: RemoveSubscription) -> Removed:
     """Delete a webhook subscription and cancel its pending deliveries."""
-    stored = SUBSCRIPTIONS.get(tx, request.id)
+    stored = SUBSCRIPTIONS.get(tx, request.id, request.expected_version)
     SUBSCRIPTIONS.delete(tx, stored.id)
     delivery_queue.cancel_pending(tx, tx.org_id, stored.id)
     tx.announce(TOPIC)  # where more wait than one transaction cancels, the dispatcher goes on with it
@@ -299,6 +299,7 @@ OPERATIONS = (
         request=RemoveSubscription,
         response=Removed,
         handler=remove_subscription,
+        errors=("version_conflict",),
         example={"id": "wsub_01k0000000000000000000000a"},
     ),
 )

@@ -22,6 +22,7 @@ PROMISED: Final = promises.read()
 
 _MAKES_ANOTHER: Final = "it makes another resource, whose version nobody has read"
 _OF_THE_AUTHORITY: Final = "the tax authority's own name, which is passed on"
+_STATE_SAYS_IT: Final = "only its state changes it, and another state is refused"
 _NEXT: Final = "to be mended"
 STATES: Final = "Archived|Closed|Former|Retired|Reversed|Superseded"
 """In which rows are that a list may leave out."""
@@ -44,22 +45,10 @@ OTHER_WORDS: Final[Mapping[tuple[str, str], str]] = {
     ("vat.getPayments", "to"): _OF_THE_AUTHORITY,
     ("itsaCalculations.get", "calculationId"): _OF_THE_AUTHORITY,
     ("vault.searchDocuments", "query"): "a question that is understood, not a text that occurs; a search, not a list",
-    ("assets.applyImport", "expectedVersion"): _NEXT,
-    ("assets.undoImport", "expectedVersion"): _NEXT,
-    ("banking.applyImport", "expectedVersion"): _NEXT,
-    ("banking.undoImport", "expectedVersion"): _NEXT,
-    ("obligations.revokeFeed", "expectedVersion"): _NEXT,
-    ("vault.confirmUpload", "expectedVersion"): _NEXT,
-    ("vault.deleteDocument", "expectedVersion"): _NEXT,
-    ("vault.deleteFolder", "expectedVersion"): _NEXT,
-    ("vault.reparseDocument", "expectedVersion"): _NEXT,
-    ("vault.restoreDocument", "expectedVersion"): _NEXT,
-    ("vault.revokeLink", "expectedVersion"): _NEXT,
-    ("vault.setDocumentThumbnailUrl", "expectedVersion"): _NEXT,
-    ("vault.toggleDocumentStar", "expectedVersion"): _NEXT,
-    ("vault.updateDocumentContractId", "expectedVersion"): _NEXT,
-    ("vault.updateDocumentFolder", "expectedVersion"): _NEXT,
-    ("webhooks.remove", "expectedVersion"): _NEXT,
+    ("assets.applyImport", "expectedVersion"): _STATE_SAYS_IT,
+    ("assets.undoImport", "expectedVersion"): _STATE_SAYS_IT,
+    ("banking.applyImport", "expectedVersion"): _STATE_SAYS_IT,
+    ("banking.undoImport", "expectedVersion"): _STATE_SAYS_IT,
     ("banking.createRule", "externalId"): _NEXT,
     ("landlord.listLinkedTransactions", "externalId"): _NEXT,
     ("obligations.createFeed", "externalId"): _NEXT,

@@ -429,6 +429,14 @@ def test_no_more_is_counted_than_says_enough(store: MemoryStore) -> None:
 # -- delete
 
 
+def test_another_version_than_was_read_is_not_deleted(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    with pytest.raises(Problem, match="version_conflict"):
+        remove(store, org_id, RemoveSubscription(id=made.id, expected_version=made.version + 1))
+    assert remove(store, org_id, RemoveSubscription(id=made.id, expected_version=made.version)).id == made.id
+
+
 def test_delete_removes_the_subscription_and_cancels_what_is_pending(store: MemoryStore) -> None:
     org_id = store.org()
     made, kept = subscribe(store, org_id, URL), subscribe(store, org_id, "https://b.example/")

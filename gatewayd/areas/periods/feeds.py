@@ -7,7 +7,7 @@ from msgspec import Meta
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, SyncPage, SyncRequest
-from gatewayd.contract.wire import Id, Name, Request, encode, project
+from gatewayd.contract.wire import Id, Name, Request, Version, encode, project
 from gatewayd.errors import invalid
 from gatewayd.identity.keys import calendar_feeds
 from gatewayd.identity.keys.calendar_feeds import CALENDAR_FEEDS, CalendarFeed, NewFeed
@@ -38,6 +38,7 @@ class RevokeFeed(Request, frozen=True, kw_only=True):
     """Which feed to end."""
 
     id: Id
+    expected_version: Version | None = None
 
 
 class CreatedFeed(CalendarFeed, frozen=True, kw_only=True):
@@ -69,7 +70,7 @@ def list_feeds(tx: ReadTx, caller: Caller, request: ListFeeds) -> Listing[Calend
 
 def revoke_feed(tx: WriteTx, caller: Caller, request: RevokeFeed) -> CalendarFeed:
     """End a calendar feed: from the next request on its address is not found."""
-    return project(calendar_feeds.revoke(tx, request.id, caller.reference), CalendarFeed)
+    return project(calendar_feeds.revoke(tx, request.id, caller.reference, request.expected_version), CalendarFeed)
 
 
 OPERATIONS = (
@@ -108,7 +109,7 @@ OPERATIONS = (
         request=RevokeFeed,
         response=CalendarFeed,
         handler=revoke_feed,
-        errors=("invalid_state",),
+        errors=("invalid_state", "version_conflict"),
         extension=True,
         example={"id": "cal_01k0000000000000000000000a"},
     ),

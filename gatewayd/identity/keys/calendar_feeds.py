@@ -96,9 +96,12 @@ def find(tx: ReadTx, token: str) -> OpenFeed | None:
     return None if row is None or suspensions.is_suspended(tx, row[0]) else OpenFeed(*row)
 
 
-def revoke(tx: WriteTx, feed_id: str, actor: str) -> CalendarFeedRow:
-    """End a feed, from the next request on. Raises `Problem`: `not_found`, or `invalid_state` where it has ended."""
-    row = CALENDAR_FEEDS.get(tx, feed_id)
+def revoke(tx: WriteTx, feed_id: str, actor: str, expected_version: int | None = None) -> CalendarFeedRow:
+    """End a feed, from the next request on.
+
+    Raises `Problem`: `not_found`, `version_conflict`, or `invalid_state` where it has ended.
+    """
+    row = CALENDAR_FEEDS.get(tx, feed_id, expected_version)
     if row.revoked_at is not None:
         raise invalid_state("The feed is revoked already.", "revoked", ())
     row = CALENDAR_FEEDS.update(tx, replace(row, revoked_at=tx.now))

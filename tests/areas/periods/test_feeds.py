@@ -46,7 +46,9 @@ def test_a_feed_has_an_address_that_is_shown_once(desk: Desk) -> None:
 def test_a_feed_ends_when_it_is_revoked(desk: Desk) -> None:
     made = desk.do("obligations.createFeed")
     assert read(desk, token_of(made)) == []
-    ended = desk.do("obligations.revokeFeed", id=made["id"])
+    refused = desk.refused("obligations.revokeFeed", id=made["id"], expectedVersion=made["version"] + 1)
+    assert refused.code == "version_conflict"
+    ended = desk.do("obligations.revokeFeed", id=made["id"], expectedVersion=made["version"])
     assert (ended["id"], ended["revokedAt"]) == (made["id"], "2026-11-20T09:30:00.000Z")
     assert read(desk, token_of(made)) is None
     assert desk.refused("obligations.revokeFeed", id=made["id"]).code == "invalid_state"
