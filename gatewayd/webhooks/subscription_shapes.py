@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.clock import Instant
 from gatewayd.contract.pages import SyncRequest
-from gatewayd.contract.wire import Id, Request, Response, Timestamp, Version
+from gatewayd.contract.wire import ExternalId, Id, Request, Response, Timestamp, Version
 from gatewayd.webhooks.validation import EventName, Events, SubscriptionRequest, Url
 
 DisabledReason = Literal["caller", "receiver_gone", "failing", "maker_left", "restored"]
@@ -16,6 +16,7 @@ class Subscription(Response, frozen=True, kw_only=True):
     """Who is told of which events."""
 
     id: Id
+    external_id: str | None
     url: str
     """Where events are posted."""
     events: Annotated[list[EventName], Meta(extra={"words": True})]
@@ -83,7 +84,9 @@ class Removed(Response, frozen=True, kw_only=True):
 
 
 class ListSubscriptions(SyncRequest, frozen=True, kw_only=True):
-    """Paging of the list."""
+    """Filters of the list."""
+
+    external_id: ExternalId | None = None
 
 
 class CreateSubscription(Request, frozen=True, kw_only=True):
@@ -91,6 +94,7 @@ class CreateSubscription(Request, frozen=True, kw_only=True):
 
     url: Url
     events: Events
+    external_id: ExternalId | None = None
 
 
 class UpdateSubscription(SubscriptionRequest, frozen=True, kw_only=True):
@@ -103,6 +107,7 @@ class UpdateSubscription(SubscriptionRequest, frozen=True, kw_only=True):
     url: Url | UnsetType = UNSET
     events: Events | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
+    external_id: ExternalId | UnsetType | None = UNSET
     rotate_secret: bool = False
     end_rotation: bool = False
     expected_version: Version | None = None

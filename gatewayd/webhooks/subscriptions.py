@@ -87,7 +87,8 @@ def list_subscriptions(tx: ReadTx, caller: Caller, request: ListSubscriptions) -
     def render(row: Row) -> bytes:
         return encode(Subscription(**_shown(SUBSCRIPTIONS.read(tx, row), tx.now)))
 
-    return sync_page(tx, request, Source(SUBSCRIPTIONS, [SUBSCRIPTIONS.select]), {}, render)
+    filters = {"external_id = :external_id": request.external_id}
+    return sync_page(tx, request, Source(SUBSCRIPTIONS, [SUBSCRIPTIONS.select]), filters, render)
 
 
 def create_subscription(
@@ -220,6 +221,8 @@ def _apply(
         changes["disabled_reason"] = None if request.enabled else "caller"
         changes["disabled_at"] = None if request.enabled else tx.now
         changes["failing_since"] = changes["failing_told_at"] = None
+    if request.external_id is not UNSET:
+        changes["external_id"] = request.external_id
     secret: str | UnsetType = UNSET
     if request.rotate_secret:
         secret = new_secret(secrets.token_bytes)
@@ -273,7 +276,7 @@ OPERATIONS = (
         request=CreateSubscription,
         response=CreatedSubscription,
         handler=AT_CATALOGUE,
-        errors=("limit_reached",),
+        errors=("already_exists", "limit_reached"),
         secret=True,
         example={"url": "https://example.com/hooks", "events": ["lead.created", "opportunity.stage_changed"]},
     ),
@@ -286,7 +289,7 @@ OPERATIONS = (
         request=UpdateSubscription,
         response=UpdatedSubscription,
         handler=AT_CATALOGUE,
-        errors=("version_conflict", "forbidden"),
+        errors=("already_exists", "version_conflict", "forbidden"),
         secret=True,
         example={"id": "wsub_01k0000000000000000000000a", "enabled": False},
     ),

@@ -23,7 +23,7 @@ PROMISED: Final = promises.read()
 _MAKES_ANOTHER: Final = "it makes another resource, whose version nobody has read"
 _OF_THE_AUTHORITY: Final = "the tax authority's own name, which is passed on"
 _STATE_SAYS_IT: Final = "only its state changes it, and another state is refused"
-_NEXT: Final = "to be mended"
+_SOME_OF_THEM: Final = "some of the documents that `vault.getOrganizationDocuments` filters by it"
 STATES: Final = "Archived|Closed|Former|Retired|Reversed|Superseded"
 """In which rows are that a list may leave out."""
 OTHER_WORDS: Final[Mapping[tuple[str, str], str]] = {
@@ -49,12 +49,9 @@ OTHER_WORDS: Final[Mapping[tuple[str, str], str]] = {
     ("assets.undoImport", "expectedVersion"): _STATE_SAYS_IT,
     ("banking.applyImport", "expectedVersion"): _STATE_SAYS_IT,
     ("banking.undoImport", "expectedVersion"): _STATE_SAYS_IT,
-    ("banking.createRule", "externalId"): _NEXT,
-    ("landlord.listLinkedTransactions", "externalId"): _NEXT,
-    ("obligations.createFeed", "externalId"): _NEXT,
-    ("vault.getStarredDocuments", "externalId"): _NEXT,
-    ("vault.listTrash", "externalId"): _NEXT,
-    ("webhooks.create", "externalId"): _NEXT,
+    ("landlord.listLinkedTransactions", "externalId"): "allocations, which `banking.listAllocations` filters by it",
+    ("vault.getStarredDocuments", "externalId"): _SOME_OF_THEM,
+    ("vault.listTrash", "externalId"): _SOME_OF_THEM,
 }
 """What is called otherwise, or lacks what the rule asks for: operation and member, each with its reason."""
 

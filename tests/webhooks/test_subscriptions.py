@@ -91,6 +91,7 @@ def test_create_answers_the_subscription_with_its_secret(store: MemoryStore) -> 
     made = subscribe(store, org_id, URL, "lead.created", "form.submitted")
     assert made == CreatedSubscription(
         id=made.id,
+        external_id=None,
         url=URL,
         events=["lead.created", "form.submitted"],
         enabled=True,
@@ -424,6 +425,27 @@ def test_no_more_is_counted_than_says_enough(store: MemoryStore) -> None:
     made = subscribe(store, org_id, URL, enabled=False)
     emit(store, org_id, subscriptions.MISSED_COUNTED + 1)
     assert update(store, org_id, UpdateSubscription(id=made.id, enabled=True)).missed == subscriptions.MISSED_COUNTED
+
+
+def test_a_subscription_is_found_by_the_callers_own_identifier(store: MemoryStore) -> None:
+    org_id = store.org()
+    policy, caller = Policy(allow_http=True), make_caller(org_id)
+
+    def create(external_id: str | None) -> CreatedSubscription:
+        request = CreateSubscription(url=URL, events=["lead.created"], external_id=external_id)
+        return store.write(lambda tx: subscriptions.create_subscription(tx, caller, request, policy=policy), org_id)
+
+    made, other = create("crm-1"), create(None)
+    assert (made.external_id, other.external_id) == ("crm-1", None)
+    listed = items(store, org_id, ListSubscriptions(external_id="crm-1"))
+    assert [msgspec.json.decode(item)["id"] for item in listed] == [made.id]
+    with pytest.raises(Problem) as refused:
+        create("crm-1")
+    assert (refused.value.code, refused.value.extra["existingId"]) == ("already_exists", made.id)
+    with pytest.raises(Problem, match="already_exists"):
+        update(store, org_id, UpdateSubscription(id=other.id, external_id="crm-1"))
+    assert update(store, org_id, UpdateSubscription(id=made.id, external_id=None)).external_id is None
+    assert update(store, org_id, UpdateSubscription(id=other.id, external_id="crm-1")).external_id == "crm-1"
 
 
 # -- delete

@@ -7,14 +7,14 @@ from msgspec import Meta
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, SyncPage, SyncRequest
-from gatewayd.contract.wire import Id, Name, Request, Version, encode, project
+from gatewayd.contract.wire import ExternalId, Id, Name, Request, Version, encode, project
 from gatewayd.errors import invalid
 from gatewayd.identity.keys import calendar_feeds
 from gatewayd.identity.keys.calendar_feeds import CALENDAR_FEEDS, CalendarFeed, NewFeed
 from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import owners
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store import ReadTx, Row, WriteTx
 
 PATH: Final = "/calendar/"
 """Where feeds are served, beside the API; the token and `.ics` follow."""
@@ -28,10 +28,13 @@ class CreateFeed(Request, frozen=True, kw_only=True):
     """What calendar programs call it."""
     legal_entity_id: Id | None = None
     """Whose deadlines it has; by default those of all legal entities of the organization."""
+    external_id: ExternalId | None = None
 
 
 class ListFeeds(SyncRequest, frozen=True, kw_only=True):
-    """Paging of the list."""
+    """Filters of the list."""
+
+    external_id: ExternalId | None = None
 
 
 class RevokeFeed(Request, frozen=True, kw_only=True):
@@ -55,17 +58,19 @@ def create_feed(tx: WriteTx, caller: Caller, request: CreateFeed, *, public_url:
     """
     if request.legal_entity_id is not None and owners.find(tx, request.legal_entity_id) is None:
         raise invalid(unknown_reference("legalEntityId", "legal_entity"))
-    wanted = NewFeed(request.name, request.legal_entity_id, caller.user_id, caller.reference)
+    wanted = NewFeed(request.name, request.legal_entity_id, caller.user_id, caller.reference, request.external_id)
     row, token = calendar_feeds.create(tx, wanted)
     return project(row, CreatedFeed, url=f"{public_url}{PATH}{token}{ENDING}")
 
 
 def list_feeds(tx: ReadTx, caller: Caller, request: ListFeeds) -> Listing[CalendarFeed]:
     """List calendar feeds, revoked ones too; their addresses are never in it."""
-    table = CALENDAR_FEEDS
-    return sync_page(
-        tx, request, Source(table, [table.select]), {}, lambda row: encode(project(table.read(tx, row), CalendarFeed))
-    )
+    table, filters = CALENDAR_FEEDS, {"external_id = :external_id": request.external_id}
+
+    def item(row: Row) -> bytes:
+        return encode(project(table.read(tx, row), CalendarFeed))
+
+    return sync_page(tx, request, Source(table, [table.select]), filters, item)
 
 
 def revoke_feed(tx: WriteTx, caller: Caller, request: RevokeFeed) -> CalendarFeed:
@@ -83,7 +88,7 @@ OPERATIONS = (
         request=CreateFeed,
         response=CreatedFeed,
         handler=AT_CATALOGUE,
-        errors=("limit_reached",),
+        errors=("already_exists", "limit_reached"),
         secret=True,
         extension=True,
         example={"name": "Deadlines of Oak & Son", "legalEntityId": "ent_01k0000000000000000000000a"},

@@ -39,6 +39,7 @@ class CalendarFeed(Response, frozen=True, kw_only=True):
     """A feed as lists show it, which is without its address."""
 
     id: Id
+    external_id: str | None
     name: str
     """What calendar programs call it."""
     legal_entity_id: Id | None
@@ -78,10 +79,14 @@ class NewFeed(NamedTuple):
     legal_entity_id: str | None
     user_id: str | None
     created_by: str
+    external_id: str | None = None
 
 
 def create(tx: WriteTx, wanted: NewFeed) -> tuple[CalendarFeedRow, str]:
-    """Make a feed; answers it and its token, which is not stored. Raises `Problem` `limit_reached`."""
+    """Make a feed; answers it and its token, which is not stored.
+
+    Raises `Problem`: `limit_reached`, `already_exists`.
+    """
     if tx.value(_COUNT) >= MAX_PER_ORGANIZATION:
         raise Problem("limit_reached", f"An organization has at most {MAX_PER_ORGANIZATION} calendar feeds.")
     token = make_token(PREFIX)
