@@ -5,7 +5,7 @@ transaction of the change. What an act brings about beside the rows that it stor
 authority says of obligations, or that somebody takes back what was met, brings the calendar up to date by itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from gatewayd.areas.accounting.clients import rows as clients
@@ -58,7 +58,7 @@ from gatewayd.ledger.taxpayers import quarter_choices
 from gatewayd.money import Money
 from gatewayd.store import WriteTx
 from gatewayd.store.reactions import Change, FollowUp, Reactions
-from gatewayd.webhooks.subscription_shapes import SubscriptionRow
+from gatewayd.webhooks.subscribers.subscription_shapes import SubscriptionRow
 
 
 def _settle_balances(tx: WriteTx, before: InvoiceRow | None, after: InvoiceRow | None) -> None:
@@ -206,8 +206,8 @@ ANSWERS: Final[Mapping[str, type[Any]]] = {
 """The tables whose changes are told, and what their rows are answered as: a change that no answer shows is none."""
 
 
-def _tell(tx: WriteTx, change: Change) -> None:
-    telling.tell(tx, change, ANSWERS[change.table])
+def _tell(tx: WriteTx, changes: Sequence[Change]) -> None:
+    telling.tell(tx, changes, ANSWERS)
 
 
 def reactions() -> Reactions:

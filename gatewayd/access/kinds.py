@@ -18,9 +18,9 @@ from gatewayd.identity.clients.grants import RevokedReason
 from gatewayd.identity.keys import api_keys, calendar_feeds
 from gatewayd.identity.open_access import FIRST, AccessKind, Opening, Sought, after
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.webhooks import open_subscriptions
-from gatewayd.webhooks.subscription_shapes import DisabledReason
-from gatewayd.webhooks.subscriptions import SUBSCRIPTIONS
+from gatewayd.webhooks.subscribers import open_subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import DisabledReason
+from gatewayd.webhooks.subscribers.subscriptions import SUBSCRIPTIONS
 
 CHUNK: Final = 500
 

@@ -26,7 +26,7 @@ from gatewayd.store.files.directory import Tenure
 from gatewayd.store.rows import removals
 from gatewayd.tax import engine
 from gatewayd.vault_files.receiving import Receiving
-from gatewayd.webhooks.retention import Retention
+from gatewayd.webhooks.queue.retention import Retention
 
 HOUSEKEEPING_SECONDS: Final = 60.0
 LOG_SECONDS: Final = 2.0  # Chosen: how long a stop waits for a log that nobody reads

@@ -56,8 +56,8 @@ from gatewayd.store.files.directory import Tenure, locked
 from gatewayd.tax import engine
 from gatewayd.tax.forwarding.proxy import Proxy
 from gatewayd.vault_files.receiving import Receiving
-from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
-from gatewayd.webhooks.retention import Retention
+from gatewayd.webhooks.dispatch.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.queue.retention import Retention
 from gatewayd.webhooks.sender import Sender
 from gatewayd.webhooks.settings import WebhookSettings, settings_from
 

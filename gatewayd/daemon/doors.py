@@ -54,7 +54,7 @@ from gatewayd.tax.authority.headers import FROM_PAGES, TO_PAGES
 from gatewayd.tax.forwarding.proxy import Proxy
 from gatewayd.vault_files.engine import DOWNLOADS, VaultFiles
 from gatewayd.vault_files.giving import Giving
-from gatewayd.webhooks.event_log import EventLog
+from gatewayd.webhooks.feeds.event_log import EventLog
 
 CALENDARS: Final = calendar_feeds.FeedContent(
     path=feeds.PATH,

@@ -21,7 +21,7 @@ from gatewayd.store import ReadTx, Store
 from gatewayd.store.erasing import OwnedTable, erase_all, erase_rows, next_keys, owned_tables
 from gatewayd.store.files.blobs import Blobs
 from gatewayd.store.settings import DATABASE_NAME
-from gatewayd.webhooks import delivery_queue
+from gatewayd.webhooks.queue import delivery_queue
 
 PIECE: Final = 500  # Chosen: rows of one transaction, some ten milliseconds
 LOOK_SECONDS: Final = 0.5  # Chosen

@@ -3,7 +3,7 @@
 An event, its deliveries and the change behind it are one transaction: no crash can leave one of them without the
 others. What the specification promises is stored also where nobody subscribed to it, for a subscription may ask for it
 later; what is told of resources is stored where anybody listens. Only this file inserts into `deliveries`; only
-`webhooks/delivery_queue.py` updates them.
+`webhooks/queue/delivery_queue.py` updates them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,8 +35,11 @@ class EventBody(msgspec.Struct, Generic[D], frozen=True, kw_only=True, rename="c
 
     id: str
     event: str
+    """The kind of the event."""
     data: D
+    """What it says, of the shape that its kind has."""
     sent_at: Timestamp
+    """When it happened, also where it is sent again later."""
 
 
 class NewDelivery(NamedTuple):
@@ -74,7 +77,8 @@ def append(tx: WriteTx, kind: str, data: Mapping[str, object]) -> str:
     Returns the event's id. Raises `Problem` `validation_failed` for a kind that is unknown or never fired, and for
     data that is not the kind's.
     """
-    return record(tx, kind, _validate_data(kind, data))
+    (event_id,) = record(tx, [(kind, _validate_data(kind, data))])
+    return event_id
 
 
 def append_listened(tx: WriteTx, kind: str, data: Mapping[str, object]) -> None:
@@ -83,37 +87,45 @@ def append_listened(tx: WriteTx, kind: str, data: Mapping[str, object]) -> None:
         append(tx, kind, data)
 
 
-def record(tx: WriteTx, kind: str, data: EventData) -> str:
-    """Record an event whose data are the kind's. Returns its id."""
-    event_id = _insert_event(tx, kind, data, test=0)
-    for subscription_id in [row[0] for row in tx.rows(_SELECT_SUBSCRIBERS) if kind in kinds_of_words(row[1])]:
-        insert_deliveries(tx, subscription_id, [NewDelivery(event_id, kind, tx.now)])
-    return event_id
+def record(tx: WriteTx, happened: Sequence[tuple[str, EventData]]) -> list[str]:
+    """Record events, of which each has its kind and data of it, with their deliveries. Returns their ids."""
+    if not happened:
+        return []
+    ids = _insert_events(tx, happened, test=0)
+    for subscription_id, words in tx.rows(_SELECT_SUBSCRIBERS):
+        kinds = kinds_of_words(words)
+        wanted = [(event_id, kind) for event_id, (kind, _) in zip(ids, happened, strict=True) if kind in kinds]
+        insert_deliveries(tx, subscription_id, [NewDelivery(event_id, kind, tx.now) for event_id, kind in wanted])
+    return ids
 
 
 def append_test(tx: WriteTx, kind: str, subscription_id: str) -> str:
     """Record a test event with the sample of its kind, for one subscription alone. Returns the delivery's id."""
-    event_id = _insert_event(tx, kind, EVENT_KINDS[kind].sample, test=1)
+    (event_id,) = _insert_events(tx, [(kind, EVENT_KINDS[kind].sample)], test=1)
     (delivery_id,) = insert_deliveries(tx, subscription_id, [NewDelivery(event_id, kind, tx.now, test=1)])
     return delivery_id
 
 
 def insert_deliveries(tx: WriteTx, subscription_id: str, new_deliveries: Sequence[NewDelivery]) -> list[str]:
     """Insert deliveries of recorded events for one subscription. Returns their ids."""
+    if not new_deliveries:
+        return []
     ids = [tx.new_id("wdlv") for _ in new_deliveries]
-    for delivery_id, delivery in zip(ids, new_deliveries, strict=True):
-        tx.run(_INSERT_DELIVERY, id=delivery_id, subscription_id=subscription_id, **delivery._asdict())
-    if ids:
-        tx.announce(TOPIC)
+    rows = zip(ids, new_deliveries, strict=True)
+    tx.run_each(_INSERT_DELIVERY, [(id_, tx.org_id, subscription_id, *delivery, tx.now) for id_, delivery in rows])
+    tx.announce(TOPIC)
     return ids
 
 
-def _insert_event(tx: WriteTx, kind: str, data: EventData, *, test: int) -> str:
-    event_id = tx.new_id("evt")
-    values = {"data": encode(data), "test": test, "recorded_at": tx.updated_at}
-    tx.run(_INSERT_EVENT, id=event_id, kind=kind, **values)
+def _insert_events(tx: WriteTx, happened: Sequence[tuple[str, EventData]], *, test: int) -> list[str]:
+    ids = [tx.new_id("evt") for _ in happened]
+    rows = zip(ids, happened, strict=True)
+    org_id, now, recorded_at = tx.org_id, tx.now, tx.updated_at
+    tx.run_each(
+        _INSERT_EVENT, [(id_, org_id, kind, encode(data), test, now, recorded_at) for id_, (kind, data) in rows]
+    )
     tx.announce(RECORDED)
-    return event_id
+    return ids
 
 
 def _validate_data(kind: str, data: Mapping[str, object]) -> EventData:

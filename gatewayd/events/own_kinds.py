@@ -11,8 +11,11 @@ class LeadCreated(EventData, frozen=True, kw_only=True):
     """A new lead was created in the CRM (Spec §2, §6)."""
 
     lead_id: str
+    """The lead."""
     source: str
+    """Where the lead came from."""
     status: str
+    """Its state when it was created."""
 
 
 class OpportunityStageChanged(EventData, frozen=True, kw_only=True):
@@ -20,37 +23,59 @@ class OpportunityStageChanged(EventData, frozen=True, kw_only=True):
 
     # Chosen: Spec §6 does not show the fields.
     opportunity_id: str
+    """The opportunity."""
     pipeline_id: str
+    """The pipeline that it runs through."""
     from_stage: str
+    """The stage that it left."""
     to_stage: str
+    """The stage that it came to."""
     changed_by: str
+    """Who moved it: a person, a key or the operator."""
     lead_id: str | None
+    """The lead that it came from; null: from none."""
 
 
 class ObligationDue(EventData, frozen=True, kw_only=True):
     """Something is due. Dates are London's; `days_until_due` is negative once the day has passed."""
 
     obligation_id: str
+    """The obligation."""
     kind: str
+    """What is owed: a return, a payment or a filing."""
     legal_entity_id: str
+    """Whose it is."""
     business_id: str | None
+    """The business that it is of; null: of the legal entity as a whole."""
     period_start_date: str
+    """The first day of what it is for."""
     period_end_date: str
+    """The last day of what it is for."""
     due_date: str
+    """The day by which it is due."""
     days_until_due: int
+    """Whole days until then; negative once the day has passed."""
     confidence: str
+    """Whether the authority confirmed it, or it was worked out from the law."""
 
 
 class CertificateExpiring(EventData, frozen=True, kw_only=True):
     """A certificate of a property is about to expire. Dates are London's."""
 
     certificate_id: str
+    """The certificate."""
     type: str
+    """Which certificate, licence, check or policy it is."""
     property_id: str
+    """The property that it is of."""
     unit_id: str | None
+    """The unit that it is of; null: the whole property."""
     business_id: str
+    """The business that lets the property."""
     expiry_date: str
+    """The last day on which it holds."""
     days_until_expiry: int
+    """Whole days until then."""
 
 
 class TenancyEnding(EventData, frozen=True, kw_only=True):
@@ -61,34 +86,73 @@ class TenancyEnding(EventData, frozen=True, kw_only=True):
     """
 
     tenancy_id: str
+    """The tenancy."""
     property_id: str
+    """The property that is let."""
     unit_id: str | None
+    """The unit that is let; null: the whole property."""
     business_id: str
+    """The business that lets it."""
     end_date: str
+    """The day of which is told: its end, the end of its term, or the expiry of a notice."""
     days_until_end: int
+    """Whole days until then."""
     notice_by: str | None
+    """Who gave notice; null: nobody, or nobody said who."""
     continues: bool
+    """Whether it goes on past that day until somebody leaves."""
 
 
 class RentOverdue(EventData, frozen=True, kw_only=True):
     """Rent was due and has not come. `arrears` is all that the tenancy owes, a decimal string of `currency`."""
 
     tenancy_id: str
+    """The tenancy."""
     property_id: str
+    """The property that is let."""
     unit_id: str | None
+    """The unit that is let; null: the whole property."""
     business_id: str
+    """The business that lets it."""
     due_date: str
+    """The day on which the rent was due."""
     days_overdue: int
+    """Whole days since then."""
     arrears: str
+    """All that the tenancy owes, a decimal string of `currency`."""
     currency: str
+    """The currency of the rent."""
 
 
 class CreditsLow(EventData, frozen=True, kw_only=True):
     """Credits run low under the organization's plan. Both amounts are decimal strings, of credits."""
 
     plan_id: str
+    """The plan that the organization is on."""
     balance: str
+    """The credits that are left."""
     included_credits: str
+    """The credits that the plan includes each month."""
+
+
+class DocumentParsed(EventData, frozen=True, kw_only=True):
+    """The text of a document was read."""
+
+    document_id: str
+    """The document."""
+    engine: str
+    """What read it."""
+    page_count: int
+    """How many pages were read."""
+
+
+class DocumentParseFailed(EventData, frozen=True, kw_only=True):
+    """An attempt to read a document gave no text."""
+
+    document_id: str
+    """The document."""
+    code: str
+    """Why, as `parse.errorCode` of the document has it."""
 
 
 class FormSubmitted(EventData, frozen=True, kw_only=True):
@@ -96,7 +160,9 @@ class FormSubmitted(EventData, frozen=True, kw_only=True):
 
     # Chosen: the least that a form's event can say; nothing fires it.
     form_id: str
+    """The form."""
     submission_id: str
+    """What was sent with it."""
 
 
 _OBLIGATION: Final = ObligationDue(
@@ -204,6 +270,20 @@ OWN_KINDS: Final = (
         meaning="Less than a tenth of what the plan includes each month is left, or nothing. Once each time.",
         data=CreditsLow,
         sample=CreditsLow(plan_id="plan_01kaqg4b00a1b2c3d4e5f6g7h8", balance="18.5", included_credits="200"),
+        extension=True,
+    ),
+    EventKind(
+        name="document.parsed",
+        meaning="The text of a document was read, and it can be searched.",
+        data=DocumentParsed,
+        sample=DocumentParsed(document_id="doc_01kaqj2n00e1f2g3h4j5k6m7n8", engine="pdf", page_count=2),
+        extension=True,
+    ),
+    EventKind(
+        name="document.parse_failed",
+        meaning="An attempt to read a document failed, or there is nothing in it to be read.",
+        data=DocumentParseFailed,
+        sample=DocumentParseFailed(document_id="doc_01kaqj2n00e1f2g3h4j5k6m7n8", code="encrypted"),
         extension=True,
     ),
 )

@@ -1,12 +1,12 @@
 """Tells what became of a row: the events that its change is, for those of its kinds that anybody listens to."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec.structs import fields
 
 from gatewayd.events.catalogue import kinds_of_words
-from gatewayd.events.kinds import ResourceEvents
+from gatewayd.events.kinds import EventData, ResourceEvents
 from gatewayd.events.outbox import record
 from gatewayd.events.resources import RESOURCES
 from gatewayd.store import WriteTx
@@ -28,21 +28,24 @@ def listened(tx: WriteTx) -> frozenset[str]:
     return kinds.union(*(kinds_of_words(words) for (words,) in tx.rows(_SELECT_LISTENED, now=tx.now)))
 
 
-def tell(tx: WriteTx, change: Change, answer: type[Any]) -> None:
-    """Record the events of a change that anybody listens to. `answer` is what the resource is answered as.
+def tell(tx: WriteTx, changes: Iterable[Change], answers: Mapping[str, type[Any]]) -> None:
+    """Record the events of changes that anybody listens to. `answers` is what the rows of tables are answered as.
 
     What is neither answered nor a new version is no change: a balance that moved, or that something was told.
     """
+    record(tx, [event for change in changes for event in _events(tx, change, answers[change.table])])
+
+
+def _events(tx: WriteTx, change: Change, answer: type[Any]) -> Iterator[tuple[str, EventData]]:
     resource = BY_TABLE[change.table]
     changed = _changed(change, answer)
     if not changed and getattr(change.before, "version", None) == getattr(change.after, "version", 0):
         return
-    names = [f"{resource.name}.{verb}" for verb in _verbs(resource, change)]
     row = change.before if change.after is None else change.after
-    for kind in names:
+    for verb in _verbs(resource, change):
+        kind = f"{resource.name}.{verb}"
         if kind in tx.listened:
-            members = changed if kind.endswith(".updated") else []
-            record(tx, kind, _data(resource, row, members))
+            yield kind, _data(resource, row, changed if verb == "updated" else [])
 
 
 def _verbs(resource: ResourceEvents, change: Change) -> list[str]:

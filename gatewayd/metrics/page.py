@@ -18,7 +18,7 @@ from gatewayd.http1.header_fields import Headers
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.metrics.snapshot import READINGS, Snapshot, Watched, snapshot
-from gatewayd.webhooks.backlog import BacklogReader
+from gatewayd.webhooks.dispatch.backlog import BacklogReader
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric

@@ -15,8 +15,8 @@ from gatewayd.oauth.storage_budget import StorageBudget
 from gatewayd.parsing.engine import ParseCounts
 from gatewayd.shares import Holder, Shares
 from gatewayd.store import Store
-from gatewayd.webhooks.backlog import SUBSCRIPTIONS_TOLD, UNKNOWN, Backlog
-from gatewayd.webhooks.delivery_report import Counts, SubscriptionCounts
+from gatewayd.webhooks.dispatch.backlog import SUBSCRIPTIONS_TOLD, UNKNOWN, Backlog
+from gatewayd.webhooks.dispatch.delivery_report import Counts, SubscriptionCounts
 
 OUTCOMES: Final = ("succeeded", "retried", "exhausted", "interrupted", "failed_here")
 """The fields of the dispatcher's counts that say how an attempt ended."""

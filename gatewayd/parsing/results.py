@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from gatewayd import events
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.parses import rows, texts, variants
 from gatewayd.areas.vault.parses.rows import Failure
@@ -62,6 +63,7 @@ def store(tx: WriteTx, claim: Claim, outcome: Outcome) -> bool:
         metering.give_up(tx, claim.held)
         if not rows.fail(tx, claim.document_id, claim.attempt, claim.retries, result):
             return False
+        events.append_listened(tx, "document.parse_failed", {"document_id": claim.document_id, "code": result.code})
     elif not _succeed(tx, claim, result):
         return False
     _note_on_document(tx, claim, outcome)
@@ -77,6 +79,8 @@ def _succeed(tx: WriteTx, claim: Claim, extraction: Extraction) -> bool:
     texts.replace(tx, claim.document_id, extraction.pages)
     variants.forget_text(tx, claim.document_id)
     proposals.note(tx, claim.document_id, extraction.facts)
+    told = {"document_id": claim.document_id, "engine": extraction.engine, "page_count": len(extraction.pages)}
+    events.append_listened(tx, "document.parsed", told)
     return True
 
 

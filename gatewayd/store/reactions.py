@@ -23,7 +23,7 @@ def _nothing(tx: Any) -> frozenset[str]:
     return frozenset()
 
 
-def _untold(tx: Any, change: Change) -> None:
+def _untold(tx: Any, changes: Sequence[Change]) -> None:
     return None
 
 
@@ -37,7 +37,7 @@ class Reactions(NamedTuple):
     follow_ups: Mapping[str, Sequence[FollowUp]]
     told: frozenset[str] = frozenset()
     listened: Callable[[Any], frozenset[str]] = _nothing
-    tell: Callable[[Any, Change], None] = _untold
+    tell: Callable[[Any, Sequence[Change]], None] = _untold
 
 
 def no_reactions() -> Reactions:

@@ -160,9 +160,12 @@ class WriteTx(ReadTx):
 
     def tell(self) -> None:
         """Tell whoever listens what has become of the rows that changed. Called once, at the end of the operation."""
+        of_organizations: dict[str, list[Change]] = {}
         for (org_id, _, _), change in self._changes.items():
+            of_organizations.setdefault(org_id, []).append(change)
+        for org_id, changes in of_organizations.items():
             self.bind(org_id)
-            self._reactions.tell(self, change)
+            self._reactions.tell(self, changes)
 
     def forget_listened(self) -> None:
         """Look anew who listens, since that has changed."""

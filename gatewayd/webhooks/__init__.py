@@ -4,9 +4,11 @@ from functools import partial
 
 from gatewayd.contract.operation import Area, Handlers
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks import deliveries, event_log, replays, subscriptions, test_events
+from gatewayd.webhooks import deliveries, replays, test_events
+from gatewayd.webhooks.feeds import event_log
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
-from gatewayd.webhooks.time_range import RETENTION_DAYS
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.time_range import RETENTION_DAYS
 
 AREA = Area(
     "webhooks",

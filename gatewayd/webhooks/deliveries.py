@@ -16,10 +16,10 @@ from gatewayd.contract.wire import Id, Rendered, Request, Response, Since, Times
 from gatewayd.errors import invalid_field, not_found
 from gatewayd.events import EVENT_KINDS, EventBody, render_body
 from gatewayd.store import ReadTx
-from gatewayd.webhooks import attempts
-from gatewayd.webhooks.attempts import Attempt
-from gatewayd.webhooks.time_range import requested_range
-from gatewayd.webhooks.validation import unknown_event
+from gatewayd.webhooks.queue import attempts
+from gatewayd.webhooks.queue.attempts import Attempt
+from gatewayd.webhooks.subscribers.time_range import requested_range
+from gatewayd.webhooks.subscribers.validation import unknown_event
 
 KIND: Final = "delivery"
 Status = Literal["pending", "retrying", "succeeded", "exhausted", "cancelled"]

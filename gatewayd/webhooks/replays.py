@@ -16,11 +16,12 @@ from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
 from gatewayd.errors import Problem, invalid, invalid_state
 from gatewayd.events import NewDelivery, expanded, insert_deliveries
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.webhooks import deliveries, missed_events, subscriptions
+from gatewayd.webhooks import deliveries
 from gatewayd.webhooks.deliveries import FINISHED, Delivery
-from gatewayd.webhooks.missed_events import OUTCOMES, MissedSearch, Outcome
-from gatewayd.webhooks.time_range import requested_range
-from gatewayd.webhooks.validation import EventName, SubscriptionRequest, event_errors
+from gatewayd.webhooks.subscribers import missed_events, subscriptions
+from gatewayd.webhooks.subscribers.missed_events import OUTCOMES, MissedSearch, Outcome
+from gatewayd.webhooks.subscribers.time_range import requested_range
+from gatewayd.webhooks.subscribers.validation import EventName, SubscriptionRequest, event_errors
 
 RECOVER_AT_ONCE: Final = 1000  # Chosen: deliveries that one transaction makes
 PER_SECOND: Final = 10  # Chosen: a receiver that has just come back should not be run over

@@ -5,9 +5,10 @@ from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.errors import invalid_field
 from gatewayd.events import append_test, expanded
 from gatewayd.store import WriteTx
-from gatewayd.webhooks import deliveries, subscriptions
+from gatewayd.webhooks import deliveries
 from gatewayd.webhooks.deliveries import Delivery
-from gatewayd.webhooks.validation import EventName, SubscriptionRequest, unknown_event
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.validation import EventName, SubscriptionRequest, unknown_event
 
 
 class SendTest(SubscriptionRequest, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from gatewayd.store import WriteTx, connections
 from gatewayd.store.database import prepare
 from gatewayd.store.transactions import Bindings
 from gatewayd.store.update_clock import UpdateClock
-from gatewayd.webhooks.claims import FIRST, Slots, claim_due
+from gatewayd.webhooks.queue.claims import FIRST, Slots, claim_due
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.bench import outbox as outboxes
 from tests.bench.measure import Sample, Samples, ratios

@@ -17,8 +17,8 @@ from gatewayd.clock import SystemClock
 from gatewayd.store import WriteTx
 from gatewayd.store.database import Store, open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
-from gatewayd.webhooks import subscriptions
-from gatewayd.webhooks.subscription_shapes import UpdateSubscription
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import UpdateSubscription
 from tests.bench.processes import BenchError, CpuTime, ServerProcess, running
 from tests.bench.servers import Bench, command
 from tests.support import sink as program

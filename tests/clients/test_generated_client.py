@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gatewayd.clock import Instant
-from gatewayd.webhooks import attempts
+from gatewayd.webhooks.queue import attempts
 from tests.clients.provider import Provider
 from tests.daemon.instance import SECONDS
 from tests.webhooks.harness import response

@@ -25,7 +25,7 @@ from gatewayd.store.files.blobs import Blobs
 from gatewayd.tax import engine
 from gatewayd.tax.settings import TaxSettings
 from gatewayd.vault_files.engine import VaultFiles
-from gatewayd.webhooks.event_log import EventLog
+from gatewayd.webhooks.feeds.event_log import EventLog
 from tests.contract.rows import OPERATIONS, seed
 from tests.importing.conftest import ImportLog
 from tests.support.api import TestedApi, Tuning, open_api, reopen_api

@@ -19,7 +19,7 @@ from gatewayd.identity import audit
 from gatewayd.identity.people import organizations
 from gatewayd.store import WriteTx
 from gatewayd.store.files.blobs import Blobs
-from gatewayd.webhooks import attempts
+from gatewayd.webhooks.queue import attempts
 from tests.ledger import bank_books, lets
 from tests.support.api import Fields, Reply, TestedApi
 from tests.support.document_reading import NOTHING_FOUND

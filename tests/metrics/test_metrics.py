@@ -25,9 +25,16 @@ from gatewayd.metrics.snapshot import HOLDERS_TOLD, READINGS, Snapshot, Watched,
 from gatewayd.oauth.storage_budget import StorageBudget
 from gatewayd.parsing.engine import ParseCounts
 from gatewayd.shares import Shares
-from gatewayd.webhooks.backlog import BACKLOG_READ_SECONDS, SUBSCRIPTIONS_TOLD, UNKNOWN, Backlog, Queue, read_backlog
-from gatewayd.webhooks.delivery_report import Counts
-from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.dispatch.backlog import (
+    BACKLOG_READ_SECONDS,
+    SUBSCRIPTIONS_TOLD,
+    UNKNOWN,
+    Backlog,
+    Queue,
+    read_backlog,
+)
+from gatewayd.webhooks.dispatch.delivery_report import Counts
+from gatewayd.webhooks.dispatch.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.http.conftest import OpenProbes

@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 import trio
 from msgspec.structs import replace
@@ -21,11 +22,14 @@ from gatewayd.parsing import engine
 from gatewayd.parsing.results import checked
 from gatewayd.shares import Holder
 from gatewayd.store import WriteTx
+from gatewayd.webhooks.feeds.event_log import follow
 from tests.parsing.conftest import DEADLINE, ORG, OTHER, OpenArchive
 from tests.support.document_reading import NOTHING_FOUND, FakeReader
 from tests.support.store import make_caller
 
 FACTS = replace(NOTHING_FOUND, kind="invoice", date="2026-03-31", total="120.00", currency="GBP", confidence=0.75)
+
+_EVENTS = "SELECT kind, data FROM events WHERE org_id = :org_id ORDER BY recorded_at, id"
 
 
 class Gate:
@@ -69,6 +73,22 @@ async def test_what_is_read_is_stored_with_the_document(open_archive: OpenArchiv
         assert picture is not None
         assert archive.blobs.path(picture.sha256).read_bytes() == b"RIFFpage one\fpage two"
         assert await archive.store.read(lambda tx: named_files.is_named(tx, picture.sha256))
+
+
+async def test_how_it_ended_is_told_to_who_listens(open_archive: OpenArchive) -> None:
+    async with open_archive() as archive:
+        unheard = await archive.add("before")
+        await archive.ended(unheard)
+        await archive.store.write(lambda tx: follow(tx, "document.parsed document.parse_failed"), ORG)
+        read, encrypted = await archive.add("page one\fpage two"), await archive.add("fails:encrypted")
+        for each in (read, encrypted):
+            await archive.ended(each)
+        stored = await archive.store.read(lambda tx: tx.rows(_EVENTS), ORG)
+    told = {kind: msgspec.json.decode(data) for kind, data in stored}
+    assert told == {
+        "document.parsed": {"document_id": read, "engine": "plain", "page_count": 2},
+        "document.parse_failed": {"document_id": encrypted, "code": "encrypted"},
+    }
 
 
 async def test_a_date_that_somebody_gave_stays(open_archive: OpenArchive) -> None:

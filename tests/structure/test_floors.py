@@ -86,6 +86,14 @@ FOLDERS: dict[str, dict[str, int]] = {
         "writer": 5,
         "database": 6,
     },
+    "webhooks": {
+        **dict.fromkeys(["schedule", "sender", "signature"], 0),
+        "settings": 1,
+        "queue": 2,
+        "subscribers": 3,
+        **dict.fromkeys(["deliveries", "dispatch", "feeds"], 4),
+        **dict.fromkeys(["replays", "test_events"], 5),
+    },
     "tax": {
         **dict.fromkeys(["approvals", "fraud"], 0),
         **dict.fromkeys(["authority", "settings"], 1),
@@ -119,7 +127,11 @@ CONFINED = {
     "h11": ("gatewayd/webhooks/sender.py",),
     "httptools": ("gatewayd/http1/",),
     "httpcore": ("gatewayd/outbound/http_client.py",),
-    "httpx": ("gatewayd/outbound/http_client.py", "gatewayd/oauth/client_documents.py"),
+    "httpx": (
+        "gatewayd/outbound/http_client.py",
+        "gatewayd/oauth/client_documents.py",
+        "gatewayd/webhooks/feeds/remote_events.py",
+    ),
     "hypercorn": ("gatewayd/http1/",),
     "idna": ("gatewayd/outbound/targets.py",),
     "joserfc": ("gatewayd/identity/signing/jose.py",),

@@ -19,7 +19,7 @@ SEALING = {
     "gatewayd/identity/signing/signing_keys.py": 1,
     "gatewayd/performing/idempotency.py": 1,
     "gatewayd/tax/connections/connections.py": 2,
-    "gatewayd/webhooks/subscriptions.py": 3,
+    "gatewayd/webhooks/subscribers/subscriptions.py": 3,
 }
 """How many times each file seals something. Whoever adds one adds its column to `SEALED_COLUMNS`, and to `LOSSES`."""
 

@@ -29,7 +29,7 @@ BORDERS = frozenset(
         "gatewayd/parsing/engine.py",  # parse: one document
         "gatewayd/parsing/made_files.py",  # parse: one file that somebody asked for
         "gatewayd/tax/connections/bearer_tokens.py",  # forward: a refresh that outlives its request
-        "gatewayd/webhooks/dispatcher.py",  # delivery
+        "gatewayd/webhooks/dispatch/dispatcher.py",  # delivery
     }
 )
 """Where `except Exception` may stand: one request, delivery, parse or forward fails and the daemon goes on."""

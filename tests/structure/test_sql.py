@@ -32,10 +32,10 @@ WRITERS = {
     "bank_transactions": {"gatewayd/areas/banking/transactions/rows.py", "gatewayd/ledger/allocating/bank_lines.py"},
     "deliveries": {
         "gatewayd/events/outbox.py",
-        "gatewayd/webhooks/delivery_queue.py",
-        "gatewayd/webhooks/retention.py",
+        "gatewayd/webhooks/queue/delivery_queue.py",
+        "gatewayd/webhooks/queue/retention.py",
     },
-    "events": {"gatewayd/events/outbox.py", "gatewayd/webhooks/retention.py"},
+    "events": {"gatewayd/events/outbox.py", "gatewayd/webhooks/queue/retention.py"},
 }
 """Tables with several writers: the outbox inserts, the queue updates, and retention deletes. What is allocated of a
 bank transaction follows its allocations."""

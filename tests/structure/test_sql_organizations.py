@@ -17,14 +17,20 @@ ANY_ORGANIZATION = {
     },  # the operator's; the daemon's own record
     "gatewayd/identity/audit.py": {"_INSERT", "_LIST_ALL"},  # what is done to the instance has no organization
     "gatewayd/identity/people/memberships.py": {"_OF_USER", "_LIST_ALL"},  # a user's organizations; the operator's list
-    "gatewayd/webhooks/delivery_queue.py": {"_NEXT_HEAD"},  # the dispatcher works for all of them
+    "gatewayd/webhooks/queue/delivery_queue.py": {"_NEXT_HEAD"},  # the dispatcher works for all of them
 }
 """Statements that go beyond one organization. Elsewhere the name of such a constant ends in `_ANY_ORG`."""
 
 BY_REFERENCE = {
-    ("gatewayd/webhooks/missed_events.py", "_SELECT_MISSED"): ["o"],  # deliveries of the organization's events
-    ("gatewayd/webhooks/delivery_queue.py", "_SELECT_DUE"): ["e"],  # the event of one of the organization's deliveries
-    ("gatewayd/webhooks/delivery_queue.py", "_CANCEL"): ["deliveries"],  # by ids that were read for the organization
+    ("gatewayd/webhooks/subscribers/missed_events.py", "_SELECT_MISSED"): [
+        "o"
+    ],  # deliveries of the organization's events
+    ("gatewayd/webhooks/queue/delivery_queue.py", "_SELECT_DUE"): [
+        "e"
+    ],  # the event of one of the organization's deliveries
+    ("gatewayd/webhooks/queue/delivery_queue.py", "_CANCEL"): [
+        "deliveries"
+    ],  # by ids that were read for the organization
 }
 """Tables that are reached from one that is bound, along a reference that never leaves its organization."""
 

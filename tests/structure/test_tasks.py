@@ -20,7 +20,7 @@ NURSERIES = {
     "gatewayd/search/embedding_child.py": "the start of the child, which outlives who asked first",
     "gatewayd/search/engine.py": "the index and the vectors",
     "gatewayd/tax/engine.py": "a task for each token that is refreshed",
-    "gatewayd/webhooks/dispatcher.py": "a task for each attempt",
+    "gatewayd/webhooks/dispatch/dispatcher.py": "a task for each attempt",
     "gatewayd/cli/demo/receiver.py": "the receiver of the demo",
     "gatewayd/cli/demo/walkthrough.py": "the daemon of the demo",
     "gatewayd/cli/events/listen.py": "what prints events, and what ends it",
@@ -54,7 +54,7 @@ BORDERS = {
     "gatewayd/parsing/engine.py": "a document",
     "gatewayd/parsing/made_files.py": "a file that is made of a document",
     "gatewayd/tax/connections/bearer_tokens.py": "a token that is refreshed",
-    "gatewayd/webhooks/dispatcher.py": "a delivery",
+    "gatewayd/webhooks/dispatch/dispatcher.py": "a delivery",
 }
 """Files with an `except Exception`, and what fails there alone."""
 

@@ -35,6 +35,7 @@ PAST_PERFORMING = {
     "gatewayd/cli/demo/tax.py": "what an administrator of the instance decides on taxes",
     "gatewayd/cli/demo/walkthrough.py": "the firm of the demo",
     "gatewayd/cli/events/crm.py": "an event by hand: nothing of the books changes with it",
+    "gatewayd/cli/events/listen.py": "that somebody listens, so that kinds are recorded",
     "gatewayd/cli/instance/clock.py": "that the clock is right",
     "gatewayd/cli/instance/init.py": "the first organization and its owner",
     "gatewayd/cli/instance/instance_key.py": "secrets that cannot be opened any more",

@@ -9,7 +9,7 @@ from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
 from gatewayd.tax.forwarding.proxy import Proxy
 from gatewayd.vault_files.engine import VaultFiles
-from gatewayd.webhooks.event_log import EventLog
+from gatewayd.webhooks.feeds.event_log import EventLog
 
 
 @dataclass

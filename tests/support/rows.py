@@ -4,7 +4,7 @@ from gatewayd import catalogue
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.outbound.transport import Policy
 from gatewayd.webhooks.schedule import MAX_ATTEMPTS
-from gatewayd.webhooks.time_range import RETENTION_DAYS
+from gatewayd.webhooks.subscribers.time_range import RETENTION_DAYS
 
 CATALOGUE = catalogue.build(Policy(), MAX_ATTEMPTS, RETENTION_DAYS)
 

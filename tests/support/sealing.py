@@ -15,9 +15,9 @@ from gatewayd.outbound.transport import Policy
 from gatewayd.performing import idempotency
 from gatewayd.tax.connections import connections
 from gatewayd.tax.connections.connections import Tokens
-from gatewayd.webhooks import subscriptions
-from gatewayd.webhooks.receivers import find_receiver
-from gatewayd.webhooks.subscription_shapes import UpdateSubscription
+from gatewayd.webhooks.queue.receivers import find_receiver
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import UpdateSubscription
 from tests.support.consents import Flow
 from tests.support.store import SEALING_KEY, MemoryStore, make_caller
 from tests.support.subscribing import subscribe

@@ -3,8 +3,12 @@
 from gatewayd import events
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
-from gatewayd.webhooks import subscriptions
-from gatewayd.webhooks.subscription_shapes import CreatedSubscription, CreateSubscription, UpdateSubscription
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import (
+    CreatedSubscription,
+    CreateSubscription,
+    UpdateSubscription,
+)
 from tests.support.store import MemoryStore, make_caller
 
 

@@ -14,8 +14,8 @@ from gatewayd.identity.people import memberships, organizations, users
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
-from gatewayd.webhooks import subscriptions
-from gatewayd.webhooks.subscription_shapes import CreateSubscription
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import CreateSubscription
 
 LOOPBACK_POLICY: Final = Policy(allow_http=True, allow_networks=parse_networks(("127.0.0.0/8",)))
 LOOPBACK_SETTINGS: Final = '[webhooks]\nallow_http = true\nallow_networks = ["127.0.0.0/8"]\n'

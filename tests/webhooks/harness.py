@@ -15,13 +15,15 @@ from trio.testing import MockClock
 
 from gatewayd.clock import Instant, SettableClock
 from gatewayd.store import StoreFailure, WriteTx
-from gatewayd.webhooks import attempts, deliveries, replays, subscriptions
+from gatewayd.webhooks import deliveries, replays
 from gatewayd.webhooks.deliveries import Delivery, ListDeliveries
-from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.dispatch.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.queue import attempts
 from gatewayd.webhooks.replays import ResendDelivery
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.subscription_shapes import UpdatedSubscription, UpdateSubscription
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import UpdatedSubscription, UpdateSubscription
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit
 

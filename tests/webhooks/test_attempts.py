@@ -10,8 +10,8 @@ from trio.testing import MockClock
 
 from gatewayd.clock import to_wire
 from gatewayd.store import schema
-from gatewayd.webhooks import attempts
-from gatewayd.webhooks.attempts import Attempt
+from gatewayd.webhooks.queue import attempts
+from gatewayd.webhooks.queue.attempts import Attempt
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import confidential_texts, signed_headers

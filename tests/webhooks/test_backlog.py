@@ -8,8 +8,8 @@ import trio.testing
 from gatewayd.clock import MINUTE, SettableClock
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
-from gatewayd.webhooks import backlog as counting
-from gatewayd.webhooks.backlog import BACKLOG_SECONDS, Backlog, BacklogReader, Bounds, Queue, read_backlog
+from gatewayd.webhooks.dispatch import backlog as counting
+from gatewayd.webhooks.dispatch.backlog import BACKLOG_SECONDS, Backlog, BacklogReader, Bounds, Queue, read_backlog
 from tests.support.store import START, MemoryStore
 from tests.support.subscribing import add_queues
 

@@ -15,12 +15,12 @@ from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import StoreSettings
-from gatewayd.webhooks import subscriptions
-from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.dispatch.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.schedule import RetryPolicy
 from gatewayd.webhooks.sender import Sender
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.subscription_shapes import CreateSubscription
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import CreateSubscription
 from tests.outbound.test_addresses import BLOCKED
 from tests.support.store import make_caller
 from tests.webhooks.harness import RecordingLog

@@ -9,9 +9,9 @@ from gatewayd.clock import HOUR
 from gatewayd.identity import audit
 from gatewayd.identity.people import suspensions
 from gatewayd.store import StoreFailure
-from gatewayd.webhooks import claims
-from gatewayd.webhooks.claims import FIRST, ClaimResult, Slots
-from gatewayd.webhooks.receivers import SecretCache, SlowReceivers
+from gatewayd.webhooks.queue import claims
+from gatewayd.webhooks.queue.claims import FIRST, ClaimResult, Slots
+from gatewayd.webhooks.queue.receivers import SecretCache, SlowReceivers
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.support.store import MemoryStore
 from tests.support.subscribing import emit, subscribe

@@ -10,10 +10,11 @@ import pytest
 from gatewayd import events
 from gatewayd.clock import SECOND, Instant
 from gatewayd.errors import Problem
-from gatewayd.webhooks import attempts, claims, deliveries, delivery_queue
-from gatewayd.webhooks.claims import FIRST, ClaimResult, Slots
+from gatewayd.webhooks import deliveries
 from gatewayd.webhooks.deliveries import GetDelivery, Include, ListDeliveries
-from gatewayd.webhooks.delivery_queue import Completion
+from gatewayd.webhooks.queue import attempts, claims, delivery_queue
+from gatewayd.webhooks.queue.claims import FIRST, ClaimResult, Slots
+from gatewayd.webhooks.queue.delivery_queue import Completion
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe

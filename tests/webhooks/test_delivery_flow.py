@@ -21,13 +21,14 @@ from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import StoreSettings
-from gatewayd.webhooks import deliveries, subscriptions
+from gatewayd.webhooks import deliveries
 from gatewayd.webhooks.deliveries import ListDeliveries
-from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.dispatch.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.schedule import RetryPolicy
 from gatewayd.webhooks.sender import Sender
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.subscription_shapes import CreatedSubscription, CreateSubscription
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import CreatedSubscription, CreateSubscription
 from tests.support.store import make_caller
 from tests.webhooks.harness import RecordingLog
 from tests.webhooks.receivers import OK, Receiver, answering, open_receiver

@@ -11,13 +11,13 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gatewayd.clock import HOUR, SECOND, from_wire, to_wire
 from gatewayd.store import WriteTx
-from gatewayd.webhooks import subscriptions
-from gatewayd.webhooks.delivery_report import SubscriptionCounters, SubscriptionCounts
-from gatewayd.webhooks.dispatcher import SCAN_AGAIN_SECONDS
+from gatewayd.webhooks.dispatch.delivery_report import SubscriptionCounters, SubscriptionCounts
+from gatewayd.webhooks.dispatch.dispatcher import SCAN_AGAIN_SECONDS
 from gatewayd.webhooks.schedule import RetryPolicy
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import verify
-from gatewayd.webhooks.subscription_shapes import RemoveSubscription, UpdateSubscription
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import RemoveSubscription, UpdateSubscription
 from tests.support.store import START, make_caller
 from tests.support.subscribing import emit, subscribe
 from tests.webhooks.harness import DelayedResult, Harness, InlineStore, no_response, response

@@ -15,8 +15,8 @@ from gatewayd.catalogue import AREAS
 from gatewayd.clock import DAY, SECOND
 from gatewayd.events import EVENT_KINDS
 from gatewayd.store import Store
-from gatewayd.webhooks import event_log
-from gatewayd.webhooks.event_log import FOLLOWED, FOLLOWERS_MAX, LOOKED_AT, EventLog
+from gatewayd.webhooks.feeds import event_log
+from gatewayd.webhooks.feeds.event_log import FOLLOWED, FOLLOWERS_MAX, LOOKED_AT, EventLog
 from tests.support.api import TestedApi, Tuning, open_api
 
 RETENTION = 90 * DAY

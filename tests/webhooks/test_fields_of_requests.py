@@ -5,7 +5,7 @@ import datetime
 import msgspec
 
 from gatewayd.clock import DAY
-from gatewayd.webhooks.subscription_shapes import ListSubscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import ListSubscriptions
 from tests.support.store import MemoryStore
 from tests.support.subscribing import subscribe
 from tests.webhooks.test_replays import URL

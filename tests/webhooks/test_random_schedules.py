@@ -17,13 +17,13 @@ from trio.testing import MockClock
 
 from gatewayd.clock import SECOND
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.webhooks.attempts import Attempt
-from gatewayd.webhooks.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.dispatch.dispatcher import Dispatcher, DispatcherParts
+from gatewayd.webhooks.queue.attempts import Attempt
 from gatewayd.webhooks.schedule import RetryPolicy, counted_attempts
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import SignatureError, verify
-from gatewayd.webhooks.subscription_shapes import UpdateSubscription
+from gatewayd.webhooks.subscribers.subscription_shapes import UpdateSubscription
 from tests.support.subscribing import emit, subscribe
 from tests.support.wire import read_as
 from tests.webhooks.harness import Harness, InlineStore, no_response, response

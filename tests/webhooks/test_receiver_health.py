@@ -7,12 +7,13 @@ import trio
 from trio.testing import MockClock
 
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant, to_wire
-from gatewayd.webhooks import receiver_health, subscriptions
-from gatewayd.webhooks.claims import Claim
-from gatewayd.webhooks.receiver_health import AttemptOutcome, Notice
-from gatewayd.webhooks.receivers import Address
+from gatewayd.webhooks.dispatch import receiver_health
+from gatewayd.webhooks.dispatch.receiver_health import AttemptOutcome, Notice
+from gatewayd.webhooks.queue.claims import Claim
+from gatewayd.webhooks.queue.receivers import Address
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.subscription_shapes import UpdateSubscription
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import UpdateSubscription
 from tests.support.store import START
 from tests.support.subscribing import subscribe
 from tests.webhooks.harness import DelayedResult, Harness, no_response, response

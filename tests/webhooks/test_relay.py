@@ -11,7 +11,7 @@ from gatewayd.clock import MINUTE, SECOND, Instant
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.errors import AddressBlockedError
 from gatewayd.store import ReadTx
-from gatewayd.webhooks.relay import PAGE, REMEMBERED, EventFeed, LocalTransport
+from gatewayd.webhooks.feeds.relay import PAGE, REMEMBERED, EventFeed, LocalTransport
 from tests.outbound.test_transport import FakeResolver
 from tests.support.store import START, MemoryStore
 from tests.support.subscribing import emit

@@ -11,12 +11,18 @@ from gatewayd import events
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, from_wire
 from gatewayd.errors import Problem
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks import claims, deliveries, missed_events, replays, subscriptions
-from gatewayd.webhooks.claims import Slots
+from gatewayd.webhooks import deliveries, replays
 from gatewayd.webhooks.deliveries import Delivery, GetDelivery
+from gatewayd.webhooks.queue import claims
+from gatewayd.webhooks.queue.claims import Slots
 from gatewayd.webhooks.replays import RECOVER_AT_ONCE, Recover, Recovered, ResendDelivery
 from gatewayd.webhooks.settings import WebhookSettings
-from gatewayd.webhooks.subscription_shapes import CreatedSubscription, RemoveSubscription, UpdateSubscription
+from gatewayd.webhooks.subscribers import missed_events, subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import (
+    CreatedSubscription,
+    RemoveSubscription,
+    UpdateSubscription,
+)
 from gatewayd.webhooks.test_events import SendTest, send_test
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe

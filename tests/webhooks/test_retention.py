@@ -17,9 +17,10 @@ from gatewayd.daemon.background import HOUSEKEEPING_SECONDS
 from gatewayd.daemon.daemon import Daemon, Surroundings
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import StoreFailure, WriteTx
-from gatewayd.webhooks import retention, subscriptions
-from gatewayd.webhooks.retention import ROUND_SECONDS, SWEEP_ROWS, Retention
-from gatewayd.webhooks.subscription_shapes import RemoveSubscription, UpdateSubscription
+from gatewayd.webhooks.queue import retention
+from gatewayd.webhooks.queue.retention import ROUND_SECONDS, SWEEP_ROWS, Retention
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import RemoveSubscription, UpdateSubscription
 from tests.daemon.instance import Instance, until
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe

@@ -14,8 +14,10 @@ from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.errors import Problem
 from gatewayd.events import RECORDED
 from gatewayd.outbound.transport import Policy
-from gatewayd.webhooks import AREA, delivery_queue, handlers, receivers, subscriptions
-from gatewayd.webhooks.subscription_shapes import (
+from gatewayd.webhooks import AREA, handlers
+from gatewayd.webhooks.queue import delivery_queue, receivers
+from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import (
     CreatedSubscription,
     CreateSubscription,
     ListSubscriptions,
@@ -24,7 +26,7 @@ from gatewayd.webhooks.subscription_shapes import (
     UpdatedSubscription,
     UpdateSubscription,
 )
-from gatewayd.webhooks.subscriptions import MAX_PER_ORGANIZATION
+from gatewayd.webhooks.subscribers.subscriptions import MAX_PER_ORGANIZATION
 from tests.support.store import START, MemoryStore, make_caller
 from tests.support.subscribing import emit, subscribe
 from tests.support.wire import shown
@@ -294,7 +296,7 @@ def test_disabling_holds_what_is_pending_and_enabling_wakes_the_dispatcher(store
     assert store.announced == {RECORDED}
     enabled = update(store, org_id, UpdateSubscription(id=made.id, enabled=True))
     assert (enabled.enabled, enabled.disabled_reason) == (True, None)
-    assert store.announced == {"deliveries"}
+    assert store.announced == {RECORDED, "deliveries"}
 
 
 def test_rotation_answers_a_new_secret_and_keeps_the_old_one_a_day(store: MemoryStore) -> None:

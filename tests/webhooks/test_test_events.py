@@ -5,9 +5,9 @@ import pytest
 
 from gatewayd.errors import Problem
 from gatewayd.events import EVENT_KINDS, RECORDED, TOPIC
-from gatewayd.webhooks import claims
-from gatewayd.webhooks.claims import Slots
 from gatewayd.webhooks.deliveries import Delivery
+from gatewayd.webhooks.queue import claims
+from gatewayd.webhooks.queue.claims import Slots
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.test_events import SendTest, send_test
 from tests.support.store import MemoryStore, make_caller

@@ -74,6 +74,7 @@ class UpdateRule(Request, frozen=True, kw_only=True):
     """The fields to change. Conditions and outcome are each given whole."""
 
     rule_id: Id
+    """The rule to change."""
     expected_version: Version | None = None
     conditions: RuleConditions | UnsetType = UNSET
     outcome: RuleOutcome | UnsetType = UNSET

@@ -1,6 +1,7 @@
 """`gatewayd listen`: shows events as they are recorded, and delivers them to a receiver on the developer's machine."""
 
 import argparse
+import difflib
 import errno
 import json
 import os
@@ -21,13 +22,15 @@ from gatewayd.config import require_credentials
 if TYPE_CHECKING:
     import trio
 
-    from gatewayd.webhooks.relay import Forwarder, ForwardResult, LocalTransport, RecordedEvent
+    from gatewayd.webhooks.feeds.relay import Forwarder, ForwardResult, LocalTransport, RecordedEvent
 
 TERMINAL_SIGNALS = (signal.SIGINT, signal.SIGHUP)
 """Ctrl-C, and a terminal that goes away."""
 NOBODY_READS = frozenset({errno.EPIPE, errno.EIO})
 """The errors of a write once the reader or the terminal has gone."""
-KIND_WIDTH = 25  # of the longest kind, opportunity.stage_changed
+KIND_WIDTH = 25  # Chosen: most kinds are shorter
+API_KEY = "GATEWAYD_API_KEY"
+"""Where a key stands that is not to be seen among the arguments of processes."""
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -35,12 +38,21 @@ def add_commands(subparsers: Subparsers) -> None:
     command = add_command(
         subparsers, "listen", "show events as they come, and forward them to a local receiver", listen
     )
-    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--org", metavar="ID", help="whose events of the daemon on this machine")
+    command.add_argument(
+        "--url", metavar="URL", help="listen to the daemon at this address instead, over its API; needs a key"
+    )
+    command.add_argument(
+        "--api-key", metavar="KEY", help=f"a key of the organization with webhooks:read; better in {API_KEY}"
+    )
     command.add_argument(
         "--forward-to", metavar="URL", help="deliver to this address, on this machine or a private network; http too"
     )
     command.add_argument(
-        "--event", action="append", metavar="KIND", help="only events of this kind; may be given again"
+        "--event",
+        action="append",
+        metavar="KIND",
+        help="only of this kind or pattern, such as invoice.*; may be given again",
     )
     command.add_argument("--secret", metavar="whsec_...", help="sign with this secret, else with a new one")
     command.add_argument(
@@ -55,11 +67,16 @@ def add_commands(subparsers: Subparsers) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenOptions:
-    """What to listen to. `since` None: from now on. `url` None: nothing is forwarded, and `secret` is empty."""
+    """What to listen to. `since` None: from now on. `url` None: nothing is forwarded, and `secret` is empty.
+
+    Either `org_id` is of the daemon on this machine, or `server` is where another is asked, with `api_key`.
+    """
 
     context: Context
     org_id: str
-    kinds: frozenset[str]
+    server: str
+    api_key: str = field(repr=False)
+    names: tuple[str, ...]
     since: Instant | None
     url: str | None
     secret: str = field(repr=False)
@@ -71,10 +88,17 @@ def listen(arguments: argparse.Namespace, context: Context) -> int:
     """Run until Ctrl-C, or until nobody reads what is printed."""
     from gatewayd.cli.runner import run
 
+    if (arguments.org is None) == (arguments.url is None):
+        raise CommandError("give --org for the daemon on this machine, or --url and a key for another", 2)
+    api_key = arguments.api_key or context.environ.get(API_KEY, "")
+    if arguments.url is not None and not api_key:
+        raise CommandError(f"--url needs a key: --api-key, or {API_KEY} in the environment", 2)
     options = ListenOptions(
         context=context,
-        org_id=arguments.org,
-        kinds=_kinds(arguments.event),
+        org_id=arguments.org or "",
+        server=arguments.url or "",
+        api_key=api_key,
+        names=_names(arguments.event),
         since=_since(arguments.since, context),
         url=arguments.forward_to,
         secret=_secret(arguments.secret, arguments.forward_to),
@@ -82,7 +106,10 @@ def listen(arguments: argparse.Namespace, context: Context) -> int:
         bodies=arguments.print_json,
     )
     try:
-        run(_listen, options)
+        if options.server:
+            _run_remotely(options)
+        else:
+            run(_listen, options)
     except OSError as error:
         if error.errno not in NOBODY_READS:
             raise CommandError(f"cannot go on: {error}") from error
@@ -92,9 +119,12 @@ def listen(arguments: argparse.Namespace, context: Context) -> int:
 async def _listen(options: ListenOptions) -> None:
     import trio
 
+    from gatewayd.events import expanded
     from gatewayd.identity.people import organizations
-    from gatewayd.webhooks.relay import EventFeed
+    from gatewayd.webhooks.feeds.event_log import follow
+    from gatewayd.webhooks.feeds.relay import EventFeed
 
+    kinds = frozenset(expanded(options.names))
     context = options.context
     async with (
         context.open_existing() as store,
@@ -104,14 +134,46 @@ async def _listen(options: ListenOptions) -> None:
         nursery.start_soon(_end_on_signal, nursery.cancel_scope)
         organization = await store.read_later(lambda tx: organizations.get(tx, options.org_id), None)
         printer = EventPrinter(options, forwarder)
+        await store.write(lambda tx: follow(tx, " ".join(sorted(set(options.names)))), options.org_id)
         feed = EventFeed(store, options.org_id)
         await feed.begin(options.since)
         nursery.start_soon(store.watch_other_processes)
         await printer.greet(organization.name)
         while True:
             for event in await feed.page():
-                if event.kind in options.kinds and not event.test:  # Chosen: a test event is one subscription's alone
+                if event.kind in kinds and not event.test:  # Chosen: a test event is one subscription's alone
                     await printer.show(event)
+
+
+def _run_remotely(options: ListenOptions) -> None:
+    from gatewayd.cli.runner import run
+    from gatewayd.webhooks.feeds.remote_events import FeedRefused
+
+    try:
+        run(_listen_remotely, options)
+    except FeedRefused as refused:
+        raise CommandError(f"{options.server}: {refused}") from None
+
+
+async def _listen_remotely(options: ListenOptions) -> None:
+    import trio
+
+    import gatewayd
+    from gatewayd.webhooks.feeds.remote_events import RemoteFeed, connected
+
+    async with (
+        connected(options.server, options.api_key, f"gatewayd/{gatewayd.__version__}") as client,
+        trio.open_nursery() as nursery,
+        _forwarding(options) as forwarder,
+    ):
+        nursery.start_soon(_end_on_signal, nursery.cancel_scope)
+        printer = EventPrinter(options, forwarder)
+        feed = RemoteFeed(client, options.names, options.since, printer.say)
+        await feed.begin()
+        await printer.greet(options.server.rstrip("/"))
+        while True:
+            for event in await feed.page():
+                await printer.show(event)
 
 
 async def _end_on_signal(scope: "trio.CancelScope") -> None:
@@ -131,7 +193,7 @@ async def _forwarding(options: ListenOptions) -> "AsyncIterator[Forwarder | None
         yield None
         return
     import gatewayd
-    from gatewayd.webhooks.relay import Forwarder, LocalTransport
+    from gatewayd.webhooks.feeds.relay import Forwarder, LocalTransport
     from gatewayd.webhooks.sender import Sender
     from gatewayd.webhooks.settings import settings_from
 
@@ -182,10 +244,10 @@ class EventPrinter:
     async def greet(self, organization: str) -> None:
         """Print what goes where, and the secret to verify with. From then on nothing is missed."""
         if self._forwarder is None:
-            await self._say(f"Listening to the events of {organization}; Ctrl-C ends.")
+            await self.say(f"Listening to the events of {organization}; Ctrl-C ends.")
             return
-        await self._say(f"Forwarding the events of {organization} to {self._forwarder.url}; Ctrl-C ends.")
-        await self._say(f"Signing secret: {self._forwarder.secret}")
+        await self.say(f"Forwarding the events of {organization} to {self._forwarder.url}; Ctrl-C ends.")
+        await self.say(f"Signing secret: {self._forwarder.secret}")
 
     async def show(self, event: "RecordedEvent") -> None:
         """Forward one event if an address was given, and print the result."""
@@ -214,10 +276,11 @@ class EventPrinter:
         failed = forwarded is not None and forwarded.result.error is not None
         if failed and not self._failing:
             since = to_wire(event.created_at)
-            await self._say(f"Nothing is sent again by itself: give --secret and --since {since} to the same command.")
+            await self.say(f"Nothing is sent again by itself: give --secret and --since {since} to the same command.")
         self._failing = failed
 
-    async def _say(self, sentence: str) -> None:
+    async def say(self, sentence: str) -> None:
+        """Print a sentence that is no event."""
         await _print(sys.stderr if self._plan.json else sys.stdout, sentence.encode())
 
 
@@ -258,15 +321,16 @@ def _write(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _kinds(names: list[str] | None) -> frozenset[str]:
-    from gatewayd.events import EVENT_KINDS, WILDCARDS, expanded
+def _names(names: list[str] | None) -> tuple[str, ...]:
+    from gatewayd.events import EVENT_KINDS, WILDCARDS
 
-    unknown = [name for name in names or () if name not in EVENT_KINDS and name not in WILDCARDS]
+    known = (*EVENT_KINDS, *WILDCARDS)
+    unknown = [name for name in names or () if name not in known]
     if unknown:
-        raise CommandError(
-            f"--event: {unknown[0]!r} is not known; use one of: {', '.join((*EVENT_KINDS, *WILDCARDS))}", 2
-        )
-    return frozenset(expanded(names) if names else EVENT_KINDS)
+        close = difflib.get_close_matches(unknown[0], known)
+        likely = f"; did you mean {' or '.join(close)}?" if close else f"; use one of: {', '.join(known)}"
+        raise CommandError(f"--event: {unknown[0]!r} is not known{likely}", 2)
+    return tuple(names or ("*",))
 
 
 def _since(argument: TimeArgument | None, context: Context) -> Instant | None:

@@ -86,7 +86,7 @@ def list_all(arguments: argparse.Namespace, context: Context) -> int:
 
 def update(arguments: argparse.Namespace, context: Context) -> int:
     """A new secret is printed this once."""
-    from gatewayd.webhooks.subscriptions import MISSED_COUNTED
+    from gatewayd.webhooks.subscribers.subscriptions import MISSED_COUNTED
 
     values: dict[str, object] = {"id": arguments.id, "url": arguments.url, "events": arguments.event}
     if arguments.enable or arguments.disable:
@@ -113,7 +113,7 @@ def delete(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def list_deliveries(arguments: argparse.Namespace, context: Context) -> int:
-    from gatewayd.webhooks import subscriptions
+    from gatewayd.webhooks.subscribers import subscriptions
 
     org_id = context.read(lambda tx: subscriptions.SUBSCRIPTIONS.organization_of(tx, arguments.id))
     values = {name: getattr(arguments, name) for name in ("id", "status", "event", "limit")}
@@ -241,7 +241,7 @@ def _sentence(total: dict[str, Any]) -> str:
 
 def run_on_subscription(context: Context, operation_id: str, values: dict[str, object]) -> dict[str, Any]:
     """Run an operation on the subscription that `values` name."""
-    from gatewayd.webhooks import subscriptions
+    from gatewayd.webhooks.subscribers import subscriptions
 
     org_id = context.read(lambda tx: subscriptions.SUBSCRIPTIONS.organization_of(tx, str(values["id"])))
     return run_operation(context, webhook_operation(context, operation_id), org_id, values)

@@ -13,7 +13,7 @@ from gatewayd.performing import idempotency
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.sealing.sealed_columns import SealedValue
 from gatewayd.tax.connections import connections
-from gatewayd.webhooks import subscriptions
+from gatewayd.webhooks.subscribers import subscriptions
 
 
 class Loss(NamedTuple):

@@ -182,6 +182,7 @@ class UpdateClient(Request, frozen=True, kw_only=True):
     """
 
     client_id: Id
+    """The client to change."""
     expected_version: Version | None = None
     status: Literal["active"] | UnsetType = UNSET
     vat_number: VatNumber | UnsetType | None = UNSET

@@ -105,6 +105,7 @@ class UpdateInvoice(Request, frozen=True, kw_only=True):
     """
 
     invoice_id: Id
+    """The draft to change."""
     expected_version: Version | None = None
     client_id: Id | UnsetType = UNSET
 

@@ -223,6 +223,7 @@ class UpdateAccount(Request, frozen=True, kw_only=True):
     """
 
     account_id: Id
+    """The bank account to change."""
     expected_version: Version | None = None
     status: GivenStatus | UnsetType = UNSET
     sort_code: SortCode | UnsetType | None = UNSET

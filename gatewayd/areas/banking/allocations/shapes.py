@@ -146,6 +146,7 @@ class UpdateAllocation(Request, frozen=True, kw_only=True):
     """
 
     allocation_id: Id
+    """The allocation to change."""
     expected_version: Version | None = None
     purpose: Purpose | UnsetType | None = UNSET
     vat_amount: VatAmount | UnsetType = UNSET

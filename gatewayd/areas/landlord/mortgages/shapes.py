@@ -182,6 +182,7 @@ class UpdateMortgage(Request, frozen=True, kw_only=True):
     account_number_masked: MortgageNumber | UnsetType | None = UNSET
     interest_rate: InterestRate | UnsetType = UNSET
     rate_from_date: Date | UnsetType = UNSET
+    """The first day of `interestRate`, not one to come. Left out: today."""
     rate_end_date: Date | UnsetType | None = UNSET
     reversion_rate: InterestRate | UnsetType | None = UNSET
     current_balance: AmountText | UnsetType | None = UNSET

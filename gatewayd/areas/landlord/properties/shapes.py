@@ -159,3 +159,4 @@ class UpdateProperty(Request, frozen=True, kw_only=True):
     foreign_property_id: ForeignId | UnsetType | None = UNSET
     status: PropertyStatus | UnsetType = UNSET
     keep_tenancies: bool = False
+    """Whether it may be sold or archived while its tenancies go on."""

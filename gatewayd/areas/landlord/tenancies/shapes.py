@@ -302,8 +302,10 @@ class UpdateTenancy(Request, frozen=True, kw_only=True):
     notice_grounds: NoticeGrounds | UnsetType = UNSET
     notice_expiry_date: Date | UnsetType | None = UNSET
     rent: RentChange | UnsetType = UNSET
+    """A new rent from a day on, or the one to take out."""
     deposit: DepositPart | UnsetType | None = UNSET
     cancelled: bool = False
+    """Whether to call off a tenancy that has not begun."""
     tenant_ids: TenantIds | UnsetType = UNSET
     tenants_from_date: TenantsFromDate | UnsetType = UNSET
     type: TenancyType | UnsetType = UNSET

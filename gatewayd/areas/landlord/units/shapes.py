@@ -101,3 +101,4 @@ class UpdatePropertyUnit(Request, frozen=True, kw_only=True):
     expected_version: Version | None = None
     rent_frequency: RentFrequency | UnsetType | None = UNSET
     archived: bool | UnsetType = UNSET
+    """Whether it is in the archive; not while a tenancy of its own goes on."""

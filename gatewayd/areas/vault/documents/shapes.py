@@ -253,6 +253,7 @@ class UpdateDocument(Request, frozen=True, kw_only=True):
     """The fields to change, at least one. `unique`: not where another document in the folder has the name."""
 
     document_id: Id
+    """The document to change."""
     expected_version: Version | None = None
     name: VaultName | UnsetType = UNSET
     folder_id: Id | UnsetType | None = UNSET
@@ -261,6 +262,7 @@ class UpdateDocument(Request, frozen=True, kw_only=True):
     links: DocumentLinks | UnsetType = UNSET
     external_id: ExternalId | UnsetType | None = UNSET
     unique: bool = False
+    """Whether to refuse a name that another document of the folder has."""
 
 
 class ToggleDocumentStar(Request, frozen=True, kw_only=True):
@@ -277,6 +279,7 @@ class UpdateDocumentFolder(Request, frozen=True, kw_only=True):
     """The folder that a document is to lie in; null: at the top."""
 
     document_id: Id
+    """The document to move."""
     folder_id: Id | None
     expected_version: Version | None = None
 
@@ -285,6 +288,7 @@ class UpdateDocumentContractId(Request, frozen=True, kw_only=True):
     """The contract of another system that a document belongs to; null: to none."""
 
     document_id: Id
+    """The document to change."""
     contract_id: ContractId | None
     expected_version: Version | None = None
 

@@ -67,6 +67,7 @@ class UpdateFolderName(Request, frozen=True, kw_only=True):
     """The name that a folder is to have."""
 
     folder_id: Id
+    """The folder to rename."""
     name: VaultName
     expected_version: Version | None = None
 
@@ -75,6 +76,7 @@ class UpdateFolderParent(Request, frozen=True, kw_only=True):
     """The folder that a folder is to lie in; null: at the top."""
 
     folder_id: Id
+    """The folder to move."""
     parent_id: Id | None
     expected_version: Version | None = None
 

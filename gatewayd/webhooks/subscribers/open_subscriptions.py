@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.webhooks.subscription_shapes import DisabledReason, SubscriptionRow
-from gatewayd.webhooks.subscriptions import SUBSCRIPTIONS
+from gatewayd.webhooks.subscribers.subscription_shapes import DisabledReason, SubscriptionRow
+from gatewayd.webhooks.subscribers.subscriptions import SUBSCRIPTIONS
 
 _SELECT_OPEN: Final = """
 SELECT id, url, user_id, created_by, created_at FROM webhook_subscriptions

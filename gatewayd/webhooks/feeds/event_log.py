@@ -21,7 +21,7 @@ from gatewayd.errors import Problem, invalid, not_found
 from gatewayd.events import EVENT_KINDS, RECORDED, WILDCARDS, EventKind, expanded
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Row, Store, WriteTx
-from gatewayd.webhooks.validation import EventName, event_errors
+from gatewayd.webhooks.subscribers.validation import EventName, event_errors
 
 FOLLOWED: Final = 30 * DAY  # Chosen: how long kinds are recorded after they were last read
 RENEWED: Final = DAY  # Chosen: how often that is written down
@@ -162,7 +162,7 @@ class EventLog:
         words = " ".join(sorted(set(names)))
         since = await self._store.read(lambda tx: _followed(tx, words), org_id)
         if since is None:
-            since = await self._store.write(lambda tx: _follow(tx, words), org_id)
+            since = await self._store.write(lambda tx: follow(tx, words), org_id)
         bound = replace(request, since=None, wait_seconds=0)  # what a cursor belongs to
         key = cursor_key(bound, int, str, int)
         place = await self._store.read(lambda tx: self._begin(tx, request, key, since), org_id)
@@ -210,7 +210,7 @@ def _followed(tx: ReadTx, words: str) -> Instant | None:
     return None if row is None else Instant(row[0])
 
 
-def _follow(tx: WriteTx, words: str) -> Instant:
+def follow(tx: WriteTx, words: str) -> Instant:
     """Have kinds recorded for another 30 days; answers since when they are without a gap."""
     tx.run(_FORGET, now=tx.now)
     row = tx.row(_SELECT_FOLLOWER, kinds=words, fresh=tx.now)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from gatewayd.clock import Instant
 from gatewayd.store import WriteTx
-from gatewayd.webhooks import attempts, delivery_queue, receiver_health
-from gatewayd.webhooks.claims import Claim
-from gatewayd.webhooks.delivery_queue import INTERRUPTED, Completion
-from gatewayd.webhooks.receiver_health import AttemptOutcome, Notice
+from gatewayd.webhooks.dispatch import receiver_health
+from gatewayd.webhooks.dispatch.receiver_health import AttemptOutcome, Notice
+from gatewayd.webhooks.queue import attempts, delivery_queue
+from gatewayd.webhooks.queue.claims import Claim
+from gatewayd.webhooks.queue.delivery_queue import INTERRUPTED, Completion
 from gatewayd.webhooks.schedule import Decision
 from gatewayd.webhooks.sender import AttemptResult
 from gatewayd.webhooks.settings import WebhookSettings

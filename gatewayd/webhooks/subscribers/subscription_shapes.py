@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 from gatewayd.clock import Instant
 from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import ExternalId, Id, Request, Response, Timestamp, Version
-from gatewayd.webhooks.validation import EventName, Events, SubscriptionRequest, Url
+from gatewayd.webhooks.subscribers.validation import EventName, Events, SubscriptionRequest, Url
 
 DisabledReason = Literal["caller", "receiver_gone", "failing", "maker_left", "restored"]
 
@@ -109,7 +109,9 @@ class UpdateSubscription(SubscriptionRequest, frozen=True, kw_only=True):
     enabled: bool | UnsetType = UNSET
     external_id: ExternalId | UnsetType | None = UNSET
     rotate_secret: bool = False
+    """Whether to make a new secret and answer it; the old one signs beside it for 24 hours more."""
     end_rotation: bool = False
+    """Whether to drop the old secret at once, of this rotation or the last."""
     expected_version: Version | None = None
 
 

@@ -21,12 +21,12 @@ from gatewayd.events import TOPIC
 from gatewayd.http1.log import Log
 from gatewayd.outbound.errors import DeadlineError, NameLookupError
 from gatewayd.store import StoreFailure, WriteTx
-from gatewayd.webhooks.claims import FIRST, Claim, ClaimResult, Slots, claim_due
-from gatewayd.webhooks.delivery_queue import INTERRUPTED
-from gatewayd.webhooks.delivery_report import Counts, DeliveryReporter, SubscriptionCounts
-from gatewayd.webhooks.ended_attempts import EndedAttempt, aborted_attempt, completed_attempt, record
-from gatewayd.webhooks.receiver_health import Notice
-from gatewayd.webhooks.receivers import SecretCache, SlowReceivers
+from gatewayd.webhooks.dispatch.delivery_report import Counts, DeliveryReporter, SubscriptionCounts
+from gatewayd.webhooks.dispatch.ended_attempts import EndedAttempt, aborted_attempt, completed_attempt, record
+from gatewayd.webhooks.dispatch.receiver_health import Notice
+from gatewayd.webhooks.queue.claims import FIRST, Claim, ClaimResult, Slots, claim_due
+from gatewayd.webhooks.queue.delivery_queue import INTERRUPTED
+from gatewayd.webhooks.queue.receivers import SecretCache, SlowReceivers
 from gatewayd.webhooks.schedule import Decision, FinishedAttempt, counted_attempts, decide
 from gatewayd.webhooks.sender import AttemptResult, Headers
 from gatewayd.webhooks.settings import WebhookSettings

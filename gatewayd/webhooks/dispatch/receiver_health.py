@@ -9,9 +9,9 @@ from typing import Final
 
 from gatewayd.clock import Instant
 from gatewayd.store import WriteTx
-from gatewayd.webhooks import subscriptions
-from gatewayd.webhooks.claims import Claim
+from gatewayd.webhooks.queue.claims import Claim
 from gatewayd.webhooks.settings import WebhookSettings
+from gatewayd.webhooks.subscribers import subscriptions
 
 REASON_GONE: Final = "the receiver answered 410"
 REASON_FAILING: Final = "nothing but failures"

@@ -14,9 +14,9 @@ from gatewayd.clock import Instant
 from gatewayd.events import render_body
 from gatewayd.identity.people import suspensions
 from gatewayd.store import ReadTx, WriteTx
-from gatewayd.webhooks import attempts, delivery_queue
-from gatewayd.webhooks.delivery_queue import INTERRUPTED, DueDelivery, QueueHead
-from gatewayd.webhooks.receivers import Address, Receiver, SecretCache, find_receiver
+from gatewayd.webhooks.queue import attempts, delivery_queue
+from gatewayd.webhooks.queue.delivery_queue import INTERRUPTED, DueDelivery, QueueHead
+from gatewayd.webhooks.queue.receivers import Address, Receiver, SecretCache, find_receiver
 from gatewayd.webhooks.schedule import counted_attempts
 from gatewayd.webhooks.settings import WebhookSettings
 

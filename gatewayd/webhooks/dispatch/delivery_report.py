@@ -6,9 +6,9 @@ from typing import Final
 
 from gatewayd.clock import to_wire
 from gatewayd.http1.log import Log
-from gatewayd.webhooks.claims import Claim
-from gatewayd.webhooks.delivery_queue import INTERRUPTED, QueueHead
-from gatewayd.webhooks.receiver_health import Notice
+from gatewayd.webhooks.dispatch.receiver_health import Notice
+from gatewayd.webhooks.queue.claims import Claim
+from gatewayd.webhooks.queue.delivery_queue import INTERRUPTED, QueueHead
 from gatewayd.webhooks.schedule import Decision
 from gatewayd.webhooks.sender import AttemptResult
 

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from gatewayd.events import expanded
 from gatewayd.store import ReadTx
-from gatewayd.webhooks.time_range import TimeRange
+from gatewayd.webhooks.subscribers.time_range import TimeRange
 
 EVENTS_PER_SEARCH: Final = 10_000  # Chosen: events that one transaction looks at, some 15 to 30 ms
 

@@ -8,7 +8,7 @@ import trio
 
 from gatewayd.clock import SECOND
 from gatewayd.store import ReadTx, Store, StoreFailure
-from gatewayd.webhooks.subscription_shapes import DisabledReason
+from gatewayd.webhooks.subscribers.subscription_shapes import DisabledReason
 
 SUBSCRIPTIONS_TOLD: Final = 1_000  # Chosen: time series that one page of metrics may add
 COUNTED_PER_QUEUE: Final = 100_000  # Chosen: deliveries

@@ -20,11 +20,12 @@ from gatewayd.events import TOPIC
 from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import ReadTx, RemovableTable, Row, WriteTx
-from gatewayd.webhooks import delivery_queue, missed_events
-from gatewayd.webhooks.receivers import Address, secret_context
+from gatewayd.webhooks.queue import delivery_queue
+from gatewayd.webhooks.queue.receivers import Address, secret_context
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import new_secret, secret_prefix
-from gatewayd.webhooks.subscription_shapes import (
+from gatewayd.webhooks.subscribers import missed_events
+from gatewayd.webhooks.subscribers.subscription_shapes import (
     CreatedSubscription,
     CreateSubscription,
     DisabledReason,
@@ -36,8 +37,8 @@ from gatewayd.webhooks.subscription_shapes import (
     UpdatedSubscription,
     UpdateSubscription,
 )
-from gatewayd.webhooks.time_range import RETENTION_DAYS, TimeRange
-from gatewayd.webhooks.validation import event_errors, url_errors
+from gatewayd.webhooks.subscribers.time_range import RETENTION_DAYS, TimeRange
+from gatewayd.webhooks.subscribers.validation import event_errors, url_errors
 
 MAX_PER_ORGANIZATION: Final = 50  # Chosen
 MISSED_COUNTED: Final = 1000  # Chosen: enough to say that there is something to recover

@@ -1,0 +1,1 @@
+"""The tasks that send what is due, and what becomes of a receiver that fails."""

@@ -1,0 +1,1 @@
+"""Events to be read: over the API, by a command on this machine, and by one elsewhere."""

@@ -1,0 +1,1 @@
+"""Who subscribes to what, and what did not arrive."""
