@@ -9,13 +9,14 @@
 #   make soak    the tests that kill the daemon, crowd its door or take chances, at length
 #   make bench   the benchmarks, side by side in one run    ARGS="--quick"
 #   make mutants change the code and see a test fail        ARGS="gatewayd/money.py"
+#   make viewer  take a version of what draws /docs into the tree   VERSION=1.76.0
 #   make generate, make lock, make clients, make clean
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help program install install-program install-service demo run test soak check lint bench mutants generate lock clients clean
+.PHONY: help program install install-program install-service demo run test soak check lint bench mutants generate viewer lock clients clean
 
 ARGS ?=
 # One more than there are cores: many a test waits for a browser or another process.
@@ -102,9 +103,14 @@ generate: $(DEV)
 	@$(BIN)/python -c 'from gatewayd.store import schema; schema.schema_file().write_text(schema.render_schema_file(), "utf-8")'
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.cli.reference.commands import reference; Path("docs/commands.md").write_text(reference(), "utf-8")'
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.cli.reference.manual import manual; Path("docs/gatewayd.1").write_text(manual(), "utf-8")'
+	@$(BIN)/python -m tests.contract.answers
 	@$(BIN)/python -m tests.contract.generate
 	@$(BIN)/python -m tests.contract.files_of_operations
 	@$(BIN)/python -m tests.structure.house
+
+# Then the hash that it says goes into tests/console/test_reference.py, and decision 0031 is looked at again.
+viewer: $(DEV)
+	@$(BIN)/python -m tests.console.viewer $(VERSION)
 
 # --- environment: a stamp is written only after its install ended well, so an interrupted one is taken up again ---------
 

@@ -1,6 +1,6 @@
 """The closed set of errors of the API (domain model §0.2). `http/render.py` is the one place that writes them out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -188,9 +188,15 @@ def invalid_state(message: str, current: str, allowed: tuple[str, ...]) -> Probl
     return Problem("invalid_state", message, extra={"currentState": current, "allowedStates": list(allowed)})
 
 
+def either(values: Sequence[str]) -> str:
+    """`draft`, `issued or sent`, `issued, sent or paid`: the values of which one will do."""
+    return " or ".join(filter(None, (", ".join(values[:-1]), values[-1])))
+
+
 def archived_already(kind: str, allowed: str = "active") -> Problem:
     """409: a `kind` that is archived is to be archived again; `allowed` is the state that it can come back to."""
-    return invalid_state(f"The {kind} is archived already.", "archived", (allowed,))
+    message = f"The {kind} is archived already: only one that is {allowed} can be archived."
+    return invalid_state(message, "archived", (allowed,))
 
 
 def with_article(kind: str) -> str:
@@ -200,7 +206,10 @@ def with_article(kind: str) -> str:
 
 def external_id_exists(kind: str, existing_id: str) -> Problem:
     """409: a `kind` with this externalId is there already."""
-    message = f"{with_article(kind).capitalize()} with this externalId exists: {existing_id}."
+    message = (
+        f"{with_article(kind).capitalize()} with this externalId exists: {existing_id}."
+        " Use that one, or another externalId."
+    )
     return Problem("already_exists", message, extra={"existingId": existing_id, "field": "externalId"})
 
 
@@ -208,6 +217,6 @@ def version_conflict(expected: int, actual: int) -> Problem:
     """409: `expectedVersion` is not the version stored."""
     return Problem(
         "version_conflict",
-        f"Version {expected} was expected, but it is at version {actual}.",
+        f"Version {expected} was expected, but version {actual} is stored: read it again, then repeat the change.",
         extra={"currentVersion": actual},
     )

@@ -1,5 +1,6 @@
 """The application of the pages: every page, what goes around each, and how errors look."""
 
+from pathlib import Path
 from types import TracebackType
 from typing import Final
 
@@ -36,6 +37,7 @@ from gatewayd.console.tax_access import TaxAccess
 from gatewayd.console.tax_connection import TaxConnectionPages
 from gatewayd.console.tax_decisions import TaxDecisions
 from gatewayd.console.usage import Usage
+from gatewayd.console.zipped import ZIPPED, zipped_file
 from gatewayd.http1.log import Log
 from gatewayd.money import credits_text
 from gatewayd.store import StoreFailure
@@ -58,6 +60,12 @@ class _Pages(QuartTrio):
     """Quart that writes what failed into the daemon's own log. Never the path: those of links hold a secret."""
 
     daemon_log: Log
+
+    async def send_static_file(self, filename: str) -> Response:
+        """A file of the pages; what is kept zipped goes out as it is kept, from the disk."""
+        if filename in ZIPPED:
+            return await zipped_file(Path(str(self.static_folder)), filename)
+        return await super().send_static_file(filename)
 
     def log_exception(
         self, exception_info: tuple[type, BaseException, TracebackType] | tuple[None, None, None]

@@ -54,9 +54,10 @@ def rename(values: dict[str, Any], names: Mapping[str, str]) -> dict[str, str]:
 
 def as_given(problem: Problem, used: Mapping[str, str]) -> Problem:
     """The problem of a request, with the names that were given in the place of those of now."""
-    if problem.code != "validation_failed":
-        return problem
-    return invalid(*(FieldError(_as_given(error.path, used), error.code, error.message) for error in problem.errors))
+    errors = [FieldError(_as_given(error.path, used), error.code, error.message) for error in problem.errors]
+    if problem.code == "validation_failed":
+        return invalid(*errors)
+    return Problem(problem.code, problem.message, errors=tuple(errors), extra=problem.extra, headers=problem.headers)
 
 
 def _as_given(path: str, used: Mapping[str, str]) -> str:

@@ -104,5 +104,7 @@ class ScopeLacking(Problem):
 
     def __init__(self, scopes: Iterable[str]) -> None:
         self.scopes = tuple(scopes)
-        message = f"This operation needs the scope {' '.join(self.scopes)}."
+        scopes, them = ("scope", "it") if len(self.scopes) == 1 else ("scopes", "them")
+        listed = " and ".join(self.scopes)
+        message = f"This operation needs the {scopes} {listed}: use a credential that carries {them}."
         super().__init__("insufficient_scope", message, extra={"requiredScopes": list(self.scopes)})

@@ -101,7 +101,7 @@ Currency = Annotated[
     Meta(
         title="Currency",
         pattern=f"^({'|'.join(sorted(CURRENCIES))})$",
-        extra={"code": "invalid_enum"},
+        extra={"code": "invalid_enum", "form": "a currency code in capital letters"},
         description="ISO 4217, upper case.",
         examples=["GBP"],
     ),
@@ -111,7 +111,7 @@ CountryCode = Annotated[
     Meta(
         title="CountryCode",
         pattern=countries.pattern(),
-        extra={"code": "invalid_enum"},
+        extra={"code": "invalid_enum", "form": "a country code of two capital letters"},
         description="ISO 3166-1 alpha-2, upper case; the United Kingdom is GB.",
         examples=["GB"],
     ),
@@ -128,13 +128,27 @@ Timestamp = Annotated[
         extra_json_schema={"format": "date-time", "type": "string"},
     ),
 ]
-Id = Annotated[str, Meta(min_length=1, max_length=64, description="Identifier with a prefix that tells its kind.")]
+Id = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=64,
+        extra={"form": "an id of 1 to 64 characters"},
+        description="Identifier with a prefix that tells its kind.",
+    ),
+]
 ExternalId = Annotated[
     str, Meta(min_length=1, max_length=128, description="Your own identifier, unique per kind of resource.")
 ]
 Name = Annotated[str, Meta(min_length=1, max_length=160)]
 Email = Annotated[
-    str, Meta(max_length=254, pattern=r"^[^@\s\x00-\x1f]+@[^@\s\x00-\x1f]+$", examples=["accounts@example.com"])
+    str,
+    Meta(
+        max_length=254,
+        pattern=r"^[^@\s\x00-\x1f]+@[^@\s\x00-\x1f]+$",
+        extra={"form": "an e-mail address"},
+        examples=["accounts@example.com"],
+    ),
 ]
 Search = Annotated[str, Meta(min_length=1, max_length=200, description="Text to look for, in any letter case.")]
 Version = Annotated[

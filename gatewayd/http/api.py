@@ -16,10 +16,10 @@ import trio
 
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.errors import Problem
+from gatewayd.errors import Problem, either
 from gatewayd.http import bearer
 from gatewayd.http.render import ALWAYS, problem, render
-from gatewayd.http.requests import NOTHING, check_accept, read_fields, read_json, requested_overrides
+from gatewayd.http.requests import NOTHING, check_accept, check_conditions, read_fields, read_json, requested_overrides
 from gatewayd.http.response_cache import ApiResponseCache, CacheKey
 from gatewayd.http.routes import Route, Routes
 from gatewayd.http.uploads import Uploads
@@ -158,6 +158,8 @@ class Api:
             return self._other_method(request, routes)
         operation = route.prepared.operation
         check_accept(request.fields.get(b"accept"), operation.gives_file)
+        if operation.takes_key:
+            check_conditions(request)
         if operation.kind != "read" or operation.long or route.in_body:
             return None
         try:
@@ -167,11 +169,14 @@ class Api:
 
     def _other_method(self, request: Request, routes: Mapping[str, Route]) -> Response:
         if not routes:
-            raise Problem("not_found", "There is nothing at this path.")
+            near = self._routes.nearest(request.path)
+            meant = "" if near is None else f" Did you mean {near}?"
+            raise Problem("not_found", f"There is nothing at this path.{meant}")
         allowed = {*routes, "OPTIONS", *(["HEAD"] if "GET" in routes else [])}
         allow = (b"allow", ", ".join(sorted(allowed)).encode())
         if request.method != "OPTIONS":
-            raise Problem("method_not_allowed", f"Use {' or '.join(sorted(routes))} here.", headers=(allow,))
+            message = f"{request.method} is not allowed here: use {either(sorted(routes))}."
+            raise Problem("method_not_allowed", message, headers=(allow,))
         return Response(204, (allow, *self._cors.preflight(request.fields, sorted(routes)), *ALWAYS))
 
     def _answer_read(self, call: ApiCall, route: Route, tx: ReadTx) -> Response | None:
@@ -255,5 +260,7 @@ def _decoded(call: ApiCall, route: Route, body: bytes | None) -> msgspec.Struct:
     if body is None:
         return route.prepared.decoder.query(query.decode("latin-1"), parameters)
     if query:
-        raise Problem("unknown_parameter", "This operation takes its parameters in the body.")
+        raise Problem(
+            "unknown_parameter", "This operation takes its parameters in the JSON body, not in the query string."
+        )
     return route.prepared.decoder.body(body, parameters)

@@ -15,6 +15,7 @@ import trio
 from gatewayd.errors import Problem
 from gatewayd.http.documents import ALLOW_READING, READING, app_of, not_allowed
 from gatewayd.http.render import problem
+from gatewayd.http.requests import has_already
 from gatewayd.http1.asgi import App
 from gatewayd.http1.header_fields import Header
 from gatewayd.http1.request import Request
@@ -136,7 +137,6 @@ def _token_of(path: str, content: FeedContent[Any]) -> str:
 def _answer(request: Request, body: bytes, media_type: Header) -> Response:
     tag = b'"%b"' % hashlib.sha256(body).hexdigest()[:32].encode()
     fields = (media_type, *_CACHING, (b"etag", tag))
-    tags = [each.strip().removeprefix(b"W/") for each in request.fields.get(b"if-none-match", b"").split(b",")]
-    if tag in tags or tags == [b"*"]:  # RFC 9110 §13.1.2
+    if has_already(request, tag):
         return Response(304, fields)
     return Response(200, fields, body)

@@ -1,6 +1,7 @@
 """What a server answers beside its operations: health, and documents for everybody."""
 
 import gzip
+import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
@@ -9,9 +10,10 @@ import trio
 
 from gatewayd.errors import Problem
 from gatewayd.http.render import JSON, problem
+from gatewayd.http.requests import has_already
 from gatewayd.http1.asgi import App, HttpScope, Receive, Send
 from gatewayd.http1.cors import Cors
-from gatewayd.http1.header_fields import Header
+from gatewayd.http1.header_fields import Header, Headers
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response, send_response
 
@@ -25,19 +27,35 @@ ReadinessCheck = Callable[[], "dict[str, str]"]
 """Each part of the daemon by name, with `ok` or what is wrong with it."""
 
 
+class _Tagged(NamedTuple):
+    """A form of a document under its entity tag (RFC 9110 §8.8.3)."""
+
+    tag: bytes
+    headers: Headers
+    body: bytes
+
+    def answer(self, request: Request) -> Response:
+        """All of it, or that the caller has it already."""
+        headers = (*self.headers, (b"etag", self.tag))
+        return Response(304, headers) if has_already(request, self.tag) else Response(200, headers, self.body)
+
+
 class _Document(NamedTuple):
     """A document as it is sent; `zipped` None where that is not worth it."""
 
-    plain: Response
-    zipped: Response | None
+    plain: _Tagged
+    zipped: _Tagged | None
 
 
 def _document(body: bytes) -> _Document:
+    tag = hashlib.sha256(body).hexdigest()[:32].encode()
     headers = (JSON, (b"cache-control", b"no-cache"))
     if len(body) < WORTH_ZIPPING_BYTES:
-        return _Document(Response(200, headers, body), None)
-    zipped = Response(200, (*headers, _VARY, (b"content-encoding", b"gzip")), gzip.compress(body, mtime=0))
-    return _Document(Response(200, (*headers, _VARY), body), zipped)
+        return _Document(_Tagged(b'"%b"' % tag, headers, body), None)
+    zipped = _Tagged(
+        b'"%b-gzip"' % tag, (*headers, _VARY, (b"content-encoding", b"gzip")), gzip.compress(body, mtime=0)
+    )
+    return _Document(_Tagged(b'"%b"' % tag, (*headers, _VARY), body), zipped)
 
 
 def document(body: bytes) -> App:
@@ -66,7 +84,7 @@ def lazy_document(make: Callable[[], bytes]) -> App:
 
 
 def _serve(get: Callable[[], Awaitable[_Document]]) -> App:
-    cors = Cors(["*"])
+    cors = Cors(["*"], [b"if-none-match"], [b"etag"])
 
     async def respond(request: Request) -> Response:
         request.read_fields()
@@ -76,8 +94,8 @@ def _serve(get: Callable[[], Awaitable[_Document]]) -> App:
             return not_allowed(request, _ALLOW)
         plain, zipped = await get()
         takes_zipped = b"gzip" in request.fields.get(b"accept-encoding", b"")
-        response = zipped if zipped is not None and takes_zipped else plain
-        return response.plus(cors.headers(request.fields))
+        form = zipped if zipped is not None and takes_zipped else plain
+        return form.answer(request).plus(cors.headers(request.fields))
 
     return app_of(respond)
 

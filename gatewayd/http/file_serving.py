@@ -7,6 +7,7 @@ from unicodedata import bidirectional
 from urllib.parse import quote
 
 from gatewayd.contract.media_types import SHOWN_INLINE
+from gatewayd.http.requests import has_already
 from gatewayd.http1.header_fields import Header
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import FileResponse, Response
@@ -39,7 +40,7 @@ def serve(request: Request, file: ServedFile, more: tuple[Header, ...] = ()) -> 
         (b"referrer-policy", b"no-referrer"),
         *more,
     )
-    if _is_known(request, tag):
+    if has_already(request, tag):
         return Response(304, fields)
     shown = file.inline and file.media_type in SHOWN_INLINE
     body = (
@@ -71,12 +72,6 @@ def disposition(kind: str, name: str) -> bytes:
 
 def _content_type(media_type: str) -> bytes:
     return f"{media_type}; charset=utf-8".encode() if media_type.startswith("text/") else media_type.encode()
-
-
-def _is_known(request: Request, tag: bytes) -> bool:
-    """Whether the caller has it already (RFC 9110 §13.1.2)."""
-    tags = [each.strip().removeprefix(b"W/") for each in request.fields.get(b"if-none-match", b"").split(b",")]
-    return tag in tags or tags == [b"*"]
 
 
 def _part(request: Request, tag: bytes, size: int) -> tuple[int, int] | None:

@@ -41,7 +41,7 @@ def requested_overrides(request: Request) -> frozenset[str]:
     if text is None:
         return NOTHING
     if text.strip() != CLOSING:
-        raise Problem("invalid_request", f"Period-Override is {CLOSING}, or is left out.")
+        raise Problem("invalid_request", f"Period-Override must be {CLOSING}, or be left out.")
     return frozenset({CLOSING})
 
 
@@ -56,7 +56,26 @@ def check_accept(accept: bytes | None, file_type: str = "") -> None:
     if file_type and (file_type.encode() in accept or file_type.partition("/")[0].encode() + b"/*" in accept):
         return
     if b"json" not in accept and b"application/*" not in accept:
-        raise Problem("not_acceptable", "This API answers application/json.")
+        raise Problem("not_acceptable", "This API answers JSON: send Accept: application/json, or leave Accept out.")
+
+
+def check_conditions(request: Request) -> None:
+    """Raises `Problem` `invalid_request` for a condition that would not be kept (RFC 9110 §13.1.1, §13.1.4).
+
+    Chosen: answers have no entity tags; who sends one means not to undo what another wrote, and would believe it done.
+    """
+    if b"if-match" in request.fields or b"if-unmodified-since" in request.fields:
+        raise Problem(
+            "invalid_request",
+            "If-Match and If-Unmodified-Since are not taken here: send the version that you last read, "
+            "as expectedVersion.",
+        )
+
+
+def has_already(request: Request, tag: bytes) -> bool:
+    """Whether the caller has what bears this entity tag (RFC 9110 §13.1.2)."""
+    known = [each.strip().removeprefix(b"W/") for each in request.fields.get(b"if-none-match", b"").split(b",")]
+    return tag in known or known == [b"*"]
 
 
 async def read_json(request: Request, receive: Receive, max_bytes: int) -> bytes:
@@ -77,6 +96,6 @@ async def read_json(request: Request, receive: Receive, max_bytes: int) -> bytes
 def _check_type(request: Request) -> None:
     media_type = bodies.media_type(request)
     if b"content-type" in request.fields and media_type != b"application/json" and not media_type.endswith(b"+json"):
-        raise Problem("unsupported_media_type", "Send JSON: Content-Type: application/json.")
+        raise Problem("unsupported_media_type", "Expected JSON: send it with Content-Type: application/json.")
     if bodies.is_coded(request):
-        raise Problem("unsupported_media_type", "Send the body without a content coding.")
+        raise Problem("unsupported_media_type", "Send the body as it is, without Content-Encoding.")

@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Final
 
 from gatewayd.contract.operation import Operation
 from gatewayd.performing.prepared import PreparedOperation, prepare
 
+_COMPARED: Final = 128  # the longest path that is compared with those there are
+_PREFIXES: Final = frozenset({"api", "rpc", "v1", "v2"})
 MOUNTS = ("/api/rpc", "")  # the webhook guide writes paths without the mount (Spec §4)
 
 
@@ -44,8 +48,11 @@ class Routes:
     def __init__(self, operations: Iterable[Operation]) -> None:
         self._fixed: dict[str, dict[str, Route]] = {}
         self._root = _Node()
+        self._templates: dict[int, list[list[str]]] = {}
         for operation in operations:
             prepared = prepare(operation)
+            template = operation.path.split("/")[1:]
+            self._templates.setdefault(len(template), []).append(template)
             for method, path in _addresses(operation):
                 in_body = method in ("POST", "PATCH") and not operation.takes_file
                 self._add(Route(prepared, method, path, in_body))
@@ -63,6 +70,26 @@ class Routes:
                     return node.routes, values
         return _NO_ROUTES, ()
 
+    def nearest(self, path: str) -> str | None:
+        """The path that was probably meant, its parameters in braces; None: none comes close.
+
+        It differs in a beginning such as `/v1`, in the case of letters, or in one segment.
+        """
+        if len(path) > _COMPARED:
+            return None
+        segments = path.strip("/").lower().split("/")
+        while segments and segments[0] in _PREFIXES:
+            del segments[0]
+        near = [(_unlike(segments, template), template) for template in self._templates.get(len(segments), ())]
+        for unlike, template in near:
+            if not unlike:
+                return _shown(template)
+        for index, segment in enumerate(segments):
+            words = {template[index].lower(): template for unlike, template in near if unlike == [index]}
+            if matches := get_close_matches(segment, words, 1, 0.7):
+                return _shown(words[matches[0]])
+        return None
+
     def _add(self, route: Route) -> None:
         if ":" not in route.path:
             for mount in MOUNTS:
@@ -79,6 +106,16 @@ class Routes:
 
 
 _NO_ROUTES: Mapping[str, Route] = {}
+
+
+def _unlike(segments: list[str], template: list[str]) -> list[int]:
+    """Where a path has another segment than a template, in any letter case."""
+    pairs = enumerate(zip(segments, template, strict=True))
+    return [index for index, (segment, word) in pairs if word[0] != ":" and segment != word.lower()]
+
+
+def _shown(template: list[str]) -> str:
+    return "".join(f"/{{{word[1:]}}}" if word[0] == ":" else f"/{word}" for word in template)
 
 
 def _walk(node: _Node, segments: list[str], index: int, values: list[str]) -> _Node | None:

@@ -76,4 +76,4 @@ def _refuse_form(request: Request) -> None:
     if bodies.media_type(request).startswith(b"multipart/"):
         raise Problem("unsupported_media_type", "Send the file itself as the body, not a form that holds it.")
     if bodies.is_coded(request):
-        raise Problem("unsupported_media_type", "Send the body without a content coding.")
+        raise Problem("unsupported_media_type", "Send the body as it is, without Content-Encoding.")

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from gatewayd.areas.assets.imports.shapes import ImportTransactions
 from gatewayd.areas.banking.imports.shapes import ImportStatement, UndoStatement
 from gatewayd.areas.banking.statements.kept_statements import SaidRange
+from gatewayd.contract import faults
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Handlers
 from gatewayd.contract.received_file import ReceivedFile
@@ -152,8 +153,18 @@ def mapping_of(text: str | None) -> Mapping | None:
         return None
     try:
         return msgspec.json.decode(text, type=ColumnMapping).as_told()
-    except (msgspec.DecodeError, UnicodeError) as error:
-        raise invalid_field("mapping", "invalid_format", f"It is not a mapping: {error}.") from None
+    except msgspec.ValidationError:
+        message = f"It is not a mapping: {_fault_of_mapping(msgspec.json.decode(text))}"
+    except (msgspec.DecodeError, UnicodeError):
+        message = 'It is not a mapping: expected a JSON object, such as {"date": "Date", "amount": "Amount"}.'
+    raise invalid_field("mapping", "invalid_format", message)
+
+
+def _fault_of_mapping(values: object) -> str:
+    refusal = faults.refusal(values, ColumnMapping, strict=True) if isinstance(values, dict) else None
+    if refusal is None:
+        return "expected a JSON object with the headings of columns."
+    return " ".join(f"{error.path}: {error.message}" for error in refusal.errors)
 
 
 HANDLERS: Final[Handlers] = {

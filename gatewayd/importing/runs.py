@@ -140,7 +140,8 @@ def begin_applying(tx: WriteTx, import_id: str, kind: Kind, overrides_closing: b
     """A preview that is to be applied. Raises `Problem`: `not_found`, `invalid_state`."""
     run = RUNS.get(tx, import_id)
     if run.status != "previewed":
-        raise invalid_state(f"The import is {run.status}.", run.status, ())
+        message = f"The import is {run.status}: only one that is previewed can be applied."
+        raise invalid_state(message, run.status, ("previewed",))
     kind.open_account(tx, run.account_id)
     return move(tx, replace(run, overrides_closing=overrides_closing), "applying", "applying")
 
@@ -159,7 +160,8 @@ def begin_undoing(
 def refuse_undoing(run: ImportRunRow) -> None:
     """Raises `Problem` `invalid_state` for a run that brought nothing, or is undone already."""
     if run.status != "applied" and not (run.status == "reverting" and run.stage is None):
-        raise invalid_state(f"The import is {run.status}.", run.status, ())
+        message = f"The import is {run.status}: only one that is applied can be undone."
+        raise invalid_state(message, run.status, ("applied",))
 
 
 def move(tx: WriteTx, run: ImportRunRow, status: RunStatus, stage: Stage | None) -> ImportRunRow:

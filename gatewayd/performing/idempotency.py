@@ -114,7 +114,9 @@ def begin(tx: WriteTx, record: Record) -> None:
         return
     request_hash, response, sealed, lease_until = row
     if request_hash != record.request_hash:
-        raise Problem("idempotency_conflict", "This Idempotency-Key was used with another request.")
+        raise Problem(
+            "idempotency_conflict", "This Idempotency-Key was used with another request: send this one under a new key."
+        )
     if response is None:
         raise _under_way() if lease_until > tx.now else _unknown()
     raise Replay(tx.unseal(response, record._context).encode() if sealed else response)
@@ -123,7 +125,7 @@ def begin(tx: WriteTx, record: Record) -> None:
 def _under_way() -> Problem:
     return Problem(
         "idempotency_conflict",
-        "The first request with this key is still running.",
+        "The first request with this key is still running: send it again, under the same key, after a second.",
         extra={"outcome": "pending"},
         headers=((b"retry-after", b"1"),),
     )

@@ -28,7 +28,7 @@ SHORT_QUEUE: Final = 1000  # Chosen: a queue up to here is looked through to fin
 DETAILED_PAGE: Final = 20  # Chosen: records with attempts on a page, each of which may have 8 of 24 KiB
 MAX_REPLAYS: Final = 100  # Chosen: of one delivery, as they are shown
 
-Kind = Annotated[str, Meta(extra_json_schema={"enum": list(EVENT_KINDS)})]
+Kind = Annotated[str, Meta(title="EventKind", extra_json_schema={"enum": list(EVENT_KINDS)})]
 Include = Annotated[
     list[Literal["attempts"]],
     Meta(

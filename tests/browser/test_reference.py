@@ -1,29 +1,117 @@
-"""The API reference in a real browser: drawn from the description, and nothing is asked of anybody else."""
+"""The API reference in a real browser: found, read and tried with a key, and nothing is asked of anybody else."""
 
-from playwright.sync_api import expect
+import json
+from dataclasses import dataclass, field
 
-from tests.browser.chromium import PHONE
+from playwright.sync_api import Locator, Page, Request, expect
+
+from tests.browser.chromium import DESK, PHONE
 from tests.browser.conftest import Visit
 from tests.browser.place import Place
 from tests.browser.test_looks import Camera
-from tests.browser.walking import heading
+
+INTRODUCTION = "Every request carries"
+KEPT = "scalar-reference-selected-client-v2"
+"""What the viewer keeps in the browser: the language of the samples."""
+SAMPLES = (
+    ("Requests", "Python Requests", "requests.post("),
+    ("Fetch", "JavaScript Fetch", "fetch("),
+    ("Curl", "Shell Curl", "--request POST"),
+)
+"""What is chosen, what the choice is then called, and what the sample has that no other has."""
+STORED = "[localStorage, sessionStorage].flatMap((each) => Object.entries(each))"
 
 
-def test_operations_can_be_read(place: Place, visit: Visit) -> None:
-    """Drawn once, which takes long: on a phone in the light, and looked at on a desk and in the dark too."""
-    page, _ = visit(viewport=PHONE, color_scheme="light")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+@dataclass
+class Network:
+    """All that the page asked for."""
+
+    requests: list[Request] = field(default_factory=list)
+
+    def watch(self, page: Page) -> None:
+        page.on("request", lambda request: self.requests.append(request))
+
+    def elsewhere(self, url: str) -> list[str]:
+        """What was asked of others than the daemon. What the page holds itself is asked of nobody."""
+        asked = [each.url for each in self.requests if not each.url.startswith(("data:", "blob:"))]
+        return [each for each in asked if not each.startswith(f"{url}/")]
+
+    def carrying(self, secret: str) -> list[str]:
+        """The paths of the requests that carry the secret, wherever."""
+        return [
+            each.url.split("/", 3)[3].partition("?")[0]
+            for each in self.requests
+            if secret in json.dumps([each.url, each.all_headers(), each.post_data])
+        ]
+
+
+def opened(page: Page) -> Network:
+    """The page, drawn."""
+    network = Network()
+    network.watch(page)
     page.goto("/docs")
-    heading(page, "API reference")
-    page.get_by_text("/invoices", exact=True).first.click()
-    expect(page.get_by_text("updatedSince").first).to_be_attached()
-    expect(page.get_by_text("Drawing it needs JavaScript")).to_be_hidden()
-    Camera(page)("docs")
+    expect(page.get_by_text(INTRODUCTION).first).to_be_visible()
+    return network
+
+
+def find(page: Page, words: str, path: str) -> Locator:
+    """An operation by the search; answers its section."""
+    page.get_by_role("button", name="Search").first.click()
+    search = page.get_by_role("dialog", name="Search")
+    search.get_by_role("combobox").fill(words)
+    search.get_by_role("option").filter(has_text=path).click()
+    expect(search).to_have_count(0)
+    section = page.locator(f"section[id$='{path}']")
+    expect(section).to_be_in_viewport()
+    return section
+
+
+def test_an_operation_is_found_read_and_tried(place: Place, visit: Visit) -> None:
+    """By words, not by its name; in three languages; with a key that is kept nowhere and sent to nobody else."""
+    key = place.firm.key
+    made = place.instance.do(place.firm.org_id, "crm.createLead", source="website", name="Priya Shah", status="new")
+    page, _ = visit(viewport=DESK, color_scheme="light")
+    network = opened(page)
+    creating = find(page, "create a lead", "/crm/createLead")
+    shown = "Shell Curl"
+    for option, name, sign in SAMPLES:
+        creating.get_by_role("button", name=shown).click()
+        page.get_by_role("option", name=option).click()
+        expect(creating).to_contain_text(sign)
+        expect(creating).to_contain_text("Shah Interiors")
+        expect(creating).to_contain_text(f"{place.url}/api/rpc/crm/createLead")
+        shown = name
+    find(page, "listLeads", "/crm/listLeads")
+    page.get_by_role("button", name="(get /crm/listLeads)").click()
+    trial = page.get_by_role("dialog", name="API Client")
+    trial.get_by_placeholder("Token").fill(key)
+    trial.get_by_role("button", name="Send").first.click()
+    expect(trial).to_contain_text("200 OK")
+    expect(trial).to_contain_text(made["id"])
+    assert network.elsewhere(place.url) == []
+    assert network.carrying(key) == ["api/rpc/crm/listLeads"]
+    stored = dict(page.evaluate(STORED))
+    assert stored.keys() <= {KEPT}
+    assert key not in json.dumps(stored)
+    assert page.evaluate("indexedDB.databases()") == []
+    assert key not in json.dumps(page.context.cookies())
+    assert page.evaluate("document.cookie") == ""
+    page.reload()
+    expect(page.get_by_text(INTRODUCTION).first).to_be_visible()
+    expect(page.get_by_placeholder("Token").first).to_have_value("")
+
+
+def test_it_fits(place: Place, visit: Visit) -> None:
+    """On a phone, a tablet and a desk, in the light and in the dark."""
+    page, _ = visit(viewport=PHONE, color_scheme="light")
+    network = opened(page)
+    expect(page.get_by_text("Drawing it takes")).to_have_count(0)
+    take = Camera(page)
+    take("docs")
     page.emulate_media(color_scheme="dark")
-    Camera(page)("docs in the dark")
-    assert f"{place.url}/openapi.json" in asked
-    assert [url for url in asked if not url.startswith(f"{place.url}/")] == []
+    take("docs in the dark")
+    assert f"{place.url}/openapi.json" in [each.url for each in network.requests]
+    assert network.elsewhere(place.url) == []
 
 
 def test_without_javascript_the_description_is_named(visit: Visit) -> None:

@@ -200,4 +200,4 @@ def test_what_cannot_be_done_any_more_is_told(run: Run, bank: Bank) -> None:
     later, first = run("allocation", "match", *words).document
     assert (later["applied"] is not None, later["refusal"]) == (True, None)
     assert first["applied"] is None
-    assert first["refusal"] == "An invoice that is paid cannot be paid."
+    assert first["refusal"] == "An invoice that is paid cannot be paid: only one that is issued, sent or part_paid."

@@ -31,7 +31,7 @@ def test_a_lead_is_made_with_its_delivery(run: Run, org_id: str) -> None:
 def test_a_bad_status_fails_with_its_reason(run: Run, org_id: str) -> None:
     ran = run("lead", "create", "--org", org_id, "--source", "fair", "--status", "lost")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err.startswith("gatewayd: status: Use one of: new, ")
+    assert ran.err.startswith("gatewayd: status: Expected one of: new, ")
 
 
 @pytest.mark.usefixtures("database")
@@ -181,7 +181,7 @@ def test_deliveries_are_filtered(run: Run, org_id: str, config_file: Path) -> No
     assert listed("--since", "1h", "--event", "lead.created") == ["pending", "exhausted"]
     assert listed("--until", "1h") == listed("--since", "2999-01-01T00:00:00Z") == []
     ran = run("webhook", "deliveries", subscription_id, "--status", "lost")
-    assert ran.err.startswith("gatewayd: status[0]: Use one of: pending, ")
+    assert ran.err.startswith("gatewayd: status[0]: Expected one of: pending, ")
 
 
 def test_recovery_is_counted_first_and_then_done(run: Run, org_id: str, config_file: Path) -> None:

@@ -192,7 +192,8 @@ def test_an_import_is_undone(run: Run, org_id: str, statement: Path) -> None:
     made = run("import", "bank", str(statement), "--org", org_id, "--new-account", "Current", "--json").document
     undone = run("import", "undo", made["importId"], "--json").document
     assert (undone["id"], undone["status"]) == (made["importId"], "reverted")
-    assert run("import", "undo", made["importId"]).err == "gatewayd: The import is reverted.\n"
+    again = run("import", "undo", made["importId"])
+    assert again.err == "gatewayd: The import is reverted: only one that is applied can be undone.\n"
 
 
 def test_what_an_undoing_would_take_out_is_told_first(run: Run, org_id: str, statement: Path) -> None:

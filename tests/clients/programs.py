@@ -43,6 +43,14 @@ def recent_node() -> str:
     return str(node)
 
 
+def needed_java() -> str:
+    """The machine's Java. Skips the test where there is none; `.ci/run` installs it."""
+    java = shutil.which("java")
+    if java is None:
+        pytest.skip("java is not installed")
+    return java
+
+
 def wanted() -> dict[str, str]:
     """The packages that the tests use, with their versions."""
     dependencies: dict[str, str] = json.loads((HERE / "package.json").read_text("utf-8"))["dependencies"]

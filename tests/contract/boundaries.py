@@ -139,6 +139,11 @@ class _Walk:
         """What a value that is not null must be, and whether it may be null."""
         if "$ref" in schema:
             return self._resolved(self._components[schema["$ref"].rpartition("/")[2]])
+        if "const" in schema and schema["type"] == "string":
+            return {**schema, "enum": [schema["const"]]}, False
+        if isinstance(schema.get("type"), list):
+            kind, null = schema["type"]
+            return {**schema, "type": kind}, null == "null"
         if "anyOf" not in schema:
             return schema, schema.get("type") == "null"
         others = [one for one in schema["anyOf"] if one.get("type") != "null"]

@@ -88,40 +88,41 @@ async def read_documents(api: TestedApi, engines: Engines) -> None:
             nursery.cancel_scope.cancel()
 
 
+async def make_seeded(directory: Path, image: bytes) -> Seeded:
+    """One of everything in a directory, made through the API."""
+    engines = Engines()
+    async with (
+        open_api(directory, image, OPERATIONS, Tuning(deps=engines)) as api,
+        engines_of(api, directory, engines),
+    ):
+        api.token("org_a", "good", ALL_SCOPES)
+        await api.org("org_b", "other", ALL_SCOPES)
+        ids = await seed(api, Blobs(directory))
+        await read_documents(api, engines)
+        return Seeded(directory, ids)
+
+
+@asynccontextmanager
+async def opened_copy(seeded: Seeded, directory: Path) -> AsyncIterator[tuple[TestedApi, dict[str, str]]]:
+    """The API over a copy of it in another directory."""
+    shutil.copytree(seeded.directory, directory, dirs_exist_ok=True)
+    engines = Engines()
+    async with (
+        reopen_api(directory, OPERATIONS, Tuning(deps=engines)) as api,
+        engines_of(api, directory, engines),
+    ):
+        api.token("org_a", "good", ALL_SCOPES)
+        api.token("org_b", "other", ALL_SCOPES)
+        yield api, dict(seeded.ids)
+
+
 @pytest.fixture(scope="session")
 def seeded(database_image: bytes, tmp_path_factory: pytest.TempPathFactory) -> Seeded:
-    """Made through the API, once."""
-    directory = tmp_path_factory.mktemp("seeded")
-
-    async def make() -> dict[str, str]:
-        engines = Engines()
-        async with (
-            open_api(directory, database_image, OPERATIONS, Tuning(deps=engines)) as api,
-            engines_of(api, directory, engines),
-        ):
-            api.token("org_a", "good", ALL_SCOPES)
-            await api.org("org_b", "other", ALL_SCOPES)
-            ids = await seed(api, Blobs(directory))
-            await read_documents(api, engines)
-            return ids
-
-    return Seeded(directory, trio.run(make))
+    """Made once."""
+    return trio.run(make_seeded, tmp_path_factory.mktemp("seeded"), database_image)
 
 
 @pytest.fixture
 def open_catalogue(seeded: Seeded, tmp_path: Path) -> OpenCatalogue:
     """Organization `org_a` (token `good`) has one of everything; `org_b` (token `other`) has nothing."""
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[tuple[TestedApi, dict[str, str]]]:
-        shutil.copytree(seeded.directory, tmp_path, dirs_exist_ok=True)
-        engines = Engines()
-        async with (
-            reopen_api(tmp_path, OPERATIONS, Tuning(deps=engines)) as api,
-            engines_of(api, tmp_path, engines),
-        ):
-            api.token("org_a", "good", ALL_SCOPES)
-            api.token("org_b", "other", ALL_SCOPES)
-            yield api, dict(seeded.ids)
-
-    return opened
+    return lambda: opened_copy(seeded, tmp_path)

@@ -22,7 +22,9 @@ from tests.support.rows import CATALOGUE
 
 FILE = ROOT / "docs" / "operations.md"
 OF_ALL = ("bench", "clients", "contract_rules", "mutants", "structure", "support")
-OF_ALL_ROWS = ("boundaries", "catalogue", "dates", "files_of_operations", "metering", "operations", "trials")
+OF_ALL_ROWS = (
+    *("boundaries", "catalogue", "dates", "files_of_operations", "messages", "metering", "operations", "trials"),
+)
 """Of `tests/contract`. They test every operation alike, and so none by itself."""
 OF_MANY = ("cli", "console", "daemon", "http", "oauth")
 """They test what lies around operations, or several at a time: the last resort."""

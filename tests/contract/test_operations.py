@@ -48,8 +48,21 @@ class Trial(NamedTuple):
 Promise = Callable[[Trial], Awaitable[None]]
 
 
+OF_EVERY_ANSWER = {"content-type", "content-length", "cache-control", "x-content-type-options"}
+"""Header fields that need no description, or have it in the answer's media type."""
+
+
+def headers_are_described(reply: Reply, described: dict[str, Any]) -> None:
+    """`described`: those of the answer in the description."""
+    names = {name.lower() for name in described["headers"]}
+    answered = {name.decode() for name, _ in reply.headers}
+    assert answered - OF_EVERY_ANSWER <= names, answered
+
+
 def is_problem(reply: Reply, status: int, code: str) -> None:
     assert (reply.status, reply.code) == (status, code), reply.body
+    if f"Status{status}" in DESCRIPTION["components"]["responses"]:
+        headers_are_described(reply, DESCRIPTION["components"]["responses"][f"Status{status}"])
     assert (b"content-type", PROBLEM_JSON[1]) in reply.headers
     assert reply.json()["requestId"] == reply["x-request-id"]
     PROBLEM.validate(reply.json())
@@ -85,6 +98,7 @@ async def the_example_is_answered_as_described(given: Trial) -> None:
     reply = await given.send()
     assert reply.status == 200, reply.body
     assert reply["content-type"] == (given.operation.gives_file or "application/json")
+    headers_are_described(reply, ROWS[given.operation.id].item["responses"]["200"])
     if given.operation.gives_file:
         assert re.fullmatch(r'attachment; filename="[ -~]+"', reply["content-disposition"])
         media_type, _, _ = given.operation.gives_file.partition("/")
@@ -106,6 +120,7 @@ async def mounts_and_aliases_answer_the_same_and_a_key_stands_for_one_request(gi
     assert {reply.body for reply in replies} == {replies[0].body}
     if given.operation.takes_key:
         assert all("idempotent-replayed" in reply for reply in replies[1:])
+        headers_are_described(replies[1], ROWS[given.operation.id].item["responses"]["200"])
         name, other = _changed(given.operation, given.values)
         is_problem(await given.send({**given.values, name: other}, headers=KEYED), 409, "idempotency_conflict")
 

@@ -399,14 +399,33 @@ async def test_a_problem_has_the_members_of_the_domain_model(open_probes: OpenPr
         "type": "urn:gatewayd:problem:validation_failed",
         "title": "Some values are not valid",
         "status": 422,
-        "detail": "word: This field is needed.",
+        "detail": "word: This parameter is required. Expected text of 1 to 20 characters.",
         "code": "validation_failed",
-        "message": "word: This field is needed.",
+        "message": "word: This parameter is required. Expected text of 1 to 20 characters.",
         "requestId": reply["x-request-id"],
-        "errors": [{"path": "word", "code": "required", "message": "This field is needed."}],
+        "errors": [
+            {
+                "path": "word",
+                "code": "required",
+                "message": "This parameter is required. Expected text of 1 to 20 characters.",
+            }
+        ],
     }
 
 
 async def _name(api: TestedApi) -> str:
     answer = await api.store.read(lambda tx: tx.value("SELECT name FROM organizations WHERE id = :org_id"), "org_a")
     return msgspec.convert(answer, str)
+
+
+@pytest.mark.parametrize("name", ["if-match", "if-unmodified-since"])
+async def test_a_condition_that_would_not_be_kept_is_refused(open_probes: OpenProbes, name: str) -> None:
+    """Its sender means not to undo what another wrote. A read is not harmed by it."""
+    async with open_probes() as api:
+        condition = [(name.encode(), b'"1"')]
+        changing = await api("POST", WRITE, json={"word": "w"}, headers=condition)
+        assert (changing.status, changing.code) == (400, "invalid_request")
+        assert "expectedVersion" in changing.json()["message"]
+        reading = await api("GET", READ, query={"word": "w"}, headers=condition)
+        assert (reading.status, said(reading.body)) == (200, "w")
+        assert (await api("POST", WRITE, json={"word": "w"})).status == 200

@@ -1,6 +1,7 @@
 """What the door serves beside the API: health and public documents."""
 
 import gzip
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -77,6 +78,29 @@ async def test_a_large_document_is_zipped_for_those_who_take_it() -> None:
         assert (b"vary", b"accept-encoding") in reply.headers
 
 
+@pytest.mark.parametrize("coding", [b"identity", b"gzip"])
+async def test_a_document_that_the_caller_has_is_not_sent_again(coding: bytes) -> None:
+    app = documents.lazy_document(lambda: b'{"paths":"' + b"x" * 2_000 + b'"}')
+    accepting = (b"accept-encoding", coding)
+    first = await ask(app, "GET", "/", accepting)
+    for known in (first["etag"], f'"other", W/{first["etag"]}', "*"):
+        again = await ask(app, "GET", "/", accepting, (b"if-none-match", known.encode()))
+        assert (again.status, again.body, again["etag"]) == (304, b"", first["etag"])
+        assert again["cache-control"] == "no-cache"
+        assert (b"vary", b"accept-encoding") in again.headers
+    changed = await ask(app, "GET", "/", accepting, (b"if-none-match", b'"other"'))
+    assert (changed.status, changed.body) == (200, first.body)
+
+
+async def test_forms_of_a_document_and_other_documents_have_other_tags() -> None:
+    long, other = (documents.document(b'{"paths":"' + letter * 2_000 + b'"}') for letter in (b"x", b"y"))
+    forms = [
+        await ask(app, "GET", "/", (b"accept-encoding", coding)) for app in (long, other) for coding in (b"", b"gzip")
+    ]
+    assert len({reply["etag"] for reply in forms}) == 4
+    assert all(re.fullmatch(r'"[0-9a-f]{32}(-gzip)?"', reply["etag"]) for reply in forms)
+
+
 async def test_a_document_that_takes_long_is_made_once_and_for_those_who_ask() -> None:
     made: list[int] = []
 
@@ -127,6 +151,8 @@ async def test_documents_may_be_read_by_any_page() -> None:
     assert (preflight.status, preflight["access-control-allow-methods"]) == (204, "GET")
     assert preflight["access-control-allow-origin"] == "https://anywhere.example"
     assert "content-length" not in preflight
+    assert "if-none-match" in preflight["access-control-allow-headers"].split(", ")
+    assert "etag" in reply["access-control-expose-headers"].split(", ")
 
 
 async def test_fixed_paths_go_before_the_api() -> None:

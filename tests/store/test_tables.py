@@ -228,7 +228,9 @@ def test_an_external_id_names_one_of_an_organization(harbour: Harbour) -> None:
     first, stranger = harbour.add(CreateBoat(name="Ada", external_id="x")), Harbour(harbour.store)
     problem = refusal(harbour.add, CreateBoat(name="Bee", external_id="x"))
     assert problem.code == "already_exists"
-    assert problem.message == f"An old boat with this externalId exists: {first.id}."
+    assert problem.message == (
+        f"An old boat with this externalId exists: {first.id}. Use that one, or another externalId."
+    )
     assert problem.extra == {"existingId": first.id, "field": "externalId"}
     assert stranger.add(CreateBoat(name="Bee", external_id="x")).external_id == "x"
     second = harbour.add(CreateBoat(name="Bee"))

@@ -76,7 +76,7 @@ def texts() -> Iterator[Text]:
 
 
 def _is_foreign(path: Path) -> bool:
-    return not {"__pycache__", "node_modules", "rapidoc"}.isdisjoint(path.parts)
+    return not {"__pycache__", "node_modules", "scalar"}.isdisjoint(path.parts)
 
 
 def table() -> list[Row]:

@@ -101,6 +101,8 @@ DISPENSABLE = {
     "WatchedFolder._left": "files that stay where they are, which are tried once more",
     "_Calendars._kept": "what feeds say, until the next commit by whichever process (data_version)",
     "KeptBlocks._kept": "signs of vectors, made anew from their rows; a revision in the database says of which",
+    "Sources._modules": "one making of the description, then dropped",
+    "_Writer.named": "the same",
     "BundleArchive._entries": "the names in one file, while it is read",
 }
 

@@ -321,7 +321,9 @@ def _place_mistakes(outcome: RuleOutcome, place: Place) -> Iterator[FieldError]:
     for path, message in place.conflicts(outcome):
         yield FieldError(f"outcome.{path}", "conflict", message)
     if place.property is not None and place.property.archived:
-        yield FieldError("outcome.propertyId", "conflict", "The property is archived.")
+        yield FieldError(
+            "outcome.propertyId", "conflict", "The property is archived: bring it back first, or choose another."
+        )
 
 
 def _business_mistakes(tx: ReadTx, outcome: RuleOutcome) -> Iterator[FieldError]:
@@ -329,7 +331,9 @@ def _business_mistakes(tx: ReadTx, outcome: RuleOutcome) -> Iterator[FieldError]
     if business is None:
         return
     if business.archived:
-        yield FieldError("outcome.businessId", "conflict", "The business is archived.")
+        yield FieldError(
+            "outcome.businessId", "conflict", "The business is archived: bring it back first, or choose another."
+        )
     if outcome.category not in {NOT_PNL} | income_of(business.type) | expenses_of(business.type):
         yield FieldError("outcome.category", "conflict", f"A business of type {business.type} has no such line.")
     elif outcome.vat_code is not None and outcome.category != NOT_PNL:

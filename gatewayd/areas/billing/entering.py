@@ -60,7 +60,7 @@ def void(tx: WriteTx, grant_id: str, description: str | None) -> GrantRow:
     grant = grants.get(tx, grant_id)
     status = status_of(tx, grant)
     if status != "active":
-        raise invalid_state(f"The grant is {status}.", status, ("active",))
+        raise invalid_state(f"The grant is {status}: only one that is active can be voided.", status, ("active",))
     free = grant.remaining - grant.held
     grants.change(tx, grant_id, Change(voided=free))
     grants.end(tx, grant_id)

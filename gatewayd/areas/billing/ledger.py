@@ -38,6 +38,7 @@ TimeZone = Annotated[
     Meta(
         max_length=64,
         pattern=r"^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$",
+        extra={"form": "the name of a time zone"},
         description="An IANA name; by default the organization's.",
         examples=["Europe/Paris"],
     ),
@@ -124,7 +125,7 @@ def get_ledger(tx: ReadTx, caller: Caller, request: GetLedger) -> Listing[Ledger
     Entries never change: what corrects one is another, with `reversalOf`.
     """
     if request.from_date and request.to_date and request.to_date < request.from_date:
-        raise invalid_field("toDate", "date_order", "It lies before fromDate.")
+        raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     key = cursor_key(request, int, int)
     place = None if key is None else Place(int(key[0]), int(key[1]))
     items: list[bytes] = []
@@ -150,7 +151,7 @@ def get_usage_summary(tx: ReadTx, caller: Caller, request: GetUsageSummary) -> U
     first = request.from_date or last - (DAYS_DEFAULT - 1) * _DAY
     check_date(first.isoformat(), "fromDate")
     if last < first:
-        raise invalid_field("toDate", "date_order", "It lies before fromDate.")
+        raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     if (last - first).days >= DAYS_MAX:
         raise invalid_field("toDate", "range_too_long", f"Expected at most {DAYS_MAX} days.")
     days = usage.by_day(tx, first, last, zone) if request.group_by == "day" else []

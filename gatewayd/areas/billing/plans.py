@@ -18,8 +18,21 @@ from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 
 NO_PLAN: Final = "none"
-Code = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$", examples=["studio"])]
-Feature = Annotated[str, Meta(pattern=r"^[a-z][A-Za-z0-9_]{0,63}$")]
+Code = Annotated[
+    str,
+    Meta(
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$",
+        extra={"form": "1 to 64 small letters, digits, dashes or underscores"},
+        examples=["studio"],
+    ),
+]
+Feature = Annotated[
+    str,
+    Meta(
+        pattern=r"^[a-z][A-Za-z0-9_]{0,63}$",
+        extra={"form": "1 to 64 letters, digits or underscores, the first a small letter"},
+    ),
+]
 
 
 class GetPlans(PageRequest, frozen=True, kw_only=True):
@@ -128,7 +141,7 @@ def set_plan(tx: WriteTx, caller: Caller, request: SetPlan) -> Listing[Plan]:
     current = _current(tx)
     if (None if plan is None else plan.id) != current:
         if plan is not None and plan.status == "retired":
-            raise invalid_state("The plan is retired.", "retired", ("active",))
+            raise invalid_state("The plan is retired: choose one that is active.", "retired", ("active",))
         booking.change_plan(tx, plan)
         record(tx, caller, "plan.set", "none" if plan is None else plan.id)
     return get_plans(tx, caller, GetPlans())

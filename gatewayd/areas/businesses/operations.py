@@ -130,7 +130,8 @@ def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> B
     open_id = obligations.open_of_business(tx, before.id)
     if open_id is not None and not request.force:
         current = rules.shown_status(before, tx.today)
-        raise invalid_state(f"It has an open obligation: {open_id}.", current, ())
+        message = f"It has an open obligation: {open_id}. Settle or dismiss that first, or send force: true."
+        raise invalid_state(message, current, ())
     after = replace(before, archived_at=tx.now, archive_reason=request.reason)
     return rows.shown(rows.change(tx, before, after), tx.today)
 
@@ -171,7 +172,9 @@ def _owner_mistakes(owner: Owner | None) -> Iterator[FieldError]:
     if owner is None:
         yield unknown_reference("legalEntityId", "legal_entity")
     elif owner.archived:
-        yield FieldError("legalEntityId", "conflict", "The legal entity is archived.")
+        yield FieldError(
+            "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
+        )
 
 
 def _type_mistakes(owner: Owner | None, wanted: BusinessType) -> Iterator[FieldError]:
@@ -253,7 +256,9 @@ def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str 
     if last is not None:
         raise invalid_state(last, rules.shown_status(before, tx.today), ())
     if last_day > tx.today:  # Chosen: the state would say today what is so later
-        raise invalid_field("effectiveDate", "out_of_range", "The day is still to come.")
+        raise invalid_field(
+            "effectiveDate", "out_of_range", "The day is still to come: expected today or an earlier one."
+        )
     return last_day
 
 

@@ -108,4 +108,4 @@ def _cessation_mistakes(after: BusinessRow, today: str) -> Iterator[FieldError]:
     elif after.cessation_date is None:
         yield FieldError("cessationDate", "required", "The business has ceased: when?")
     elif after.cessation_date > today:
-        yield FieldError("cessationDate", "out_of_range", "The day is still to come.")
+        yield FieldError("cessationDate", "out_of_range", "The day is still to come: expected today or an earlier one.")

@@ -43,6 +43,7 @@ ChoiceYear = Annotated[
     str,
     Meta(
         pattern=r"^2[0-9]{3}-[0-9]{2}$",
+        extra={"form": "a tax year"},
         description="The tax year in which `quarterlyPeriodType` was chosen, and from which on it holds: at the latest"
         " the present one, which is the default.",
         examples=["2026-27"],

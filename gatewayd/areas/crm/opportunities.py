@@ -31,7 +31,12 @@ from gatewayd.store import ReadTx, Table, WriteTx
 
 FIRST_STAGE = "new"  # Chosen
 
-Label = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^\S(.*\S)?$")]
+Label = Annotated[
+    str,
+    Meta(
+        min_length=1, max_length=64, pattern=r"^\S(.*\S)?$", extra={"form": "one line of text without spaces around it"}
+    ),
+]
 Stage = Annotated[Label, Meta(description="A stage of the pipeline, in your own words.", examples=["proposal"])]
 
 

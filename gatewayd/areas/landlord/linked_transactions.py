@@ -111,7 +111,7 @@ def _filters(request: ListLinkedTransactions) -> dict[str, object]:
             raise invalid_field("taxYear", "conflict", "Give taxYear, or fromDate and toDate.")
         filters["from_date"], filters["to_date"] = report_ranges.of_tax_year(request.tax_year)
     elif first is not None and last is not None and last < first:
-        raise invalid_field("toDate", "date_order", "It is before fromDate.")
+        raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     return filters | allocation_pages.of_categories(list(dict.fromkeys(request.category or ())))
 
 

@@ -144,7 +144,7 @@ def list_property_valuations(tx: ReadTx, caller: Caller, request: ListPropertyVa
     """List the valuations of a property, latest day first."""
     errors = [*references.unknown(tx, [Reference("propertyId", "property", request.property_id)])]
     if request.from_date and request.to_date and request.to_date < request.from_date:
-        errors.append(FieldError("toDate", "date_order", "It lies before fromDate."))
+        errors.append(FieldError("toDate", "date_order", "It is before fromDate: expected that day or a later one."))
     if errors:
         raise invalid(*errors)
     items: list[bytes] = []
@@ -183,7 +183,7 @@ def _mistakes(row: PropertyValuation, today: str) -> Iterator[FieldError]:
     if row.amount.minor <= 0:
         yield FieldError("amount", "out_of_range", "Expected more than 0.")
     if row.valuation_date > today:
-        yield FieldError("valuationDate", "out_of_range", "The day is still to come.")
+        yield FieldError("valuationDate", "out_of_range", "The day is still to come: expected today or an earlier one.")
 
 
 OPERATIONS = (

@@ -112,10 +112,12 @@ def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntit
         raise archived_already(LEGAL_ENTITIES.kind)
     live = next((business for business in businesses.of_entity(tx, before.id) if business.is_live), None)
     if live is not None and not request.force:  # Chosen: as open obligations refuse to archive a business
-        raise invalid_state(f"It has a business that is neither ceased nor archived: {live.id}.", "active", ())
+        message = f"Its business {live.id} is neither ceased nor archived: archive that first, or send force: true."
+        raise invalid_state(message, "active", ())
     portfolio_id = rows.live_portfolio(tx, before.id)
     if portfolio_id is not None and not request.force:
-        raise invalid_state(f"It has a portfolio that is not archived: {portfolio_id}.", "active", ())
+        message = f"Its portfolio {portfolio_id} is not archived: archive that first, or send force: true."
+        raise invalid_state(message, "active", ())
     return project(LEGAL_ENTITIES.update(tx, replace(before, archived_at=tx.now)), LegalEntity)
 
 

@@ -57,7 +57,9 @@ def _identifier_errors(entity: EntityRow) -> Iterator[FieldError]:
         yield FieldError("utr", "invalid_utr", "This is not a Unique Taxpayer Reference: check its digits.")
     if entity.nino is not None:
         if nino(entity.nino) is None:
-            yield FieldError("nino", "invalid_nino", "This is not a National Insurance number.")
+            yield FieldError(
+                "nino", "invalid_nino", "This is not a National Insurance number: expected one such as QQ123456C."
+            )
         elif entity.type not in PERSONS:
             yield FieldError("nino", "conflict", "Only a person has a National Insurance number.")
     if entity.company_number is not None and entity.country_code == "GB":

@@ -39,7 +39,14 @@ CompanyNumber = Annotated[str, Meta(max_length=12, examples=["01234567"])]
 Utr = Annotated[str, Meta(max_length=16, examples=["2234567890"])]
 Nino = Annotated[str, Meta(max_length=16, examples=["AA123456A"])]
 Month = Annotated[int, Meta(ge=1, le=12)]
-FlatRateCategory = Annotated[str, Meta(pattern=r"^(0[0-4]\d|05[0-5]|999)$", examples=["035"])]
+FlatRateCategory = Annotated[
+    str,
+    Meta(
+        pattern=r"^(0[0-4]\d|05[0-5]|999)$",
+        extra={"form": "the three digits of a flat-rate category"},
+        examples=["035"],
+    ),
+]
 Phone = Annotated[str, Meta(max_length=32)]
 Website = Annotated[str, Meta(max_length=254)]
 

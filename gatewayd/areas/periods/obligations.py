@@ -97,10 +97,14 @@ def fulfil_obligation(tx: WriteTx, caller: Caller, request: FulfilObligation) ->
     row = OBLIGATIONS.get(tx, request.id, request.expected_version)
     _refuse_confirmed(row)
     if row.status != "open":
-        raise invalid_state(f"The obligation is {row.status} already.", row.status, ("open",))
+        raise invalid_state(
+            f"The obligation is {row.status} already: only one that is open can be fulfilled.", row.status, ("open",)
+        )
     received = tx.today if request.received_date is None else request.received_date.isoformat()
     if received > tx.today:
-        raise invalid_field("receivedDate", "out_of_range", "The day is still to come.")
+        raise invalid_field(
+            "receivedDate", "out_of_range", "The day is still to come: expected today or an earlier one."
+        )
     return obligations.shown(obligations.fulfil(tx, row, received, caller.reference), tx.today)
 
 
@@ -109,7 +113,11 @@ def reopen_obligation(tx: WriteTx, caller: Caller, request: ReopenObligation) ->
     row = OBLIGATIONS.get(tx, request.id, request.expected_version)
     _refuse_confirmed(row)
     if row.status == "open":
-        raise invalid_state("The obligation is open already.", "open", ("fulfilled", "not_required"))
+        raise invalid_state(
+            "The obligation is open already: only one that is fulfilled or not_required can be reopened.",
+            "open",
+            ("fulfilled", "not_required"),
+        )
     if row.status == "not_required" and not row.dismissed:
         raise invalid_state("The obligation does not apply any more.", row.status, ())
     after = replace(row, status="open", dismissed=False, received_date=None, fulfilled_at=None)
@@ -124,7 +132,9 @@ def dismiss_obligation(tx: WriteTx, caller: Caller, request: DismissObligation) 
     row = OBLIGATIONS.get(tx, request.id, request.expected_version)
     _refuse_confirmed(row)
     if row.status != "open":
-        raise invalid_state(f"The obligation is {row.status}.", row.status, ("open",))
+        raise invalid_state(
+            f"The obligation is {row.status}: only one that is open can be dismissed.", row.status, ("open",)
+        )
     others = obligations.open_updates_beside(tx, row) if request.whole_year else []
     after = _dismissed(tx, caller, row, request.reason)
     for other in others:
@@ -160,7 +170,11 @@ def _refuse_mistakes(tx: ReadTx, request: CreateObligation) -> None:
     if owner is None:
         errors.append(unknown_reference("legalEntityId", "legal_entity"))
     elif owner.archived:
-        errors.append(FieldError("legalEntityId", "conflict", "The legal entity is archived."))
+        errors.append(
+            FieldError(
+                "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
+            )
+        )
     business = None if request.business_id is None else businesses.find(tx, request.business_id)
     if request.business_id is not None and (business is None or business.legal_entity_id != request.legal_entity_id):
         errors.append(unknown_reference("businessId", "business"))

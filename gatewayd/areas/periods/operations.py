@@ -26,7 +26,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
-from gatewayd.errors import Problem, archived_already, invalid_field, invalid_state
+from gatewayd.errors import Problem, archived_already, either, invalid_field, invalid_state
 from gatewayd.ledger.calendar import period_locks, period_seals, periods
 from gatewayd.ledger.calendar.periods import PERIODS, PeriodRow
 from gatewayd.ledger.dates.tax_calendar import is_tax_year
@@ -44,7 +44,7 @@ def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Pe
     if request.tax_year is not None and not is_tax_year(request.tax_year):
         raise invalid_field("taxYear", "invalid_format", "A tax year is written 2026-27.")
     if request.from_date and request.to_date and request.to_date < request.from_date:
-        raise invalid_field("toDate", "date_order", "It lies before fromDate.")
+        raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     filters = {
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
         "business_id = :business_id": request.business_id,
@@ -90,7 +90,9 @@ def close_period(tx: WriteTx, caller: Caller, request: ClosePeriod) -> Period:
         raise archived_already(PERIODS.kind, "open")
     if row.status == "closed" or (row.status == "closing" and request.begin):
         allowed = ("open",) if row.status == "closed" else ("closed",)
-        raise invalid_state(f"The period is {row.status} already.", row.status, allowed)
+        raise invalid_state(
+            f"The period is {row.status} already: it would have to be {either(allowed)}.", row.status, allowed
+        )
     if request.begin:
         period_locks.begin_closing(tx, *_days(row))
         return _shown(tx, PERIODS.update(tx, replace(row, status="closing")))
@@ -123,7 +125,11 @@ def reopen_period(tx: WriteTx, caller: Caller, request: ReopenPeriod) -> Period:
         raise Problem("forbidden", "Only an administrator of the organization can reopen a period.")
     row = PERIODS.get(tx, request.id, request.expected_version)
     if row.status == "open":
-        raise invalid_state("The period is open already.", "open", ("closing", "closed"))
+        raise invalid_state(
+            "The period is open already: only one that is closing or closed can be reopened.",
+            "open",
+            ("closing", "closed"),
+        )
     if row.status == "closed":
         _refuse_reopening(tx, row)
     _unlock(tx, row)

@@ -13,7 +13,7 @@ from gatewayd.ledger.obligations.obligations import Obligation, ObligationEvent,
 from gatewayd.ledger.results.allocated_money import Basis
 from gatewayd.ledger.results.report_shapes import PnlEvidence
 
-TaxYear = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}$", examples=["2026-27"])]
+TaxYear = Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}$", extra={"form": "a tax year"}, examples=["2026-27"])]
 EvidencePercent = Annotated[
     int, Meta(ge=1, le=100, description="Of the expenses of each business so much has a document, or it is not closed.")
 ]

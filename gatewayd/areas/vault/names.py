@@ -8,7 +8,13 @@ from msgspec import Meta
 NAME_PATTERN = r"^[^/\x00-\x1f\x7f]*[^/\x00-\x1f\x7f\s][^/\x00-\x1f\x7f]*$"
 VaultName = Annotated[
     str,
-    Meta(min_length=1, max_length=255, pattern=NAME_PATTERN, description="No slash and no control characters."),
+    Meta(
+        min_length=1,
+        max_length=255,
+        pattern=NAME_PATTERN,
+        extra={"form": "a name without slashes and control characters"},
+        description="No slash and no control characters.",
+    ),
 ]
 """The name of a folder or a document, as people see it."""
 

@@ -43,7 +43,9 @@ def restore_document(tx: WriteTx, caller: Caller, request: RestoreDocument) -> D
     """
     row = DOCUMENTS.get(tx, request.document_id, request.expected_version)
     if row.status != "deleted":
-        raise invalid_state("The document is not in the trash.", row.status, ("deleted",))
+        raise invalid_state(
+            "The document is not in the trash: only one that is deleted can be restored.", row.status, ("deleted",)
+        )
     status = rows.UPLOADED if row.confirmed_at is not None else rows.PENDING
     row = DOCUMENTS.update(tx, replace(row, status=status, deleted_at=None))
     if status == rows.UPLOADED:

@@ -129,7 +129,7 @@ def list_all(tx: ReadTx) -> list[Membership]:
 
 def _check(role: str) -> None:
     if role not in ROLES:
-        raise invalid_field("role", "invalid_enum", f"Use one of: {', '.join(ROLES)}.")
+        raise invalid_field("role", "invalid_enum", f"Expected one of: {', '.join(ROLES)}.")
 
 
 def _check_other_owner(tx: ReadTx, user_id: str) -> None:

@@ -145,7 +145,9 @@ def validate_name(path: str, name: str) -> str:
 def validate_zone(path: str, name: str) -> None:
     """Raises `Problem` `validation_failed` naming `path` for what is no time zone."""
     if not 1 <= len(name) <= ZONE_LENGTH_MAX or clock.time_zone(name) is None:
-        raise invalid_field(path, "invalid_format", "There is no such time zone: see the IANA names.")
+        raise invalid_field(
+            path, "invalid_format", "There is no such time zone: expected an IANA name such as Europe/London."
+        )
 
 
 def _organization(row: Row) -> Organization:

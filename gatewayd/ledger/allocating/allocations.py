@@ -115,7 +115,8 @@ def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin =
 def refuse_unbooked(line: BankLine) -> None:
     """Raises `Problem` `invalid_state` for a bank line that is not booked."""
     if line.status != "booked":
-        raise invalid_state("The bank transaction is not booked.", line.status, ("booked",))
+        message = f"The bank transaction is {line.status}: only one that is booked can be allocated."
+        raise invalid_state(message, line.status, ("booked",))
 
 
 def _rows_of_part(
@@ -344,7 +345,7 @@ def _business_mistakes(
     row: Allocation, business: Business, line: BankLine | None, stays: bool
 ) -> Iterator[tuple[str, str, str]]:
     if business.archived and not stays:
-        yield "businessId", "conflict", "The business is archived."
+        yield "businessId", "conflict", "The business is archived: bring it back first, or choose another."
     if line is not None and line.legal_entity_id not in (None, business.legal_entity_id):
         yield "businessId", "conflict", "The account belongs to another legal entity than the business."
     foreign = row.currency != business.currency
@@ -394,7 +395,7 @@ def _place_mistakes(row: Allocation, place: Place, before: Allocation | None) ->
         yield path, "conflict", message
     let = place.property
     if let is not None and let.archived and (before is None or before.property_id != let.id):
-        yield "propertyId", "conflict", "The property is archived."
+        yield "propertyId", "conflict", "The property is archived: bring it back first, or choose another."
 
 
 def _loan_of(row: Allocation) -> tuple[str | None, ...]:

@@ -14,7 +14,7 @@ from gatewayd.store import ReadTx
 MAX_MONTHS = 24  # Domain A2
 EARLIEST, LATEST = datetime.date(1900, 1, 1), datetime.date(2199, 12, 31)  # Chosen: what lies beyond is a slip
 
-TaxYear = Annotated[str, Meta(pattern=r"^[12][0-9]{3}-[0-9]{2}$", examples=["2026-27"])]
+TaxYear = Annotated[str, Meta(pattern=r"^[12][0-9]{3}-[0-9]{2}$", extra={"form": "a tax year"}, examples=["2026-27"])]
 
 
 class ReportRequest(Protocol):
@@ -84,7 +84,7 @@ def _checked(date_range: DateRange, first_path: str, last_path: str) -> DateRang
     check_date(date_range.first, first_path)
     check_date(date_range.last, last_path)
     if date_range.last < date_range.first:
-        raise invalid_field(last_path, "date_order", "It is before fromDate.")
+        raise invalid_field(last_path, "date_order", "It is before fromDate: expected that day or a later one.")
     if is_longer(date_range, MAX_MONTHS):
         raise invalid_field(last_path, "range_too_long", f"A report covers {MAX_MONTHS} months at most.")
     return date_range

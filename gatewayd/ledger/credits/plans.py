@@ -150,7 +150,9 @@ def every(tx: ReadTx) -> list[PlanRow]:
 def retire(tx: WriteTx, plan: PlanRow) -> PlanRow:
     """Offer a plan no more. Raises `Problem` `invalid_state`."""
     if plan.status == "retired":
-        raise invalid_state("The plan is retired already.", "retired", ("active",))
+        raise invalid_state(
+            "The plan is retired already: only one that is active can be retired.", "retired", ("active",)
+        )
     tx.run(_RETIRE, id=plan.id, updated_at=tx.updated_at)
     return replace(plan, status="retired", retired_at=tx.now, updated_at=tx.updated_at, version=plan.version + 1)
 

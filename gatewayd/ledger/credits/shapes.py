@@ -19,6 +19,7 @@ OperationName = Annotated[
     Meta(
         max_length=80,
         pattern=r"^[a-z][A-Za-z0-9]*(\.[A-Za-z0-9]+)+$",
+        extra={"form": "the id of an operation"},
         description="What is charged for: the id of an operation, or the name of work that has a price of its own.",
         examples=["vault.parse"],
     ),

@@ -137,7 +137,9 @@ def time_zone(name: str) -> zoneinfo.ZoneInfo:
     """The zone of a name such as `Europe/London`. Raises `Problem` `validation_failed` where there is no such one."""
     zone = clock.time_zone(name)
     if zone is None:
-        raise invalid_field("timezone", "invalid_format", "There is no such time zone: see the IANA names.")
+        raise invalid_field(
+            "timezone", "invalid_format", "There is no such time zone: expected an IANA name such as Europe/London."
+        )
     return zone
 
 

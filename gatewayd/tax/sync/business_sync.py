@@ -117,7 +117,7 @@ def _nino(tx: ReadTx, legal_entity_id: str) -> str | None:
     if owner is None:
         raise not_found("legal entity")
     if owner.archived:
-        raise invalid_state("The legal entity is archived.", "archived", ())
+        raise invalid_state("The legal entity is archived: bring it back first.", "archived", ())
     return taxpayers.of_entity(tx, legal_entity_id).nino
 
 

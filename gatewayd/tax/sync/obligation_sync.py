@@ -82,7 +82,7 @@ def _taxpayer(tx: ReadTx, request: SyncObligations) -> Taxpayer:
     if owner is None:
         raise invalid(unknown_reference("legalEntityId", "legal_entity"))
     if owner.archived:
-        raise invalid_state("The legal entity is archived.", "archived", ())
+        raise invalid_state("The legal entity is archived: bring it back first.", "archived", ())
     taxpayer = taxpayers.of_entity(tx, request.legal_entity_id)
     numbers = {"vat": taxpayer.vrn, "income_tax": taxpayer.nino}
     if not any(numbers.values()):

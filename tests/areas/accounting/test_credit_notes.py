@@ -109,7 +109,9 @@ def test_invalid_state_to_credit_a_draft(registered: Books) -> None:
     with pytest.raises(Problem) as caught:
         registered.credit(invoice["id"])
     assert (caught.value.code, caught.value.extra["currentState"]) == ("invalid_state", "draft")
-    assert caught.value.message == "An invoice that is draft cannot be credited."
+    assert caught.value.message == (
+        "An invoice that is draft cannot be credited: only one that is issued, paid, part_paid or sent."
+    )
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_nothing_is_proposed_for_an_archived_property(letting: Letting) -> None:
     assert proposed(letting, letting.rent()) == []
     (applied,) = apply(letting)
     assert applied["allocation"] is None
-    assert "The property is archived." in applied["refusal"]
+    assert "The property is archived: bring it back first, or choose another." in applied["refusal"]
 
 
 def test_the_names_of_a_rule_go_together(letting: Letting) -> None:

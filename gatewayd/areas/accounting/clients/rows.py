@@ -146,7 +146,9 @@ def refuse_lookalike(tx: ReadTx, client: StoredClient) -> None:
         company_number=client.company_number,
     )
     if existing_id is not None:
-        message = f"A client with this name or number exists: {existing_id}."
+        message = (
+            f"A client with this name or number exists: {existing_id}. Use that one, or send allowDuplicate: true."
+        )
         raise Problem("possible_duplicate", message, extra={"existingId": existing_id})
 
 

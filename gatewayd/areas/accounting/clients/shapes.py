@@ -38,7 +38,7 @@ Phone = Annotated[str, Meta(max_length=32)]
 CompanyNumber = Annotated[str, Meta(max_length=32, examples=["01234567"])]
 VatNumber = Annotated[str, Meta(max_length=32, examples=["GB980780684"])]
 TermsDays = Annotated[int, Meta(ge=0, le=365)]
-Language = Annotated[str, Meta(pattern="^[a-z]{2}(-[A-Z]{2})?$", examples=["en"])]
+Language = Annotated[str, Meta(pattern="^[a-z]{2}(-[A-Z]{2})?$", extra={"form": "a language's code"}, examples=["en"])]
 Notes = Annotated[str, Meta(max_length=4000)]
 
 

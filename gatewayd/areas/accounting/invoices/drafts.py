@@ -24,7 +24,7 @@ from gatewayd.areas.accounting.invoices.states import CREDITABLE
 from gatewayd.areas.accounting.invoices.totals import Charged, Conditions, TaxContext
 from gatewayd.clock import days_after
 from gatewayd.contract.wire import project
-from gatewayd.errors import FieldError, invalid, invalid_field, invalid_state
+from gatewayd.errors import FieldError, either, invalid, invalid_field, invalid_state
 from gatewayd.ledger import references
 from gatewayd.ledger.allocating import lets
 from gatewayd.ledger.references import Reference, unknown_reference
@@ -213,7 +213,7 @@ def parties_of(tx: ReadTx, row: InvoiceRow) -> Parties:
     """
     original = None if row.credits_invoice_id is None else INVOICES.get(tx, row.credits_invoice_id)
     if original is not None and original.status not in CREDITABLE:
-        message = f"The invoice it credits is {original.status}."
+        message = f"The invoice it credits is {original.status}: it has to be {either(sorted(CREDITABLE))}."
         raise invalid_state(message, original.status, tuple(sorted(CREDITABLE)))
     if original is None and row.legal_entity_id is None:
         return Parties(seller(tx, None), CLIENTS.get(tx, row.client_id), None)
@@ -225,7 +225,7 @@ def _client(tx: ReadTx, client_id: str) -> StoredClient:
     if client is None:
         raise invalid(unknown_reference("clientId", "client"))
     if client.archived_at is not None:
-        raise invalid_field("clientId", "conflict", "The client is archived.")
+        raise invalid_field("clientId", "conflict", "The client is archived: bring it back first, or choose another.")
     return client
 
 
@@ -240,7 +240,9 @@ def seller(tx: ReadTx, legal_entity_id: str | None) -> Seller:
     if selling is None:
         raise invalid(unknown_reference("legalEntityId", "legal_entity"))
     if selling.archived:
-        raise invalid_field("legalEntityId", "conflict", "The legal entity is archived.")
+        raise invalid_field(
+            "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
+        )
     return selling
 
 
@@ -252,7 +254,9 @@ def _of_credit(tx: WriteTx, request: CreateInvoice, invoice_id: str) -> Parties:
     if original.kind != "invoice":
         raise invalid_field("creditsInvoiceId", "conflict", "A credit note credits an invoice, not a credit note.")
     if original.status not in CREDITABLE:
-        message = f"An invoice that is {original.status} cannot be credited."
+        message = (
+            f"An invoice that is {original.status} cannot be credited: only one that is {either(sorted(CREDITABLE))}."
+        )
         raise invalid_state(message, original.status, tuple(sorted(CREDITABLE)))
     if request.client_id not in (None, original.client_id):
         raise invalid_field("clientId", "conflict", "The invoice that is credited is another client's.")

@@ -11,7 +11,14 @@ Description = Annotated[str, Meta(min_length=1, max_length=2000)]
 Unit = Annotated[str, Meta(min_length=1, max_length=32, examples=["hours"])]
 _CATEGORY = "Income line of the business: by default turnover, and of property rent (`periodAmount`)."
 Category = Annotated[
-    str, Meta(max_length=64, pattern="^[a-z][A-Za-z0-9_]*$", description=_CATEGORY, examples=["turnover"])
+    str,
+    Meta(
+        max_length=64,
+        pattern="^[a-z][A-Za-z0-9_]*$",
+        extra={"form": "a category's name of letters, digits or underscores, the first a small letter"},
+        description=_CATEGORY,
+        examples=["turnover"],
+    ),
 ]
 
 

@@ -81,7 +81,7 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
     """
     row = INVOICES.get(tx, invoice_id)
     if row.kind == "credit_note":
-        raise invalid_state("A credit note takes no payment.", row.status, ())
+        raise invalid_state("A credit note takes no payment: record it with the invoice.", row.status, ())
     states.check_payment(row.status)
     line = None if payment.bank_transaction_id is None else _paying_line(tx, row, payment.bank_transaction_id)
     charges = _charges(row, payment, line)

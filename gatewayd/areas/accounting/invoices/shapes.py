@@ -33,7 +33,16 @@ Origin = Literal["system", "imported", "extracted"]
 TakenRateSource = Literal["recorded", "hmrc"]
 StatusFilter = Literal["draft", "issued", "sent", "part_paid", "paid", "void", "overdue"]
 
-Number = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[!-~]([ -~]*[!-~])?$", examples=["INV-000001"])]
+Number = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=64,
+        pattern=r"^[!-~]([ -~]*[!-~])?$",
+        extra={"form": "a number of plain letters, digits and signs, without spaces around it"},
+        examples=["INV-000001"],
+    ),
+]
 Reference = Annotated[str, Meta(max_length=128)]
 LongText = Annotated[str, Meta(max_length=4000)]
 BaseAmount = Annotated[Amount, Meta(extra={"currency": "base_currency"})]

@@ -12,7 +12,7 @@ Whether an invoice is overdue is no state: it follows from its due date and from
 
 from typing import Literal, NamedTuple
 
-from gatewayd.errors import Problem, invalid_state
+from gatewayd.errors import Problem, either, invalid_state
 from gatewayd.money import Money
 
 Status = Literal["draft", "issued", "sent", "part_paid", "paid", "void"]
@@ -59,13 +59,16 @@ def check(move: Move, status: Status) -> None:
     """Raises `Problem` `invalid_state` where the table has no such move from this state."""
     if status not in TRANSITIONS[move]:
         allowed = tuple(TRANSITIONS[move])
-        raise invalid_state(f"An invoice that is {status} cannot {_VERBS[move]}.", status, allowed)
+        message = f"An invoice that is {status} cannot {_VERBS[move]}: only one that is {either(allowed)}."
+        raise invalid_state(message, status, allowed)
 
 
 def check_payment(status: Status) -> None:
     """Raises `Problem` `invalid_state` where no payment can be taken. A paid invoice takes none."""
     if status not in OPEN:
-        raise invalid_state(f"An invoice that is {status} cannot be paid.", status, OPEN)
+        raise invalid_state(
+            f"An invoice that is {status} cannot be paid: only one that is {either(OPEN)}.", status, OPEN
+        )
 
 
 def after_settlement(status: Status, settlement: Settlement) -> Status:

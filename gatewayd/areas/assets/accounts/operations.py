@@ -146,7 +146,7 @@ def _date_mistakes(row: AssetAccountRow, today: str) -> Iterator[FieldError]:
     if row.status == "open":
         yield FieldError("closedDate", "conflict", "The account is open.")
     elif row.closed_date > today:
-        yield FieldError("closedDate", "out_of_range", "The day is still to come.")
+        yield FieldError("closedDate", "out_of_range", "The day is still to come: expected today or an earlier one.")
     elif row.opened_date is not None and row.closed_date < row.opened_date:
         yield FieldError("closedDate", "date_order", "The account would close before it opens.")
 

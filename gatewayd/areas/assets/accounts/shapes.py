@@ -19,7 +19,12 @@ from gatewayd.contract.wire import Amount, Currency, Date, DateText, ExternalId,
 AccountName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
 InstitutionName = Annotated[str, Meta(min_length=1, max_length=120)]
 AssetAccountNumber = Annotated[
-    str, Meta(pattern=r"^[0-9A-Za-z/ -]{4,34}$", description="Answers show its last four characters.")
+    str,
+    Meta(
+        pattern=r"^[0-9A-Za-z/ -]{4,34}$",
+        extra={"form": "4 to 34 letters, digits, spaces, dashes or slashes"},
+        description="Answers show its last four characters.",
+    ),
 ]
 
 

@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from gatewayd.contract.wire import Amount, AmountText, Date, DateText, Id, Request, Response
 
-TaxYear = Annotated[str, Meta(pattern=r"^[12][0-9]{3}-[0-9]{2}$", examples=["2026-27"])]
+TaxYear = Annotated[str, Meta(pattern=r"^[12][0-9]{3}-[0-9]{2}$", extra={"form": "a tax year"}, examples=["2026-27"])]
 Section = Literal["listed_shares", "unlisted_shares", "cryptoassets", "other_assets"]
 Claim = Literal["claimed", "open", "lapsed"]
 

@@ -63,7 +63,7 @@ def _request_errors(tx: ReadTx, request: ListIncomeEvents) -> Iterator[FieldErro
     if request.tax_year is not None and (request.from_date or request.to_date):
         yield FieldError("taxYear", "conflict", "Give a tax year or dates, not both.")
     if request.from_date and request.to_date and request.to_date < request.from_date:
-        yield FieldError("toDate", "date_order", "It lies before fromDate.")
+        yield FieldError("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
 
 
 def _quantity(tx: ReadTx, row: AssetTransaction) -> Fraction | None:

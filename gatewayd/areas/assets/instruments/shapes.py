@@ -10,12 +10,53 @@ from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import CountryCode, Currency, Id, Request, Response, Version
 
 InstrumentName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
-Symbol = Annotated[str, Meta(pattern=r"^[0-9A-Za-z./^=_ -]{1,32}$", examples=["VOD"])]
-Mic = Annotated[str, Meta(pattern="^[A-Z0-9]{4}$", description="ISO 10383.", examples=["XLON"])]
-Isin = Annotated[str, Meta(pattern="^[A-Z]{2}[A-Z0-9]{9}[0-9]$", examples=["GB00BH4HKS39"])]
-Sedol = Annotated[str, Meta(pattern="^[0-9BCDFGHJKLMNPQRSTVWXYZ]{6}[0-9]$", examples=["BH4HKS3"])]
-Figi = Annotated[str, Meta(pattern="^[0-9A-Z]{12}$", examples=["BBG000C6K6G9"])]
-Cusip = Annotated[str, Meta(pattern="^[0-9A-Z*@#]{8}[0-9]$", examples=["037833100"])]
+Symbol = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9A-Za-z./^=_ -]{1,32}$",
+        extra={"form": "1 to 32 letters, digits, spaces or ./^=_-"},
+        examples=["VOD"],
+    ),
+]
+Mic = Annotated[
+    str,
+    Meta(
+        pattern="^[A-Z0-9]{4}$",
+        extra={"form": "a market's code of 4 capital letters or digits"},
+        description="ISO 10383.",
+        examples=["XLON"],
+    ),
+]
+Isin = Annotated[
+    str,
+    Meta(
+        pattern="^[A-Z]{2}[A-Z0-9]{9}[0-9]$",
+        extra={"form": "an ISIN of 12 capital letters and digits"},
+        examples=["GB00BH4HKS39"],
+    ),
+]
+Sedol = Annotated[
+    str,
+    Meta(
+        pattern="^[0-9BCDFGHJKLMNPQRSTVWXYZ]{6}[0-9]$",
+        extra={"form": "a SEDOL of 7 digits and capital letters other than vowels"},
+        examples=["BH4HKS3"],
+    ),
+]
+Figi = Annotated[
+    str,
+    Meta(
+        pattern="^[0-9A-Z]{12}$", extra={"form": "a FIGI of 12 capital letters and digits"}, examples=["BBG000C6K6G9"]
+    ),
+]
+Cusip = Annotated[
+    str,
+    Meta(
+        pattern="^[0-9A-Z*@#]{8}[0-9]$",
+        extra={"form": "a CUSIP of 9 characters, the last a digit"},
+        examples=["037833100"],
+    ),
+]
 
 
 class InlineInstrument(Request, frozen=True, kw_only=True):

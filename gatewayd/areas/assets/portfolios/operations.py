@@ -117,7 +117,9 @@ def _owner_mistakes(owner: Owner | None) -> Iterator[FieldError]:
     if owner is None:
         yield unknown_reference("legalEntityId", "legal_entity")
     elif owner.archived:
-        yield FieldError("legalEntityId", "conflict", "The legal entity is archived.")
+        yield FieldError(
+            "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
+        )
 
 
 def _method_mistakes(owner: Owner | None, row: Portfolio) -> Iterator[FieldError]:

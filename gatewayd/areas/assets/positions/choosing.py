@@ -67,7 +67,7 @@ def day_of(tx: ReadTx, requested: datetime.date | None) -> str:
     """The ISO date, today by default. Raises `Problem` `validation_failed` for one that is to come."""
     day = tx.today if requested is None else requested.isoformat()
     if day > tx.today:
-        raise invalid_field("asOfDate", "out_of_range", "The day is still to come.")
+        raise invalid_field("asOfDate", "out_of_range", "The day is still to come: expected today or an earlier one.")
     return day
 
 

@@ -118,7 +118,7 @@ def record_exchange_rate(tx: WriteTx, caller: Caller, request: RecordExchangeRat
 def _requested_days(request: ListPrices | ListExchangeRates) -> tuple[str, str]:
     """The first and the last day that are asked for. Raises `Problem` `validation_failed`."""
     if request.from_date is not None and request.to_date is not None and request.to_date < request.from_date:
-        raise invalid_field("toDate", "date_order", "It is before fromDate.")
+        raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     first = FIRST_DAY if request.from_date is None else request.from_date.isoformat()
     return first, LAST_DAY if request.to_date is None else request.to_date.isoformat()
 
@@ -134,7 +134,7 @@ def _past_day(tx: ReadTx, requested: datetime.date | None) -> str:
     """The ISO date, today by default. Raises `Problem` `validation_failed` for one that is to come."""
     day = tx.today if requested is None else requested.isoformat()
     if day > tx.today:
-        raise invalid(FieldError("date", "out_of_range", "The day is still to come."))
+        raise invalid(FieldError("date", "out_of_range", "The day is still to come: expected today or an earlier one."))
     return day
 
 

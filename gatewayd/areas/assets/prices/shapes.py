@@ -13,6 +13,7 @@ QuoteCurrency = Annotated[
     str,
     Meta(
         pattern=r"^([A-Z]{3}|GBp)$",
+        extra={"form": "a currency code in capital letters, or GBX for pence"},
         description="ISO 4217, or GBX for pence: such a price is kept in pounds.",
         examples=["GBP"],
     ),

@@ -79,7 +79,7 @@ def create_transaction(tx: WriteTx, caller: Caller, request: CreateTransaction) 
 def _page(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransaction]:
     """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
     if request.from_date and request.to_date and request.to_date < request.from_date:
-        raise invalid(FieldError("toDate", "date_order", "It lies before fromDate."))
+        raise invalid(FieldError("toDate", "date_order", "It is before fromDate: expected that day or a later one."))
     if request.updated_since is not None:
         return _changes(tx, request)
     items: list[bytes] = []

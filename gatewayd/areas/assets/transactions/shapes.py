@@ -14,6 +14,7 @@ TradeTime = Annotated[
     str,
     Meta(
         pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$",
+        extra={"form": "a time of day"},
         description="For people: all trades of a day count together.",
         examples=["14:05:30"],
     ),

@@ -105,7 +105,9 @@ def _identifier_mistakes(row: BankAccountRow) -> Iterator[FieldError]:
     if row.iban is not None and check_digits.iban(row.iban) is None:
         yield FieldError("iban", "invalid_format", "This is not an IBAN: check its digits.")
     if row.bic is not None and not check_digits.is_bic(row.bic):
-        yield FieldError("bic", "invalid_format", "This is not a BIC.")
+        yield FieldError(
+            "bic", "invalid_format", "This is not a BIC: expected 8 or 11 letters and digits, such as BUKBGB22."
+        )
     if row.account_number is not None and len(row.account_number.translate(_SPACING)) < 4:
         yield FieldError("accountNumber", "invalid_format", "Expected four characters or more.")
     if row.overdraft_limit is not None and row.overdraft_limit.minor < 0:
@@ -125,7 +127,9 @@ def _entity_mistakes(tx: ReadTx, before: BankAccountRow | None, row: BankAccount
     if owner is None:
         yield unknown_reference("legalEntityId", "legal_entity")
     elif owner.archived:
-        yield FieldError("legalEntityId", "conflict", "The legal entity is archived.")
+        yield FieldError(
+            "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
+        )
 
 
 def _business_mistakes(row: BankAccountRow, entities: dict[str, str | None]) -> Iterator[FieldError]:

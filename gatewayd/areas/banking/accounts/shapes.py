@@ -29,12 +29,18 @@ GivenStatus = Literal["active", "closed"]
 BalanceType = Literal["closing_booked", "available", "interim", "expected"]
 SortCode = Annotated[
     str,
-    Meta(pattern=r"^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$", description="Six digits; dashes go.", examples=["204500"]),
+    Meta(
+        pattern=r"^[0-9]{2}-?[0-9]{2}-?[0-9]{2}$",
+        extra={"form": "six digits, with or without dashes"},
+        description="Six digits; dashes go.",
+        examples=["204500"],
+    ),
 ]
 AccountNumber = Annotated[
     str,
     Meta(
         pattern=r"^[0-9A-Za-z*• -]{4,34}$",
+        extra={"form": "4 to 34 letters, digits, spaces, dashes or asterisks"},
         description="As the bank writes it; of a card its last four digits will do. Spaces and dashes go.",
         examples=["31926819"],
     ),
@@ -44,6 +50,7 @@ Bic = Annotated[
     str,
     Meta(
         pattern=r"^[A-Z0-9]{8}([A-Z0-9]{3})?$",
+        extra={"form": "a BIC of 8 or 11 capital letters and digits"},
         description="The bank's BIC, of 8 or 11 characters.",
         examples=["BUKBGB22"],
     ),

@@ -91,7 +91,7 @@ def list_allocations(tx: ReadTx, caller: Caller, request: ListAllocations) -> Li
     `includeTotals` adds what came in and went out under the filters, by currency.
     """
     if request.from_date is not None and request.to_date is not None and request.to_date < request.from_date:
-        raise invalid_field("toDate", "date_order", "It is before `fromDate`.")
+        raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     filters = allocation_pages.filters_of(**{name: getattr(request, name) for name in _FILTERS})
     page = allocation_pages.page(tx, request, filters)
     totals = b',"totals":%b' % encode(_totals(tx, filters)) if request.include_totals else b""

@@ -93,7 +93,7 @@ def widened(statements: Sequence[Statement], said: SaidRange, today: str) -> lis
     if said == NOTHING_SAID or not statements:
         return list(statements)
     if said.first is not None and said.last is not None and said.first > said.last:
-        raise invalid_field("toDate", "date_order", "It is before fromDate.")
+        raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     starts = [statement.from_date for statement in statements if statement.from_date is not None]
     ends = [statement.to_date for statement in statements if statement.to_date is not None]
     start, end = min(starts, default=None), max(ends, default=None)
@@ -103,7 +103,9 @@ def widened(statements: Sequence[Statement], said: SaidRange, today: str) -> lis
     if said.last is not None and end is not None and said.last < end:
         errors.append(FieldError("toDate", "out_of_range", f"The file ends on {end}."))
     if said.last is not None and said.last > today:
-        errors.append(FieldError("toDate", "out_of_range", "This day is still to come."))
+        errors.append(
+            FieldError("toDate", "out_of_range", "The day is still to come: expected today or an earlier one.")
+        )
     if errors:
         raise invalid(*errors)
     moved = list(statements)

@@ -112,7 +112,7 @@ def state(tx: WriteTx, currency: str, request: StateBalance) -> StatedBankBalanc
     """Keep a balance; it replaces one of the same day. Raises `Problem` `validation_failed`."""
     date = request.date.isoformat()
     if date > tx.today:
-        raise invalid_field("date", "out_of_range", "This day is still to come.")
+        raise invalid_field("date", "out_of_range", "The day is still to come: expected today or an earlier one.")
     values = tx.row(_SELECT_DAY, account_id=request.account_id, date=date)
     if values is None:
         row = BALANCES.new(tx, request, currency=currency, opens_on=after(date))

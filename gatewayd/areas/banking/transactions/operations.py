@@ -167,7 +167,7 @@ def _minor(path: str, text: str | None, currency: str) -> int | None:
 
 def _refuse_turned(request: ListTransactions, currency: str) -> None:
     if request.from_date and request.to_date and request.to_date < request.from_date:
-        raise invalid(FieldError("toDate", "date_order", "It lies before fromDate."))
+        raise invalid(FieldError("toDate", "date_order", "It is before fromDate: expected that day or a later one."))
     least = _minor("minAmount", request.min_amount, currency)
     most = _minor("maxAmount", request.max_amount, currency)
     if least is not None and most is not None and most < least:

@@ -18,7 +18,10 @@ from gatewayd.ledger.results.report_shapes import (
     ReportRequest,
 )
 
-FlatRateCategory = Annotated[str, Meta(pattern=r"^(0[0-4]\d|05[0-5])$", examples=["035"])]
+FlatRateCategory = Annotated[
+    str,
+    Meta(pattern=r"^(0[0-4]\d|05[0-5])$", extra={"form": "the three digits of a flat-rate category"}, examples=["035"]),
+]
 
 
 class GetBusinessPnl(ReportRequest, frozen=True, kw_only=True):

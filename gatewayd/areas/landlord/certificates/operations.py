@@ -105,7 +105,7 @@ def _unit_mistakes(tx: ReadTx, row: StoredCertificate) -> Iterator[FieldError]:
     elif unit[0] != row.property_id:
         yield FieldError("unitId", "conflict", "The unit is one of another property.")
     elif unit[1]:
-        yield FieldError("unitId", "conflict", "The unit is archived.")
+        yield FieldError("unitId", "conflict", "The unit is archived: bring it back first, or choose another.")
 
 
 def _tenancy_mistakes(tx: ReadTx, row: StoredCertificate) -> Iterator[FieldError]:

@@ -81,7 +81,7 @@ def _date_mistakes(row: StoredCertificate, today: str) -> Iterator[FieldError]:
         if not EARLIEST.isoformat() <= date <= LATEST.isoformat():
             yield FieldError(path, "out_of_range", f"Expected a date from {EARLIEST} to {LATEST}.")
         elif date > today and path in _PAST:
-            yield FieldError(path, "out_of_range", "The day is still to come.")
+            yield FieldError(path, "out_of_range", "The day is still to come: expected today or an earlier one.")
         elif date < row.issued_date:
             yield FieldError(path, "date_order", "It lies before issuedDate.")
 

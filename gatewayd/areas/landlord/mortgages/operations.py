@@ -129,7 +129,9 @@ def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMort
     if from_date < row.start_date:
         raise invalid_field("rateFromDate", "date_order", "It lies before startDate.")
     if from_date > latest:  # Chosen: of a rate to come rateEndDate and reversionRate tell
-        raise invalid_field("rateFromDate", "out_of_range", "The day is still to come.")
+        raise invalid_field(
+            "rateFromDate", "out_of_range", "The day is still to come: expected today or an earlier one."
+        )
     agreed = replace(row, rate_end_date=before.rate_end_date, reversion_rate=before.reversion_rate)
     row = rules.with_rate(agreed, requested.interest_rate, from_date)
     if request.rate_end_date is not UNSET:

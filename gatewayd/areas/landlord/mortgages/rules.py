@@ -84,7 +84,7 @@ def _order_mistakes(row: Mortgage, today: str) -> Iterator[FieldError]:
         if date is not None and date < row.start_date:
             yield FieldError(_path(name), "date_order", "It lies before startDate.")
     if row.balance_date is not None and row.balance_date > today:
-        yield FieldError("balanceDate", "out_of_range", "The day is still to come.")
+        yield FieldError("balanceDate", "out_of_range", "The day is still to come: expected today or an earlier one.")
     if row.redeemed_date is not None and (row.balance_date or "") > row.redeemed_date:
         yield FieldError("redeemedDate", "date_order", "A balance is of a later day.")
 

@@ -36,6 +36,7 @@ MortgageNumber = Annotated[
         min_length=4,
         max_length=34,
         pattern="^[0-9A-Za-z*/ -]*[0-9A-Za-z]$",
+        extra={"form": "letters, digits, spaces, dashes, slashes or asterisks, the last a letter or digit"},
         description="Of the number given, the last four characters are kept.",
         examples=["12-34 5678"],
     ),

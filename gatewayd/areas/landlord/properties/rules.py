@@ -42,7 +42,7 @@ def business_mistakes(business: Business | None) -> Iterator[FieldError]:
         message = f"A property belongs to a property business or to the trade of a company, and not to a {kind}."
         yield FieldError("businessId", "conflict", message)
     elif business.archived:
-        yield FieldError("businessId", "conflict", "The business is archived.")
+        yield FieldError("businessId", "conflict", "The business is archived: bring it back first, or choose another.")
     elif not business.is_live:
         yield FieldError("businessId", "conflict", "The business has ceased.")
 

@@ -43,7 +43,15 @@ Inclusion = Literal["units", "tenancies", "mortgages", "valuations", "certificat
 
 PropertyName = Annotated[str, Meta(min_length=1, max_length=120, pattern=r"\S")]
 ShortText = Annotated[str, Meta(max_length=120)]
-Band = Annotated[str, Meta(pattern="^[A-I]$", description="Council tax band, A to I.", examples=["D"])]
+Band = Annotated[
+    str,
+    Meta(
+        pattern="^[A-I]$",
+        extra={"form": "a capital letter from A to I"},
+        description="Council tax band, A to I.",
+        examples=["D"],
+    ),
+]
 ForeignId = Annotated[str, Meta(min_length=1, max_length=36)]
 
 

@@ -44,7 +44,14 @@ PropertyStatus = Literal["active", "under_offer", "sold", "archived"]
 KEPT: Final[tuple[PropertyStatus, ...]] = ("active", "under_offer")
 """Of what is still the owner's business."""
 
-Uprn = Annotated[str, Meta(pattern="^[0-9]{1,12}$", description="Unique Property Reference Number: at most 12 digits.")]
+Uprn = Annotated[
+    str,
+    Meta(
+        pattern="^[0-9]{1,12}$",
+        extra={"form": "a UPRN of at most 12 digits"},
+        description="Unique Property Reference Number: at most 12 digits.",
+    ),
+]
 Percent = Annotated[DecimalText, Meta(examples=["50"])]
 
 

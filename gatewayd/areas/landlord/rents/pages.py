@@ -121,7 +121,7 @@ def _filter_of(tx: ReadTx, request: ListRentsDue) -> _Filter:
     first = _FIRST_DATE if request.from_date is None else request.from_date.isoformat()
     last = days_after(tx.today, AHEAD_DAYS) if request.to_date is None else request.to_date.isoformat()
     if request.from_date is not None and request.to_date is not None and last < first:
-        raise invalid_field("toDate", "date_order", "It is before `fromDate`.")
+        raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     return _Filter(sql, id_, first, last, tx.today, bool(request.status) and _OWED.issuperset(request.status or ()))
 
 

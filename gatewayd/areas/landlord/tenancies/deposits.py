@@ -70,11 +70,21 @@ def mistakes(row: TenancyRow, today: str, *, by_name: bool = False) -> Iterator[
     if protected is not None and row.deposit_scheme in (None, "none"):
         yield FieldError(_path("scheme", by_name), "required", "The deposit is protected: by which scheme?")
     if row.deposit_received_date is not None and row.deposit_received_date > today:
-        yield FieldError(_path("receivedDate", by_name), "out_of_range", "The day is still to come.")
+        yield FieldError(
+            _path("receivedDate", by_name),
+            "out_of_range",
+            "The day is still to come: expected today or an earlier one.",
+        )
     if protected is not None and protected > today:
-        yield FieldError(_path("protectedDate", by_name), "out_of_range", "The day is still to come.")
+        yield FieldError(
+            _path("protectedDate", by_name),
+            "out_of_range",
+            "The day is still to come: expected today or an earlier one.",
+        )
     if returned is not None and returned > today:
-        yield FieldError("deposit.returnedDate", "out_of_range", "The day is still to come.")
+        yield FieldError(
+            "deposit.returnedDate", "out_of_range", "The day is still to come: expected today or an earlier one."
+        )
     held, back = row.deposit_amount, row.deposit_returned_amount
     if (back is None) != (returned is None):
         path = "returnedAmount" if back is None else "returnedDate"

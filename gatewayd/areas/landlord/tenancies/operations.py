@@ -167,7 +167,11 @@ def _property_mistakes(tx: ReadTx, let: StoredProperty | None) -> Iterator[Field
         yield FieldError("propertyId", "conflict", f"The property is {let.status}.")
     business = businesses.find(tx, let.business_id)
     if business is not None and business.archived:
-        yield FieldError("propertyId", "conflict", "The business of the property is archived.")
+        yield FieldError(
+            "propertyId",
+            "conflict",
+            "The business of the property is archived: bring it back first, or choose another.",
+        )
 
 
 def _unit_mistakes(tx: ReadTx, unit_id: str | None, property_id: str) -> Iterator[FieldError]:
@@ -180,7 +184,7 @@ def _unit_mistakes(tx: ReadTx, unit_id: str | None, property_id: str) -> Iterato
     elif unit[0] != property_id:
         yield FieldError("unitId", "conflict", "The unit is one of another property.")
     elif unit[1]:
-        yield FieldError("unitId", "conflict", "The unit is archived.")
+        yield FieldError("unitId", "conflict", "The unit is archived: bring it back first, or choose another.")
 
 
 def _tenant_mistakes(tx: ReadTx, ids: Sequence[str]) -> Iterator[FieldError]:

@@ -60,7 +60,7 @@ def erase_tenant(tx: WriteTx, caller: Caller, request: EraseTenant) -> Tenant:
         return before
     last_day, going_on = rows.ends_of(tx, before.id)
     if going_on:
-        raise invalid_state("A tenancy of theirs has not ended.", before.status, ())
+        raise invalid_state("A tenancy of theirs has not ended: end that first.", before.status, ())
     kept_until = None if last_day is None else rules.kept_until(last_day)
     forced = kept_until is not None and kept_until >= tx.today
     if forced:

@@ -60,7 +60,9 @@ def _check_mistakes(check: RightToRent, today: str) -> Iterator[FieldError]:
             if value is not None:
                 yield FieldError(f"rightToRent.{path}", "conflict", "Nothing was checked: give a status.")
     elif checked is not None and checked.isoformat() > today:
-        yield FieldError("rightToRent.checkedDate", "out_of_range", "The day is still to come.")
+        yield FieldError(
+            "rightToRent.checkedDate", "out_of_range", "The day is still to come: expected today or an earlier one."
+        )
     elif checked is not None and expiry is not None and expiry < checked:
         yield FieldError("rightToRent.expiryDate", "date_order", "It ends before the day of the check.")
 

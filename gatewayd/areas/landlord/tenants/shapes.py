@@ -36,7 +36,14 @@ WholeName = Annotated[
         description="In the place of its parts: a company's name, or a person's, the last word of which is lastName.",
     ),
 ]
-CompanyNumber = Annotated[str, Meta(pattern="^[A-Z0-9]{2,20}$", examples=["01234567"])]
+CompanyNumber = Annotated[
+    str,
+    Meta(
+        pattern="^[A-Z0-9]{2,20}$",
+        extra={"form": "a company number of capital letters and digits"},
+        examples=["01234567"],
+    ),
+]
 Phone = Annotated[str, Meta(max_length=32)]
 TenantNotes = Annotated[str, Meta(max_length=2000)]
 EraseReason = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]

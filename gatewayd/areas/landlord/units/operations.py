@@ -89,7 +89,7 @@ def _archived_or_back(tx: WriteTx, row: StoredUnit, *, archived: bool) -> Stored
         return row
     tenancy_id = tenancies.lasting_of_unit(tx, row.property_id, row.id, tx.today)
     if tenancy_id is not None:
-        raise invalid_state(f"Its tenancy {tenancy_id} has not ended.", "active", ())
+        raise invalid_state(f"Its tenancy {tenancy_id} has not ended: end that first.", "active", ())
     return replace(row, archived_at=tx.now)
 
 

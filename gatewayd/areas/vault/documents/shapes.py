@@ -19,13 +19,17 @@ Disposition = Literal["attachment", "inline"]
 MimeType = Annotated[
     str,
     Meta(
-        max_length=127, pattern=r"^[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*$", examples=["application/pdf"]
+        max_length=127,
+        pattern=r"^[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*$",
+        extra={"form": "a media type in small letters"},
+        examples=["application/pdf"],
     ),
 ]
 Sha256 = Annotated[
     str,
     Meta(
         pattern="^[0-9a-f]{64}$",
+        extra={"form": "64 hexadecimal digits in small letters"},
         description="SHA-256 of the bytes, in lower-case hexadecimal.",
         examples=["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
     ),
@@ -37,6 +41,7 @@ ThumbnailUrl = Annotated[
     Meta(
         max_length=2000,
         pattern=r"^(https://[^\s\x00-\x1f]+|/vault/[^\s\x00-\x1f]+)$",
+        extra={"form": "an address that begins with https:// or /vault/"},
         description="https, or a path of the vault. It is never fetched here.",
         examples=["https://example.com/1.webp"],
     ),
