@@ -6,6 +6,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.clock import Instant
 from gatewayd.contract.pages import SyncRequest
+from gatewayd.contract.updates import updates
 from gatewayd.contract.wire import ExternalId, Id, Request, Response, Timestamp, Version
 from gatewayd.webhooks.subscribers.validation import EventName, Events, SubscriptionRequest, Url
 
@@ -97,6 +98,7 @@ class CreateSubscription(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+@updates(CreateSubscription, of=Subscription)
 class UpdateSubscription(SubscriptionRequest, frozen=True, kw_only=True):
     """The fields to change.
 
