@@ -76,12 +76,13 @@ test: $(DEV) $(CLIENTS)
 
 soak: $(DEV)
 	@GATEWAYD_KILL_ROUNDS=50 GATEWAYD_METERING_KILLS=20 GATEWAYD_WEBHOOK_KILLS=20 GATEWAYD_STORE_KILLS=60 \
-	  $(BIN)/python -m pytest tests/daemon/test_kill.py tests/daemon/test_metering.py tests/daemon/test_webhooks_killed.py tests/store/test_durability.py $(ARGS)
+	  $(BIN)/python -m pytest tests/daemon/test_kill.py tests/daemon/test_metering.py tests/daemon/test_webhooks_killed.py tests/daemon/test_events_killed.py tests/store/test_durability.py $(ARGS)
 	@GATEWAYD_SCHEDULES=100 GATEWAYD_EXAMPLES=30 \
 	  $(BIN)/python -m pytest tests/webhooks/test_random_schedules.py tests/clients/test_schemathesis.py $(ARGS)
 	@GATEWAYD_UPLOAD_BYTES=1073741824 GATEWAYD_KILL_ROUNDS=30 $(BIN)/python -m pytest -s tests/daemon/test_vault_uploads.py $(ARGS)
 	@GATEWAYD_MUTATIONS=2000 GATEWAYD_TEXT_BYTES=1000000 $(BIN)/python -m pytest tests/extraction/test_hostile.py tests/extraction/facts/test_hostile_texts.py $(ARGS)
 	@GATEWAYD_BOOKS=100 $(BIN)/python -m pytest tests/areas/businesses/test_pnl_invariants.py tests/areas/landlord/test_property_pnl_invariants.py $(ARGS)
+	@GATEWAYD_COPIES=20 $(BIN)/python -m pytest tests/contract/test_copying.py $(ARGS)
 	@GATEWAYD_CROWD=16 $(BIN)/python -m pytest -s tests/daemon/test_crowds.py $(ARGS)
 
 check: lint

@@ -19,7 +19,6 @@ from gatewayd.areas.assets.books.transactions import AssetTransaction
 from gatewayd.areas.banking.accounts.shapes import BankAccount
 from gatewayd.areas.businesses import rows as businesses
 from gatewayd.areas.businesses.shapes import Business, BusinessRow
-from gatewayd.areas.crm.leads import Lead
 from gatewayd.areas.crm.opportunities import Opportunity
 from gatewayd.areas.landlord.certificates import missing
 from gatewayd.areas.landlord.certificates import rows as certificates
@@ -27,11 +26,12 @@ from gatewayd.areas.landlord.certificates.shapes import StoredCertificate
 from gatewayd.areas.landlord.mortgages.shapes import Mortgage
 from gatewayd.areas.landlord.properties import rows as properties
 from gatewayd.areas.landlord.properties.shapes import Property
+from gatewayd.areas.landlord.register import properties as properties_register
 from gatewayd.areas.landlord.register import tenancies as register
 from gatewayd.areas.landlord.register.properties import StoredProperty
 from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow
+from gatewayd.areas.landlord.tenancies import efficiency, spans
 from gatewayd.areas.landlord.tenancies import rows as tenancies
-from gatewayd.areas.landlord.tenancies import spans
 from gatewayd.areas.landlord.tenancies.shapes import Tenancy
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.areas.landlord.tenants.shapes import Tenant
@@ -42,6 +42,7 @@ from gatewayd.areas.legal_entities import rows as legal_entities
 from gatewayd.areas.legal_entities.shapes import EntityRow, LegalEntity
 from gatewayd.areas.periods.shapes import Period
 from gatewayd.areas.vault.documents import index_queue
+from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.rows import UPLOADED
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
 from gatewayd.areas.vault.folders.shapes import Folder
@@ -49,11 +50,12 @@ from gatewayd.events import telling
 from gatewayd.ledger.allocating import rents_received
 from gatewayd.ledger.allocating.allocation_rules import AllocationRule
 from gatewayd.ledger.allocating.allocation_shapes import Allocation
+from gatewayd.ledger.calendar import periods
 from gatewayd.ledger.calendar.periods import PeriodRow
 from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.ledger.imports.import_shapes import ImportRun
 from gatewayd.ledger.obligations import schedule
-from gatewayd.ledger.obligations.obligations import Obligation
+from gatewayd.ledger.obligations.obligations import Obligation, ObligationRow
 from gatewayd.ledger.taxpayers import quarter_choices
 from gatewayd.money import Money
 from gatewayd.store import WriteTx
@@ -73,6 +75,12 @@ def _due_from(client_id: str, row: InvoiceRow | None) -> tuple[Money, str] | Non
     if row is None or row.client_id != client_id or invoices.open_due_date(row) is None:
         return None
     return row.balance_due, row.due_date
+
+
+def _settle_shares(tx: WriteTx, before: BusinessRow | None, after: BusinessRow) -> None:
+    """Properties without a share of their own show that of their business, and it moves their `updatedAt`."""
+    if before is not None and before.owner_share_percent != after.owner_share_percent:
+        properties_register.touch_shared(tx, after.id)
 
 
 def _choose_quarters(tx: WriteTx, before: BusinessRow | None, after: BusinessRow) -> None:
@@ -104,8 +112,11 @@ def _schedule_closed(tx: WriteTx, before: PeriodRow | None, after: PeriodRow) ->
 
 def _settle_certificate(tx: WriteTx, before: StoredCertificate | None, after: StoredCertificate | None) -> None:
     certificates.settle(tx, before, after)
-    for property_id in {row.property_id for row in (before, after) if row is not None}:
+    rows = [row for row in (before, after) if row is not None]
+    for property_id in {row.property_id for row in rows}:
         missing.note(tx, property_id)
+    for property_id in {row.property_id for row in rows if row.type in efficiency.TOLD_BY}:
+        register.touch_all(tx, property_id)  # what there is to warn of stands in lists of tenancies
 
 
 def _settle_property(tx: WriteTx, before: StoredProperty | None, after: StoredProperty) -> None:
@@ -113,6 +124,16 @@ def _settle_property(tx: WriteTx, before: StoredProperty | None, after: StoredPr
     if before is not None and _differ(before, after, ("name", "status", "disposal_date")):
         certificates.settle_property(tx, after)
         properties.settle_disposal(tx, after)
+    if before is not None and before.jurisdiction != after.jurisdiction:
+        register.touch_all(tx, after.id)  # in some nations alone there is something to warn of
+
+
+def _settle_obligations(tx: WriteTx, before: ObligationRow | None, after: ObligationRow | None) -> None:
+    """Which obligations a period has stands in lists of periods, and moves their `updatedAt`."""
+    were, are = (frozenset(() if row is None else (row.period_id,)) for row in (before, after))
+    for period_id in were ^ are:
+        if period_id is not None:
+            periods.touch(tx, period_id)
 
 
 def _settle_unit(tx: WriteTx, before: StoredUnit | None, after: StoredUnit) -> None:
@@ -147,6 +168,11 @@ def _index_text(tx: WriteTx, before: None, document_id: str) -> None:
     index_queue.put(tx, document_id)
 
 
+def _tell_of_reading(tx: WriteTx, before: None, document_id: str) -> None:
+    """How far the reading of a document has come stands in lists of documents, and moves their `updatedAt`."""
+    documents.touch(tx, document_id)
+
+
 def _listen(tx: WriteTx, before: SubscriptionRow | None, after: SubscriptionRow | None) -> None:
     """Who subscribes, and to what, decides which events are recorded."""
     tx.forget_listened()
@@ -158,11 +184,12 @@ def _differ(before: object, after: object, names: tuple[str, ...]) -> bool:
 
 FOLLOW_UPS: Final[Mapping[str, tuple[FollowUp, ...]]] = {
     "allocations": (rents_received.note, _settle_arrears),
-    "businesses": (_choose_quarters, _schedule_business),
+    "businesses": (_choose_quarters, _schedule_business, _settle_shares),
     "certificates": (_settle_certificate,),
     "former_vat_terms": (_schedule_anew,),
     "invoices": (_settle_balances,),
     "legal_entities": (_schedule_entity,),
+    "obligations": (_settle_obligations,),
     "periods": (_schedule_closed,),
     "properties": (_settle_property,),
     "property_units": (_settle_unit,),
@@ -171,6 +198,7 @@ FOLLOW_UPS: Final[Mapping[str, tuple[FollowUp, ...]]] = {
     "vat_years": (_schedule_anew,),
     "vault_documents": (_index_document,),
     "vault_pages": (_index_text,),
+    "vault_parses": (_tell_of_reading,),
     "webhook_subscriptions": (_listen,),
 }
 """By the table whose row was stored."""
@@ -189,7 +217,6 @@ ANSWERS: Final[Mapping[str, type[Any]]] = {
     "import_runs": ImportRun,
     "instruments": Instrument,
     "invoices": Invoice,
-    "leads": Lead,
     "legal_entities": LegalEntity,
     "mortgages": Mortgage,
     "obligations": Obligation,

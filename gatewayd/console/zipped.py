@@ -1,6 +1,7 @@
 """Files of the pages that are kept zipped: what would take seconds to zip for each browser, and megabytes to keep."""
 
 import gzip
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
@@ -25,10 +26,14 @@ async def zipped_file(folder: Path, name: str) -> Response:
             response.response.buffer_size = PIECE_BYTES
         response.headers["Content-Encoding"] = "gzip"
     else:
-        path = folder / kept
-        plain = await trio.to_thread.run_sync(lambda: gzip.decompress(path.read_bytes()), limiter=_THREAD)
-        response = Response(plain, mimetype=ZIPPED[name])
+        response = Response(_unzipped(folder / kept), mimetype=ZIPPED[name])
         response.cache_control.public = True
         response.cache_control.max_age = current_app.get_send_file_max_age(name)
     response.vary.add("Accept-Encoding")
     return response
+
+
+async def _unzipped(path: Path) -> AsyncIterator[bytes]:
+    with gzip.open(path) as file:
+        while piece := await trio.to_thread.run_sync(file.read, 4 * PIECE_BYTES, limiter=_THREAD):
+            yield piece

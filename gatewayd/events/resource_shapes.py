@@ -53,17 +53,6 @@ class InvoiceChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class LeadChanged(ResourceEvent, frozen=True, kw_only=True):
-    """A lead has changed."""
-
-    lead_id: str
-    """Its id."""
-    source: str
-    """Where the lead came from."""
-    status: str
-    """Its state after the change."""
-
-
 class OpportunityChanged(ResourceEvent, frozen=True, kw_only=True):
     """An opportunity has changed."""
 
@@ -209,8 +198,8 @@ class BankAccountChanged(ResourceEvent, frozen=True, kw_only=True):
 
     bank_account_id: str
     """Its id."""
-    legal_entity_id: str
-    """The legal entity that it belongs to."""
+    legal_entity_id: str | None
+    """The legal entity that it belongs to; null: to none."""
     status: str
     """Its state after the change."""
 

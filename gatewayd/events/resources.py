@@ -23,7 +23,6 @@ from gatewayd.events.resource_shapes import (
     ImportChanged,
     InstrumentChanged,
     InvoiceChanged,
-    LeadChanged,
     LegalEntityChanged,
     MortgageChanged,
     ObligationChanged,
@@ -132,19 +131,6 @@ RESOURCES: Final = (
             Move("paid", "An invoice is paid in full.", _is("status", "paid"), at_creation=True),
             Move("voided", "An invoice or a credit note is voided.", _is("status", "void")),
         ),
-    ),
-    ResourceEvents(
-        name="lead",
-        area="crm",
-        table="leads",
-        sample=LeadChanged(
-            lead_id="lead_01kaqk0000a1b2c3d4e5f6g7h8",
-            source="website",
-            status="contacted",
-            version=2,
-            changed=[],
-        ),
-        told=("updated",),
     ),
     ResourceEvents(
         name="opportunity",

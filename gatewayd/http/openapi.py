@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gatewayd.contract.operation import Area, Operation
-from gatewayd.contract.pages import PageRequest
+from gatewayd.contract.pages import PageRequest, SyncRequest
 from gatewayd.contract.scopes import EXTENSION_SCOPES
 from gatewayd.contract.signatures import function_of
 from gatewayd.contract.wire import encode
@@ -223,6 +223,8 @@ def _codes(operation: Operation) -> list[str]:
     codes = dict.fromkeys((*COMMON_ERRORS, *operation.errors))
     if issubclass(operation.request, PageRequest):
         codes["invalid_cursor"] = None
+    if issubclass(operation.request, SyncRequest):
+        codes["cursor_expired"] = None
     if operation.takes_key:
         codes["idempotency_conflict"] = None
     if operation.takes_file:

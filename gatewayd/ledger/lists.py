@@ -122,6 +122,26 @@ def sync_page(
 # -- what has changed
 
 
+class _Place(NamedTuple):
+    """Behind which instant and id a page of changes begins.
+
+    `began` is when the first page was answered; None: this is the first, or a cursor of an older program does not say.
+    """
+
+    at: int
+    id: str
+    began: Instant | None
+
+
+def _place(request: SyncRequest) -> _Place:
+    assert request.updated_since is not None
+    try:
+        key = cursor_key(request, int, str, int)
+    except Problem:
+        key = (*(cursor_key(request, int, str) or ()), None)
+    return _Place(from_moment(request.updated_since), "", None) if key is None else _Place(*key)
+
+
 def start_of_changes(tx: ReadTx, request: SyncRequest, resource: str) -> tuple[int, str]:
     """The instant and the id behind which a page of changes begins: those of the cursor, or `updatedSince`.
 
@@ -130,10 +150,10 @@ def start_of_changes(tx: ReadTx, request: SyncRequest, resource: str) -> tuple[i
     Raises `Problem`: `invalid_cursor`, and `cursor_expired` where a deletion of since then is not known any more.
     """
     assert request.updated_since is not None
-    key = cursor_key(request, int, str) or (from_moment(request.updated_since), "")
-    if removals.is_lost(tx, resource, Instant(key[0])):
+    place = _place(request)
+    if removals.is_lost(tx, resource, from_moment(request.updated_since), Instant(place.at), place.began):
         raise Problem("cursor_expired", _BEGIN_ANEW)
-    return key[0], key[1]
+    return place.at, place.id
 
 
 def changes_page(
@@ -154,8 +174,15 @@ def changes_page(
     told = merged if until is None else itertools.takewhile(lambda change: change.at < until, merged)
     taken, more = fill(told, request.limit, lambda change: len(change.item) or _REMOVED_BYTES)
     removed = [Removal(id=one.id, removed_at=Instant(one.at)) for one in taken if not one.item]
-    cursor = next_cursor(request, taken[-1][:2]) if more else None
+    cursor = next_cursor(request, (*taken[-1][:2], _began(tx, request))) if more else None
     return Listing.of([one.item for one in taken if one.item], cursor, b',"removed":%b' % encode(removed))
+
+
+def _began(tx: ReadTx, request: SyncRequest) -> int:
+    """When the first of the pages was answered, of which this is one."""
+    if request.cursor is None:
+        return tx.now
+    return _place(request).began or 0
 
 
 @functools.cache  # conditions are constants of the program

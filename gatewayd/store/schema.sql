@@ -85,8 +85,14 @@ CREATE INDEX allocations_by_money ON allocations (
     disallowable_amount, document_ids, vat_code, capital_goods
 );
 
+CREATE INDEX allocations_by_mortgage ON allocations (org_id, mortgage_id, date, id, currency, direction, amount)
+WHERE mortgage_id IS NOT NULL;
+
 CREATE INDEX allocations_by_property ON allocations (org_id, property_id, date, id, currency, direction, amount)
 WHERE property_id IS NOT NULL;
+
+CREATE INDEX allocations_by_rule ON allocations (org_id, rule_id, date, id, currency, direction, amount)
+WHERE rule_id IS NOT NULL;
 
 CREATE INDEX allocations_by_source ON allocations (org_id, source_id, date, id) WHERE source_id IS NOT NULL;
 
@@ -365,6 +371,9 @@ CREATE INDEX asset_transactions_of_account_and_type ON asset_transactions (org_i
 CREATE INDEX asset_transactions_of_entity ON asset_transactions (org_id, legal_entity_id, trade_date, id);
 
 CREATE INDEX asset_transactions_of_import ON asset_transactions (org_id, import_id, id) WHERE import_id IS NOT NULL;
+
+CREATE INDEX asset_transactions_of_import_by_date ON asset_transactions (org_id, import_id, trade_date, id)
+WHERE import_id IS NOT NULL;
 
 CREATE INDEX asset_transactions_of_instrument ON asset_transactions (org_id, instrument_id, trade_date, id)
 WHERE instrument_id IS NOT NULL;
@@ -1380,6 +1389,8 @@ CREATE INDEX invoices_changes ON invoices (org_id, updated_at, id);
 
 CREATE INDEX invoices_credits ON invoices (credits_invoice_id, org_id) WHERE credits_invoice_id IS NOT NULL;
 
+CREATE INDEX invoices_credits_by_id ON invoices (org_id, credits_invoice_id, id) WHERE credits_invoice_id IS NOT NULL;
+
 CREATE INDEX invoices_credits_by_issue ON invoices (org_id, issue_date, credits_invoice_id)
 WHERE credits_invoice_id IS NOT NULL;
 
@@ -1923,6 +1934,10 @@ CREATE TABLE property_valuations (
     version INTEGER NOT NULL CHECK (version >= 1)
 ) STRICT;
 
+CREATE INDEX property_valuations_by_change ON property_valuations (org_id, updated_at, id);
+
+CREATE INDEX property_valuations_by_date ON property_valuations (org_id, valuation_date, id);
+
 CREATE UNIQUE INDEX property_valuations_by_external_id ON property_valuations (org_id, external_id)
 WHERE external_id IS NOT NULL;
 
@@ -2398,6 +2413,8 @@ CREATE TABLE vault_documents (
 
 CREATE INDEX vault_documents_awaited ON vault_documents (org_id, id) WHERE upload_hash IS NOT NULL;
 
+CREATE INDEX vault_documents_by_change ON vault_documents (org_id, updated_at, id);
+
 CREATE INDEX vault_documents_by_content ON vault_documents (sha256) WHERE sha256 IS NOT NULL;
 
 CREATE INDEX vault_documents_by_creation ON vault_documents (org_id, coalesce(folder_id, ''), id)
@@ -2406,8 +2423,12 @@ WHERE status <> 'deleted';
 CREATE INDEX vault_documents_by_date ON vault_documents (org_id, coalesce(folder_id, ''), date_key, id)
 WHERE status <> 'deleted';
 
+CREATE INDEX vault_documents_by_document_date ON vault_documents (org_id, date_key, id) WHERE status <> 'deleted';
+
 CREATE UNIQUE INDEX vault_documents_by_external_id ON vault_documents (org_id, external_id)
 WHERE external_id IS NOT NULL;
+
+CREATE INDEX vault_documents_by_id ON vault_documents (org_id, id) WHERE status <> 'deleted';
 
 CREATE INDEX vault_documents_by_name ON vault_documents (org_id, coalesce(folder_id, ''), name_key, id)
 WHERE status <> 'deleted';
@@ -2422,9 +2443,14 @@ WHERE deleted_at IS NOT NULL;
 
 CREATE INDEX vault_documents_in_trash ON vault_documents (org_id, id) WHERE status = 'deleted';
 
+CREATE INDEX vault_documents_of_contract ON vault_documents (org_id, contract_id, id)
+WHERE contract_id IS NOT NULL AND status <> 'deleted';
+
 CREATE INDEX vault_documents_of_folder ON vault_documents (folder_id) WHERE folder_id IS NOT NULL;
 
-CREATE INDEX vault_documents_starred ON vault_documents (org_id, id) WHERE starred = 1 AND status <> 'deleted';
+CREATE INDEX vault_documents_starred ON vault_documents (org_id, starred, id) WHERE starred = 1 AND status <> 'deleted';
+
+CREATE INDEX vault_documents_to_come ON vault_documents (org_id, status, id) WHERE status = 'pending_upload';
 
 CREATE TABLE vault_folders (
     id TEXT PRIMARY KEY,

@@ -45,11 +45,11 @@ class Network:
         ]
 
 
-def opened(page: Page) -> Network:
-    """The page, drawn."""
+def opened(page: Page, url: str) -> Network:
+    """The page, drawn, at one of the daemon's addresses."""
     network = Network()
     network.watch(page)
-    page.goto("/docs")
+    page.goto(f"{url}/docs")
     expect(page.get_by_text(INTRODUCTION).first).to_be_visible()
     return network
 
@@ -71,7 +71,9 @@ def test_an_operation_is_found_read_and_tried(place: Place, visit: Visit) -> Non
     key = place.firm.key
     made = place.instance.do(place.firm.org_id, "crm.createLead", source="website", name="Priya Shah", status="new")
     page, _ = visit(viewport=DESK, color_scheme="light")
-    network = opened(page)
+    network = opened(page, place.url)
+    page.get_by_role("button", name="Open Group - CRM").click()
+    expect(page.get_by_role("link", name="List leads.").first).to_be_visible()
     creating = find(page, "create a lead", "/crm/createLead")
     shown = "Shell Curl"
     for option, name, sign in SAMPLES:
@@ -102,16 +104,18 @@ def test_an_operation_is_found_read_and_tried(place: Place, visit: Visit) -> Non
 
 
 def test_it_fits(place: Place, visit: Visit) -> None:
-    """On a phone, a tablet and a desk, in the light and in the dark."""
+    """On a phone, a tablet and a desk, in the light and in the dark; reached by another name, it calls that one."""
+    url = place.url.replace("localhost", "127.0.0.1")
     page, _ = visit(viewport=PHONE, color_scheme="light")
-    network = opened(page)
+    network = opened(page, url)
+    expect(page.get_by_text(f"{url}/api/rpc", exact=True).first).to_be_visible()
     expect(page.get_by_text("Drawing it takes")).to_have_count(0)
     take = Camera(page)
     take("docs")
     page.emulate_media(color_scheme="dark")
     take("docs in the dark")
-    assert f"{place.url}/openapi.json" in [each.url for each in network.requests]
-    assert network.elsewhere(place.url) == []
+    assert f"{url}/openapi.json" in [each.url for each in network.requests]
+    assert network.elsewhere(url) == []
 
 
 def test_without_javascript_the_description_is_named(visit: Visit) -> None:

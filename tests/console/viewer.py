@@ -28,11 +28,10 @@ def parts_of(sources: list[str]) -> set[str]:
     return {matches[-1] for source in sources if (matches := _PART.findall(source))}
 
 
-def folder_of(modules: Path, part: str) -> Path | None:
-    """Where a part was installed; it may lie below the one that asks for it."""
-    return next(iter(sorted(modules.rglob(f"node_modules/{part}/package.json")) or [None]), None) or (
-        modules / part / "package.json" if (modules / part / "package.json").exists() else None
-    )
+def manifest_of(modules: Path, part: str) -> Path | None:
+    """What a part says of itself; it may lie below the one that asks for it. None: only the bundle has it."""
+    above = modules / part / "package.json"
+    return above if above.exists() else next(iter(sorted(modules.rglob(f"node_modules/{part}/package.json"))), None)
 
 
 def licence_of(folder: Path) -> tuple[str, str]:
@@ -50,13 +49,13 @@ def licences(modules: Path, parts: set[str]) -> Iterator[str]:
     of_text: dict[str, tuple[str, list[str]]] = {}
     by_name: dict[str, list[str]] = defaultdict(list)
     for part in sorted(parts):
-        manifest = folder_of(modules, part)
+        manifest = manifest_of(modules, part)
         if manifest is None:
-            by_name["MIT"].append(part)  # asked of the registry by hand for each version: today one, which is
+            by_name["MIT"].append(part)  # today unist-util-find-after alone, of which the registry says so
             continue
         package = json.loads(manifest.read_text("utf-8"))
         rights, text = licence_of(manifest.parent)
-        line = f"{part} {package['version']} ({package['license']}) {rights}".rstrip()
+        line = f"{part} ({package['license']}) {rights}".rstrip()
         if text:
             of_text.setdefault(re.sub(r"\W+", " ", text).lower(), (text, []))[1].append(line)
         else:

@@ -15,7 +15,7 @@ from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import DAY
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.importing.engine import open_importing
-from gatewayd.importing.parts import ImportParts
+from gatewayd.importing.parts import SIZES, ImportParts, Sizes
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.parsing.engine import open_parsing
 from gatewayd.parsing.parts import ParseParts
@@ -51,15 +51,17 @@ class Seeded(NamedTuple):
 
 
 @asynccontextmanager
-async def engines_of(api: TestedApi, directory: Path, engines: Engines) -> AsyncIterator[None]:
-    """What rows of kind `call` are given."""
+async def engines_of(api: TestedApi, directory: Path, engines: Engines, sizes: Sizes = SIZES) -> AsyncIterator[None]:
+    """What rows of kind `call` are given. `sizes` are those of imports."""
     settings = TaxSettings(mode="sandbox", fraud_headers="off")
     engines.prices, engines.bundles = PriceImporting(api.store, read_inline, 1 << 20), Bundles(api.store, directory)
     engines.event_log = EventLog(api.store, 90 * DAY)
     blobs = Blobs(directory)
     reading = ParseParts(store=api.store, blobs=blobs, reader=FakeReader(), log=ImportLog())
     engines.search = Search(SearchParts(store=api.store, embedder=NoEmbedder("there is none"), log=ImportLog()))
-    parts = ImportParts(store=api.store, directory=directory, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20)
+    parts = ImportParts(
+        store=api.store, directory=directory, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20, sizes=sizes
+    )
     async with (
         engine.open_tax(api.store, settings, api.clock, TaxLog(), "gatewayd/test") as engines.tax,
         open_importing(parts) as engines.importing,

@@ -24,11 +24,13 @@ _MAKES_ANOTHER: Final = "it makes another resource, whose version nobody has rea
 _OF_THE_AUTHORITY: Final = "the tax authority's own name, which is passed on"
 _STATE_SAYS_IT: Final = "only its state changes it, and another state is refused"
 _SOME_OF_THEM: Final = "some of the documents that `vault.getOrganizationDocuments` filters by it"
-STATES: Final = "Archived|Closed|Former|Retired|Reversed|Superseded"
+STATES: Final = "Archived|Closed|Deleted|Former|Retired|Reversed|Superseded"
 """In which rows are that a list may leave out."""
 OTHER_WORDS: Final[Mapping[tuple[str, str], str]] = {
     ("webhooks.listDeliveries", "id"): "Spec §4 Webhooks",
+    ("webhooks.get", "id"): "below the path that Spec §4 Webhooks gives",
     ("banking.listAllocations", "includeTotals"): "it adds to the answer, and hides no rows",
+    ("vault.getFolder", "includeCounts"): "it adds to the answer, and hides no rows",
     ("vault.getFolders", "includeCounts"): "it adds to the answer, and hides no rows",
     ("assets.importTransactions", "expectedVersion"): _MAKES_ANOTHER,
     ("banking.importStatement", "expectedVersion"): _MAKES_ANOTHER,

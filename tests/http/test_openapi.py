@@ -186,7 +186,7 @@ def test_names_of_components_are_identifiers() -> None:
     names = DOCUMENT["components"]["schemas"]
     assert [name for name in names if not re.fullmatch("[A-Z][A-Za-z0-9]*", name)] == []
     assert "Client" not in names  # generated clients have a class of that name
-    assert {"InvoicePage", "LeadStatus", "EventName", "BankAccountType"} <= names.keys()
+    assert {"InvoicePage", "LeadStatus", "EventKind", "BankAccountType"} <= names.keys()
 
 
 def every_schema(part: object) -> Iterator[dict[str, Any]]:

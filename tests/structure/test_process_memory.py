@@ -71,6 +71,7 @@ DISPENSABLE = {
     "Exchanges._rates": "what one answer looked up",
     "Router.ready": "made at the start",
     "Routes._fixed": "made from the rows at the start",
+    "Routes._templates": "made from the rows at the start",
     "_Node.literal": "made from the rows at the start",
     "_Node.routes": "made from the rows at the start",
     "Operation.example": "written in the row",

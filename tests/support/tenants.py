@@ -49,10 +49,10 @@ def _add_tenant(tx: WriteTx, number: int, urls: Sequence[str]) -> Tenant:
     return Tenant(org.id, key.key, tuple(subscribe(tx, org.id, url) for url in urls))
 
 
-def subscribe(tx: WriteTx, org_id: str, url: str) -> str:
-    """Subscribe a receiver on loopback to leads; returns the subscription's id."""
+def subscribe(tx: WriteTx, org_id: str, url: str, kind: str = KIND) -> str:
+    """Subscribe a receiver on loopback, to leads by default; returns the subscription's id."""
     tx.bind(org_id)
-    request = CreateSubscription(url=url, events=[KIND])
+    request = CreateSubscription(url=url, events=[kind])
     made = subscriptions.create_subscription(tx, operator_of(org_id), request, policy=LOOPBACK_POLICY)
     return made.id
 

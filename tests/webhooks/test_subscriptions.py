@@ -20,6 +20,7 @@ from gatewayd.webhooks.subscribers import subscriptions
 from gatewayd.webhooks.subscribers.subscription_shapes import (
     CreatedSubscription,
     CreateSubscription,
+    GetSubscription,
     ListSubscriptions,
     Removed,
     RemoveSubscription,
@@ -496,6 +497,7 @@ def test_the_rows_are_those_of_the_specification() -> None:
         "webhooks.update",
     ]
     assert sorted(row.id for row in rows.values() if row.extension) == [
+        "webhooks.get",
         "webhooks.getDelivery",
         "webhooks.recover",
         "webhooks.resendDelivery",
@@ -526,3 +528,20 @@ def test_handlers_of_two_policies_do_not_know_each_other(store: MemoryStore) -> 
     with pytest.raises(Problem):
         store.write(lambda tx: strict_create(tx, caller, request), org_id)
     assert store.write(lambda tx: open_create(tx, caller, request), org_id).url == "https://127.0.0.1/"
+
+
+def test_a_subscription_is_read_by_its_id_without_its_secret(store: MemoryStore) -> None:
+    org_id, other = store.org(), store.org("Other Ltd")
+    request = GetSubscription(id=subscribe(store, org_id, URL).id)
+    answer = store.read(lambda tx: subscriptions.get_subscription(tx, make_caller(org_id), request), org_id)
+    assert shown(answer) == listed(store, org_id)
+    with pytest.raises(Problem, match="not_found"):
+        store.read(lambda tx: subscriptions.get_subscription(tx, make_caller(other), request), other)
+
+
+def test_those_that_are_enabled_or_not_are_listed(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = {enabled: subscribe(store, org_id, URL, enabled=enabled).id for enabled in (True, False)}
+    for enabled, subscription_id in made.items():
+        (item,) = items(store, org_id, ListSubscriptions(enabled=enabled))
+        assert msgspec.json.decode(item)["id"] == subscription_id

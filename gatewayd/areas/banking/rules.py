@@ -69,6 +69,13 @@ class ListRules(SyncRequest, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+class GetRule(Request, frozen=True, kw_only=True):
+    """Which rule."""
+
+    rule_id: Id
+    """Which rule."""
+
+
 @updates(CreateRule, of=AllocationRule)
 class UpdateRule(Request, frozen=True, kw_only=True):
     """The fields to change. Conditions and outcome are each given whole."""
@@ -169,6 +176,11 @@ def list_rules(tx: ReadTx, caller: Caller, request: ListRules) -> Listing[Alloca
         "external_id = :external_id": request.external_id,
     }
     return table_page(tx, request, RULES, filters)
+
+
+def get_rule(tx: ReadTx, caller: Caller, request: GetRule) -> AllocationRule:
+    """Get one rule of allocation."""
+    return RULES.get(tx, request.rule_id)
 
 
 def update_rule(tx: WriteTx, caller: Caller, request: UpdateRule) -> AllocationRule:
@@ -373,6 +385,18 @@ OPERATIONS = (
         handler=list_rules,
         extension=True,
         example={"enabled": True, "limit": 20},
+    ),
+    Operation(
+        id="banking.getRule",
+        kind="read",
+        method="GET",
+        path="/allocations/rules/:ruleId",
+        scopes=("accounting:read",),
+        request=GetRule,
+        response=AllocationRule,
+        handler=get_rule,
+        extension=True,
+        example={"ruleId": "rule_01k0000000000000000000000a"},
     ),
     Operation(
         id="banking.updateRule",

@@ -55,6 +55,12 @@ class CreateLead(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+class GetLead(Request, frozen=True, kw_only=True):
+    """Which lead."""
+
+    id: Id
+
+
 class ListLeads(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
@@ -73,6 +79,11 @@ def create_lead(tx: WriteTx, caller: Caller, request: CreateLead) -> Lead:
     lead = LEADS.insert(tx, LEADS.new(tx, request))
     events.append(tx, "lead.created", {"lead_id": lead.id, "source": lead.source, "status": lead.status})
     return lead
+
+
+def get_lead(tx: ReadTx, caller: Caller, request: GetLead) -> Lead:
+    """Get one lead."""
+    return LEADS.get(tx, request.id)
 
 
 def list_leads(tx: ReadTx, caller: Caller, request: ListLeads) -> Listing[Lead]:
@@ -104,6 +115,18 @@ OPERATIONS = (
             "company": "Shah Interiors",
             "status": "new",
         },
+    ),
+    Operation(
+        id="crm.getLead",
+        kind="read",
+        method="GET",
+        path="/crm/getLead",
+        scopes=("crm:read",),
+        request=GetLead,
+        response=Lead,
+        handler=get_lead,
+        extension=True,
+        example={"id": "lead_01k0000000000000000000000a"},
     ),
     Operation(
         id="crm.listLeads",

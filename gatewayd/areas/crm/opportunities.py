@@ -82,6 +82,12 @@ class MoveOpportunity(Request, frozen=True, kw_only=True):
     expected_version: Version | None = None
 
 
+class GetOpportunity(Request, frozen=True, kw_only=True):
+    """Which opportunity."""
+
+    id: Id
+
+
 class ListOpportunities(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
@@ -128,6 +134,11 @@ def move_opportunity(tx: WriteTx, caller: Caller, request: MoveOpportunity) -> O
     return after
 
 
+def get_opportunity(tx: ReadTx, caller: Caller, request: GetOpportunity) -> Opportunity:
+    """Get one opportunity."""
+    return OPPORTUNITIES.get(tx, request.id)
+
+
 def list_opportunities(tx: ReadTx, caller: Caller, request: ListOpportunities) -> Listing[Opportunity]:
     """List opportunities."""
     filters = {
@@ -165,6 +176,18 @@ OPERATIONS = (
         errors=("version_conflict",),
         extension=True,
         example={"id": "opp_01k0000000000000000000000a", "stage": "won"},
+    ),
+    Operation(
+        id="crm.getOpportunity",
+        kind="read",
+        method="GET",
+        path="/crm/getOpportunity",
+        scopes=("crm:read",),
+        request=GetOpportunity,
+        response=Opportunity,
+        handler=get_opportunity,
+        extension=True,
+        example={"id": "opp_01k0000000000000000000000a"},
     ),
     Operation(
         id="crm.listOpportunities",

@@ -7,7 +7,7 @@ from msgspec import Meta, field
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage, SyncRequest
-from gatewayd.contract.wire import Amount, Date, Id, Response, encode
+from gatewayd.contract.wire import Amount, Date, ExternalId, Id, Response, encode
 from gatewayd.errors import invalid_field
 from gatewayd.ledger.allocating import allocation_pages, lets
 from gatewayd.ledger.allocating.allocation_pages import CurrencyTotal, Filters
@@ -24,8 +24,8 @@ Categories = Annotated[list[Category], Meta(min_length=1, max_length=40)]
 
 
 class ListLinkedTransactions(SyncRequest, frozen=True, kw_only=True):
-    """Filters of the list. Without `propertyId`, `unitId`, `tenancyId` or `businessId` it is the money of all
-    properties."""
+    """Filters of the list. Without `propertyId`, `unitId`, `tenancyId`, `mortgageId` or `businessId` it is the money of
+    all properties."""
 
     property_id: Id | None = None
     """Only what names this property."""
@@ -33,6 +33,9 @@ class ListLinkedTransactions(SyncRequest, frozen=True, kw_only=True):
     """Only what names this unit."""
     tenancy_id: Id | None = None
     """Only what names this tenancy."""
+    mortgage_id: Id | None = None
+    """Only payments of this mortgage."""
+    external_id: ExternalId | None = None
     business_id: Id | None = None
     """Only what is of this business, also what names no property."""
     category: Categories | None = None
@@ -97,11 +100,13 @@ def _filters(request: ListLinkedTransactions) -> dict[str, object]:
         "property_id": request.property_id,
         "unit_id": request.unit_id,
         "tenancy_id": request.tenancy_id,
+        "mortgage_id": request.mortgage_id,
         "business_id": request.business_id,
     }
     filters = allocation_pages.filters_of(
         **named,
         of_lets=True if all(id_ is None for id_ in named.values()) else None,
+        external_id=request.external_id,
         direction=request.direction,
         from_date=first,
         to_date=last,

@@ -14,7 +14,7 @@ from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, fill, next_cursor
+from gatewayd.contract.pages import MAX_KEY, Listing, SyncPage, SyncRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import (
     Amount,
     AmountText,
@@ -30,6 +30,7 @@ from gatewayd.contract.wire import (
 )
 from gatewayd.errors import FieldError, invalid, invalid_field
 from gatewayd.ledger import references
+from gatewayd.ledger.lists import table_page
 from gatewayd.ledger.references import Reference
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -68,15 +69,22 @@ class PropertyValuation(Response, frozen=True, kw_only=True):
     version: int
 
 
-class ListPropertyValuations(PageRequest, frozen=True, kw_only=True):
-    """The valuations of a property."""
+class ListPropertyValuations(SyncRequest, frozen=True, kw_only=True):
+    """The valuations of a property, or of all."""
 
-    property_id: Id
+    property_id: Id | None = None
+    """The property that was valued. Left out: all of them."""
     from_date: Date | None = None
     """The first day of valuations, inclusive."""
     to_date: Date | None = None
     """The last day of valuations, inclusive."""
     external_id: ExternalId | None = None
+
+
+class GetPropertyValuation(Request, frozen=True, kw_only=True):
+    """Which valuation."""
+
+    id: Id
 
 
 class CreatePropertyValuation(Request, frozen=True, kw_only=True):
@@ -123,16 +131,21 @@ def latest(tx: ReadTx, property_id: str) -> PropertyValuation | None:
 
 def latest_first(tx: ReadTx, request: ListPropertyValuations, place: Place | None) -> Iterator[PropertyValuation]:
     """What a page may hold, and one more; None: from the latest on."""
-    named = {
-        "valuation_date >= :from_date": request.from_date and request.from_date.isoformat(),
-        "external_id = :external_id": request.external_id,
-    }
-    in_force = {condition: value for condition, value in named.items() if value is not None}
+    in_force = {condition: value for condition, value in _filters(request).items() if value is not None}
     values = {condition.rpartition(":")[2]: value for condition, value in in_force.items()}
     if place is None:
         place = Place() if request.to_date is None else Place(date=request.to_date.isoformat())
-    sql = " AND ".join([_SELECT_OF_PROPERTY, *in_force])
-    return _read_valuations(tx, sql, place, {**values, "property_id": request.property_id, "count": request.limit + 1})
+    sql = " AND ".join([VALUATIONS.select, *in_force])
+    return _read_valuations(tx, sql, place, {**values, "count": request.limit + 1})
+
+
+def _filters(request: ListPropertyValuations) -> dict[str, object]:
+    """Each condition with the value of the parameter that it ends with; None: it is not asked for."""
+    return {
+        "property_id = :property_id": request.property_id,
+        "valuation_date >= :from_date": request.from_date and request.from_date.isoformat(),
+        "external_id = :external_id": request.external_id,
+    }
 
 
 def _read_valuations(tx: ReadTx, sql: str, place: Place, values: dict[str, object]) -> Iterator[PropertyValuation]:
@@ -141,12 +154,15 @@ def _read_valuations(tx: ReadTx, sql: str, place: Place, values: dict[str, objec
 
 
 def list_property_valuations(tx: ReadTx, caller: Caller, request: ListPropertyValuations) -> Listing[PropertyValuation]:
-    """List the valuations of a property, latest day first."""
+    """List the valuations of a property, or of all, latest day first, or in the order of change with `updatedSince`."""
     errors = [*references.unknown(tx, [Reference("propertyId", "property", request.property_id)])]
     if request.from_date and request.to_date and request.to_date < request.from_date:
         errors.append(FieldError("toDate", "date_order", "It is before fromDate: expected that day or a later one."))
     if errors:
         raise invalid(*errors)
+    if request.updated_since is not None:
+        until = request.to_date and request.to_date.isoformat()
+        return table_page(tx, request, VALUATIONS, {**_filters(request), "valuation_date <= :to_date": until})
     items: list[bytes] = []
 
     def size(row: PropertyValuation) -> int:
@@ -158,6 +174,11 @@ def list_property_valuations(tx: ReadTx, caller: Caller, request: ListPropertyVa
     taken, more = fill(valuations, request.limit, size)
     cursor = next_cursor(request, (taken[-1].valuation_date, taken[-1].id)) if more else None
     return Listing.of(items[: len(taken)], cursor)
+
+
+def get_property_valuation(tx: ReadTx, caller: Caller, request: GetPropertyValuation) -> PropertyValuation:
+    """Get one valuation of a property."""
+    return VALUATIONS.get(tx, request.id)
 
 
 def create_property_valuation(tx: WriteTx, caller: Caller, request: CreatePropertyValuation) -> PropertyValuation:
@@ -194,10 +215,22 @@ OPERATIONS = (
         path="/landlord/listPropertyValuations",
         scopes=("accounting:read",),
         request=ListPropertyValuations,
-        response=Page[PropertyValuation],
+        response=SyncPage[PropertyValuation],
         handler=list_property_valuations,
         errors=("date_order", "unknown_reference"),
         example={"propertyId": "prop_01k0000000000000000000000a", "fromDate": "2024-01-01", "limit": 20},
+    ),
+    Operation(
+        id="landlord.getPropertyValuation",
+        kind="read",
+        method="GET",
+        path="/landlord/getPropertyValuation",
+        scopes=("accounting:read",),
+        request=GetPropertyValuation,
+        response=PropertyValuation,
+        handler=get_property_valuation,
+        extension=True,
+        example={"id": "val_01k0000000000000000000000a"},
     ),
     Operation(
         id="landlord.createPropertyValuation",

@@ -35,6 +35,14 @@ class ListFeeds(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
     external_id: ExternalId | None = None
+    legal_entity_id: Id | None = None
+    """Only those of this legal entity's deadlines, without those of all."""
+
+
+class GetFeed(Request, frozen=True, kw_only=True):
+    """Which feed."""
+
+    id: Id
 
 
 class RevokeFeed(Request, frozen=True, kw_only=True):
@@ -65,12 +73,21 @@ def create_feed(tx: WriteTx, caller: Caller, request: CreateFeed, *, public_url:
 
 def list_feeds(tx: ReadTx, caller: Caller, request: ListFeeds) -> Listing[CalendarFeed]:
     """List calendar feeds, revoked ones too; their addresses are never in it."""
-    table, filters = CALENDAR_FEEDS, {"external_id = :external_id": request.external_id}
+    table = CALENDAR_FEEDS
+    filters = {
+        "external_id = :external_id": request.external_id,
+        "legal_entity_id = :legal_entity_id": request.legal_entity_id,
+    }
 
     def item(row: Row) -> bytes:
         return encode(project(table.read(tx, row), CalendarFeed))
 
     return sync_page(tx, request, Source(table, [table.select]), filters, item)
+
+
+def get_feed(tx: ReadTx, caller: Caller, request: GetFeed) -> CalendarFeed:
+    """Get one calendar feed, revoked or not; its address is never in it."""
+    return project(CALENDAR_FEEDS.get(tx, request.id), CalendarFeed)
 
 
 def revoke_feed(tx: WriteTx, caller: Caller, request: RevokeFeed) -> CalendarFeed:
@@ -104,6 +121,18 @@ OPERATIONS = (
         handler=list_feeds,
         extension=True,
         example={"limit": 20},
+    ),
+    Operation(
+        id="obligations.getFeed",
+        kind="read",
+        method="GET",
+        path="/obligations/feeds/get",
+        scopes=("periods:read",),
+        request=GetFeed,
+        response=CalendarFeed,
+        handler=get_feed,
+        extension=True,
+        example={"id": "cal_01k0000000000000000000000a"},
     ),
     Operation(
         id="obligations.revokeFeed",

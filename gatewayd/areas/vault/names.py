@@ -1,7 +1,7 @@
 """Names of folders and documents: what they may be, and when two are the same one. Pure."""
 
 import unicodedata
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import Meta
 
@@ -17,6 +17,8 @@ VaultName = Annotated[
     ),
 ]
 """The name of a folder or a document, as people see it."""
+TOP: Final = "root"
+"""What stands for a folder where those at the top are asked for."""
 
 
 def name_key(name: str) -> str:

@@ -29,6 +29,8 @@ _CONDITIONS: Mapping[str, str] = {
     "property_id": "property_id = :property_id",
     "unit_id": "unit_id = :unit_id",
     "tenancy_id": "tenancy_id = :tenancy_id",
+    "mortgage_id": "mortgage_id = :mortgage_id",
+    "rule_id": "rule_id = :rule_id",
     "category": "category = :category",
     "direction": "direction = :direction",
     "matched_by": "matched_by = :matched_by",
@@ -37,7 +39,9 @@ _CONDITIONS: Mapping[str, str] = {
     "of_lets": "property_id IS NOT NULL",
 }
 """The condition of each filter, by name. `of_lets` has no parameter: that it is among the filters is enough."""
-_NARROW = frozenset({"bank_transaction_id", "invoice_id", "property_id", "unit_id", "tenancy_id"})
+_NARROW = frozenset(
+    {"bank_transaction_id", "invoice_id", "property_id", "unit_id", "tenancy_id", "mortgage_id", "rule_id"}
+)
 _BESIDE_NARROW: Mapping[str, str] = {
     "category": "coalesce(category, '') = :category",
     "direction": "coalesce(direction, '') = :direction",

@@ -85,6 +85,14 @@ _SELECT_ALIKE = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
 ORDER BY id LIMIT 1"""
 
 
+_TOUCH = "UPDATE periods SET updated_at = :updated_at WHERE org_id = :org_id AND id = :id"
+
+
+def touch(tx: WriteTx, period_id: str) -> None:
+    """Let who follows changes learn that a period has other obligations."""
+    tx.run(_TOUCH, id=period_id, updated_at=tx.updated_at)
+
+
 def key_of(row: PeriodRow) -> PeriodKey:
     """What tells it from the other periods of its entity."""
     return PeriodKey(row.type, row.business_id, row.end_date)

@@ -8,10 +8,11 @@ told to begin anew.
 from collections.abc import Sequence
 from typing import Final
 
-from gatewayd.clock import DAY, Instant
+from gatewayd.clock import DAY, SECOND, Instant
 from gatewayd.store.transactions import ReadTx, Row, WriteTx
 
 KEPT: Final = 90 * DAY
+MILLISECOND: Final = SECOND // 1_000
 FORGOTTEN_AT_ONCE: Final = 1_000  # Chosen: rows of one transaction
 
 _KEEP = """
@@ -24,7 +25,7 @@ ORDER BY removed_at, id LIMIT :count
 """
 _SELECT_LOST = """
 SELECT 1 FROM removals_forgotten WHERE org_id = :org_id AND resource = :resource AND latest > :since
-UNION ALL SELECT 1 FROM restores WHERE restored_at > :since AND backup_made_at < :since
+UNION ALL SELECT 1 FROM restores WHERE restored_at >= :since AND backup_made_at <= :read_to
 LIMIT 1
 """
 _SELECT_CREATED = "SELECT created_at FROM organizations WHERE id = :org_id"
@@ -60,12 +61,25 @@ def behind(tx: ReadTx, resource: str, key: tuple[int, str], count: int) -> list[
     return tx.rows(_SELECT_BEHIND, resource=resource, after_at=key[0], after_id=key[1], count=count)
 
 
-def is_lost(tx: ReadTx, resource: str, since: Instant) -> bool:
-    """Whether something may have become of a list since an instant that nobody can tell any more.
+def is_lost(tx: ReadTx, resource: str, since: Instant, read_to: Instant, began: Instant | None) -> bool:
+    """Whether something may have become of a list that nobody can tell any more.
 
-    Nothing is lost to who begins before the organization was made, as a first copy does.
+    It is asked for since an instant, and was read up to another, on pages of which the first was answered when it
+    `began`; None: that is not known, or there was none yet. Nothing is lost to who begins before the organization was
+    made, as a first copy does: what was deleted before it began was on none of its pages.
     """
-    return tx.row(_SELECT_LOST, resource=resource, since=since) is not None and since > tx.value(_SELECT_CREATED)
+    created: int = tx.value(_SELECT_CREATED)
+    told_to = _told_to(read_to)
+    if told_to < created:
+        return False
+    if began is not None and _told_to(since) < created:
+        told_to = max(told_to, began)
+    return tx.row(_SELECT_LOST, resource=resource, since=told_to, read_to=read_to) is not None
+
+
+def _told_to(instant: Instant) -> int:
+    """Up to when everything was told to whoever names an instant: answers round down to the millisecond."""
+    return instant if instant % MILLISECOND else instant + MILLISECOND - 1
 
 
 def forget_some(tx: WriteTx, before: Instant) -> int:

@@ -117,7 +117,7 @@ def authority_target(endpoint: Endpoint, values: Mapping[str, str]) -> Target:
         if not values.get(name)
     ]
     errors += [
-        FieldError(name, "invalid_format", "The value does not have the expected form.")
+        FieldError(name, "invalid_format", "Expected 1 to 64 letters, digits or #, _ and -.")
         for name in endpoint.segments
         if values.get(name) and not _SEGMENT.fullmatch(values[name])
     ]

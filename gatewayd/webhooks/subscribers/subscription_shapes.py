@@ -88,6 +88,14 @@ class ListSubscriptions(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
     external_id: ExternalId | None = None
+    enabled: bool | None = None
+    """True: only those that events are sent to; false: only those that are disabled."""
+
+
+class GetSubscription(Request, frozen=True, kw_only=True):
+    """Which subscription."""
+
+    id: Id
 
 
 class CreateSubscription(Request, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ from gatewayd.webhooks.subscribers.subscription_shapes import (
     CreatedSubscription,
     CreateSubscription,
     DisabledReason,
+    GetSubscription,
     ListSubscriptions,
     Removed,
     RemoveSubscription,
@@ -65,20 +66,22 @@ SUBSCRIPTIONS: Final = RemovableTable(
 _COUNT = "SELECT COUNT(*) FROM webhook_subscriptions WHERE org_id = :org_id"
 _AT_ADDRESS = "WHERE org_id = :org_id AND id = :id AND url = :url AND enabled = 1"
 _DISABLE = f"""
-UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = :reason, disabled_at = :now, updated_at = :now,
+UPDATE webhook_subscriptions SET enabled = 0, disabled_reason = :reason, disabled_at = :now, updated_at = :updated_at,
     version = version + 1
 {_AT_ADDRESS} AND (CAST(:failing_upto AS BIGINT) IS NULL OR failing_since <= :failing_upto)
 """
 # Chosen: what is recorded of a receiver's health is no change that a caller's `expectedVersion` could run into.
 _MARK_FAILING = f"""
-UPDATE webhook_subscriptions SET failing_since = :at {_AT_ADDRESS} AND (failing_since IS NULL OR failing_since > :at)
+UPDATE webhook_subscriptions SET failing_since = :at, updated_at = :updated_at
+{_AT_ADDRESS} AND (failing_since IS NULL OR failing_since > :at)
 """
 _MARK_WARNED = f"""
-UPDATE webhook_subscriptions SET failing_told_at = :at
+UPDATE webhook_subscriptions SET failing_told_at = :at, updated_at = :updated_at
 {_AT_ADDRESS} AND failing_since IS NOT NULL AND failing_told_at IS NULL
 """
 _CLEAR_FAILING = f"""
-UPDATE webhook_subscriptions SET failing_since = NULL, failing_told_at = NULL {_AT_ADDRESS}
+UPDATE webhook_subscriptions SET failing_since = NULL, failing_told_at = NULL, updated_at = :updated_at
+{_AT_ADDRESS}
 """
 
 
@@ -88,8 +91,17 @@ def list_subscriptions(tx: ReadTx, caller: Caller, request: ListSubscriptions) -
     def render(row: Row) -> bytes:
         return encode(Subscription(**_shown(SUBSCRIPTIONS.read(tx, row), tx.now)))
 
-    filters = {"external_id = :external_id": request.external_id}
+    filters = {
+        "enabled = 1": request.enabled or None,
+        "enabled = 0": True if request.enabled is False else None,
+        "external_id = :external_id": request.external_id,
+    }
     return sync_page(tx, request, Source(SUBSCRIPTIONS, [SUBSCRIPTIONS.select]), filters, render)
+
+
+def get_subscription(tx: ReadTx, caller: Caller, request: GetSubscription) -> Subscription:
+    """Get one webhook subscription; its secret is never in it."""
+    return Subscription(**_shown(SUBSCRIPTIONS.get(tx, request.id), tx.now))
 
 
 def create_subscription(
@@ -176,22 +188,23 @@ def disable(tx: WriteTx, address: Address, reason: DisabledReason, failing_upto:
 
     False where it has not, or where the subscription was changed meanwhile.
     """
-    return tx.run(_DISABLE, **address._asdict(), reason=reason, failing_upto=failing_upto) == 1
+    values = {"reason": reason, "failing_upto": failing_upto, "updated_at": tx.updated_at}
+    return tx.run(_DISABLE, **address._asdict(), **values) == 1
 
 
 def mark_failing(tx: WriteTx, address: Address, at: Instant) -> None:
     """Record the first failed attempt after a success; later ones change nothing."""
-    tx.run(_MARK_FAILING, **address._asdict(), at=at)
+    tx.run(_MARK_FAILING, **address._asdict(), at=at, updated_at=tx.updated_at)
 
 
 def mark_warned(tx: WriteTx, address: Address, at: Instant) -> bool:
     """Record that the operator is told now; False where that was done before, or the receiver no longer fails."""
-    return tx.run(_MARK_WARNED, **address._asdict(), at=at) == 1
+    return tx.run(_MARK_WARNED, **address._asdict(), at=at, updated_at=tx.updated_at) == 1
 
 
 def clear_failing(tx: WriteTx, address: Address) -> None:
     """Record that an attempt succeeded."""
-    tx.run(_CLEAR_FAILING, **address._asdict())
+    tx.run(_CLEAR_FAILING, **address._asdict(), updated_at=tx.updated_at)
 
 
 def check_enabled(stored: SubscriptionRow) -> None:
@@ -267,6 +280,18 @@ OPERATIONS = (
         response=SyncPage[Subscription],
         handler=list_subscriptions,
         example={"limit": 50},
+    ),
+    Operation(
+        id="webhooks.get",
+        kind="read",
+        method="GET",
+        path="/webhooks/subscriptions/:id",
+        scopes=("webhooks:read",),
+        request=GetSubscription,
+        response=Subscription,
+        handler=get_subscription,
+        extension=True,
+        example={"id": "wsub_01k0000000000000000000000a"},
     ),
     Operation(
         id="webhooks.create",

@@ -22,7 +22,6 @@ NAMES: Final = (*EVENT_KINDS, *WILDCARDS)
 EventName = Annotated[
     str,
     Meta(
-        title="EventName",
         description="An event kind, or a pattern that stands for several: `invoice.*` all of a resource, "
         "`accounting.*` all of an area, `*` all there are and those to come. `events.listKinds` tells what each means.",
         examples=["lead.created"],

@@ -18,6 +18,7 @@ from gatewayd.errors import Problem
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 from tests.areas.accounting.books import DECODERS, Books, Json
+from tests.support.plans import plan_of
 from tests.support.store import MemoryStore
 
 
@@ -360,3 +361,12 @@ def _check_balance(tx: ReadTx, invoice_id: str) -> None:
     if row.status == "part_paid":
         assert row.balance_due > nothing
         assert row.paid_total + row.credited_total > nothing
+
+
+def test_the_credit_notes_of_an_invoice(books: Books) -> None:
+    first, second = books.invoice(), books.invoice()
+    notes = [books.credit(invoice["id"])["id"] for invoice in (first, second)]
+    assert ids(books, f"creditsInvoiceId={first['id']}") == notes[:1]
+    assert ids(books, f"creditsInvoiceId={second['id']}&status=draft") == []
+    plans = plan_of(books, "listInvoices", "creditsInvoiceId=x")
+    assert any("USING INDEX invoices_credits_by_id " in step for step in plans), plans

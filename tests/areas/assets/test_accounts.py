@@ -156,6 +156,7 @@ def test_the_list_is_filtered_and_an_old_version_refused(shelves: Shelves) -> No
     assert listed(f"portfolioId={portfolio['id']}") == [general["id"], isa["id"]]
     assert listed(f"legalEntityId={portfolio['legalEntityId']}&taxWrapper=isa") == [isa["id"]]
     assert listed("type=savings&status=open") == [isa["id"]]
+    assert listed("bankAccountId=bac_none") == []
     assert listed("status=closed") == []
     with pytest.raises(Problem) as caught:
         shelves.post("updateAccount", id=isa["id"], expectedVersion=2)

@@ -48,6 +48,7 @@ def test_another_bank_account_is_its_owners_too(shelves: Shelves) -> None:
     )
     account = shelves.account(shelves.portfolio(owner)["id"])
     assert shelves.post("updateAccount", id=account["id"], bankAccountId=own)["bankAccountId"] == own
+    assert [row["id"] for row in shelves.get("listAccounts", f"bankAccountId={own}")[0]] == [account["id"]]
     with pytest.raises(Problem) as caught:
         shelves.post("updateAccount", id=account["id"], bankAccountId=foreign)
     assert fields_of(caught.value) == [("bankAccountId", "conflict")]

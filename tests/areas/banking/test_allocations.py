@@ -619,6 +619,10 @@ def test_totals_are_of_all_pages(trading: Trading) -> None:
         "businessId=x",
         "propertyId=x",
         "tenancyId=x",
+        "unitId=x",
+        "mortgageId=x",
+        "ruleId=x",
+        "ruleId=x&category=turnover&matchedBy=rule",
         "category=turnover",
         "direction=in",
         "matchedBy=rule",
@@ -648,6 +652,8 @@ def test_no_page_sorts_or_scans(trading: Trading, query: str) -> None:
         "direction": "allocations_by_direction",
         "matchedBy": "allocations_by_matching",
         "businessId": "allocations_by_business",
+        "mortgageId": "allocations_by_mortgage",
+        "ruleId": "allocations_by_rule",
         "updatedSince": "allocations_by_change",
     }
     assert all(index in plans[0] for name, index in indexed.items() if query.startswith(name)), plans

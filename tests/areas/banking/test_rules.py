@@ -326,3 +326,14 @@ def test_nothing_is_learned_from_few_or_from_doubt(trading: Trading) -> None:
     assert fields_of(refusal(matchKey="tesco stores", direction="in")) == [("matchKey", "conflict")]
     assert fields_of(refusal()) == [("matchKey", "required")]
     assert fields_of(refusal(bankTransactionId="btx_x")) == [("bankTransactionId", "unknown_reference")]
+
+
+def test_what_a_rule_decided_is_listed(trading: Trading) -> None:
+    made, other = rule(trading), rule(trading, {"text": "Shell"})
+    trading.line(trading.current, -1200)
+    (applied,) = apply(trading)
+    listed = [row["id"] for row in trading.walk("listAllocations", f"ruleId={made['id']}")]
+    assert listed == [applied["allocation"]["id"]]
+    assert trading.walk("listAllocations", f"ruleId={other['id']}") == []
+    trading.post("updateAllocation", allocationId=listed[0], description="Lunch")
+    assert trading.walk("listAllocations", f"ruleId={made['id']}") == []

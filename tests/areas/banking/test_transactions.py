@@ -122,6 +122,8 @@ def march(lines: Lines) -> Lines:
         ("unallocated=true", [4, 1, 2]),
         ("unallocated=false", [3]),
         ("updatedSince=2026-01-01T00:00:00Z", [1, 2, 3, 4]),
+        ("importId=imp_1", [4, 1, 3, 2]),
+        ("importId=imp_2", []),
     ],
 )
 def test_each_filter_finds_its_lines_in_its_order(march: Lines, query: str, found: list[int]) -> None:

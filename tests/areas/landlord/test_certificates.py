@@ -620,3 +620,19 @@ def test_a_property_shows_its_current_ones(premises: Premises) -> None:
         ("earlier", "valid"),
         ("pat", "expiring"),
     ]
+
+
+def test_those_of_a_tenancy_or_a_document_are_listed(premises: Premises) -> None:
+    home = premises.property()
+    tenancy_id = premises.tenancy(home)
+    body = {"propertyId": home, "issuedDate": "2026-03-10"}
+    theirs = premises.post("createCertificate", **body, type="gas_safety", tenancyId=tenancy_id)
+    premises.post("createCertificate", **body, type="epc")
+    assert premises.walk("listCertificates", f"tenancyId={tenancy_id}") == [theirs]
+    assert premises.walk("listCertificates", f"tenancyId={tenancy_id}&status=superseded") == []
+    assert premises.walk("listCertificates", "tenancyId=tcy_none") == []
+    assert premises.walk("listCertificates", "documentId=doc_none") == []
+    for path in ("tenancyId", "documentId"):
+        with pytest.raises(Problem) as caught:
+            premises.get("listCertificates", f"status=missing&{path}=x")
+        assert fields_of(caught.value) == [(path, "conflict")]

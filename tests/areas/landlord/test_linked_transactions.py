@@ -174,6 +174,8 @@ def test_another_organization_has_none_of_it(books: LetBooks, store: MemoryStore
         ("propertyId=x&direction=out&category=other", "allocations_by_property"),
         ("propertyId=x&unitId=x&direction=out", "allocations_by_unit"),
         ("unitId=x", "allocations_by_unit"),
+        ("mortgageId=x", "allocations_by_mortgage"),
+        ("externalId=x&direction=in", "allocations_by_external_id"),
         ("unitId=x&category=other&direction=out&fromDate=2026-01-01", "allocations_by_unit"),
         ("tenancyId=x", "allocations_by_tenancy"),
         ("tenancyId=x&category=periodAmount&direction=in", "allocations_by_tenancy"),

@@ -23,6 +23,7 @@ INDEXES = {
         "propertyId=prop_1&status=valid": "certificates_of_property_by_expiry",
         "unitId=unit_1": "certificates_of_property_by_id",
         "unitId=unit_1&status=expired": "certificates_of_property_by_expiry",
+        "tenancyId=tcy_1": "certificates_of_property_by_id",
         "type=epc": "certificates_by_type",
         "status=superseded": "certificates_superseded",
         "status=valid": "certificates_by_expiry",

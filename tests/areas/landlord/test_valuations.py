@@ -2,9 +2,11 @@
 
 import pytest
 
+from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
 from tests.areas.accounting.books import fields_of
 from tests.areas.landlord.lettings import Lettings
+from tests.support.plans import plan_of
 from tests.support.store import MemoryStore
 
 TODAY = "2026-11-20"
@@ -135,3 +137,42 @@ def test_who_follows_changes_learns_of_another_value(lettings: Lettings, store: 
     assert changed("2026-05-31") == []
     assert changed("2026-06-01") == [("2026-06-01", 1)]
     assert changed(TODAY) == [(TODAY, 1)]
+
+
+def test_those_of_all_properties_are_listed_and_followed(lettings: Lettings, store: MemoryStore) -> None:
+    home, other = lettings.property(), lettings.property()
+    made = {}
+    for place, day in ((home, "2026-03-01"), (other, "2026-05-01"), (home, "2026-04-01")):
+        store.clock.advance(SECOND)
+        made[day] = lettings.valuation(place["id"], day, "1", externalId=day)["id"]
+    march, may, april = made.values()
+    since = "updatedSince=2026-11-20T09:30:01.500Z"
+    for query, found in (
+        ("", [may, april, march]),
+        (f"propertyId={home['id']}", [april, march]),
+        ("fromDate=2026-04-01", [may, april]),
+        ("toDate=2026-04-01", [april, march]),
+        ("externalId=2026-05-01", [may]),
+        (since, [may, april]),
+        (f"{since}&propertyId={home['id']}", [april]),
+        (f"{since}&toDate=2026-04-01", [april]),
+        (f"{since}&fromDate=2026-05-01", [may]),
+    ):
+        for limit in (1, 2, 50):
+            walked = lettings.walk("listPropertyValuations", f"{query}&limit={limit}".lstrip("&"))
+            assert [row["id"] for row in walked] == found, query
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("", "property_valuations_by_date"),
+        ("propertyId={}", "property_valuations_of_property"),
+        ("updatedSince=2026-01-01T00:00:00Z", "property_valuations_by_change"),
+    ],
+)
+def test_a_page_comes_from_the_index_with_its_order(lettings: Lettings, query: str, index: str) -> None:
+    query = query.format(lettings.property()["id"])
+    steps = plan_of(lettings, "listPropertyValuations", query)
+    assert any(f"USING INDEX {index} " in step for step in steps), steps
+    assert not [step for step in steps if "TEMP B-TREE" in step or "SCAN property_valuations" in step], steps

@@ -144,3 +144,18 @@ def test_it_ends_somewhere_however_much_is_due(desk: Desk, monkeypatch: pytest.M
 def test_every_kind_has_a_title() -> None:
     kinds = feed_content.TITLES.keys()
     assert kinds == set(feed_content.ObligationKind.__args__)
+
+
+def test_a_feed_is_read_by_its_id_without_its_address(desk: Desk) -> None:
+    made = desk.do("obligations.createFeed", name="Phone")
+    answer = desk.ask("obligations.getFeed", f"id={made['id']}")
+    assert answer == {name: value for name, value in made.items() if name != "url"}
+    ended = desk.do("obligations.revokeFeed", id=made["id"])
+    assert desk.ask("obligations.getFeed", f"id={made['id']}") == ended
+
+
+def test_the_feeds_of_a_legal_entity_are_listed(desk: Desk) -> None:
+    desk.do("obligations.createFeed", name="All")
+    theirs = desk.do("obligations.createFeed", name="Theirs", legalEntityId=desk.person)
+    (listed,) = desk.ask("obligations.listFeeds", f"legalEntityId={desk.person}")["data"]
+    assert listed["id"] == theirs["id"]

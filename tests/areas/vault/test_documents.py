@@ -336,3 +336,14 @@ def test_a_file_is_named_as_long_as_any_document_has_it(cabinet: Cabinet) -> Non
         cabinet.post("deleteDocument", documentId=made["id"])
     cabinet.store.write(lambda tx: trash.purge_some(tx, Instant(cabinet.store.now() + DAY)))
     assert not cabinet.store.read(lambda tx: named_files.is_named(tx, PAPER))
+
+
+def test_a_document_in_the_trash_is_read_where_that_is_asked_for(cabinet: Cabinet) -> None:
+    document_id = cabinet.document()["id"]
+    cabinet.post("deleteDocument", documentId=document_id)
+    with pytest.raises(Problem, match="not_found"):
+        cabinet.one("getDocument", f"documentId={document_id}&includeDeleted=false")
+    answer = cabinet.one("getDocument", f"documentId={document_id}&includeDeleted=true")
+    assert [answer] == cabinet.walk("listTrash", "")
+    cabinet.post("restoreDocument", documentId=document_id)
+    assert cabinet.one("getDocument", f"documentId={document_id}&includeDeleted=true")["status"] == "uploaded"

@@ -190,3 +190,16 @@ def test_an_organization_has_ten_thousand_folders_at_most(cabinet: Cabinet) -> N
     with pytest.raises(Problem) as refused:
         cabinet.folder("one more")
     assert (refused.value.code, refused.value.extra["limit"]) == ("limit_reached", 10_000)
+
+
+def test_a_folder_is_read_by_its_id_with_counts_where_they_are_asked_for(cabinet: Cabinet) -> None:
+    outer = cabinet.folder("Outer")
+    inner = cabinet.folder("Inner", outer)
+    cabinet.document(folderId=inner)
+    for query in ("", "includeCounts=true"):
+        listed = {folder["id"]: folder for folder in cabinet.walk("getFolders", query)}
+        for folder_id in (outer, inner):
+            assert cabinet.one("getFolder", f"folderId={folder_id}&{query}".rstrip("&")) == listed[folder_id]
+    assert cabinet.one("getFolder", f"folderId={outer}&includeCounts=true")["totalDocumentCount"] == 1
+    with pytest.raises(Problem, match="not_found"):
+        Cabinet(cabinet.store).one("getFolder", f"folderId={outer}")

@@ -201,6 +201,8 @@ class ListInvoices(SyncRequest, frozen=True, kw_only=True):
     """Whom the invoices are made out to."""
     business_id: Id | None = None
     """The business that the invoices name."""
+    credits_invoice_id: Id | None = None
+    """Only credit notes of this invoice."""
     issue_date_from: Date | None = None
     """The earliest issue date."""
     issue_date_to: Date | None = None

@@ -41,6 +41,7 @@ def list_accounts(tx: ReadTx, caller: Caller, request: ListAssetAccounts) -> Lis
         "type = :type": request.type,
         "tax_wrapper = :tax_wrapper": request.tax_wrapper,
         "status = :status": request.status,
+        "bank_account_id = :bank_account_id": request.bank_account_id,
         "external_id = :external_id": request.external_id,
     }
     return sync_page(

@@ -56,6 +56,7 @@ class ListAssetAccounts(SyncRequest, frozen=True, kw_only=True):
     type: AssetAccountType | None = None
     tax_wrapper: TaxWrapper | None = None
     status: AssetAccountStatus | None = None
+    bank_account_id: Id | None = None
     external_id: ExternalId | None = None
 
 

@@ -12,6 +12,7 @@ from gatewayd.areas.assets.transactions.entering import Origin
 from gatewayd.areas.assets.transactions.shapes import (
     CreateTransaction,
     EnteredTransaction,
+    GetAssetTransaction,
     ListAssetTransactions,
     TransactionWarning,
 )
@@ -52,6 +53,11 @@ def list_transactions(tx: ReadTx, caller: Caller, request: ListAssetTransactions
     return _page(tx, request)
 
 
+def get_transaction(tx: ReadTx, caller: Caller, request: GetAssetTransaction) -> AssetTransaction:
+    """Get one transaction of an account with assets, reversed or not."""
+    return TRANSACTIONS.get(tx, request.id)
+
+
 def create_transaction(tx: WriteTx, caller: Caller, request: CreateTransaction) -> EnteredTransaction:
     """Enter a transaction of an account, or reverse one.
 
@@ -73,7 +79,8 @@ def create_transaction(tx: WriteTx, caller: Caller, request: CreateTransaction) 
 #
 # A page costs the same however many there are, because each filter has an index in the order of the list: an account, a
 # portfolio, a legal entity, an instrument, a source, and a type, which accounts and portfolios have apart too. Several
-# types are several lists, merged as they are read. What was reversed is passed over.
+# types are several lists, merged as they are read. What was reversed is passed over. What an import brought is found by
+# it, whatever else is asked for.
 
 
 def _page(tx: ReadTx, request: ListAssetTransactions) -> Listing[AssetTransaction]:
@@ -103,7 +110,7 @@ def _latest_trades(tx: ReadTx, request: ListAssetTransactions) -> Iterator[Asset
     values |= {"after_at": key[0], "after_id": key[1], "count": request.limit + 1}
     if not request.type:
         return _read_transactions(tx, sql + _LATEST, values)
-    of_type = f"{sql} AND type = :type{_LATEST}"
+    of_type = f"{sql} AND {_matching('type', request)}{_LATEST}"
     of_each = (_read_transactions(tx, of_type, {**values, "type": type_}) for type_ in set(request.type))
     return heapq.merge(*of_each, key=lambda row: (row.trade_date, row.id), reverse=True)
 
@@ -128,19 +135,22 @@ def _read_transactions(tx: ReadTx, sql: str, values: dict[str, object]) -> Itera
 
 def _filtered_select(request: ListAssetTransactions) -> tuple[str, dict[str, object]]:
     """The statement as far as the filters go, and the values that it names."""
+    wide = ("account_id", "portfolio_id", "legal_entity_id", "instrument_id", "source")
     named = {
-        "account_id = :account_id": request.account_id,
-        "portfolio_id = :portfolio_id": request.portfolio_id,
-        "legal_entity_id = :legal_entity_id": request.legal_entity_id,
-        "instrument_id = :instrument_id": request.instrument_id,
+        **{_matching(name, request): getattr(request, name) for name in wide},
+        "import_id = :import_id": request.import_id,
         "external_id = :external_id": request.external_id,
-        "source = :source": request.source,
         "trade_date >= :from_date": request.from_date and request.from_date.isoformat(),
         "trade_date <= :to_date": request.to_date and request.to_date.isoformat(),
     }
     conditions = {condition: value for condition, value in named.items() if value is not None}
     sql = " AND ".join([TRANSACTIONS.select, *conditions])
     return sql, {condition.rpartition(":")[2]: value for condition, value in conditions.items()}
+
+
+def _matching(name: str, request: ListAssetTransactions) -> str:
+    """The condition of a filter that leaves many. `coalesce` keeps its index out where an import is asked for."""
+    return f"{name} = :{name}" if request.import_id is None else f"coalesce({name}, '') = :{name}"
 
 
 # -- what was supposed because nobody told it
@@ -177,6 +187,18 @@ OPERATIONS = (
         handler=list_transactions,
         errors=("date_order",),
         example={"type": ["buy", "sell"], "fromDate": "2026-04-06", "limit": 100},
+    ),
+    Operation(
+        id="assets.getTransaction",
+        kind="read",
+        method="GET",
+        path="/assets/getTransaction",
+        scopes=("accounting:read",),
+        request=GetAssetTransaction,
+        response=AssetTransaction,
+        handler=get_transaction,
+        extension=True,
+        example={"id": "txn_01k0000000000000000000000a"},
     ),
     Operation(
         id="assets.createTransaction",

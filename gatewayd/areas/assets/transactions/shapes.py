@@ -101,6 +101,12 @@ class CreateTransaction(Request, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+class GetAssetTransaction(Request, frozen=True, kw_only=True):
+    """Which transaction."""
+
+    id: Id
+
+
 class ListAssetTransactions(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list: latest trade first, or in the order of change with `updatedSince`."""
 
@@ -115,6 +121,7 @@ class ListAssetTransactions(SyncRequest, frozen=True, kw_only=True):
     to_date: Date | None = None
     """Only trades of this day or earlier."""
     source: TransactionSource | None = None
+    import_id: Id | None = None
     include_reversed: bool = False
     """True: also what was reversed, and the reversals; with `updatedSince` they are always there."""
     external_id: ExternalId | None = None

@@ -17,6 +17,7 @@ SELECT 1 FROM bank_transactions WHERE org_id = :org_id AND account_id = :account
 _SELECT_ANY_ALLOCATED = """
 SELECT 1 FROM bank_transactions WHERE org_id = :org_id AND account_id = :account_id AND allocated <> 0 LIMIT 1
 """
+_SELECT_IDS = "SELECT id FROM bank_accounts WHERE org_id = :org_id ORDER BY id"
 _SELECT_OPEN = f"{ACCOUNTS.select} AND status = 'active' AND id <> :except_id ORDER BY id"
 _SELECT_AT_WORK = "SELECT 1 FROM import_runs WHERE org_id = :org_id AND account_id = :account_id AND stage IS NOT NULL"
 
@@ -25,6 +26,11 @@ def has_transactions(tx: ReadTx, account_id: str) -> bool:
     """True where the account has any transaction, or an import is about to bring one."""
     row = tx.row(_SELECT_ANY_TRANSACTION, account_id=account_id) or tx.row(_SELECT_AT_WORK, account_id=account_id)
     return row is not None
+
+
+def ids_of_accounts(tx: ReadTx) -> list[str]:
+    """All accounts of the organization, closed ones too."""
+    return [row[0] for row in tx.rows(_SELECT_IDS)]
 
 
 def others_open(tx: ReadTx, except_id: str) -> list[BankAccountRow]:

@@ -48,7 +48,7 @@ _AMOUNTS = (("amount", "amount"), ("vat_amount", "vatAmount"), ("disallowable_am
 _WHOLE: Final = Decimal(100)
 _FILTERS = (
     *("external_id", "bank_transaction_id", "invoice_id", "business_id", "property_id", "tenancy_id", "category"),
-    *("direction", "matched_by", "from_date", "to_date"),
+    *("unit_id", "mortgage_id", "rule_id", "direction", "matched_by", "from_date", "to_date"),
 )
 
 

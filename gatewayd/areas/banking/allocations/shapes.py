@@ -187,6 +187,12 @@ class ListAllocations(SyncRequest, frozen=True, kw_only=True):
     """Only those of this property."""
     tenancy_id: Id | None = None
     """Only those of this tenancy."""
+    unit_id: Id | None = None
+    """Only those of this unit."""
+    mortgage_id: Id | None = None
+    """Only payments of this mortgage."""
+    rule_id: Id | None = None
+    """Only what this rule decided, and nobody changed since."""
     category: Category | None = None
     """Only those of this category."""
     direction: Direction | None = None

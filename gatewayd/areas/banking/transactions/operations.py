@@ -1,4 +1,4 @@
-"""The bank transaction resource (Spec §4, domain model A6 and B6): its operation.
+"""The bank transaction resource (Spec §4, domain model A6 and B6): its operations.
 
 Pages come in the order that the filters ask for. Every filter alone stays flat with a million transactions, because an
 index has its order:
@@ -7,16 +7,23 @@ index has its order:
     updatedSince           by `updated_at`, oldest first
     anything else          by date, latest first
 
-`q` alone reads one line after the other; where that takes long, it goes on in a thread.
+`q` alone reads one line after the other; where that takes long, it goes on in a thread. Of all accounts it is a page of
+each, merged as they are read. What an import brought is found by the import, and put in order: a file has so many lines
+and no more.
 """
 
-from collections.abc import Iterator
+import heapq
+import itertools
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
-from gatewayd.areas.banking.accounts.rows import ACCOUNTS
+from gatewayd.areas.banking.accounts.rows import ACCOUNTS, ids_of_accounts
 from gatewayd.areas.banking.transactions import rows
 from gatewayd.areas.banking.transactions.shapes import (
     BankTransaction,
+    GetBankTransaction,
+    ListBankTransactions,
     ListTransactions,
     TransactionPage,
     TransactionsAccount,
@@ -24,7 +31,7 @@ from gatewayd.areas.banking.transactions.shapes import (
 from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import MAX_KEY, Listing, cursor_key, fill, next_cursor
+from gatewayd.contract.pages import MAX_KEY, Listing, SyncPage, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import Rendered, encode
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.imports import import_runs
@@ -33,8 +40,16 @@ from gatewayd.money import to_minor
 from gatewayd.store import ReadTx, Row
 
 Order = Literal["latest", "amounts", "changes"]
+Filters = ListTransactions | ListBankTransactions
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 _ROWS_AT_ONCE = 50  # so many are rendered together
+
+
+class _Place(NamedTuple):
+    """Where lines lie together: the condition, and the values that it names."""
+
+    condition: str
+    values: dict[str, str]
 
 
 class _Ordering(NamedTuple):
@@ -56,6 +71,10 @@ _ORDERINGS: dict[Order, _Ordering] = {
         "(updated_at, id) > (:after_updated_at, :after_id)", "updated_at, id", {"updated_at": int, "id": str}
     ),
 }
+_OF_ACCOUNT = "account_id = :account_id"
+_OF_IMPORT = "import_id = :import_id"
+# coalesce: what an import brought is found by the import, and not by the account or the organization
+_OF_ACCOUNT_AND_IMPORT = f"coalesce(account_id, '') = :account_id AND {_OF_IMPORT}"
 _UPDATED_AT, _ID = map(rows.COLUMNS.names.index, ("updated_at", "id"))
 _KEYS = {name: tuple(map(rows.COLUMNS.names.index, ordering.key)) for name, ordering in _ORDERINGS.items()}
 
@@ -66,28 +85,42 @@ def get_transactions(tx: ReadTx, caller: Caller, request: ListTransactions) -> R
     Booked ones, latest first, unless the filters ask otherwise. `q` looks in descriptions, names and references.
     """
     account = ACCOUNTS.get(tx, request.account_id)
-    page = _page(tx, request, account.currency)
+    least = _minor("minAmount", request.min_amount, account.currency)
+    most = _minor("maxAmount", request.max_amount, account.currency)
+    if least is not None and most is not None and most < least:
+        raise invalid(FieldError("maxAmount", "out_of_range", "It is less than minAmount."))
+    page = _page(tx, request, (least, most))
     as_of = max((balance.as_of for balance in account.balances), default=None)
     about = encode(TransactionsAccount(currency=account.currency, balance_as_of=as_of))
     cursor = encode(page.next_cursor)
     return Rendered(b'{"data":%b,"nextCursor":%b,"account":%b%b}' % (page.data, cursor, about, page.extra))
 
 
-def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankTransaction]:
-    """One page. Raises `Problem`: `invalid_cursor`, `validation_failed`."""
-    _refuse_turned(request, currency)
-    order = _order(request)
-    ordering = _ORDERINGS[order]
-    conditions, values = _filters(request, currency, order)
-    sql = " AND ".join([rows.SELECT, "account_id = :account_id", *conditions, ordering.after])
+def list_transactions(tx: ReadTx, caller: Caller, request: ListBankTransactions) -> Listing[BankTransaction]:
+    """List the transactions of all bank accounts, as their statements told them.
+
+    Booked ones, latest first, unless the filters ask otherwise; in the order of change with `updatedSince`. `q` looks
+    in descriptions, names and references.
+    """
+    return _page(tx, request, (None, None))
+
+
+def get_transaction(tx: ReadTx, caller: Caller, request: GetBankTransaction) -> Rendered[BankTransaction]:
+    """Get one transaction of a bank account, as its statement told it."""
+    return Rendered(rows.item(tx, request.transaction_id))
+
+
+def _page(tx: ReadTx, request: Filters, bounds: tuple[int | None, int | None]) -> Listing[BankTransaction]:
+    """One page; `bounds` are the least and the most minor units.
+
+    Raises `Problem`: `invalid_cursor`, `cursor_expired`, `validation_failed`.
+    """
+    if request.from_date and request.to_date and request.to_date < request.from_date:
+        raise invalid(FieldError("toDate", "date_order", "It is before fromDate: expected that day or a later one."))
+    order = _order(request, bounds)
+    conditions, values = _filters(request, bounds, order)
     start = _start(tx, request, order)
-    rows_behind = tx.each(
-        f"{sql} ORDER BY {ordering.by} LIMIT :count",
-        account_id=request.account_id,
-        count=request.limit + 1,
-        **values,
-        **start,
-    )
+    rows_behind = _merged(tx, request, order, (conditions, {**values, **start}))
     if order == "changes":
         changed = (Changed(row[_UPDATED_AT], row[_ID], item) for row, item in _rendered(tx, rows_behind))
         key = (start["after_updated_at"], start["after_id"])
@@ -98,6 +131,31 @@ def _page(tx: ReadTx, request: ListTransactions, currency: str) -> Listing[BankT
         last = taken[-1][0]
         cursor = next_cursor(request, tuple(last[index] for index in _KEYS[order]))
     return Listing.of([item for _, item in taken], cursor)
+
+
+def _merged(
+    tx: ReadTx, request: Filters, order: Order, filters: tuple[Sequence[str], dict[str, object]]
+) -> Iterator[Row]:
+    """What a page may hold, and one more, of every place in one order."""
+    (conditions, values), ordering = filters, _ORDERINGS[order]
+    of_each = []
+    for place in _places(tx, request):
+        sql = " AND ".join([rows.SELECT, place.condition, *conditions, ordering.after])
+        sql = f"{sql} ORDER BY {ordering.by} LIMIT :count"
+        of_each.append(tx.each(sql, count=request.limit + 1, **values, **place.values))
+    merged = heapq.merge(*of_each, key=itemgetter(*_KEYS[order]), reverse=order == "latest")
+    return itertools.islice(merged, request.limit + 1)
+
+
+def _places(tx: ReadTx, request: Filters) -> list[_Place]:
+    """Where to look: in what an import brought, in one account, or in each."""
+    if request.import_id is not None:
+        of_import = {"import_id": request.import_id}
+        if request.account_id is None:
+            return [_Place(_OF_IMPORT, of_import)]
+        return [_Place(_OF_ACCOUNT_AND_IMPORT, {"account_id": request.account_id, **of_import})]
+    accounts = ids_of_accounts(tx) if request.account_id is None else [request.account_id]
+    return [_Place(_OF_ACCOUNT, {"account_id": account_id}) for account_id in accounts]
 
 
 def _rendered(tx: ReadTx, selected: Iterator[Row]) -> Iterator[tuple[Row, bytes]]:
@@ -111,13 +169,13 @@ def _rendered(tx: ReadTx, selected: Iterator[Row]) -> Iterator[tuple[Row, bytes]
     yield from zip(chunk, rows.items(tx, chunk), strict=True)
 
 
-def _order(request: ListTransactions) -> Order:
+def _order(request: Filters, bounds: tuple[int | None, int | None]) -> Order:
     if request.updated_since is not None:
         return "changes"
-    return "latest" if request.min_amount is None and request.max_amount is None else "amounts"
+    return "latest" if bounds == (None, None) else "amounts"
 
 
-def _start(tx: ReadTx, request: ListTransactions, order: Order) -> dict[str, Any]:
+def _start(tx: ReadTx, request: Filters, order: Order) -> dict[str, Any]:
     """The values that say where the page starts."""
     if order == "changes":
         return dict(zip(("after_updated_at", "after_id"), start_of_changes(tx, request, rows.NAME), strict=True))
@@ -131,7 +189,9 @@ def _start(tx: ReadTx, request: ListTransactions, order: Order) -> dict[str, Any
     return {"after_date": last, "after_id": MAX_KEY}
 
 
-def _filters(request: ListTransactions, currency: str, order: Order) -> tuple[list[str], dict[str, object]]:
+def _filters(
+    request: Filters, bounds: tuple[int | None, int | None], order: Order
+) -> tuple[list[str], dict[str, object]]:
     """The conditions, and the values that they name. Those of partial indexes are written out, without parameters.
 
     In the order of dates `toDate` is no condition: the page starts at that day, where the index is entered.
@@ -147,8 +207,8 @@ def _filters(request: ListTransactions, currency: str, order: Order) -> tuple[li
     named = {
         "date >= :from_date": request.from_date and request.from_date.isoformat(),
         "date <= :to_date": request.to_date.isoformat() if request.to_date and order != "latest" else None,
-        "amount >= :min_amount": _minor("minAmount", request.min_amount, currency),
-        "amount <= :max_amount": _minor("maxAmount", request.max_amount, currency),
+        "amount >= :min_amount": bounds[0],
+        "amount <= :max_amount": bounds[1],
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
     bound = {condition: value for condition, value in named.items() if value is not None}
@@ -165,15 +225,6 @@ def _minor(path: str, text: str | None, currency: str) -> int | None:
         raise invalid(FieldError(path, "invalid_decimal", f"{error}.")) from None
 
 
-def _refuse_turned(request: ListTransactions, currency: str) -> None:
-    if request.from_date and request.to_date and request.to_date < request.from_date:
-        raise invalid(FieldError("toDate", "date_order", "It is before fromDate: expected that day or a later one."))
-    least = _minor("minAmount", request.min_amount, currency)
-    most = _minor("maxAmount", request.max_amount, currency)
-    if least is not None and most is not None and most < least:
-        raise invalid(FieldError("maxAmount", "out_of_range", "It is less than minAmount."))
-
-
 OPERATIONS = (
     Operation(
         id="banking.getTransactions",
@@ -186,5 +237,30 @@ OPERATIONS = (
         handler=get_transactions,
         errors=("date_order",),
         example={"accountId": "bac_01k0000000000000000000000a", "fromDate": "2026-04-06", "limit": 20},
+    ),
+    Operation(
+        id="banking.listTransactions",
+        kind="read",
+        method="GET",
+        path="/transactions",
+        scopes=("banking:read",),
+        request=ListBankTransactions,
+        response=SyncPage[BankTransaction],
+        handler=list_transactions,
+        errors=("date_order",),
+        extension=True,
+        example={"fromDate": "2026-04-06", "unallocated": True, "limit": 20},
+    ),
+    Operation(
+        id="banking.getTransaction",
+        kind="read",
+        method="GET",
+        path="/transactions/:transactionId",
+        scopes=("banking:read",),
+        request=GetBankTransaction,
+        response=BankTransaction,
+        handler=get_transaction,
+        extension=True,
+        example={"transactionId": "btx_01k0000000000000000000000a"},
     ),
 )

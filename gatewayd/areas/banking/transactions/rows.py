@@ -9,6 +9,7 @@ from typing import Final
 
 from gatewayd.areas.banking.transactions.shapes import StoredTransaction, TransactionRow
 from gatewayd.contract.wire import encode, open_wire
+from gatewayd.errors import not_found
 from gatewayd.ledger.imports.import_runs import VISIBLE
 from gatewayd.store import Columns, ReadTx, Row, WriteTx
 from gatewayd.store.rows import removals
@@ -60,6 +61,14 @@ def get(tx: ReadTx, id_: str) -> TransactionRow | None:
     """One transaction; None where there is none, or its import is being applied or undone."""
     row = tx.row(_SELECT_ONE, id=id_)
     return None if row is None else COLUMNS.load(row)
+
+
+def item(tx: ReadTx, id_: str) -> bytes:
+    """The JSON of one transaction. Raises `Problem` `not_found`, also while its import is applied or undone."""
+    row = tx.row(_SELECT_ONE, id=id_)
+    if row is None:
+        raise not_found("bank transaction")
+    return items(tx, [row])[0]
 
 
 def items(tx: ReadTx, rows: list[Row]) -> list[bytes]:

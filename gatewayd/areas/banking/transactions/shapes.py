@@ -12,6 +12,7 @@ from gatewayd.contract.wire import (
     Date,
     DateText,
     Id,
+    Request,
     Response,
     Search,
     Timestamp,
@@ -105,6 +106,13 @@ class TransactionRow(StoredTransaction, frozen=True, kw_only=True):
     search_text: str
 
 
+class GetBankTransaction(Request, frozen=True, kw_only=True):
+    """Which bank transaction."""
+
+    transaction_id: Id
+    """Which bank transaction."""
+
+
 class ListTransactions(SyncRequest, frozen=True, kw_only=True, omit_defaults=True):
     """Filters of the list.
 
@@ -128,6 +136,29 @@ class ListTransactions(SyncRequest, frozen=True, kw_only=True, omit_defaults=Tru
     """At least this, in the account's currency and signed: money out is below zero."""
     max_amount: AmountText | None = None
     """At most this, in the account's currency and signed: money out is below zero."""
+    q: Search | None = None
+    unallocated: Annotated[bool, Meta(description="True: booked lines of which a part is not allocated.")] | None = None
+    import_id: Id | None = None
+    """Only those that this import brought."""
+
+
+class ListBankTransactions(SyncRequest, frozen=True, kw_only=True, omit_defaults=True):
+    """Filters of the list over all bank accounts: latest first, or in the order of change with `updatedSince`."""
+
+    limit: LongLimit = 50
+    account_id: Id | None = None
+    """Only those on this bank account. Left out: those of all."""
+    import_id: Id | None = None
+    """Only those that this import brought."""
+    from_date: Date | None = None
+    """From this day on, of `date`."""
+    to_date: Date | None = None
+    """Up to this day, included, of `date`."""
+    status: Annotated[
+        Literal["booked", "pending", "all"], Meta(description="`all` includes what is neither booked nor pending.")
+    ] = "booked"
+    direction: Direction | None = None
+    """Only money that went this way."""
     q: Search | None = None
     unallocated: Annotated[bool, Meta(description="True: booked lines of which a part is not allocated.")] | None = None
 

@@ -30,12 +30,15 @@ _CURRENT: Final = "superseded_by_id IS NULL"
 _KEPT: Final = f"""EXISTS (
     SELECT 1 FROM properties p WHERE p.org_id = :org_id AND p.id = certificates.property_id AND {KEPT_PROPERTY}
 )"""
-_SELECT_PROPERTY_OF = "SELECT property_id FROM property_units WHERE org_id = :org_id AND id = :unit_id"
+_SELECT_PROPERTY_OF_UNIT = "SELECT property_id FROM property_units WHERE org_id = :org_id AND id = :unit_id"
+_SELECT_PROPERTY_OF_TENANCY = "SELECT property_id FROM tenancies WHERE org_id = :org_id AND id = :tenancy_id"
 _ENDS: Final = ("valid", "expiring", "expired")
 _NOT_OF_MISSING: Final = {
     "expiryDateBefore": "expiry_date_before",
     "updatedSince": "updated_since",
     "externalId": "external_id",
+    "tenancyId": "tenancy_id",
+    "documentId": "document_id",
 }
 
 
@@ -130,13 +133,17 @@ def _is_of_current(request: ListCertificates) -> bool:
 
 
 def _property_of(tx: ReadTx, request: ListCertificates) -> str | None:
-    """The property that the request names, or that of its unit; None: it names neither.
+    """The property that the request names, or that of its unit or tenancy; None: it names none of these.
 
-    An index finds the certificates of a property, and so those of a unit.
+    An index finds the certificates of a property, and so those of a unit or a tenancy.
     """
-    if request.unit_id is None or request.property_id is not None:
+    if request.property_id is not None:
         return request.property_id
-    return tx.value(_SELECT_PROPERTY_OF, unit_id=request.unit_id) or ""
+    if request.unit_id is not None:
+        return tx.value(_SELECT_PROPERTY_OF_UNIT, unit_id=request.unit_id) or ""
+    if request.tenancy_id is not None:
+        return tx.value(_SELECT_PROPERTY_OF_TENANCY, tenancy_id=request.tenancy_id) or ""
+    return None
 
 
 def _filters(request: ListCertificates, today: str, property_id: str | None) -> tuple[list[str], dict[str, object]]:
@@ -151,6 +158,8 @@ def _filters(request: ListCertificates, today: str, property_id: str | None) -> 
     named: dict[str, object] = {
         "property_id = :property_id": property_id,
         "unit_id = :unit_id": request.unit_id,
+        "tenancy_id = :tenancy_id": request.tenancy_id,
+        "document_id = :document_id": request.document_id,
         "external_id = :external_id": request.external_id,
         "expiry_date < :expiry_date_before": None if before is None else before.isoformat(),
         **of_state.get(request.status or "", {}),

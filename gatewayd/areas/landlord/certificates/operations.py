@@ -13,6 +13,7 @@ from gatewayd.areas.landlord.certificates.shapes import (
     CreateCertificate,
     DeleteCertificate,
     DeletedCertificate,
+    GetCertificate,
     ListCertificates,
     StoredCertificate,
     UpdateCertificate,
@@ -42,6 +43,11 @@ def list_certificates(tx: ReadTx, caller: Caller, request: ListCertificates) -> 
     `updatedSince`. Of properties that are sold nothing is expiring or expired, unless `propertyId` asks for one.
     """
     return listing.page(tx, request)
+
+
+def get_certificate(tx: ReadTx, caller: Caller, request: GetCertificate) -> Certificate:
+    """Get one certificate as it is today, superseded or not."""
+    return rows.shown(CERTIFICATES.get(tx, request.id), tx.today, WINDOW_DAYS)
 
 
 def create_certificate(tx: WriteTx, caller: Caller, request: CreateCertificate) -> Certificate:
@@ -132,6 +138,18 @@ OPERATIONS = (
         handler=list_certificates,
         errors=("conflict",),
         example={"status": "expiring", "type": ["gas_safety", "eicr"], "windowDays": 90, "limit": 20},
+    ),
+    Operation(
+        id="landlord.getCertificate",
+        kind="read",
+        method="GET",
+        path="/landlord/getCertificate",
+        scopes=("accounting:read",),
+        request=GetCertificate,
+        response=Certificate,
+        handler=get_certificate,
+        extension=True,
+        example={"id": "cert_01k0000000000000000000000a"},
     ),
     Operation(
         id="landlord.createCertificate",

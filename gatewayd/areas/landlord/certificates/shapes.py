@@ -61,6 +61,10 @@ class ListCertificates(SyncRequest, frozen=True, kw_only=True):
     property_id: Id | None = None
     unit_id: Id | None = None
     """Only those of this unit, without those of the whole property."""
+    tenancy_id: Id | None = None
+    """Only those that name this tenancy; not with `status` missing."""
+    document_id: Id | None = None
+    """Only those that this document shows; not with `status` missing."""
     type: Annotated[list[CertificateType], Meta(min_length=1)] | None = None
     """Only those of one of these types."""
     status: CertificateStatus | None = None
@@ -73,6 +77,12 @@ class ListCertificates(SyncRequest, frozen=True, kw_only=True):
     """Whether those that were superseded are listed too, as they are with `status` superseded and with
     `updatedSince`."""
     external_id: ExternalId | None = None
+
+
+class GetCertificate(Request, frozen=True, kw_only=True):
+    """Which certificate."""
+
+    id: Id
 
 
 class CreateCertificate(Request, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from gatewayd.areas.landlord.mortgages import rules
 from gatewayd.areas.landlord.mortgages.rows import MORTGAGES, loan_of
 from gatewayd.areas.landlord.mortgages.shapes import (
     CreateMortgage,
+    GetMortgage,
     ListMortgages,
     Mortgage,
     RateStep,
@@ -71,6 +72,11 @@ def _filters(request: ListMortgages, today: str) -> dict[str, object]:
         "rate_end_date < :rate_end_date_before": None if ends_before is None else ends_before.isoformat(),
         "external_id = :external_id": request.external_id,
     }
+
+
+def get_mortgage(tx: ReadTx, caller: Caller, request: GetMortgage) -> Mortgage:
+    """Get one mortgage as it is today, redeemed or not."""
+    return MORTGAGES.get(tx, request.id)
 
 
 def create_mortgage(tx: WriteTx, caller: Caller, request: CreateMortgage) -> Mortgage:
@@ -212,6 +218,18 @@ OPERATIONS = (
         response=SyncPage[Mortgage],
         handler=list_mortgages,
         example={"status": "active", "rateEndDateBefore": "2027-06-30", "limit": 20},
+    ),
+    Operation(
+        id="landlord.getMortgage",
+        kind="read",
+        method="GET",
+        path="/landlord/getMortgage",
+        scopes=("accounting:read",),
+        request=GetMortgage,
+        response=Mortgage,
+        handler=get_mortgage,
+        extension=True,
+        example={"id": "mtg_01k0000000000000000000000a"},
     ),
     Operation(
         id="landlord.createMortgage",

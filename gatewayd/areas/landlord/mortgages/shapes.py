@@ -139,6 +139,12 @@ class ListMortgages(SyncRequest, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+class GetMortgage(Request, frozen=True, kw_only=True):
+    """Which mortgage."""
+
+    id: Id
+
+
 class CreateMortgage(Request, frozen=True, kw_only=True):
     """A new mortgage, in the currency of the property."""
 

@@ -187,12 +187,22 @@ PROPERTIES = Table(
 _SELECT_OF_POSTCODE = f"""
 {PROPERTIES.select} AND postcode_key = :postcode_key AND archived_at IS NULL ORDER BY id LIMIT :count
 """
+_TOUCH_OF_BUSINESS = """
+UPDATE properties SET updated_at = :updated_at
+WHERE org_id = :org_id AND business_id = :business_id AND owner_share_percent IS NULL
+"""
 _KEEP_LACKING = "UPDATE properties SET may_lack = :may_lack WHERE org_id = :org_id AND id = :property_id"
 
 
 def note_lacking(tx: WriteTx, property_id: str, *, may_lack: bool) -> None:
     """Keep whether a property may lack a certificate."""
     tx.run(_KEEP_LACKING, property_id=property_id, may_lack=int(may_lack))
+
+
+def touch_shared(tx: WriteTx, business_id: str) -> None:
+    """Let who follows changes learn that a business shares its properties otherwise: those without a share of their
+    own."""
+    tx.run(_TOUCH_OF_BUSINESS, business_id=business_id, updated_at=tx.updated_at)
 
 
 def of_postcode(tx: ReadTx, postcode: str, count: int) -> list[StoredProperty]:

@@ -33,6 +33,10 @@ UPDATE tenancies SET rent_looked_at_on = :today, rent_told_for = :told_for WHERE
 """
 # Chosen: nor is what was paid.
 _TOUCH = "UPDATE tenancies SET updated_at = :updated_at WHERE org_id = :org_id AND id = :id"
+_TOUCH_OF_PROPERTY = """
+UPDATE tenancies SET updated_at = :updated_at
+WHERE org_id = :org_id AND property_id = :property_id AND cancelled_at IS NULL
+"""
 _SELECT_LASTING = """
 SELECT id FROM tenancies
 WHERE org_id = :org_id AND property_id = :property_id AND cancelled_at IS NULL
@@ -66,6 +70,11 @@ def mark_rent_looked_at(tx: WriteTx, tenancy_id: str, told_for: str | None) -> N
 def touch(tx: WriteTx, tenancy_id: str) -> None:
     """Let who follows changes learn that something else was paid of its rent."""
     tx.run(_TOUCH, id=tenancy_id, updated_at=tx.updated_at)
+
+
+def touch_all(tx: WriteTx, property_id: str) -> None:
+    """Let who follows changes learn that there is something else to warn of in the tenancies of a property."""
+    tx.run(_TOUCH_OF_PROPERTY, property_id=property_id, updated_at=tx.updated_at)
 
 
 def lasting(tx: ReadTx, property_id: str, day: str) -> str | None:

@@ -16,6 +16,8 @@ from gatewayd.store import ReadTx
 _DOMESTIC: Final = frozenset[TenancyType]({"assured_periodic", "assured_shorthold", "occupation_contract", "regulated"})
 _NATIONS: Final = "(p.jurisdiction = 'england' OR p.jurisdiction = 'wales')"
 _POOR: Final = frozenset({"F", "G"})
+TOLD_BY: Final = frozenset({"epc", "mees_exemption"})
+"""The types of the certificates from which the warning follows."""
 _VALID: Final = "c.superseded_by_id IS NULL AND c.issued_date <= :day AND c.valid_until >= :day"
 _SELECT_OF_PROPERTY: Final = f"""
 SELECT c.type, c.unit_id, c.rating FROM certificates c

@@ -11,7 +11,7 @@ from gatewayd.areas.landlord.register.tenancies import TENANCIES
 from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
 from gatewayd.areas.landlord.tenancies import changing, compliance, deposits, rows, rules, spans
 from gatewayd.areas.landlord.tenancies.rules import amount_of
-from gatewayd.areas.landlord.tenancies.shapes import CreateTenancy, ListTenancies, Tenancy, UpdateTenancy
+from gatewayd.areas.landlord.tenancies.shapes import CreateTenancy, GetTenancy, ListTenancies, Tenancy, UpdateTenancy
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
@@ -49,6 +49,11 @@ def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listin
 
     source = Source(TENANCIES, [TENANCIES.select + state for state in states])
     return sync_page(tx, request, source, filters, item, {"today": tx.today})
+
+
+def get_tenancy(tx: ReadTx, caller: Caller, request: GetTenancy) -> Tenancy:
+    """Get one tenancy as it is today, over or called off or not."""
+    return rows.shown(tx, TENANCIES.get(tx, request.id))
 
 
 def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenancy:
@@ -216,6 +221,18 @@ OPERATIONS = (
         response=SyncPage[Tenancy],
         handler=list_tenancies,
         example={"status": "active", "limit": 20},
+    ),
+    Operation(
+        id="landlord.getTenancy",
+        kind="read",
+        method="GET",
+        path="/landlord/getTenancy",
+        scopes=("accounting:read",),
+        request=GetTenancy,
+        response=Tenancy,
+        handler=get_tenancy,
+        extension=True,
+        example={"id": "tcy_01k0000000000000000000000a"},
     ),
     Operation(
         id="landlord.createTenancy",

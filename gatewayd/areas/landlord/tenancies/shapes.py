@@ -225,6 +225,12 @@ class DepositPart(Part, frozen=True, kw_only=True):
     """The day on which it was given back, not one to come, with `returnedAmount`. Null: it is held."""
 
 
+class GetTenancy(Request, frozen=True, kw_only=True):
+    """Which tenancy."""
+
+    id: Id
+
+
 class CreateTenancy(Request, frozen=True, kw_only=True):
     """A new tenancy."""
 

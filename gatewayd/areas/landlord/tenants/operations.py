@@ -4,7 +4,14 @@ from msgspec.structs import replace
 
 from gatewayd.areas.landlord.tenants import rows, rules
 from gatewayd.areas.landlord.tenants.rows import TENANTS
-from gatewayd.areas.landlord.tenants.shapes import CreateTenant, EraseTenant, ListTenants, Tenant, UpdateTenant
+from gatewayd.areas.landlord.tenants.shapes import (
+    CreateTenant,
+    EraseTenant,
+    GetTenant,
+    ListTenants,
+    Tenant,
+    UpdateTenant,
+)
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
@@ -29,6 +36,11 @@ def list_tenants(tx: ReadTx, caller: Caller, request: ListTenants) -> Listing[Te
     if request.status is None:
         return table_page(tx, request, TENANTS, filters)
     return table_page(tx, request, TENANTS, filters, {"today": tx.today}, rows.OF_STATUS[request.status])
+
+
+def get_tenant(tx: ReadTx, caller: Caller, request: GetTenant) -> Tenant:
+    """Get one tenant, erased or not."""
+    return TENANTS.get(tx, request.id)
 
 
 def create_tenant(tx: WriteTx, caller: Caller, request: CreateTenant) -> Tenant:
@@ -98,6 +110,18 @@ OPERATIONS = (
         response=SyncPage[Tenant],
         handler=list_tenants,
         example={"status": "current", "limit": 20},
+    ),
+    Operation(
+        id="landlord.getTenant",
+        kind="read",
+        method="GET",
+        path="/landlord/getTenant",
+        scopes=("accounting:read",),
+        request=GetTenant,
+        response=Tenant,
+        handler=get_tenant,
+        extension=True,
+        example={"id": "tnt_01k0000000000000000000000a"},
     ),
     Operation(
         id="landlord.createTenant",

@@ -128,6 +128,12 @@ class ListTenants(SyncRequest, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+class GetTenant(Request, frozen=True, kw_only=True):
+    """Which tenant."""
+
+    id: Id
+
+
 class CreateTenant(Request, frozen=True, kw_only=True):
     """A new tenant, with a `name` or the parts of one."""
 

@@ -13,6 +13,7 @@ from gatewayd.areas.landlord.units import rows
 from gatewayd.areas.landlord.units.rows import UNITS
 from gatewayd.areas.landlord.units.shapes import (
     CreatePropertyUnit,
+    GetPropertyUnit,
     ListPropertyUnits,
     PropertyUnit,
     StoredUnit,
@@ -40,6 +41,11 @@ def list_property_units(tx: ReadTx, caller: Caller, request: ListPropertyUnits) 
     }
     selects = [rows.SELECT_SHOWN + condition for condition in rows.OF_STATUS.get(request.status or "archived", ("",))]
     return sync_page(tx, request, Source(UNITS, selects), filters, lambda row: encode(rows.shown(row)), rows.days(tx))
+
+
+def get_property_unit(tx: ReadTx, caller: Caller, request: GetPropertyUnit) -> PropertyUnit:
+    """Get one unit of a property as it is today, archived or not."""
+    return rows.get_shown(tx, UNITS.get(tx, request.id).id)
 
 
 def create_property_unit(tx: WriteTx, caller: Caller, request: CreatePropertyUnit) -> PropertyUnit:
@@ -122,6 +128,18 @@ OPERATIONS = (
         response=SyncPage[PropertyUnit],
         handler=list_property_units,
         example={"status": "vacant", "limit": 20},
+    ),
+    Operation(
+        id="landlord.getPropertyUnit",
+        kind="read",
+        method="GET",
+        path="/landlord/getPropertyUnit",
+        scopes=("accounting:read",),
+        request=GetPropertyUnit,
+        response=PropertyUnit,
+        handler=get_property_unit,
+        extension=True,
+        example={"id": "unit_01k0000000000000000000000a"},
     ),
     Operation(
         id="landlord.createPropertyUnit",

@@ -78,6 +78,12 @@ class ListPropertyUnits(SyncRequest, frozen=True, kw_only=True):
     """Whether archived ones are listed too; `status` archived lists them alone."""
 
 
+class GetPropertyUnit(Request, frozen=True, kw_only=True):
+    """Which unit."""
+
+    id: Id
+
+
 class CreatePropertyUnit(Request, frozen=True, kw_only=True):
     """A new unit of a property."""
 

@@ -18,11 +18,12 @@ from gatewayd.areas.vault.documents.shapes import (
     Document,
     DocumentRow,
     FailedMove,
-    GetDocument,
     GetFolderDocuments,
     GetRecentDocuments,
     GetStarredDocuments,
+    ListAllDocuments,
     ListDocuments,
+    ReadDocument,
     RecentDocument,
     SetDocumentThumbnailUrl,
     ToggleDocumentStar,
@@ -35,15 +36,28 @@ from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
-from gatewayd.contract.pages import Listing, Page
+from gatewayd.contract.pages import Listing, Page, SyncPage
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid, invalid_field, not_found
 from gatewayd.store import ReadTx, WriteTx
 
 
-def get_document(tx: ReadTx, caller: Caller, request: GetDocument) -> Document:
-    """Get one document."""
-    return rows.shown(tx, rows.get(tx, request.document_id))
+def get_document(tx: ReadTx, caller: Caller, request: ReadDocument) -> Document:
+    """Get one document; with `includeDeleted` also one that lies in the trash."""
+    get = DOCUMENTS.get if request.include_deleted else rows.get
+    return rows.shown(tx, get(tx, request.document_id))
+
+
+def list_documents(tx: ReadTx, caller: Caller, request: ListAllDocuments) -> Listing[Document]:
+    """List the documents of all folders.
+
+    Newest first, with `fromDate` or `toDate` latest `documentDate` first, or in the order of change with
+    `updatedSince`: that a document went into the trash is a change of its `status`, and once it is gone for good it is
+    `removed`. That somebody read one is no change.
+    """
+    if request.from_date and request.to_date and request.to_date < request.from_date:
+        raise invalid(FieldError("toDate", "date_order", "It is before fromDate: expected that day or a later one."))
+    return pages.everywhere(tx, request)
 
 
 def get_folder_documents(tx: ReadTx, caller: Caller, request: GetFolderDocuments) -> Listing[Document]:
@@ -253,6 +267,19 @@ OPERATIONS = (
         example={"name": "Boiler service 2026.pdf", "mimeType": "application/pdf", "sizeBytes": 48213},
     ),
     Operation(
+        id="vault.listDocuments",
+        kind="read",
+        method="GET",
+        path="/vault/documents",
+        scopes=("vault:read",),
+        request=ListAllDocuments,
+        response=SyncPage[Document],
+        handler=list_documents,
+        errors=("date_order",),
+        extension=True,
+        example={"status": "uploaded", "limit": 20},
+    ),
+    Operation(
         id="vault.getRecentDocuments",
         kind="read",
         method="GET",
@@ -302,7 +329,7 @@ OPERATIONS = (
         method="GET",
         path="/vault/documents/:documentId",
         scopes=("vault:read",),
-        request=GetDocument,
+        request=ReadDocument,
         response=Document,
         handler=get_document,
         extension=True,

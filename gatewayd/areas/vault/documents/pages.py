@@ -12,10 +12,13 @@ order.
 from typing import Final, NamedTuple
 
 from gatewayd.areas.vault.documents import rows
-from gatewayd.areas.vault.documents.shapes import Document, ListDocuments, Sort
+from gatewayd.areas.vault.documents.rows import DOCUMENTS
+from gatewayd.areas.vault.documents.shapes import Document, DocumentStatus, ListAllDocuments, ListDocuments, Sort
+from gatewayd.areas.vault.names import TOP
 from gatewayd.contract.pages import Listing, PageRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
+from gatewayd.ledger.lists import Changed, changes_page, start_of_changes
 from gatewayd.store import ReadTx, Row
 
 _LIVE: Final = " AND d.status <> 'deleted'"
@@ -35,6 +38,21 @@ _EXTERNAL: Final = " AND d.external_id = :external_id"
 _PARSED: Final = " AND coalesce(p.status, 'none') = :parse_status"
 _FEW: Final = frozenset({"queued", "running", "failed", "skipped"})
 """States of reading that few documents are in for long."""
+
+
+_TO_COME: Final = " AND d.status = 'pending_upload'"
+_IN_TIME: Final = " AND (d.received_at IS NOT NULL OR d.upload_expires_at > :now)"
+_TOO_LATE: Final = " AND d.received_at IS NULL AND d.upload_expires_at <= :now"
+_OF_STATUS: Final[dict[DocumentStatus, str]] = {
+    "pending_upload": _TO_COME + _IN_TIME,
+    "upload_expired": _TO_COME + _TOO_LATE,
+    "uploaded": f"{_LIVE} AND d.status = 'uploaded'",
+    "deleted": " AND d.status = 'deleted'",
+}
+"""The conditions of `rows.status_of`, each with those of the index that has its documents."""
+_CHANGES: Final = """
+ AND (d.updated_at, d.id) > (:after_at, :after_id) ORDER BY d.updated_at, d.id LIMIT :count"""
+_UPDATED_AT: Final = DOCUMENTS.names.index("updated_at")
 
 
 class _Order(NamedTuple):
@@ -75,6 +93,56 @@ def in_folder(tx: ReadTx, request: ListDocuments, folder_id: str | None, *, recu
         select += "" if request.parse_status in _FEW else _PARSED
         values["parse_status"] = request.parse_status
     return _page(tx, request, request.sort, select, values)
+
+
+def everywhere(tx: ReadTx, request: ListAllDocuments) -> Listing[Document]:
+    """The documents of all folders. Raises `Problem`: `invalid_cursor`, `cursor_expired`."""
+    is_few = request.parse_status in _FEW and request.updated_since is None
+    select = rows.SELECT_BY_PARSE if is_few else rows.SELECT
+    if request.status is not None:
+        select += _OF_STATUS[request.status]
+    elif request.updated_since is None:
+        select += _LIVE
+    if request.parse_status is not None and not is_few:
+        select += _PARSED
+    conditions, values = _filters(request)
+    select += conditions
+    if request.updated_since is not None:
+        return _changes(tx, request, select, values)
+    by_date = request.from_date is not None or request.to_date is not None
+    return _page(tx, request, "documentDate" if by_date else "createdAt", select, values)
+
+
+def _filters(request: ListAllDocuments) -> tuple[str, dict[str, object]]:
+    """The conditions in force but for those of states, and the values that all of them name."""
+    # a page behind another begins where that ended: an index is entered at one place
+    until = request.to_date if request.cursor is None or request.updated_since is not None else None
+    named = {
+        " AND coalesce(d.folder_id, '') = :folder_id": request.folder_id,
+        " AND d.contract_id = :contract_id": request.contract_id,
+        " AND d.date_key >= :from_date": request.from_date and request.from_date.isoformat(),
+        " AND d.date_key <= :to_date": None if until is None else until.isoformat(),
+        " AND d.external_id = :external_id": request.external_id,
+    }
+    in_force = {condition: value for condition, value in named.items() if value is not None}
+    values: dict[str, object] = {condition.rpartition(":")[2]: value for condition, value in in_force.items()}
+    conditions = "".join(in_force)
+    if request.folder_id == TOP:
+        values["folder_id"] = ""
+    if request.to_date is not None and request.from_date is None:
+        conditions += " AND d.date_key > ''"  # those without a date have none up to a day
+    if request.starred is not None:
+        conditions += " AND d.starred = 1" if request.starred else " AND d.starred = 0"
+    if request.parse_status is not None:
+        values["parse_status"] = request.parse_status
+    return conditions, values
+
+
+def _changes(tx: ReadTx, request: ListAllDocuments, select: str, values: dict[str, object]) -> Listing[Document]:
+    start = start_of_changes(tx, request, DOCUMENTS.name)
+    stored = tx.each(select + _CHANGES, after_at=start[0], after_id=start[1], count=request.limit + 1, **values)
+    changed = (Changed(row[_UPDATED_AT], row[0], encode(rows.read(tx, row))) for row in stored)
+    return changes_page(tx, request, DOCUMENTS.name, start, changed)
 
 
 def starred(tx: ReadTx, request: PageRequest) -> Listing[Document]:

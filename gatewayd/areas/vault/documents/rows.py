@@ -70,8 +70,10 @@ SELECT id FROM vault_documents
 WHERE org_id = :org_id AND coalesce(folder_id, '') = :folder_id AND status <> 'deleted' ORDER BY id
 """
 _LEAVE_FOLDER = """
-UPDATE vault_documents SET folder_id = NULL WHERE org_id = :org_id AND coalesce(folder_id, '') = :folder_id
+UPDATE vault_documents SET folder_id = NULL, updated_at = :updated_at
+WHERE org_id = :org_id AND coalesce(folder_id, '') = :folder_id
 """
+_TOUCH = "UPDATE vault_documents SET updated_at = :updated_at WHERE org_id = :org_id AND id = :id"
 _SELECT_NAMED = """
 SELECT id FROM vault_documents
 WHERE org_id = :org_id AND coalesce(folder_id, '') = :of AND name_key = :name_key AND id <> :id AND status <> 'deleted'
@@ -139,6 +141,11 @@ def get(tx: ReadTx, document_id: str, expected_version: int | None = None) -> Do
     if row.status == "deleted":
         raise not_found(DOCUMENTS.kind)
     return row
+
+
+def touch(tx: WriteTx, document_id: str) -> None:
+    """Let who follows changes learn that its reading came on. Chosen: nobody has edited it, and its version stays."""
+    tx.run(_TOUCH, id=document_id, updated_at=tx.updated_at)
 
 
 def uploaded(tx: ReadTx, document_id: str, expected_version: int | None = None) -> DocumentRow:
@@ -214,9 +221,9 @@ def renew_pictures(tx: WriteTx) -> None:
 
 
 def leave_folders(tx: WriteTx, folder_ids: Sequence[str]) -> None:
-    """Let what lies in the trash be at the top, since its folders go."""
+    """Let what lies in the trash be at the top, since its folders go. Who follows changes learns of it."""
     for id_ in folder_ids:
-        tx.run(_LEAVE_FOLDER, folder_id=id_)
+        tx.run(_LEAVE_FOLDER, folder_id=id_, updated_at=tx.updated_at)
 
 
 def _recent_document(tx: ReadTx, values: Row) -> RecentDocument:

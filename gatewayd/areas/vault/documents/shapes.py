@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.areas.vault.names import VaultName
 from gatewayd.areas.vault.parses.shapes import DocumentParse, ExtractedFacts, ParseStatus
-from gatewayd.contract.pages import PageRequest
+from gatewayd.contract.pages import PageRequest, SyncRequest
 from gatewayd.contract.wire import Date, DateText, ExternalId, Id, Part, Request, Response, Timestamp, Version
 
 StoredStatus = Literal["pending_upload", "uploaded", "deleted"]
@@ -44,6 +44,16 @@ ThumbnailUrl = Annotated[
         extra={"form": "an address that begins with https:// or /vault/"},
         description="https, or a path of the vault. It is never fetched here.",
         examples=["https://example.com/1.webp"],
+    ),
+]
+
+
+DocumentFolderFilter = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=64,
+        description="Only those that lie in this folder itself; `root`: those at the top, which lie in none.",
     ),
 ]
 
@@ -174,6 +184,24 @@ class ListDocuments(PageRequest, frozen=True, kw_only=True):
     """Only those whose reading has come so far."""
 
 
+class ListAllDocuments(SyncRequest, frozen=True, kw_only=True):
+    """Filters of the list over all folders."""
+
+    folder_id: DocumentFolderFilter | None = None
+    status: DocumentStatus | None = None
+    """Only those in this state. Left out: all but those in the trash, and with `updatedSince` those too."""
+    parse_status: ParseStatus | None = None
+    """Only those whose reading has come so far."""
+    starred: bool | None = None
+    """True: only those with a star; false: only those without."""
+    contract_id: ContractId | None = None
+    from_date: Date | None = None
+    """From this day on, of `documentDate`."""
+    to_date: Date | None = None
+    """Up to this day, included, of `documentDate`."""
+    external_id: ExternalId | None = None
+
+
 class GetFolderDocuments(ListDocuments, frozen=True, kw_only=True):
     """The documents of which folder."""
 
@@ -252,6 +280,13 @@ class RestoreDocument(GetDocument, frozen=True, kw_only=True):
     """Which document to take out of the trash."""
 
     expected_version: Version | None = None
+
+
+class ReadDocument(GetDocument, frozen=True, kw_only=True):
+    """Which document, and whether it may lie in the trash."""
+
+    include_deleted: bool = False
+    """Whether it is answered from the trash too. False: there it is not found."""
 
 
 class UpdateDocument(Request, frozen=True, kw_only=True):

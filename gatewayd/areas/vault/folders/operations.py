@@ -13,10 +13,12 @@ from gatewayd.areas.vault.folders.shapes import (
     DeleteFolder,
     Folder,
     FolderRow,
+    GetFolder,
     GetFolders,
     UpdateFolderName,
     UpdateFolderParent,
 )
+from gatewayd.areas.vault.names import TOP
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
@@ -24,8 +26,6 @@ from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid
 from gatewayd.ledger.references import Reference, unknown
 from gatewayd.store import ReadTx, WriteTx
-
-TOP = "root"
 
 
 def get_folders(tx: ReadTx, caller: Caller, request: GetFolders) -> Listing[Folder]:
@@ -52,6 +52,12 @@ def get_folders(tx: ReadTx, caller: Caller, request: GetFolders) -> Listing[Fold
         del folders[: ids.index(after[0]) + 1]
     page, more = fill(iter(folders[: request.limit + 1]), request.limit, lambda folder: len(encode(folder)))
     return Listing.of([encode(folder) for folder in page], next_cursor(request, (page[-1].id,)) if more else None)
+
+
+def get_folder(tx: ReadTx, caller: Caller, request: GetFolder) -> Folder:
+    """Get one folder. With `includeCounts` it tells how many documents and folders it holds."""
+    row = FOLDERS.get(tx, request.folder_id)
+    return rows.shown(Tree(tx), row, rows.document_counts(tx) if request.include_counts else None)
 
 
 def create_folder(tx: WriteTx, caller: Caller, request: CreateFolder) -> Folder:
@@ -141,6 +147,18 @@ OPERATIONS = (
         response=Page[Folder],
         handler=get_folders,
         example={"parentId": "root", "includeCounts": True},
+    ),
+    Operation(
+        id="vault.getFolder",
+        kind="read",
+        method="GET",
+        path="/vault/folders/:folderId",
+        scopes=("vault:read",),
+        request=GetFolder,
+        response=Folder,
+        handler=get_folder,
+        extension=True,
+        example={"folderId": "fld_01k0000000000000000000000a", "includeCounts": True},
     ),
     Operation(
         id="vault.createFolder",

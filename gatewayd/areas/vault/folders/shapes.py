@@ -53,6 +53,15 @@ class GetFolders(PageRequest, frozen=True, kw_only=True):
     external_id: ExternalId | None = None
 
 
+class GetFolder(Request, frozen=True, kw_only=True):
+    """Which folder."""
+
+    folder_id: Id
+    """Which folder."""
+    include_counts: bool = False
+    """Whether it tells how many documents and folders it holds."""
+
+
 class CreateFolder(Request, frozen=True, kw_only=True):
     """A new folder."""
 

@@ -197,12 +197,14 @@ def count_waiting(tx: ReadTx, most: int) -> int:
 def queue(tx: WriteTx, document_id: str) -> None:
     """Queue a document for reading: it was confirmed, or came out of the trash before it was read."""
     tx.run(_QUEUE, document_id=document_id, retries_max=len(WAITS))
+    _note(tx, document_id)
     tx.announce(TOPIC)
 
 
 def queue_anew(tx: WriteTx, document_id: str) -> None:
     """Let a document be read anew, at once; one that is being read stays with that."""
     tx.run(_QUEUE_ANEW, document_id=document_id)
+    _note(tx, document_id)
     tx.announce(TOPIC)
 
 
@@ -237,6 +239,7 @@ def begin(tx: WriteTx, document_id: str) -> tuple[int, int]:
     assert values is not None, "due"
     attempt, retries = values
     tx.run(_ADD_ATTEMPT, document_id=document_id, attempt=attempt)
+    _note(tx, document_id)
     return attempt, retries
 
 
@@ -300,3 +303,9 @@ def _end_attempt(
     code, message = (*why, None, None)[:2]
     values = {"status": status, "engine": engine, "code": code, "message": message}
     tx.run(_END_ATTEMPT, document_id=document_id, attempt=attempt, **values)
+    _note(tx, document_id)
+
+
+def _note(tx: WriteTx, document_id: str) -> None:
+    """What a document shows of its reading has changed."""
+    tx.changed("vault_parses", document_id, None, document_id)

@@ -10,6 +10,7 @@ from gatewayd.errors import Problem
 from gatewayd.store import ReadTx, WriteTx
 from tests.areas.accounting.books import fields_of
 from tests.areas.assets.transactions.broking import Broking
+from tests.support.plans import plan_of
 from tests.support.store import MemoryStore
 
 MANY = 3_000
@@ -171,3 +172,18 @@ def test_a_rare_type_among_many_costs_no_more_than_a_page(store: MemoryStore) ->
 
 def _members(row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in row.__struct_fields__}
+
+
+_BROUGHT = "UPDATE asset_transactions SET import_id = 'imp_1' WHERE org_id = :org_id AND id = :id"
+
+
+def test_what_an_import_brought_is_found_by_it(broking: Broking) -> None:
+    made = [broking.buy(date=f"2026-05-0{day}") for day in (2, 3, 1)]
+    for row in made[:2]:
+        broking.store.write(lambda tx, id_=row["id"]: tx.run(_BROUGHT, id=id_), broking.org_id)
+    assert ids(broking.listed("importId=imp_1")) == ids([made[1], made[0]])
+    assert ids(broking.listed(f"importId=imp_1&type=buy&accountId={broking.first}")) == ids([made[1], made[0]])
+    assert broking.listed("importId=imp_1&type=sell") == broking.listed("importId=imp_2") == []
+    for query in ("", "&type=buy", "&accountId=acc_1", "&source=import"):
+        plans = plan_of(broking, "listTransactions", f"importId=imp_1{query}")
+        assert any("USING INDEX asset_transactions_of_import_by_date " in step for step in plans), (query, plans)

@@ -1,0 +1,13 @@
+-- banking.listAllocations with ruleId or mortgageId: what a rule decided, and what a loan cost and repaid, with its sums.
+CREATE INDEX allocations_by_rule ON allocations (org_id, rule_id, date, id, currency, direction, amount)
+WHERE rule_id IS NOT NULL;
+-- The same.
+CREATE INDEX allocations_by_mortgage ON allocations (org_id, mortgage_id, date, id, currency, direction, amount)
+WHERE mortgage_id IS NOT NULL;
+
+-- accounting.listInvoices with creditsInvoiceId: the credit notes of an invoice.
+CREATE INDEX invoices_credits_by_id ON invoices (org_id, credits_invoice_id, id) WHERE credits_invoice_id IS NOT NULL;
+
+-- assets.listTransactions with importId: what a file brought.
+CREATE INDEX asset_transactions_of_import_by_date ON asset_transactions (org_id, import_id, trade_date, id)
+WHERE import_id IS NOT NULL;
