@@ -215,8 +215,8 @@ def _clashes(operations: Iterable[Operation]) -> Iterator[str]:
             yield f"{operation.id} is there twice"
             continue
         ids.add(operation.id)
-        alias_method = "GET" if operation.method == "GET" else "POST"
-        for address in {(operation.method, _shape(operation.path)), (alias_method, operation.alias)}:
+        aliases = {(method, operation.alias) for method in operation.alias_methods}
+        for address in {(operation.method, _shape(operation.path)), *aliases}:
             owner = owners.setdefault(address, operation.id)
             if owner != operation.id:
                 yield f"{operation.id} and {owner} both claim {' '.join(address)}"

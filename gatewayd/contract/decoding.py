@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from gatewayd.contract import faults, hints, names
+from gatewayd.contract import faults, former_names, hints, names
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.query_strings import encoded_pairs, plain_pairs
 from gatewayd.contract.wording import quoted
@@ -30,6 +30,9 @@ class RequestDecoder:
 
     def __init__(self, operation: Operation) -> None:
         self._type = operation.request
+        self._former = former_names.taken(operation)
+        lists, self._watched = _special(self._type)
+        self._lists = lists | {name for name, now in self._former.items() if now in lists}
 
     def body(self, raw: bytes, path: Mapping[str, str] = _NOTHING) -> msgspec.Struct:
         """The request in a JSON body; path parameters join it. An empty body is an empty object."""
@@ -38,12 +41,13 @@ class RequestDecoder:
         if raw.count(b'":') != count or _SPACED_COLON.search(raw):
             _refuse_twins(raw)  # fewer names were kept than written, or a string holds what looks like one
         odd = odd or (b"\\" in raw and (b"\\u000" in raw or b'\\n"' in raw)) or names.may_be_hidden_in(raw)
+        used = former_names.rename(values, self._former) if self._former else _NOTHING
         for name, value in path.items():
             if values.setdefault(name, value) != value:
                 message = f"The path has {quoted(value)} and the body something else: leave it out of the body."
                 raise invalid(FieldError(name, "conflict", message))
             odd = odd or not value.isprintable()
-        return self._convert(values, strict=True, odd=odd)
+        return self._convert_as(used, values, strict=True, odd=odd)
 
     def query(self, raw: str, path: Mapping[str, str] = _NOTHING) -> msgspec.Struct:
         """The request in a query string; path parameters join it.
@@ -51,15 +55,26 @@ class RequestDecoder:
         A list is given by repeating its name or by commas. Any other name given twice is refused.
         """
         values: dict[str, Any] = dict(path)
+        used = _NOTHING
         odd = bool(path) and any(not value.isprintable() or faults.is_null(value) for value in path.values())
         if raw:
             plain = "%" not in raw and "+" not in raw and raw.isascii() and raw.isprintable()
             pairs = plain_pairs(raw) if plain else encoded_pairs(raw)
-            lists, watched = _special(self._type)
-            _read_pairs(pairs, lists, values)
+            _read_pairs(pairs, self._lists, values)
+            if self._former:
+                used = former_names.rename(values, self._former)
             odd = odd or "null" in raw.lower() or not (plain or all(value.isprintable() for _, value in pairs))
-            odd = odd or any(":" not in values[name] for name in watched.intersection(values))
-        return self._convert(values, strict=False, odd=odd)
+            odd = odd or any(":" not in values[name] for name in self._watched.intersection(values))
+        return self._convert_as(used, values, strict=False, odd=odd)
+
+    def _convert_as(
+        self, used: Mapping[str, str], values: dict[str, Any], *, strict: bool, odd: bool
+    ) -> msgspec.Struct:
+        """`used` are the former names that were given, by those of now: what is said of a field names it as it was."""
+        try:
+            return self._convert(values, strict=strict, odd=odd)
+        except Problem as problem:
+            raise (former_names.as_given(problem, used) if used else problem) from None
 
     def _convert(self, values: dict[str, Any], *, strict: bool, odd: bool) -> msgspec.Struct:
         """`odd`: there may be values that msgspec takes and we do not, so each is looked at."""

@@ -91,6 +91,11 @@ class Operation:
         return "/" + self.id.replace(".", "/")
 
     @property
+    def alias_methods(self) -> tuple[Method, ...]:
+        """The methods of that path: GET of what reads, else POST, and the row's own, which tools send to it too."""
+        return ("GET",) if self.method == "GET" else tuple(dict.fromkeys(("POST", self.method)))
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the path parameters, in order, as the wire spells them."""
         return tuple(part[1:] for part in self.path.split("/") if part.startswith(":"))

@@ -3,8 +3,8 @@
 import datetime
 import functools
 import operator
-from collections.abc import Callable
-from typing import Annotated, Any, Generic, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -27,6 +27,9 @@ T = TypeVar("T")
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """Root of request structs. camelCase on the wire; unknown names are refused (domain model §0.2)."""
+
+    former_names: ClassVar[Mapping[str, str]] = {}
+    """Names that members had before, each with the one of now: see `contract/former_names.py`."""
 
 
 class Response(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

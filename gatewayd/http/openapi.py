@@ -14,6 +14,7 @@ from gatewayd.contract.signatures import function_of
 from gatewayd.contract.wire import encode
 from gatewayd.errors import COMMON_ERRORS, ERRORS
 from gatewayd.events import EVENT_KINDS
+from gatewayd.http import openapi_former_names
 from gatewayd.http.openapi_headers import (
     HEADERS,
     IDEMPOTENCY_KEY,
@@ -73,6 +74,7 @@ def describe(areas: Iterable[Area], public_url: str, events: Mapping[str, Any], 
     hooks = {kind: _webhook(kind, names[_key(body)], sample) for kind, (body, sample) in events.items()}
     components |= _bodies(operations, names, components)
     components = {name: with_told_defaults(component) for name, component in components.items()}
+    openapi_former_names.add(paths, components, operations)
     return {
         "openapi": OPENAPI_VERSION,
         "info": {

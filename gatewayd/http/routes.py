@@ -137,4 +137,4 @@ def _addresses(operation: Operation) -> Iterator[tuple[str, str]]:
     """Method and path of the row itself, then of its RPC-style alias."""
     yield operation.method, operation.path
     if operation.alias != operation.path:
-        yield "GET" if operation.method == "GET" else "POST", operation.alias
+        yield from ((method, operation.alias) for method in operation.alias_methods)

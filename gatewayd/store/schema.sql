@@ -13,9 +13,12 @@ CREATE TABLE allocation_rules (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, external_id TEXT) STRICT;
 
 CREATE INDEX allocation_rules_by_change ON allocation_rules (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX allocation_rules_by_external_id ON allocation_rules (org_id, external_id)
+WHERE external_id IS NOT NULL;
 
 CREATE INDEX allocation_rules_by_id ON allocation_rules (org_id, id);
 
@@ -618,7 +621,10 @@ CREATE TABLE calendar_feeds (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, external_id TEXT) STRICT;
+
+CREATE UNIQUE INDEX calendar_feeds_by_external_id ON calendar_feeds (org_id, external_id)
+WHERE external_id IS NOT NULL;
 
 CREATE INDEX calendar_feeds_changes ON calendar_feeds (org_id, updated_at, id);
 
@@ -2638,12 +2644,15 @@ CREATE TABLE "webhook_subscriptions" (
     created_by TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL CHECK (version >= 1),
+    version INTEGER NOT NULL CHECK (version >= 1), external_id TEXT,
     CHECK ((disabled_reason IS NULL) = (enabled = 1)),
     CHECK ((disabled_at IS NULL) = (enabled = 1)),
     CHECK (failing_told_at IS NULL OR failing_since IS NOT NULL),
     CHECK ((previous_secret_sealed IS NULL) = (previous_secret_expires_at IS NULL))
 ) STRICT;
+
+CREATE UNIQUE INDEX webhook_subscriptions_by_external_id ON webhook_subscriptions (org_id, external_id)
+WHERE external_id IS NOT NULL;
 
 CREATE INDEX webhook_subscriptions_of_org ON webhook_subscriptions (org_id, id);
 

@@ -107,7 +107,7 @@ class ListDeliveries(PageRequest, frozen=True, kw_only=True):
 class GetDelivery(Request, frozen=True, kw_only=True):
     """Which delivery."""
 
-    id: Id
+    delivery_id: Id
     include: Include | None = None
 
 
@@ -191,7 +191,7 @@ def get_delivery(tx: ReadTx, caller: Caller, request: GetDelivery, *, max_attemp
     `payload` has the bytes that are signed. Its `sentAt` is the instant of the event, also where the event is sent
     again later, and its `id` is then that of the first delivery.
     """
-    stored = find(tx, request.id)
+    stored = find(tx, request.delivery_id)
     data, event_at = tx.rows(_SELECT_EVENT, event_id=stored.event_id)[0]  # outlives its deliveries
     payload = render_body(stored.message_id, stored.event, data, event_at)
     replays = encode([row[0] for row in tx.rows(_SELECT_REPLAYS, id=stored.id, count=MAX_REPLAYS)])
@@ -292,12 +292,12 @@ OPERATIONS = (
         id="webhooks.getDelivery",
         kind="read",
         method="GET",
-        path="/webhooks/deliveries/:id",
+        path="/webhooks/deliveries/:deliveryId",
         scopes=("webhooks:read",),
         request=GetDelivery,
         response=DeliveryDetail,
         handler=AT_CATALOGUE,
         extension=True,
-        example={"id": "wdlv_01k0000000000000000000000a", "include": ["attempts"]},
+        example={"deliveryId": "wdlv_01k0000000000000000000000a", "include": ["attempts"]},
     ),
 )

@@ -115,7 +115,7 @@ def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: in
     subscription was disabled or not there yet; test events are left out. It reaches as far back as finished deliveries
     are kept. One call makes at most 1,000 deliveries, behind those that are queued.
     """
-    subscription = subscriptions.SUBSCRIPTIONS.get(tx, request.target)
+    subscription = subscriptions.SUBSCRIPTIONS.get(tx, request.id)
     query = MissedSearch(
         subscription_id=subscription.id,
         time_range=requested_range(request.since, request.until).within_retention(tx.now, retention_days),

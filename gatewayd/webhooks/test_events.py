@@ -23,7 +23,7 @@ def send_test(tx: WriteTx, caller: Caller, request: SendTest, *, max_attempts: i
     It has the sample data of its kind, goes to this subscription alone, and is tried like any other delivery. Its
     record says `test`; what the receiver gets looks like the real thing. Reserved kinds can be tried too.
     """
-    subscription = subscriptions.SUBSCRIPTIONS.get(tx, request.target)
+    subscription = subscriptions.SUBSCRIPTIONS.get(tx, request.id)
     kinds = expanded(subscription.events)
     kind = kinds[0] if request.event is None else request.event
     if kind not in kinds:

@@ -24,13 +24,13 @@ LISTS: Final[Mapping[str, tuple[str, ...]]] = {
     "listPropertyUnits": ("", "status=vacant", "status=ending", "status=let", "updatedSince=2020-01-01T00:00:00Z"),
     "listTenancies": (
         *("", "status=upcoming", "status=active", "status=notice", "status=ended"),
-        *("activeOn=2026-11-20", "activeOn=2018-05-05", "updatedSince=2020-01-01T00:00:00Z"),
+        *("asOfDate=2026-11-20", "asOfDate=2018-05-05", "updatedSince=2020-01-01T00:00:00Z"),
     ),
     "listTenants": ("", "status=prospective", "status=current", "status=past", "q=hart"),
-    "listMortgages": ("", "status=active", "rateEndsBefore=2027-01-10"),
+    "listMortgages": ("", "status=active", "rateEndDateBefore=2027-01-10"),
     "listCertificates": (
         *("", "status=valid", "status=expiring", "status=expired", "status=missing", "status=superseded"),
-        *("type=epc", "expiresBefore=2027-01-05"),
+        *("type=epc", "expiryDateBefore=2027-01-05"),
     ),
 }
 

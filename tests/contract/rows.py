@@ -400,9 +400,9 @@ class Address:
 
 def addresses(operation: Operation) -> list[Address]:
     """Its own path and its alias, under both mounts."""
-    alias_method = "GET" if operation.method == "GET" else "POST"
     own = [Address(operation.method, mount + operation.path, operation.parameters) for mount in ("/api/rpc", "")]
-    alias = [Address(alias_method, mount + operation.alias, ()) for mount in ("/api/rpc", "")]
+    mounts = ("/api/rpc", "")
+    alias = [Address(method, mount + operation.alias, ()) for method in operation.alias_methods for mount in mounts]
     return own if operation.alias == operation.path else own + alias
 
 

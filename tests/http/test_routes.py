@@ -31,10 +31,10 @@ def test_the_value_of_a_parameter_comes_with_its_route() -> None:
     assert dict(zip(routes["GET"].parameters, values, strict=True)) == {"thingId": "a b"}
 
 
-def test_the_alias_of_a_patch_is_a_post_with_a_body() -> None:
+def test_the_alias_of_a_patch_is_a_post_with_a_body_and_takes_the_patch_too() -> None:
     routes, values = ROUTES.find("/probe/changeThing")
-    assert list(routes) == ["POST"]
-    assert routes["POST"].in_body
+    assert list(routes) == ["POST", "PATCH"]
+    assert all(route.in_body for route in routes.values())
     assert list(values) == []
 
 

@@ -172,7 +172,12 @@ async def test_a_link_gives_the_bytes_until_it_ends(tmp_path: Path, database_ima
         assert (await door.get(twice)).status == 404, "it was for two"
         newest, *_ = (await door.api("GET", f"/vault/documents/{document_id}/links")).json()["data"]
         assert (newest["downloads"], newest["hasPassword"], "token" in newest) == (1, False, False)
-        await door.post(f"/vault/links/{newest['id']}/revoke")
+        revoke = f"/vault/links/{newest['id']}/revoke"
+        stale = await door.api("POST", revoke, json={"expectedVersion": newest["version"] + 1})
+        assert (stale.status, stale.code) == (409, "version_conflict")
+        assert (await door.get(revoked)).status == 200
+        ended = await door.api("POST", revoke, json={"expectedVersion": newest["version"]})
+        assert ended.json()["version"] == newest["version"] + 1
         assert (await door.get(revoked)).status == 404
         door.api.clock.advance(60 * SECOND)
         assert (await door.get(ends)).status == 404

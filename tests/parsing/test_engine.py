@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.operations import delete_document
-from gatewayd.areas.vault.documents.shapes import GetDocument
+from gatewayd.areas.vault.documents.shapes import DeleteDocument, RestoreDocument
 from gatewayd.areas.vault.parses import rows, variants
 from gatewayd.areas.vault.parses.rows import Failure
 from gatewayd.areas.vault.trash import restore_document
@@ -46,11 +46,11 @@ class Gate:
 
 
 def put_in_trash(tx: WriteTx, *, document_id: str) -> None:
-    delete_document(tx, make_caller(ORG), GetDocument(document_id=document_id))
+    delete_document(tx, make_caller(ORG), DeleteDocument(document_id=document_id))
 
 
 def take_out(tx: WriteTx, *, document_id: str) -> None:
-    restore_document(tx, make_caller(ORG), GetDocument(document_id=document_id))
+    restore_document(tx, make_caller(ORG), RestoreDocument(document_id=document_id))
 
 
 async def test_what_is_read_is_stored_with_the_document(open_archive: OpenArchive) -> None:

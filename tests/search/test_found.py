@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.documents.operations import delete_document, update_document
-from gatewayd.areas.vault.documents.shapes import GetDocument, UpdateDocument
+from gatewayd.areas.vault.documents.shapes import DeleteDocument, RestoreDocument, UpdateDocument
 from gatewayd.areas.vault.trash import restore_document
 from gatewayd.search import engine
 from gatewayd.search.signs import KeptBlocks
@@ -38,12 +38,12 @@ async def test_the_index_follows_a_document(open_shelf: OpenShelf) -> None:
         assert (await shelf.ids("first"), await shelf.ids("second")) == ([], [id_])
         await shelf.read_anew(id_, "Invoice for tiles.")
         assert (await shelf.ids("slates"), await shelf.ids("tiles")) == ([], [id_])
-        await shelf.change(delete_document, GetDocument(document_id=id_))
+        await shelf.change(delete_document, DeleteDocument(document_id=id_))
         assert await shelf.ids("tiles") == []
         assert await shelf.store.read(kept) == (0, 0)
-        await shelf.change(restore_document, GetDocument(document_id=id_))
+        await shelf.change(restore_document, RestoreDocument(document_id=id_))
         assert await shelf.ids("tiles") == [id_]
-        await shelf.change(delete_document, GetDocument(document_id=id_))
+        await shelf.change(delete_document, DeleteDocument(document_id=id_))
         await shelf.store.write(lambda tx: trash.forget(tx, id_), ORG)
         assert await shelf.ids("tiles", mode="hybrid") == []
         assert await shelf.store.read(kept) == (0, 0)
@@ -53,7 +53,7 @@ async def test_what_went_into_the_trash_is_not_found_before_the_index_knows_it(o
     async with open_shelf() as shelf:
         id_ = await shelf.add("Invoice for heating.")
         await shelf.indexed()
-        await shelf.change(delete_document, GetDocument(document_id=id_))
+        await shelf.change(delete_document, DeleteDocument(document_id=id_))
         assert (await shelf.search("invoice heating")).data == []
 
 
@@ -62,7 +62,7 @@ async def test_what_is_in_the_trash_hides_none_that_comes_after_it(open_shelf: O
         ids = [await shelf.add("Invoice " * (9 - n) + "for heating.", f"{n}.txt") for n in range(9)]
         assert await shelf.ids("invoice", limit=50) == ids
         for id_ in ids[:7]:
-            await shelf.change(delete_document, GetDocument(document_id=id_))
+            await shelf.change(delete_document, DeleteDocument(document_id=id_))
         page = await shelf.search("invoice", mode="text", limit=1)
         assert ([one.document.id for one in page.data], page.next_cursor is None) == ([ids[7]], False)
 
@@ -122,7 +122,7 @@ async def test_what_is_near_in_meaning_follows_the_documents(open_shelf: OpenShe
         await shelf.read_anew(boiler, "The rent was paid.")
         await shelf.read_anew(car, "Nothing but a radiator.")
         assert await near() == [car]
-        await shelf.change(delete_document, GetDocument(document_id=car))
+        await shelf.change(delete_document, DeleteDocument(document_id=car))
         assert (await near(), await near(OTHER)) == ([boiler], [other])
 
 

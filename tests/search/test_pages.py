@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from gatewayd.areas.vault.documents.operations import delete_document, toggle_document_star, update_document
-from gatewayd.areas.vault.documents.shapes import GetDocument, ToggleDocumentStar, UpdateDocument
+from gatewayd.areas.vault.documents.shapes import DeleteDocument, ToggleDocumentStar, UpdateDocument
 from gatewayd.areas.vault.search import CURSOR_MAX, FoundDocument, SearchedDocuments
 from gatewayd.errors import Problem
 from tests.search.conftest import ORG, OTHER, FakeEmbedder, OpenShelf, Shelf
@@ -32,7 +32,7 @@ async def a_change(shelf: Shelf, source: random.Random, there: list[str]) -> str
         case 0:
             await shelf.add(a_letter(source), "new.txt")
         case 1:
-            await shelf.change(delete_document, GetDocument(document_id=chosen))
+            await shelf.change(delete_document, DeleteDocument(document_id=chosen))
             return chosen
         case 2:
             request = UpdateDocument(document_id=chosen, name=f"{source.choice(SUBJECTS)}.txt", folder_id=msgspec.UNSET)
@@ -95,7 +95,7 @@ async def test_what_went_or_is_wanted_no_more_is_not_shown(open_shelf: OpenShelf
         asked: dict[str, Any] = {"query": "boiler", "filters": {"starred": True}}
         whole = ids_of(await shelf.search(**asked))
         first = await shelf.search(**asked, limit=2)
-        await shelf.change(delete_document, GetDocument(document_id=whole[2]))
+        await shelf.change(delete_document, DeleteDocument(document_id=whole[2]))
         await shelf.change(toggle_document_star, ToggleDocumentStar(document_id=whole[4], starred=False))
         second = await shelf.search(**asked, limit=2, cursor=first.next_cursor)
         assert (ids_of(second), second.next_cursor) == ([whole[3], whole[5]], None)

@@ -46,7 +46,8 @@ def addresses() -> Iterator[tuple[str, str, str]]:
     """Method, path and operation id of each address below the mount, those without parameters first."""
     for row in sorted(ROWS.values(), key=lambda row: len(row.in_path)):
         yield row.method, row.path, row.id
-        yield from (("GET" if row.method == "GET" else "POST", alias, row.id) for alias in row.item["x-aliases"])
+        methods = ("GET",) if row.method == "GET" else dict.fromkeys(("POST", row.method))
+        yield from ((method, alias, row.id) for alias in row.item["x-aliases"] for method in methods)
 
 
 _ADDRESSES = [

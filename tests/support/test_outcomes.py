@@ -100,5 +100,7 @@ def test_what_a_daemon_answers(path: str, seen: set[Outcome]) -> None:
 
 def test_every_address_is_that_of_its_row() -> None:
     ids = {(method, path): id_ for method, path, id_ in outcomes.addresses()}
-    assert ids["GET", "/webhooks/deliveries/:id"] == ids["GET", "/webhooks/getDelivery"] == "webhooks.getDelivery"
+    assert (
+        ids["GET", "/webhooks/deliveries/:deliveryId"] == ids["GET", "/webhooks/getDelivery"] == "webhooks.getDelivery"
+    )
     assert {(row.method, row.path) for row in ROWS.values()} <= ids.keys()

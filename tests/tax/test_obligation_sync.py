@@ -162,7 +162,7 @@ async def test_updates_are_of_the_business_that_the_authority_knows(open_tax: Op
         office.says("fromDate=2026-04-06", trade, other)
         office.says(DECLARATIONS, DECLARATION)
         document = await office.synced()
-        updates = await office.obligations(f"businessId={oak}&dueTo=2026-12-31")
+        updates = await office.obligations(f"businessId={oak}&dueDateTo=2026-12-31")
     assert [(one["kind"], one["businessId"], one["status"]) for one in document["obligations"]] == [
         ("itsa_quarterly_update", oak, "fulfilled"),
         ("itsa_final_declaration", None, "open"),

@@ -60,7 +60,7 @@ def complete(store: MemoryStore, one: claims.Claim, status: str, due_at: int | N
 
 
 def got(store: MemoryStore, org_id: str, delivery_id: str, include: Include | None = None) -> bytes:
-    request = GetDelivery(id=delivery_id, include=include)
+    request = GetDelivery(delivery_id=delivery_id, include=include)
     caller = make_caller(org_id)
     return store.read(lambda tx: deliveries.get_delivery(tx, caller, request, max_attempts=8), org_id)
 

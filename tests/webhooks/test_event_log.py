@@ -96,13 +96,13 @@ async def test_since_begins_with_what_is_there(api: TestedApi) -> None:
 
 
 async def test_a_caller_waits_for_the_next_event(api: TestedApi) -> None:
-    begun = await listed(api, kinds="lead.*")
+    begun = await listed(api, event="lead.*")
     with trio.fail_after(20):
         async with trio.open_nursery() as nursery:
             found: list[dict[str, Any]] = []
 
             async def wait() -> None:
-                found.append(await listed(api, kinds="lead.*", cursor=begun["resumeCursor"], waitSeconds=20))
+                found.append(await listed(api, event="lead.*", cursor=begun["resumeCursor"], waitSeconds=20))
 
             nursery.start_soon(wait)
             await trio.testing.wait_all_tasks_blocked()
@@ -113,23 +113,23 @@ async def test_a_caller_waits_for_the_next_event(api: TestedApi) -> None:
 
 async def test_reading_a_kind_turns_it_on(api: TestedApi) -> None:
     made = await api("POST", "/api/rpc/crm/createOpportunity", json={"name": "Roof", "pipelineId": "p", "stage": "new"})
-    begun = await listed(api, kinds="opportunity.*", since="2026-01-01T00:00:00Z")
+    begun = await listed(api, event="opportunity.*", since="2026-01-01T00:00:00Z")
     assert made.status == 200
     assert begun["data"] == []
     await api("POST", "/api/rpc/crm/createOpportunity", json={"name": "Wall", "pipelineId": "p", "stage": "new"})
-    page = await listed(api, kinds="opportunity.*", cursor=begun["resumeCursor"])
+    page = await listed(api, event="opportunity.*", cursor=begun["resumeCursor"])
     assert [event["event"] for event in page["data"]] == ["opportunity.created"]
     assert page["recordedSince"] == begun["recordedSince"] == "2026-11-20T09:30:00.000Z"
 
 
 async def test_a_cursor_that_was_not_used_for_thirty_days_has_expired(api: TestedApi) -> None:
-    begun = await listed(api, kinds="opportunity.*")
+    begun = await listed(api, event="opportunity.*")
     api.clock.advance(FOLLOWED - DAY)
-    again = await listed(api, kinds="opportunity.*", cursor=begun["resumeCursor"])  # and followed for 30 days more
+    again = await listed(api, event="opportunity.*", cursor=begun["resumeCursor"])  # and followed for 30 days more
     api.clock.advance(FOLLOWED - SECOND)
-    assert (await listed(api, kinds="opportunity.*", cursor=again["resumeCursor"]))["data"] == []
+    assert (await listed(api, event="opportunity.*", cursor=again["resumeCursor"]))["data"] == []
     api.clock.advance(FOLLOWED + SECOND)
-    problem = await refused(api, kinds="opportunity.*", cursor=again["resumeCursor"])
+    problem = await refused(api, event="opportunity.*", cursor=again["resumeCursor"])
     assert (problem["status"], problem["code"]) == (410, "cursor_expired")
 
 
@@ -144,35 +144,35 @@ async def test_a_cursor_behind_events_that_are_no_longer_kept_has_expired(api: T
 
 
 async def test_a_cursor_belongs_to_its_kinds(api: TestedApi) -> None:
-    begun = await listed(api, kinds="lead.*")
-    assert (await refused(api, kinds="client.*", cursor=begun["resumeCursor"]))["code"] == "invalid_cursor"
+    begun = await listed(api, event="lead.*")
+    assert (await refused(api, event="client.*", cursor=begun["resumeCursor"]))["code"] == "invalid_cursor"
 
 
 async def test_events_of_other_kinds_are_passed_over(api: TestedApi) -> None:
-    begun = await listed(api, kinds="client.created")
+    begun = await listed(api, event="client.created")
 
     def many(tx: Any) -> None:
         for number in range(LOOKED_AT):
             events.append(tx, "lead.created", {**LEAD, "lead_id": f"lead_{number}"})
 
     await api.store.write(many, "org_a")
-    page = await listed(api, kinds="client.created", cursor=begun["resumeCursor"])
+    page = await listed(api, event="client.created", cursor=begun["resumeCursor"])
     assert page["data"] == []
     assert page["nextCursor"] is not None
-    assert (await listed(api, kinds="client.created", cursor=page["nextCursor"]))["nextCursor"] is None
+    assert (await listed(api, event="client.created", cursor=page["nextCursor"]))["nextCursor"] is None
 
 
 async def test_an_unknown_kind_is_named_with_the_one_that_was_meant(api: TestedApi) -> None:
-    problem = await refused(api, kinds="invoices.*")
+    problem = await refused(api, event="invoices.*")
     assert problem["errors"][0]["code"] == "unknown_event"
-    assert problem["errors"][0]["path"] == "kinds[0]"
+    assert problem["errors"][0]["path"] == "event[0]"
     assert "Did you mean invoice.*" in problem["errors"][0]["message"]
 
 
 async def test_an_organization_reads_so_many_sets_of_kinds(api: TestedApi) -> None:
     for kind in list(EVENT_KINDS)[:FOLLOWERS_MAX]:
-        await listed(api, kinds=kind)
-    problem = await refused(api, kinds=list(EVENT_KINDS)[FOLLOWERS_MAX])
+        await listed(api, event=kind)
+    problem = await refused(api, event=list(EVENT_KINDS)[FOLLOWERS_MAX])
     assert problem["code"] == "limit_reached"
 
 

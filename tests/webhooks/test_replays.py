@@ -65,7 +65,7 @@ def remove(store: MemoryStore, org_id: str, made: CreatedSubscription) -> None:
 
 
 def detail(store: MemoryStore, org_id: str, delivery_id: str) -> dict[str, Any]:
-    caller, request = make_caller(org_id), GetDelivery(id=delivery_id)
+    caller, request = make_caller(org_id), GetDelivery(delivery_id=delivery_id)
     shown = store.read(lambda tx: deliveries.get_delivery(tx, caller, request, max_attempts=8), org_id)
     decoded: dict[str, Any] = msgspec.json.decode(shown)
     return decoded

@@ -94,6 +94,7 @@ def test_create_answers_the_subscription_with_its_secret(store: MemoryStore) -> 
     made = subscribe(store, org_id, URL, "lead.created", "form.submitted")
     assert made == CreatedSubscription(
         id=made.id,
+        external_id=None,
         url=URL,
         events=["lead.created", "form.submitted"],
         enabled=True,
@@ -229,21 +230,20 @@ def test_update_changes_what_is_given_and_answers_no_secret(store: MemoryStore) 
     assert msgspec.json.decode(items(store, org_id)[0])["url"] == "https://b.example/"
 
 
-def test_update_takes_the_alias_subscription_id(store: MemoryStore) -> None:
-    org_id = store.org()
-    made = subscribe(store, org_id, URL)
-    assert update(store, org_id, UpdateSubscription(subscription_id=made.id, enabled=False)).enabled is False
-    assert update(store, org_id, UpdateSubscription(id=made.id, subscription_id=made.id, enabled=True)).enabled
+@pytest.mark.parametrize("name", ["update", "remove", "sendTest", "recover"])
+def test_a_subscription_is_named_by_its_former_name_too(name: str) -> None:
+    decoder = RequestDecoder(next(row for row in AREA.operations if row.id == f"webhooks.{name}"))
+    more = {"since": "2026-11-20T09:30:00Z"} if name == "recover" else {}
 
+    def read(**named: str) -> msgspec.Struct:
+        return decoder.body(msgspec.json.encode({**named, **more}))
 
-def test_validation_failed_without_an_id_or_with_two(store: MemoryStore) -> None:
-    org_id = store.org()
-    made = subscribe(store, org_id, URL)
+    assert read(subscriptionId="wsub_a") == read(id="wsub_a", subscriptionId="wsub_a") == read(id="wsub_a")
     with pytest.raises(Problem) as refused:
-        update(store, org_id, UpdateSubscription(enabled=False))
+        read()
     assert field_errors(refused.value) == [("id", "required")]
     with pytest.raises(Problem) as refused:
-        update(store, org_id, UpdateSubscription(id=made.id, subscription_id="wsub_other", enabled=False))
+        read(id="wsub_a", subscriptionId="wsub_b")
     assert field_errors(refused.value) == [("subscriptionId", "conflict")]
 
 
@@ -430,14 +430,43 @@ def test_no_more_is_counted_than_says_enough(store: MemoryStore) -> None:
     assert update(store, org_id, UpdateSubscription(id=made.id, enabled=True)).missed == subscriptions.MISSED_COUNTED
 
 
+def test_a_subscription_is_found_by_the_callers_own_identifier(store: MemoryStore) -> None:
+    org_id = store.org()
+    policy, caller = Policy(allow_http=True), make_caller(org_id)
+
+    def create(external_id: str | None) -> CreatedSubscription:
+        request = CreateSubscription(url=URL, events=["lead.created"], external_id=external_id)
+        return store.write(lambda tx: subscriptions.create_subscription(tx, caller, request, policy=policy), org_id)
+
+    made, other = create("crm-1"), create(None)
+    assert (made.external_id, other.external_id) == ("crm-1", None)
+    listed = items(store, org_id, ListSubscriptions(external_id="crm-1"))
+    assert [msgspec.json.decode(item)["id"] for item in listed] == [made.id]
+    with pytest.raises(Problem) as refused:
+        create("crm-1")
+    assert (refused.value.code, refused.value.extra["existingId"]) == ("already_exists", made.id)
+    with pytest.raises(Problem, match="already_exists"):
+        update(store, org_id, UpdateSubscription(id=other.id, external_id="crm-1"))
+    assert update(store, org_id, UpdateSubscription(id=made.id, external_id=None)).external_id is None
+    assert update(store, org_id, UpdateSubscription(id=other.id, external_id="crm-1")).external_id == "crm-1"
+
+
 # -- delete
+
+
+def test_another_version_than_was_read_is_not_deleted(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL)
+    with pytest.raises(Problem, match="version_conflict"):
+        remove(store, org_id, RemoveSubscription(id=made.id, expected_version=made.version + 1))
+    assert remove(store, org_id, RemoveSubscription(id=made.id, expected_version=made.version)).id == made.id
 
 
 def test_delete_removes_the_subscription_and_cancels_what_is_pending(store: MemoryStore) -> None:
     org_id = store.org()
     made, kept = subscribe(store, org_id, URL), subscribe(store, org_id, "https://b.example/")
     emit(store, org_id, 2)
-    answer = remove(store, org_id, RemoveSubscription(subscription_id=made.id))
+    answer = remove(store, org_id, RemoveSubscription(id=made.id))
     assert msgspec.to_builtins(answer) == {"id": made.id, "deleted": True}
     assert [msgspec.json.decode(item)["id"] for item in items(store, org_id)] == [kept.id]
     sql = "SELECT status, COUNT(*) FROM deliveries WHERE org_id = :org_id AND subscription_id = :id GROUP BY status"

@@ -45,7 +45,7 @@ def test_the_sample_goes_to_this_subscription_alone_and_is_marked(store: MemoryS
 def test_every_kind_can_be_tried_also_a_reserved_one(store: MemoryStore, kind: str) -> None:
     org_id = store.org()
     made = subscribe(store, org_id, URL, *EVENT_KINDS)
-    assert send(store, org_id, SendTest(subscription_id=made.id, event=kind)).event == kind
+    assert send(store, org_id, SendTest(id=made.id, event=kind)).event == kind
 
 
 @pytest.mark.parametrize("kind", ["form.submitted", "lead.deleted", ""])

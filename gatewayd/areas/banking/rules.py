@@ -12,7 +12,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, PageRequest, SyncPage, SyncRequest, cursor_key, next_cursor
 from gatewayd.contract.updates import updates
-from gatewayd.contract.wire import Amount, DateText, Id, Name, Request, Response, Version, encode
+from gatewayd.contract.wire import Amount, DateText, ExternalId, Id, Name, Request, Response, Version, encode
 from gatewayd.errors import FieldError, invalid, invalid_field
 from gatewayd.ledger import references
 from gatewayd.ledger.allocating import allocation_rules, bank_lines, categories, lets, loan_payments
@@ -58,6 +58,7 @@ class CreateRule(Request, frozen=True, kw_only=True):
     enabled: bool = True
     conditions: RuleConditions
     outcome: RuleOutcome
+    external_id: ExternalId | None = None
 
 
 class ListRules(SyncRequest, frozen=True, kw_only=True):
@@ -65,6 +66,7 @@ class ListRules(SyncRequest, frozen=True, kw_only=True):
 
     mode: Mode | None = None
     enabled: bool | None = None
+    external_id: ExternalId | None = None
 
 
 class GetRule(Request, frozen=True, kw_only=True):
@@ -150,6 +152,7 @@ class LearnRule(Request, frozen=True, kw_only=True):
     """What people call the rule; by default who the lines are with."""
     mode: Mode = "propose"
     priority: Priority = 100
+    external_id: ExternalId | None = None
 
 
 def create_rule(tx: WriteTx, caller: Caller, request: CreateRule) -> AllocationRule:
@@ -170,6 +173,7 @@ def list_rules(tx: ReadTx, caller: Caller, request: ListRules) -> Listing[Alloca
         "mode = :mode": request.mode,
         "enabled = 1": request.enabled or None,
         "enabled = 0": True if request.enabled is False else None,
+        "external_id = :external_id": request.external_id,
     }
     return table_page(tx, request, RULES, filters)
 
@@ -361,7 +365,7 @@ OPERATIONS = (
         request=CreateRule,
         response=AllocationRule,
         handler=create_rule,
-        errors=("limit_reached",),
+        errors=("already_exists", "limit_reached"),
         extension=True,
         example={
             "name": "Stationery",
@@ -403,7 +407,7 @@ OPERATIONS = (
         request=UpdateRule,
         response=AllocationRule,
         handler=update_rule,
-        errors=("version_conflict",),
+        errors=("already_exists", "version_conflict"),
         extension=True,
         example={"ruleId": "rule_01k0000000000000000000000a", "priority": 10, "expectedVersion": 1},
     ),
@@ -442,7 +446,7 @@ OPERATIONS = (
         request=LearnRule,
         response=AllocationRule,
         handler=learn_rule,
-        errors=("limit_reached",),
+        errors=("already_exists", "limit_reached"),
         extension=True,
         example={"bankTransactionId": "btx_01k0000000000000000000000a", "mode": "propose"},
     ),

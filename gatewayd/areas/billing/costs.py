@@ -1,7 +1,7 @@
 """What work costs (Spec §4, Domain B8), by date, and what can have a price. Setting it is an extension."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 from msgspec import Meta
 
@@ -27,8 +27,10 @@ _MOST_NAMED: Final = 3
 class GetOperationCosts(PageRequest, frozen=True, kw_only=True):
     """Of which day."""
 
+    former_names: ClassVar = {"at": "asOfDate"}
+
     limit: LongLimit = 500
-    at: Date | None = None
+    as_of_date: Date | None = None
     """The day, in London, whose costs are told. By default today."""
 
 
@@ -48,7 +50,7 @@ def get_operation_costs(
     tx: ReadTx, caller: Caller, request: GetOperationCosts, *, priced: PricedWork
 ) -> Listing[OperationCost]:
     """List what work costs on a day. What is not listed is free."""
-    date = tx.today if request.at is None else request.at.isoformat()
+    date = tx.today if request.as_of_date is None else request.as_of_date.isoformat()
     rows = [_shown_cost(row, priced) for row in costs.on(tx, date)]
     return listing_of(request, rows, lambda cost: f"{cost.operation} {cost.unit}")
 
@@ -122,7 +124,7 @@ OPERATIONS = (
         request=GetOperationCosts,
         response=Page[OperationCost],
         handler=AT_CATALOGUE,
-        example={"at": "2026-11-20"},
+        example={"asOfDate": "2026-11-20"},
     ),
     Operation(
         id="billing.setOperationCost",

@@ -7,7 +7,7 @@ from msgspec import Meta
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, SyncPage, SyncRequest
-from gatewayd.contract.wire import Id, Name, Request, encode, project
+from gatewayd.contract.wire import ExternalId, Id, Name, Request, Version, encode, project
 from gatewayd.errors import invalid
 from gatewayd.identity.keys import calendar_feeds
 from gatewayd.identity.keys.calendar_feeds import CALENDAR_FEEDS, CalendarFeed, NewFeed
@@ -28,11 +28,13 @@ class CreateFeed(Request, frozen=True, kw_only=True):
     """What calendar programs call it."""
     legal_entity_id: Id | None = None
     """Whose deadlines it has; by default those of all legal entities of the organization."""
+    external_id: ExternalId | None = None
 
 
 class ListFeeds(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
+    external_id: ExternalId | None = None
     legal_entity_id: Id | None = None
     """Only those of this legal entity's deadlines, without those of all."""
 
@@ -47,6 +49,7 @@ class RevokeFeed(Request, frozen=True, kw_only=True):
     """Which feed to end."""
 
     id: Id
+    expected_version: Version | None = None
 
 
 class CreatedFeed(CalendarFeed, frozen=True, kw_only=True):
@@ -63,7 +66,7 @@ def create_feed(tx: WriteTx, caller: Caller, request: CreateFeed, *, public_url:
     """
     if request.legal_entity_id is not None and owners.find(tx, request.legal_entity_id) is None:
         raise invalid(unknown_reference("legalEntityId", "legal_entity"))
-    wanted = NewFeed(request.name, request.legal_entity_id, caller.user_id, caller.reference)
+    wanted = NewFeed(request.name, request.legal_entity_id, caller.user_id, caller.reference, request.external_id)
     row, token = calendar_feeds.create(tx, wanted)
     return project(row, CreatedFeed, url=f"{public_url}{PATH}{token}{ENDING}")
 
@@ -71,7 +74,10 @@ def create_feed(tx: WriteTx, caller: Caller, request: CreateFeed, *, public_url:
 def list_feeds(tx: ReadTx, caller: Caller, request: ListFeeds) -> Listing[CalendarFeed]:
     """List calendar feeds, revoked ones too; their addresses are never in it."""
     table = CALENDAR_FEEDS
-    filters = {"legal_entity_id = :legal_entity_id": request.legal_entity_id}
+    filters = {
+        "external_id = :external_id": request.external_id,
+        "legal_entity_id = :legal_entity_id": request.legal_entity_id,
+    }
 
     def item(row: Row) -> bytes:
         return encode(project(table.read(tx, row), CalendarFeed))
@@ -86,7 +92,7 @@ def get_feed(tx: ReadTx, caller: Caller, request: GetFeed) -> CalendarFeed:
 
 def revoke_feed(tx: WriteTx, caller: Caller, request: RevokeFeed) -> CalendarFeed:
     """End a calendar feed: from the next request on its address is not found."""
-    return project(calendar_feeds.revoke(tx, request.id, caller.reference), CalendarFeed)
+    return project(calendar_feeds.revoke(tx, request.id, caller.reference, request.expected_version), CalendarFeed)
 
 
 OPERATIONS = (
@@ -99,7 +105,7 @@ OPERATIONS = (
         request=CreateFeed,
         response=CreatedFeed,
         handler=AT_CATALOGUE,
-        errors=("limit_reached",),
+        errors=("already_exists", "limit_reached"),
         secret=True,
         extension=True,
         example={"name": "Deadlines of Oak & Son", "legalEntityId": "ent_01k0000000000000000000000a"},
@@ -137,7 +143,7 @@ OPERATIONS = (
         request=RevokeFeed,
         response=CalendarFeed,
         handler=revoke_feed,
-        errors=("invalid_state",),
+        errors=("invalid_state", "version_conflict"),
         extension=True,
         example={"id": "cal_01k0000000000000000000000a"},
     ),

@@ -41,8 +41,8 @@ def list_obligations(tx: ReadTx, caller: Caller, request: ListObligations) -> Li
     By due date, earliest first, or in the order of change with `updatedSince`. `overdue` is what is open on a day after
     its due date. Those that are not required are left out unless `status` or `updatedSince` is given.
     """
-    if request.due_from and request.due_to and request.due_to < request.due_from:
-        raise invalid_field("dueTo", "date_order", "It lies before dueFrom.")
+    if request.due_date_from and request.due_date_to and request.due_date_to < request.due_date_from:
+        raise invalid_field("dueDateTo", "date_order", "It lies before dueDateFrom.")
     today = tx.today
     filters = {
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
@@ -50,8 +50,8 @@ def list_obligations(tx: ReadTx, caller: Caller, request: ListObligations) -> Li
         "period_id = :period_id": request.period_id,
         "source = :source": request.source,
         "external_id = :external_id": request.external_id,
-        "due_date >= :due_from": request.due_from,
-        "due_date <= :due_to": request.due_to,
+        "due_date >= :due_date_from": request.due_date_from,
+        "due_date <= :due_date_to": request.due_date_to,
     }
     conditions = [*matching(filters), *one_of("kind", request.kind), *_in_states(request, today)]
     return dated_page(tx, request, BY_DUE, conditions, lambda row: encode(obligations.shown(row, today)))
@@ -234,7 +234,7 @@ OPERATIONS = (
         response=SyncPage[Obligation],
         handler=list_obligations,
         errors=("date_order",),
-        example={"status": ["open", "overdue"], "dueTo": "2027-01-31", "limit": 20},
+        example={"status": ["open", "overdue"], "dueDateTo": "2027-01-31", "limit": 20},
     ),
     Operation(
         id="obligations.get",

@@ -43,7 +43,7 @@ BY_DUE = DatedTable(
 
 
 def matching(filters: Mapping[str, object]) -> list[Condition]:
-    """The conditions of filters, each such as `due_date >= :due_from`, with the value of the parameter in its end.
+    """The conditions of filters, each such as `due_date >= :due_date_from`, with the value of the parameter in its end.
 
     Dates are compared as the ISO texts that are stored; None is no filter.
     """

@@ -1,6 +1,6 @@
 """What requests and answers of periods look like (domain model B9)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, field
 
@@ -218,14 +218,16 @@ class PeriodDetail(Period, frozen=True, kw_only=True):
 class ListObligations(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
+    former_names: ClassVar = {"dueFrom": "dueDateFrom", "dueTo": "dueDateTo"}
+
     legal_entity_id: Id | None = None
     business_id: Id | None = None
     period_id: Id | None = None
     kind: Annotated[list[ObligationKind], Meta(min_length=1)] | None = None
     status: Annotated[list[Status], Meta(min_length=1)] | None = None
-    due_from: Date | None = None
+    due_date_from: Date | None = None
     """Only what is due on this day or later."""
-    due_to: Date | None = None
+    due_date_to: Date | None = None
     """Only what is due on this day or earlier."""
     source: Source | None = None
     external_id: ExternalId | None = None

@@ -15,7 +15,7 @@ from gatewayd.clock import HOUR, MINUTE, Instant, to_wire
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, fill, next_cursor
-from gatewayd.contract.wire import Id, Request, Response, Timestamp, encode, project
+from gatewayd.contract.wire import Id, Request, Response, Timestamp, Version, encode, project
 from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.identity.people import suspensions
 from gatewayd.identity.random_tokens import hash_token
@@ -76,8 +76,9 @@ class ListLinks(PageRequest, frozen=True, kw_only=True):
 class RevokeLink(Request, frozen=True, kw_only=True):
     """Which link to end."""
 
-    id: Id
+    link_id: Id
     """The link to end."""
+    expected_version: Version | None = None
 
 
 class GenerateTemporalLink(Request, frozen=True, kw_only=True):
@@ -236,9 +237,9 @@ def take_right(tx: WriteTx, token: str) -> bool:
     return True
 
 
-def revoke(tx: WriteTx, link_id: str) -> LinkRow:
-    """End a link; one that has ended stays as it is. Raises `Problem` `not_found`."""
-    row = LINKS.get(tx, link_id)
+def revoke(tx: WriteTx, link_id: str, expected_version: int | None = None) -> LinkRow:
+    """End a link; one that has ended stays as it is. Raises `Problem`: `not_found`, `version_conflict`."""
+    row = LINKS.get(tx, link_id, expected_version)
     return row if row.revoked_at is not None else LINKS.update(tx, replace(row, revoked_at=Instant(tx.now)))
 
 
@@ -283,7 +284,7 @@ def list_links(tx: ReadTx, caller: Caller, request: ListLinks) -> Listing[Docume
 
 def revoke_link(tx: WriteTx, caller: Caller, request: RevokeLink) -> DocumentLinkAccess:
     """End a link: from the next request on its address is not found."""
-    return shown(revoke(tx, request.id))
+    return shown(revoke(tx, request.link_id, request.expected_version))
 
 
 OPERATIONS = (
@@ -303,13 +304,14 @@ OPERATIONS = (
         id="vault.revokeLink",
         kind="write",
         method="POST",
-        path="/vault/links/:id/revoke",
+        path="/vault/links/:linkId/revoke",
         scopes=("vault:write",),
         request=RevokeLink,
         response=DocumentLinkAccess,
         handler=revoke_link,
+        errors=("version_conflict",),
         extension=True,
-        example={"id": "lnk_01k0000000000000000000000a"},
+        example={"linkId": "lnk_01k0000000000000000000000a"},
     ),
 )
 

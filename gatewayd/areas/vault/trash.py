@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gatewayd.areas.vault import links
 from gatewayd.areas.vault.documents import keeping, pages, rows
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
-from gatewayd.areas.vault.documents.shapes import Document, GetDocument, ListTrash
+from gatewayd.areas.vault.documents.shapes import Document, ListTrash, RestoreDocument
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.parses import texts, variants
 from gatewayd.areas.vault.proposals import rows as proposals
@@ -36,12 +36,12 @@ def list_trash(tx: ReadTx, caller: Caller, request: ListTrash) -> Listing[Docume
     return pages.in_trash(tx, request)
 
 
-def restore_document(tx: WriteTx, caller: Caller, request: GetDocument) -> Document:
+def restore_document(tx: WriteTx, caller: Caller, request: RestoreDocument) -> Document:
     """Take a document out of the trash, into the folder where it was, or to the top where that is gone.
 
     What was never uploaded comes back without its bytes, and needs a new record.
     """
-    row = DOCUMENTS.get(tx, request.document_id)
+    row = DOCUMENTS.get(tx, request.document_id, request.expected_version)
     if row.status != "deleted":
         raise invalid_state(
             "The document is not in the trash: only one that is deleted can be restored.", row.status, ("deleted",)
@@ -118,10 +118,10 @@ OPERATIONS = (
         method="POST",
         path="/vault/documents/:documentId/restore",
         scopes=("vault:write",),
-        request=GetDocument,
+        request=RestoreDocument,
         response=Document,
         handler=restore_document,
-        errors=("invalid_state",),
+        errors=("invalid_state", "version_conflict"),
         extension=True,
         example={"documentId": "doc_01k0000000000000000000000d"},
     ),

@@ -109,7 +109,7 @@ def set_cost(arguments: argparse.Namespace, context: Context) -> int:
 
 def list_costs(arguments: argparse.Namespace, context: Context) -> int:
     operation = offered_operation(context, "billing.getOperationCosts")
-    costs = run_operation(context, operation, _first(context), {"at": arguments.at})["data"]
+    costs = run_operation(context, operation, _first(context), {"asOfDate": arguments.at})["data"]
     names = ("operation", "unit", "credits", "effectiveFrom", "effectiveTo")
     cells = [(*(str(cost[name] or "") for name in names), "yes" if cost["known"] else "no") for cost in costs]
     print_list(arguments, costs, ("operation", "unit", "credits", "from", "to", "known"), cells)

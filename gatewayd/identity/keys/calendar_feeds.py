@@ -39,6 +39,7 @@ class CalendarFeed(Response, frozen=True, kw_only=True):
     """A feed as lists show it, which is without its address."""
 
     id: Id
+    external_id: str | None
     name: str
     """What calendar programs call it."""
     legal_entity_id: Id | None
@@ -78,10 +79,14 @@ class NewFeed(NamedTuple):
     legal_entity_id: str | None
     user_id: str | None
     created_by: str
+    external_id: str | None = None
 
 
 def create(tx: WriteTx, wanted: NewFeed) -> tuple[CalendarFeedRow, str]:
-    """Make a feed; answers it and its token, which is not stored. Raises `Problem` `limit_reached`."""
+    """Make a feed; answers it and its token, which is not stored.
+
+    Raises `Problem`: `limit_reached`, `already_exists`.
+    """
     if tx.value(_COUNT) >= MAX_PER_ORGANIZATION:
         raise Problem("limit_reached", f"An organization has at most {MAX_PER_ORGANIZATION} calendar feeds.")
     token = make_token(PREFIX)
@@ -96,9 +101,12 @@ def find(tx: ReadTx, token: str) -> OpenFeed | None:
     return None if row is None or suspensions.is_suspended(tx, row[0]) else OpenFeed(*row)
 
 
-def revoke(tx: WriteTx, feed_id: str, actor: str) -> CalendarFeedRow:
-    """End a feed, from the next request on. Raises `Problem`: `not_found`, or `invalid_state` where it has ended."""
-    row = CALENDAR_FEEDS.get(tx, feed_id)
+def revoke(tx: WriteTx, feed_id: str, actor: str, expected_version: int | None = None) -> CalendarFeedRow:
+    """End a feed, from the next request on.
+
+    Raises `Problem`: `not_found`, `version_conflict`, or `invalid_state` where it has ended.
+    """
+    row = CALENDAR_FEEDS.get(tx, feed_id, expected_version)
     if row.revoked_at is not None:
         raise invalid_state("The feed is revoked already.", "revoked", ())
     row = CALENDAR_FEEDS.update(tx, replace(row, revoked_at=tx.now))

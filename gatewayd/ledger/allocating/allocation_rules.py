@@ -80,6 +80,7 @@ class AllocationRule(Response, frozen=True, kw_only=True):
     """A rule that says what bank transactions are for."""
 
     id: Id
+    external_id: str | None
     name: Name
     """What people call it; the reasons for its choices quote it."""
     mode: Mode

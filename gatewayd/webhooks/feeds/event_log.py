@@ -5,7 +5,7 @@ lost between two calls, for the order is that of the commits, whichever process 
 """
 
 from functools import partial
-from typing import Annotated, Any, Final, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, Final, NamedTuple, Protocol
 
 import msgspec
 import trio
@@ -108,7 +108,9 @@ class ListEvents(PageRequest, frozen=True, kw_only=True, omit_defaults=True):
     page is empty, and its `resumeCursor` stands behind all there are.
     """
 
-    kinds: Annotated[list[EventName], Meta(min_length=1, max_length=100)] | None = None
+    former_names: ClassVar = {"kinds": "event"}
+
+    event: Annotated[list[EventName], Meta(min_length=1, max_length=100)] | None = None
     """Only these kinds, by name or by pattern; may be given again. All there are by default."""
     since: Since | None = None
     """Begin with what was recorded from then on; a cursor goes before it."""
@@ -154,8 +156,8 @@ class EventLog:
         """A page, perhaps after a wait. Raises `Problem`: `invalid_cursor`, `cursor_expired`, `validation_failed`,
         `limit_reached`, `rate_limited`.
         """
-        names = request.kinds or list(_ALL)
-        if errors := event_errors(names, path="kinds"):
+        names = request.event or list(_ALL)
+        if errors := event_errors(names, path="event"):
             raise invalid(*errors)
         words = " ".join(sorted(set(names)))
         since = await self._store.read(lambda tx: _followed(tx, words), org_id)
@@ -176,7 +178,7 @@ class EventLog:
 
     async def _wait(self, org_id: str, request: ListEvents, place: Place) -> _Look:
         """What is behind a place, once there is anything or the caller's time is over."""
-        kinds = frozenset(expanded(request.kinds or _ALL))
+        kinds = frozenset(expanded(request.event or _ALL))
         recorded = self._store.topic(RECORDED)  # before the look, so that none is missed between
         work = partial(_behind, kinds=kinds, place=place, limit=request.limit)
         look = await self._store.read(work, org_id)
@@ -291,7 +293,7 @@ OPERATIONS = (
         handler=list_events,
         errors=("cursor_expired", "limit_reached", "unknown_event"),
         extension=True,
-        example={"kinds": ["lead.*"], "since": "2026-11-01T00:00:00Z", "waitSeconds": 0},
+        example={"event": ["lead.*"], "since": "2026-11-01T00:00:00Z", "waitSeconds": 0},
     ),
     Operation(
         id="events.get",

@@ -6,7 +6,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.clock import Instant
 from gatewayd.contract.pages import SyncRequest
-from gatewayd.contract.wire import Id, Request, Response, Timestamp, Version
+from gatewayd.contract.updates import updates
+from gatewayd.contract.wire import ExternalId, Id, Request, Response, Timestamp, Version
 from gatewayd.webhooks.subscribers.validation import EventName, Events, SubscriptionRequest, Url
 
 DisabledReason = Literal["caller", "receiver_gone", "failing", "maker_left", "restored"]
@@ -16,6 +17,7 @@ class Subscription(Response, frozen=True, kw_only=True):
     """Who is told of which events."""
 
     id: Id
+    external_id: str | None
     url: str
     """Where events are posted."""
     events: Annotated[list[EventName], Meta(extra={"words": True})]
@@ -85,6 +87,7 @@ class Removed(Response, frozen=True, kw_only=True):
 class ListSubscriptions(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
+    external_id: ExternalId | None = None
     enabled: bool | None = None
     """True: only those that events are sent to; false: only those that are disabled."""
 
@@ -100,8 +103,10 @@ class CreateSubscription(Request, frozen=True, kw_only=True):
 
     url: Url
     events: Events
+    external_id: ExternalId | None = None
 
 
+@updates(CreateSubscription, of=Subscription)
 class UpdateSubscription(SubscriptionRequest, frozen=True, kw_only=True):
     """The fields to change.
 
@@ -112,6 +117,7 @@ class UpdateSubscription(SubscriptionRequest, frozen=True, kw_only=True):
     url: Url | UnsetType = UNSET
     events: Events | UnsetType = UNSET
     enabled: bool | UnsetType = UNSET
+    external_id: ExternalId | UnsetType | None = UNSET
     rotate_secret: bool = False
     """Whether to make a new secret and answer it; the old one signs beside it for 24 hours more."""
     end_rotation: bool = False
@@ -121,3 +127,5 @@ class UpdateSubscription(SubscriptionRequest, frozen=True, kw_only=True):
 
 class RemoveSubscription(SubscriptionRequest, frozen=True, kw_only=True):
     """Which subscription."""
+
+    expected_version: Version | None = None

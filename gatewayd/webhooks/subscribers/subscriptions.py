@@ -91,7 +91,11 @@ def list_subscriptions(tx: ReadTx, caller: Caller, request: ListSubscriptions) -
     def render(row: Row) -> bytes:
         return encode(Subscription(**_shown(SUBSCRIPTIONS.read(tx, row), tx.now)))
 
-    filters = {"enabled = 1": request.enabled or None, "enabled = 0": True if request.enabled is False else None}
+    filters = {
+        "enabled = 1": request.enabled or None,
+        "enabled = 0": True if request.enabled is False else None,
+        "external_id = :external_id": request.external_id,
+    }
     return sync_page(tx, request, Source(SUBSCRIPTIONS, [SUBSCRIPTIONS.select]), filters, render)
 
 
@@ -130,7 +134,7 @@ def update_subscription(
 
     An owner alone enables what waits for one: `disabledReason` `maker_left` or `restored`.
     """
-    before = SUBSCRIPTIONS.get(tx, request.target, request.expected_version)
+    before = SUBSCRIPTIONS.get(tx, request.id, request.expected_version)
     after, secret = _apply(tx, before, request, policy)
     if after.enabled and before.disabled_reason in FOR_AN_OWNER:
         if caller.role != "owner":
@@ -147,7 +151,7 @@ def update_subscription(
 
 def remove_subscription(tx: WriteTx, caller: Caller, request: RemoveSubscription) -> Removed:
     """Delete a webhook subscription and cancel its pending deliveries."""
-    stored = SUBSCRIPTIONS.get(tx, request.target)
+    stored = SUBSCRIPTIONS.get(tx, request.id, request.expected_version)
     SUBSCRIPTIONS.delete(tx, stored.id)
     delivery_queue.cancel_pending(tx, tx.org_id, stored.id)
     tx.announce(TOPIC)  # where more wait than one transaction cancels, the dispatcher goes on with it
@@ -231,6 +235,8 @@ def _apply(
         changes["disabled_reason"] = None if request.enabled else "caller"
         changes["disabled_at"] = None if request.enabled else tx.now
         changes["failing_since"] = changes["failing_told_at"] = None
+    if request.external_id is not UNSET:
+        changes["external_id"] = request.external_id
     secret: str | UnsetType = UNSET
     if request.rotate_secret:
         secret = new_secret(secrets.token_bytes)
@@ -296,7 +302,7 @@ OPERATIONS = (
         request=CreateSubscription,
         response=CreatedSubscription,
         handler=AT_CATALOGUE,
-        errors=("limit_reached",),
+        errors=("already_exists", "limit_reached"),
         secret=True,
         example={"url": "https://example.com/hooks", "events": ["lead.created", "opportunity.stage_changed"]},
     ),
@@ -309,7 +315,7 @@ OPERATIONS = (
         request=UpdateSubscription,
         response=UpdatedSubscription,
         handler=AT_CATALOGUE,
-        errors=("version_conflict", "forbidden"),
+        errors=("already_exists", "version_conflict", "forbidden"),
         secret=True,
         example={"id": "wsub_01k0000000000000000000000a", "enabled": False},
     ),
@@ -322,6 +328,7 @@ OPERATIONS = (
         request=RemoveSubscription,
         response=Removed,
         handler=remove_subscription,
+        errors=("version_conflict",),
         example={"id": "wsub_01k0000000000000000000000a"},
     ),
 )

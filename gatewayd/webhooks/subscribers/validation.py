@@ -3,12 +3,12 @@
 import difflib
 from collections.abc import Collection, Sequence
 from ipaddress import IPv4Address
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
 from gatewayd.contract.wire import Id, Request
-from gatewayd.errors import FieldError, invalid_field
+from gatewayd.errors import FieldError
 from gatewayd.events import EVENT_KINDS, WILDCARDS
 from gatewayd.outbound.addresses import IPAddress, refusal, unmapped
 from gatewayd.outbound.errors import TargetError
@@ -42,20 +42,11 @@ Url = Annotated[
 
 
 class SubscriptionRequest(Request, frozen=True, kw_only=True):
-    """Root of requests that name a subscription in the body: by `id`, or by its alias `subscriptionId`."""
+    """Root of requests that name a subscription in the body."""
 
-    id: Id | UnsetType = UNSET
-    subscription_id: Annotated[Id, Meta(description="The same as `id`.")] | UnsetType = UNSET
+    former_names: ClassVar = {"subscriptionId": "id"}
 
-    @property
-    def target(self) -> str:
-        """The id given. Raises `Problem` `validation_failed` when there is none, or two that differ."""
-        given = {one for one in (self.id, self.subscription_id) if isinstance(one, str)}
-        if len(given) > 1:
-            raise invalid_field("subscriptionId", "conflict", "It differs from id: give one of the two.")
-        if not given:
-            raise invalid_field("id", "required", "This field is needed.")
-        return given.pop()
+    id: Id
 
 
 def url_errors(url: str, policy: Policy) -> list[FieldError]:

@@ -40,6 +40,7 @@ def test_a_rule_is_answered_whole(trading: Trading) -> None:
     places = ("propertyId", "unitId", "tenancyId", "mortgageId")
     assert made == {
         "id": made["id"],
+        "externalId": None,
         "name": "Tesco",
         "mode": "apply",
         "priority": 100,
@@ -221,6 +222,17 @@ def test_the_business_has_the_line_and_is_not_archived(trading: Trading) -> None
     assert fields_of(problem) == [("outcome.businessId", "conflict")]
 
 
+def test_a_rule_is_found_by_the_callers_own_identifier(trading: Trading) -> None:
+    made, other = rule(trading, externalId="r-1"), rule(trading)
+    assert (made["externalId"], other["externalId"]) == ("r-1", None)
+    assert [row["id"] for row in trading.walk("listRules", "externalId=r-1")] == [made["id"]]
+    taken = refused(rule, trading, externalId="r-1")
+    assert (taken.code, taken.extra["existingId"]) == ("already_exists", made["id"])
+    assert refused(trading.post, "updateRule", ruleId=other["id"], externalId="r-1").code == "already_exists"
+    assert trading.post("updateRule", ruleId=made["id"], externalId=None)["externalId"] is None
+    assert trading.post("updateRule", ruleId=other["id"], externalId="r-1")["externalId"] == "r-1"
+
+
 def test_change_and_delete(trading: Trading) -> None:
     made = rule(trading)
     trading.line(trading.current, -1200)
@@ -273,7 +285,10 @@ def test_a_rule_is_learned_from_what_was_chosen(trading: Trading) -> None:
     chosen(trading, 4, vatAmount="2", disallowableAmount="3")
     chosen(trading, 1, "advertisingCosts")
     line = trading.line(trading.current, -2400)
-    made = trading.post("learnRule", bankTransactionId=line, mode="apply")
+    made = trading.post("learnRule", bankTransactionId=line, mode="apply", externalId="learned-1")
+    assert made["externalId"] == "learned-1"
+    again = refused(trading.post, "learnRule", bankTransactionId=line, externalId="learned-1")
+    assert (again.code, again.extra["existingId"]) == ("already_exists", made["id"])
     assert made["learnedFrom"] == "4 of 5 lines of TESCO STORES were adminCosts, last on 2 Nov 2026."
     assert (made["name"], made["conditions"]["matchKey"], made["conditions"]["direction"]) == (
         "Tesco Stores",

@@ -226,7 +226,7 @@ async def test_costs_follow_each_other_by_date(open_billing: OpenBilling) -> Non
         between = await billing.do("costs", **parse, credits="0.6", effectiveFrom="2026-12-01")
         assert (later["effectiveTo"], between["effectiveTo"]) == (None, "2026-12-31")
         days = ("2026-11-19", "2026-11-20", "2026-11-30", "2026-12-01", "2026-12-31", "2027-01-01")
-        found = [[one["credits"] for one in (await billing.get("costs", f"at={day}"))["data"]] for day in days]
+        found = [[one["credits"] for one in (await billing.get("costs", f"asOfDate={day}"))["data"]] for day in days]
         assert found == [[], ["0.5"], ["0.5"], ["0.6"], ["0.6"], ["0.75"]]
         assert [one["credits"] for one in (await billing.get("costs"))["data"]] == ["0.5"]
         corrected = await billing.do("costs", **parse, credits="0.4")
@@ -243,7 +243,7 @@ async def test_a_cost_that_nothing_is_charged_by_any_more_is_taken_out(open_bill
             await billing.api.store.write(lambda tx, days=days: purses.price(tx, name, 7_000_000, days))
 
         async def listed(day: str = "") -> list[tuple[str, str, bool, str | None]]:
-            found = (await billing.get("costs", f"at={day}" if day else ""))["data"]
+            found = (await billing.get("costs", f"asOfDate={day}" if day else ""))["data"]
             return [(one["operation"], one["credits"], one["known"], one["effectiveTo"]) for one in found]
 
         others = [("crm.createLead", "3", True, None), ("vault.parse", "2", True, None)]

@@ -571,10 +571,10 @@ def test_what_expires_comes_in_its_order(premises: Premises) -> None:
     assert references(premises, "status=valid&limit=1") == ["epc", "prs"]
     for query in ("", f"&propertyId={property_id}"):
         assert references(premises, f"status=expiring&limit=1{query}") == ["pat", "gas_safety", "fire_alarm"]
-    assert references(premises, "expiresBefore=2026-12-01&limit=1") == ["legionella_assessment", "eicr", "pat"]
-    every = references(premises, "expiresBefore=2026-11-02&includeSuperseded=true&limit=1")
+    assert references(premises, "expiryDateBefore=2026-12-01&limit=1") == ["legionella_assessment", "eicr", "pat"]
+    every = references(premises, "expiryDateBefore=2026-11-02&includeSuperseded=true&limit=1")
     assert every == ["old", "legionella_assessment", "eicr"]
-    assert references(premises, "status=expiring&expiresBefore=2026-12-01") == ["pat"]
+    assert references(premises, "status=expiring&expiryDateBefore=2026-12-01") == ["pat"]
     assert references(premises, "status=expiring&updatedSince=2026-11-20T00:00:00Z&limit=1") == [
         "gas_safety",
         "pat",
@@ -586,10 +586,10 @@ def test_a_faulty_report_that_never_expires_is_found_before_no_day(premises: Pre
     property_id = premises.property()
     made = premises.certificate(property_id, "eicr", "2026-11-01", result="unsatisfactory", reference="faulty")
     assert references(premises, "status=expired") == ["faulty"]
-    assert references(premises, "expiresBefore=2031-10-31") == []
-    assert references(premises, "expiresBefore=2031-11-01") == ["faulty"]
+    assert references(premises, "expiryDateBefore=2031-10-31") == []
+    assert references(premises, "expiryDateBefore=2031-11-01") == ["faulty"]
     update(premises, made, expiryDate=None)
-    assert references(premises, "expiresBefore=2100-01-01") == []
+    assert references(premises, "expiryDateBefore=2100-01-01") == []
     assert references(premises, "status=expired") == ["faulty"]
 
 

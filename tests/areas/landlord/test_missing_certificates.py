@@ -159,11 +159,11 @@ def test_what_is_missing_is_found_by_property_and_type(premises: Premises, store
 
 
 def test_what_is_missing_has_no_date(premises: Premises) -> None:
-    query = "status=missing&expiresBefore=2027-01-01&updatedSince=2026-01-01T00:00:00Z&externalId=x"
+    query = "status=missing&expiryDateBefore=2027-01-01&updatedSince=2026-01-01T00:00:00Z&externalId=x"
     with pytest.raises(Problem) as caught:
         premises.get("listCertificates", query)
     assert fields_of(caught.value) == [
-        ("expiresBefore", "conflict"),
+        ("expiryDateBefore", "conflict"),
         ("updatedSince", "conflict"),
         ("externalId", "conflict"),
     ]

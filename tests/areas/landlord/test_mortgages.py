@@ -413,15 +413,15 @@ def test_mortgages_are_found_by_property_state_and_end_of_rate(premises: Premise
     assert ids(premises, f"propertyId={property_id}&limit=2") == [gone, ends, open_]
     assert ids(premises, "status=active&limit=1") == [planned, later, ends, open_]
     assert ids(premises, "status=redeemed") == [gone]
-    assert ids(premises, "rateEndsBefore=2027-02-01&limit=1") == [planned, ends]
-    assert ids(premises, "rateEndsBefore=2027-02-02&limit=1") == [planned, ends, later]
-    assert ids(premises, f"rateEndsBefore=2027-02-02&propertyId={property_id}") == [ends]
-    assert ids(premises, "rateEndsBefore=2027-02-02&updatedSince=2026-11-20T00:00:00Z&limit=1") == [
+    assert ids(premises, "rateEndDateBefore=2027-02-01&limit=1") == [planned, ends]
+    assert ids(premises, "rateEndDateBefore=2027-02-02&limit=1") == [planned, ends, later]
+    assert ids(premises, f"rateEndDateBefore=2027-02-02&propertyId={property_id}") == [ends]
+    assert ids(premises, "rateEndDateBefore=2027-02-02&updatedSince=2026-11-20T00:00:00Z&limit=1") == [
         ends,
         later,
         planned,
     ]
-    assert ids(premises, "rateEndsBefore=2027-02-01&status=redeemed") == [gone]
+    assert ids(premises, "rateEndDateBefore=2027-02-01&status=redeemed") == [gone]
     assert ids(premises, "externalId=none") == []
     of_property_ = premises.read(lambda tx: of_property(tx, property_id))
     assert [row.id for row in of_property_] == [gone, ends, open_]

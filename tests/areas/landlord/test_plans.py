@@ -12,7 +12,7 @@ INDEXES = {
         "": "mortgages_by_id",
         "propertyId=prop_1": "mortgages_of_property",
         "status=redeemed": "mortgages_redeemed",
-        "rateEndsBefore=2027-01-01": "mortgages_by_rate_end",
+        "rateEndDateBefore=2027-01-01": "mortgages_by_rate_end",
         "updatedSince=2026-01-01T00:00:00Z": "mortgages_by_change",
     },
     "listCertificates": {
@@ -29,7 +29,7 @@ INDEXES = {
         "status=valid": "certificates_by_expiry",
         "status=expiring": "certificates_by_expiry",
         "status=expired": "certificates_by_expiry",
-        "expiresBefore=2027-01-01": "certificates_by_expiry",
+        "expiryDateBefore=2027-01-01": "certificates_by_expiry",
         "updatedSince=2026-01-01T00:00:00Z": "certificates_by_change",
         "status=missing": "properties_lacking",
     },

@@ -75,7 +75,7 @@ def test_each_day_has_the_tenancies_of_each_state(
             found = ids(landlord.walk("listTenancies", f"status={state}&limit=2"))
             assert sorted(found) == sorted(id_ for id_, one in states.items() if one == state)
         running = sorted(id_ for id_, one in states.items() if one in ("active", "notice"))
-        assert sorted(ids(landlord.walk("listTenancies", f"activeOn={day}"))) == running
+        assert sorted(ids(landlord.walk("listTenancies", f"asOfDate={day}"))) == running
         of_tenants = {
             tenant: tenant_state([states[id_] for id_, (whose, _) in entered.items() if whose == index])
             for index, tenant in enumerate(tenants)
@@ -101,9 +101,9 @@ def test_tenancies_are_found_by_what_is_let_and_to_whom(landlord: Landlord, stor
         (f"tenantId={rosa}", [second, first]),
         (f"tenantId={tom}", [second]),
         (f"tenantId={rosa}&status=active", [first]),
-        (f"propertyId={house}&activeOn=2026-12-01", [second, first]),
-        (f"propertyId={house}&activeOn=2026-11-30&limit=1", [first]),
-        ("activeOn=2026-05-31", []),
+        (f"propertyId={house}&asOfDate=2026-12-01", [second, first]),
+        (f"propertyId={house}&asOfDate=2026-11-30&limit=1", [first]),
+        ("asOfDate=2026-05-31", []),
     ):
         assert ids(landlord.walk("listTenancies", query)) == expected, query
     landlord.store.clock.advance(1_000_000)

@@ -99,7 +99,7 @@ def test_the_authority_may_have_the_other_type_of_quarters(desk: Desk) -> None:
     update = Confirmed("itsa_quarterly_update", trade["id"], "2026-04-01", "2026-06-30", "2026-08-07", False)
     later = update._replace(period_end_date="2026-09-30", due_date="2026-11-07")
     desk.confirm(desk.person, update, later)
-    found = desk.due(f"businessId={trade['id']}&dueTo=2027-06-01")
+    found = desk.due(f"businessId={trade['id']}&dueDateTo=2027-06-01")
     assert [end for end, _, _ in found] == ["2026-06-30", "2026-09-30", "2027-01-05", "2027-04-05"]
 
 
@@ -110,13 +110,13 @@ def test_an_update_meets_those_of_the_earlier_quarters(desk: Desk) -> None:
         "itsa_quarterly_update", trade["id"], "2026-04-06", "2026-10-05", "2026-11-07", True, "2026-11-06"
     )
     desk.confirm(desk.person, second)
-    assert desk.due(f"businessId={trade['id']}&dueTo=2027-06-01") == [
+    assert desk.due(f"businessId={trade['id']}&dueDateTo=2027-06-01") == [
         ("2026-07-05", "2026-08-07", "fulfilled"),
         ("2026-10-05", "2026-11-07", "fulfilled"),
         ("2027-01-05", "2027-02-07", "open"),
         ("2027-04-05", "2027-05-07", "open"),
     ]
-    assert {status for _, _, status in desk.due(f"businessId={other['id']}&dueTo=2026-12-01")} == {"overdue"}
+    assert {status for _, _, status in desk.due(f"businessId={other['id']}&dueDateTo=2026-12-01")} == {"overdue"}
 
 
 def test_an_update_meets_earlier_quarters_whatever_is_said_of_them(desk: Desk) -> None:

@@ -43,10 +43,21 @@ def test_a_feed_has_an_address_that_is_shown_once(desk: Desk) -> None:
     assert token_of(desk.do("obligations.createFeed")) != token
 
 
+def test_a_feed_is_found_by_the_callers_own_identifier(desk: Desk) -> None:
+    made = desk.do("obligations.createFeed", externalId="phone-1")
+    assert made["externalId"] == "phone-1"
+    desk.do("obligations.createFeed")
+    assert [feed["id"] for feed in desk.ask("obligations.listFeeds", "externalId=phone-1")["data"]] == [made["id"]]
+    refused = desk.refused("obligations.createFeed", externalId="phone-1")
+    assert (refused.code, refused.extra["existingId"]) == ("already_exists", made["id"])
+
+
 def test_a_feed_ends_when_it_is_revoked(desk: Desk) -> None:
     made = desk.do("obligations.createFeed")
     assert read(desk, token_of(made)) == []
-    ended = desk.do("obligations.revokeFeed", id=made["id"])
+    refused = desk.refused("obligations.revokeFeed", id=made["id"], expectedVersion=made["version"] + 1)
+    assert refused.code == "version_conflict"
+    ended = desk.do("obligations.revokeFeed", id=made["id"], expectedVersion=made["version"])
     assert (ended["id"], ended["revokedAt"]) == (made["id"], "2026-11-20T09:30:00.000Z")
     assert read(desk, token_of(made)) is None
     assert desk.refused("obligations.revokeFeed", id=made["id"]).code == "invalid_state"

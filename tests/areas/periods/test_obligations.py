@@ -69,7 +69,7 @@ def test_filters(desk: Desk) -> None:
     assert ids("source=tax_authority") == []
     assert ids("source=local") == of()
     due = [one["id"] for one in everything if "2026-11-07" <= one["dueDate"] <= "2027-02-07"]
-    assert ids("dueFrom=2026-11-07&dueTo=2027-02-07") == due
+    assert ids("dueDateFrom=2026-11-07&dueDateTo=2027-02-07") == due
     assert ids("externalId=none") == []
 
 
@@ -268,9 +268,9 @@ def test_the_updates_of_a_whole_year_are_dismissed_at_once(desk: Desk) -> None:
     said = Confirmed("itsa_quarterly_update", trade["id"], "2026-04-06", "2027-01-05", third["dueDate"], False)
     desk.confirm(desk.person, said)
     desk.do("obligations.dismiss", id=second["id"], reason="The income is below the threshold", wholeYear=True)
-    left = [(end, status) for end, _, status in desk.due(f"businessId={trade['id']}&dueTo=2027-06-01")]
+    left = [(end, status) for end, _, status in desk.due(f"businessId={trade['id']}&dueDateTo=2027-06-01")]
     assert left == [("2026-07-05", "fulfilled"), ("2027-01-05", "open")]
-    assert len(desk.obligations(f"businessId={trade['id']}&dueFrom=2027-06-01")) == 4
+    assert len(desk.obligations(f"businessId={trade['id']}&dueDateFrom=2027-06-01")) == 4
     assert len(desk.obligations(f"businessId={other['id']}")) == 8
 
 

@@ -31,7 +31,7 @@ OBLIGATIONS = (
     "legalEntityId={entity}&status=overdue",
     "periodId=per_x",
     "externalId=none",
-    "dueFrom=2027-01-01&dueTo=2027-02-01",
+    "dueDateFrom=2027-01-01&dueDateTo=2027-02-01",
     "updatedSince=2026-01-01T00:00:00Z",
 )
 PERIODS = (

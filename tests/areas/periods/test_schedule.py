@@ -55,7 +55,7 @@ def test_quarters_go_back_to_the_year_before_and_no_further(desk: Desk) -> None:
     found = desk.periods("type=itsa_quarter")
     assert found[0]["endDate"] == "2025-07-05"
     assert found[-1]["endDate"] == "2028-04-05"
-    assert desk.obligations(f"{UPDATES}&dueTo=2026-06-01") == []
+    assert desk.obligations(f"{UPDATES}&dueDateTo=2026-06-01") == []
 
 
 def test_periods_begin_with_the_commencement(desk: Desk) -> None:
@@ -244,7 +244,7 @@ def test_every_source_has_updates_of_its_own(desk: Desk) -> None:
 
 def test_a_business_that_ceased_has_none_after_its_tax_year(desk: Desk) -> None:
     trade = desk.create()
-    kept = desk.obligations(f"businessId={trade['id']}&dueTo=2027-06-01")
+    kept = desk.obligations(f"businessId={trade['id']}&dueDateTo=2027-06-01")
     desk.move(trade["id"], "ceased", "2026-10-31")
     assert [one["id"] for one in desk.obligations(f"businessId={trade['id']}")] == [one["id"] for one in kept]
     gone = desk.obligations(f"businessId={trade['id']}&status=not_required")
@@ -290,7 +290,7 @@ def test_a_business_with_open_obligations_is_archived_by_force(desk: Desk) -> No
 def test_a_business_whose_obligations_are_met_is_archived(desk: Desk) -> None:
     """That of a period which has not begun is none yet."""
     trade = desk.create()
-    last = desk.obligations(f"businessId={trade['id']}&dueTo=2027-06-01")[-1]
+    last = desk.obligations(f"businessId={trade['id']}&dueDateTo=2027-06-01")[-1]
     desk.do("obligations.fulfil", id=last["id"])
     assert desk.do("businesses.archive", id=trade["id"])["status"] == "archived"
 
@@ -661,7 +661,7 @@ def test_what_a_company_owed_before_it_came_into_the_books_is_undecided(desk: De
     """Entered on 20 November 2026: a statement due on 23 May 2026, accounts and tax of 2025 due in autumn."""
     year = {"incorporationDate": "2020-05-10", "accountingYearEnd": {"month": 12, "day": 31}}
     company = desk.company(**year)
-    of = f"legalEntityId={company}&dueTo=2027-06-01"
+    of = f"legalEntityId={company}&dueDateTo=2027-06-01"
     assert [(one["kind"], one["dueDate"], one["undecided"]) for one in desk.obligations(of)] == [
         ("confirmation_statement", "2026-05-23", True),
         ("annual_accounts", "2026-09-30", True),

@@ -10,7 +10,7 @@ from tests.areas.accounting.books import fields_of
 from tests.areas.periods.desk import Desk, Json
 from tests.support.store import MemoryStore
 
-YEAR = "kind=itsa_quarterly_update&dueFrom=2026-08-01&dueTo=2027-06-01"
+YEAR = "kind=itsa_quarterly_update&dueDateFrom=2026-08-01&dueDateTo=2027-06-01"
 _TOLD = """
 SELECT kind FROM obligations WHERE org_id = :org_id AND (due_soon_for IS NOT NULL OR overdue_for IS NOT NULL)
 """
@@ -29,7 +29,7 @@ def say(desk: Desk, year: str, **figures: object) -> Json:
 
 def updates(desk: Desk, first: int = 2026) -> list[str]:
     """The states of the updates of a tax year."""
-    query = f"kind=itsa_quarterly_update&dueFrom={first}-08-01&dueTo={first + 1}-06-01"
+    query = f"kind=itsa_quarterly_update&dueDateFrom={first}-08-01&dueDateTo={first + 1}-06-01"
     return [one["status"] for one in desk.obligations(query)]
 
 

@@ -32,11 +32,11 @@ def sell(desk: Desk, company: str, quarters: dict[str, str]) -> None:
         invoice(desk, company, day, status="issued", lines=[line])
 
 
-def payments(desk: Desk, query: str = "dueTo=2027-04-30") -> list[tuple[str, str]]:
+def payments(desk: Desk, query: str = "dueDateTo=2027-04-30") -> list[tuple[str, str]]:
     return [(one["periodEndDate"], one["dueDate"]) for one in desk.obligations(f"kind=payment_on_account&{query}")]
 
 
-def amounts(desk: Desk, query: str = "dueTo=2027-04-30") -> set[str | None]:
+def amounts(desk: Desk, query: str = "dueDateTo=2027-04-30") -> set[str | None]:
     return {one["amountDue"] for one in desk.obligations(f"kind=payment_on_account&{query}")}
 
 
@@ -64,12 +64,18 @@ def test_closing_a_year_above_the_limit_makes_payments_of_a_24th(desk: Desk) -> 
     shown = years(desk, company)[-1]
     assert (shown["endDate"], shown["liability"], shown["isWhole"]) == ("2026-09-30", "2600000.00", True)
     assert (shown["source"], codes(shown)) == ("books", ["limit_passed"])
-    assert desk.due("kind=vat_return&dueFrom=2027-01-01&dueTo=2027-02-28") == [("2026-12-31", "2027-01-31", "open")]
-    assert desk.due("kind=vat_payment&dueFrom=2027-01-01&dueTo=2027-02-28") == [("2026-12-31", "2027-01-29", "open")]
+    assert desk.due("kind=vat_return&dueDateFrom=2027-01-01&dueDateTo=2027-02-28") == [
+        ("2026-12-31", "2027-01-31", "open")
+    ]
+    assert desk.due("kind=vat_payment&dueDateFrom=2027-01-01&dueDateTo=2027-02-28") == [
+        ("2026-12-31", "2027-01-29", "open")
+    ]
     (period,) = desk.periods("type=vat_period&fromDate=2026-12-31&toDate=2026-12-31")
     assert period["filingDueDate"] == "2027-01-31"
-    assert {one["periodId"] for one in desk.obligations("kind=payment_on_account&dueTo=2026-12-31")} == {period["id"]}
-    later = desk.obligations("kind=payment_on_account&dueFrom=2027-05-01&dueTo=2028-03-31")
+    assert {one["periodId"] for one in desk.obligations("kind=payment_on_account&dueDateTo=2026-12-31")} == {
+        period["id"]
+    }
+    later = desk.obligations("kind=payment_on_account&dueDateFrom=2027-05-01&dueDateTo=2028-03-31")
     assert {(one["amountDue"], one["undecided"]) for one in later} == {("108333.33", False)}  # the cycle's own year
 
 
@@ -90,7 +96,7 @@ def test_a_period_that_is_opened_again_takes_them_back(desk: Desk) -> None:
     ]
     sell(desk, company, {"2026-09-29": "480000"})  # 96,000 of VAT: 2,696,000 / 24 = 112,333.33
     close(desk, last)
-    open_ = desk.obligations("kind=payment_on_account&status=open&dueTo=2027-04-30")
+    open_ = desk.obligations("kind=payment_on_account&status=open&dueDateTo=2027-04-30")
     assert {one["amountDue"] for one in open_} == {"112333.33"}
 
 
@@ -149,13 +155,13 @@ def test_a_cycle_that_nobody_knows_of_is_undecided_and_never_overdue(desk: Desk)
     """Said of the year to June: from April 2027 on the year to September decides, and nobody knows it."""
     company = desk.vat_company()
     say(desk, company, "2026-06-30", liability="2400000.00")
-    later = desk.obligations("kind=payment_on_account&dueFrom=2027-05-01&dueTo=2027-06-30")
+    later = desk.obligations("kind=payment_on_account&dueDateFrom=2027-05-01&dueDateTo=2027-06-30")
     assert [(one["dueDate"], one["amountDue"], one["undecided"]) for one in later] == [
         ("2027-05-28", None, True),  # Monday 31 May is the spring bank holiday
         ("2027-06-30", None, True),
     ]
     say(desk, company, liability="2300000.00")
-    assert desk.obligations("kind=payment_on_account&dueFrom=2027-05-01") == []
+    assert desk.obligations("kind=payment_on_account&dueDateFrom=2027-05-01") == []
 
 
 @pytest.mark.parametrize(

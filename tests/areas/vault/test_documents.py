@@ -193,6 +193,29 @@ def test_one_call_changes_name_folder_and_star(cabinet: Cabinet) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("operation", "values"),
+    [
+        ("confirmUpload", {}),
+        ("reparseDocument", {}),
+        ("toggleDocumentStar", {"starred": True}),
+        ("updateDocumentFolder", {"folderId": None}),
+        ("updateDocumentContractId", {"contractId": "C-1"}),
+        ("setDocumentThumbnailUrl", {"thumbnailUrl": "https://example.com/1.webp"}),
+        ("deleteDocument", {}),
+        ("restoreDocument", {}),
+    ],
+)
+def test_another_version_than_was_read_is_refused(cabinet: Cabinet, operation: str, values: dict[str, object]) -> None:
+    made = cabinet.document()
+    if operation == "restoreDocument":
+        cabinet.post("deleteDocument", documentId=made["id"])
+        made = {**made, "version": made["version"] + 1}
+    refused = refusal(cabinet, operation, documentId=made["id"], expectedVersion=made["version"] + 1, **values)
+    assert refused.code == "version_conflict"
+    assert cabinet.post(operation, documentId=made["id"], expectedVersion=made["version"], **values)["id"] == made["id"]
+
+
 def test_names_may_be_alike_unless_one_asks_for_its_own(cabinet: Cabinet) -> None:
     first, second = cabinet.document("a.pdf"), cabinet.document("b.pdf")
     refused = refusal(cabinet, "updateDocument", documentId=second["id"], name="A.PDF", unique=True)

@@ -175,6 +175,9 @@ def test_another_version_than_was_read_is_refused(cabinet: Cabinet) -> None:
         with pytest.raises(Problem, match="version_conflict"):
             cabinet.post(operation, folderId=folder, expectedVersion=2, **values)
     assert cabinet.post("updateFolderName", folderId=folder, expectedVersion=1, name="b")["version"] == 2
+    with pytest.raises(Problem, match="version_conflict"):
+        cabinet.post("deleteFolder", folderId=folder, expectedVersion=1)
+    assert cabinet.post("deleteFolder", folderId=folder, expectedVersion=2)["deletedFolders"] == 1
 
 
 def test_an_organization_has_ten_thousand_folders_at_most(cabinet: Cabinet) -> None:

@@ -1,7 +1,7 @@
 """Pages of certificates (Domain A4): three orders of what is stored, and what is missing.
 
     updatedSince                              by `updated_at`, oldest first, the superseded among them
-    valid, expiring, expired, expiresBefore   by the last day on which it holds, the soonest first
+    valid, expiring, expired, expiryDateBefore   by the last day on which it holds, the soonest first
     missing                                   by property, type and unit
     anything else                             newest first
 
@@ -34,7 +34,7 @@ _SELECT_PROPERTY_OF_UNIT = "SELECT property_id FROM property_units WHERE org_id 
 _SELECT_PROPERTY_OF_TENANCY = "SELECT property_id FROM tenancies WHERE org_id = :org_id AND id = :tenancy_id"
 _ENDS: Final = ("valid", "expiring", "expired")
 _NOT_OF_MISSING: Final = {
-    "expiresBefore": "expires_before",
+    "expiryDateBefore": "expiry_date_before",
     "updatedSince": "updated_since",
     "externalId": "external_id",
     "tenancyId": "tenancy_id",
@@ -117,7 +117,7 @@ def _listing(
 
 
 def _order(request: ListCertificates) -> _Order:
-    if request.status in _ENDS or (request.expires_before is not None and _is_of_current(request)):
+    if request.status in _ENDS or (request.expiry_date_before is not None and _is_of_current(request)):
         return _BY_EXPIRY
     return _NEWEST
 
@@ -154,14 +154,14 @@ def _filters(request: ListCertificates, today: str, property_id: str | None) -> 
         "expiring": {"valid_until >= :today": today, "valid_until <= :until": until},
         "expired": {"valid_until < :today": today},
     }
-    before = request.expires_before
+    before = request.expiry_date_before
     named: dict[str, object] = {
         "property_id = :property_id": property_id,
         "unit_id = :unit_id": request.unit_id,
         "tenancy_id = :tenancy_id": request.tenancy_id,
         "document_id = :document_id": request.document_id,
         "external_id = :external_id": request.external_id,
-        "expiry_date < :expires_before": None if before is None else before.isoformat(),
+        "expiry_date < :expiry_date_before": None if before is None else before.isoformat(),
         **of_state.get(request.status or "", {}),
     }
     in_force = {condition: value for condition, value in named.items() if value is not None}
@@ -172,7 +172,7 @@ def _filters(request: ListCertificates, today: str, property_id: str | None) -> 
         first, *more = (f":{name}" for name in types)
         conditions.append(f"type IN ({', '.join([first, *more])})" if more else f"type = {first}")
     if before is not None:
-        conditions.append("valid_until < :expires_before")  # what an index knows of it
+        conditions.append("valid_until < :expiry_date_before")  # what an index knows of it
     if _is_of_current(request):
         conditions.append(_CURRENT)
     elif request.status == "superseded":

@@ -1,6 +1,6 @@
 """What certificates look like (Domain B4): requests, responses, and the row where it differs."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -56,6 +56,8 @@ class DeletedCertificate(Response, frozen=True, kw_only=True):
 class ListCertificates(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list. With `status` missing, only `propertyId`, `unitId` and `type` filter."""
 
+    former_names: ClassVar = {"expiresBefore": "expiryDateBefore"}
+
     property_id: Id | None = None
     unit_id: Id | None = None
     """Only those of this unit, without those of the whole property."""
@@ -68,7 +70,7 @@ class ListCertificates(SyncRequest, frozen=True, kw_only=True):
     status: CertificateStatus | None = None
     """Only those in this state today. Left out: whatever is entered and not superseded; what is `missing` is listed by
     this filter alone."""
-    expires_before: Date | None = None
+    expiry_date_before: Date | None = None
     """Only those whose last day lies before this day, the soonest first; not with `status` missing."""
     window_days: WindowDays = WINDOW_DAYS
     include_superseded: bool = False

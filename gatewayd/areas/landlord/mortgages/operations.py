@@ -39,10 +39,10 @@ _BY_END = " AND (rate_end_date, id) > (:after_date, :after_id) ORDER BY rate_end
 def list_mortgages(tx: ReadTx, caller: Caller, request: ListMortgages) -> Listing[Mortgage]:
     """List mortgages, newest first, or in the order of change with `updatedSince`.
 
-    With `rateEndsBefore` they come by the day on which their rate ends, rates that have ended already first.
+    With `rateEndDateBefore` they come by the day on which their rate ends, rates that have ended already first.
     """
     filters = _filters(request, tx.today)
-    if request.rate_ends_before is None or request.updated_since is not None:
+    if request.rate_end_date_before is None or request.updated_since is not None:
         return table_page(tx, request, MORTGAGES, filters)
     after_date, after_id = cursor_key(request, str, str) or ("", "")
     in_force = {condition: value for condition, value in filters.items() if value is not None}
@@ -62,14 +62,14 @@ def list_mortgages(tx: ReadTx, caller: Caller, request: ListMortgages) -> Listin
 
 def _filters(request: ListMortgages, today: str) -> dict[str, object]:
     """Each condition with the value of the one parameter that it ends with; None: it is not asked for."""
-    status, ends_before = request.status, request.rate_ends_before
+    status, ends_before = request.status, request.rate_end_date_before
     if ends_before is not None and status is None:
         status = "active"  # Chosen: a loan that is repaid needs no new rate
     return {
         "property_id = :property_id": request.property_id,
         "(redeemed_date IS NULL OR redeemed_date > :redeemed_after)": today if status == "active" else None,
         "redeemed_date <= :redeemed_by": today if status == "redeemed" else None,
-        "rate_end_date < :rate_ends_before": None if ends_before is None else ends_before.isoformat(),
+        "rate_end_date < :rate_end_date_before": None if ends_before is None else ends_before.isoformat(),
         "external_id = :external_id": request.external_id,
     }
 
@@ -217,7 +217,7 @@ OPERATIONS = (
         request=ListMortgages,
         response=SyncPage[Mortgage],
         handler=list_mortgages,
-        example={"status": "active", "rateEndsBefore": "2027-06-30", "limit": 20},
+        example={"status": "active", "rateEndDateBefore": "2027-06-30", "limit": 20},
     ),
     Operation(
         id="landlord.getMortgage",

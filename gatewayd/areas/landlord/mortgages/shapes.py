@@ -1,6 +1,6 @@
 """What mortgages look like (Domain B4): requests, responses, and the row."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -128,10 +128,12 @@ class Mortgage(Response, frozen=True, kw_only=True):
 class ListMortgages(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
+    former_names: ClassVar = {"rateEndsBefore": "rateEndDateBefore"}
+
     property_id: Id | None = None
     status: MortgageStatus | None = None
     """Only those in this state today."""
-    rate_ends_before: Date | None = None
+    rate_end_date_before: Date | None = None
     """Only those whose rate ends before this day, the soonest first; redeemed ones are left out unless `status` asks
     for them."""
     external_id: ExternalId | None = None

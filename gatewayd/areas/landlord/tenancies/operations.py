@@ -31,15 +31,15 @@ SELECT property_id, archived_at IS NOT NULL FROM property_units WHERE org_id = :
 def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listing[Tenancy]:
     """List tenancies, newest first, or in the order of change with `updatedSince`.
 
-    `status` is the state today. `activeOn` answers those that had begun by that day and had not ended before it, and
+    `status` is the state today. `asOfDate` answers those that had begun by that day and had not ended before it, and
     were not called off.
     """
-    active_on = None if request.active_on is None else request.active_on.isoformat()
+    as_of_date = None if request.as_of_date is None else request.as_of_date.isoformat()
     filters: dict[str, object] = {
         "property_id = :property_id": request.property_id,
         "unit_id = :unit_id": request.unit_id,
         rows.OF_TENANT: request.tenant_id,
-        rows.RUNS_ON: active_on,
+        rows.RUNS_ON: as_of_date,
         "external_id = :external_id": request.external_id,
     }
     states = ("",) if request.status is None else rows.OF_STATUS[request.status]

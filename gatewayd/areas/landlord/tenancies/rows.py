@@ -65,7 +65,7 @@ OF_STATUS: Final[Mapping[TenancyStatus, tuple[str, ...]]] = {
     "cancelled": (" AND cancelled_at IS NOT NULL",),
 }
 """The conditions of each state on the day `:today`, of which a tenancy meets one at most."""
-RUNS_ON: Final = "cancelled_at IS NULL AND start_date <= :active_on AND (last_day IS NULL OR last_day >= :active_on)"
+RUNS_ON: Final = "cancelled_at IS NULL AND start_date <= :as_of_date AND (last_day IS NULL OR last_day >= :as_of_date)"
 OF_TENANT: Final = """
 id IN (SELECT tenancy_id FROM tenancy_tenants WHERE org_id = :org_id AND tenant_id = :tenant_id)
 """

@@ -1,7 +1,7 @@
 """What tenancies look like (Domain B4): requests, responses, and the row where it differs."""
 
 import datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -193,13 +193,15 @@ class Tenancy(StoredTenancy, frozen=True, kw_only=True):
 class ListTenancies(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
+    former_names: ClassVar = {"activeOn": "asOfDate"}
+
     property_id: Id | None = None
     unit_id: Id | None = None
     tenant_id: Id | None = None
     """Only those of which this tenant is one, or ever was."""
     status: TenancyStatus | None = None
     """Only those in this state today."""
-    active_on: Date | None = None
+    as_of_date: Date | None = None
     """Only those that had begun by this day, had not ended before it, and were not called off."""
     external_id: ExternalId | None = None
 

@@ -14,10 +14,10 @@ from gatewayd.areas.vault.documents.shapes import (
     CreatedDocument,
     CreateDocumentRecord,
     DeletedDocument,
+    DeleteDocument,
     Document,
     DocumentRow,
     FailedMove,
-    GetDocument,
     GetFolderDocuments,
     GetRecentDocuments,
     GetStarredDocuments,
@@ -132,7 +132,7 @@ def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Docum
 
     `sizeBytes` and `sha256` are compared with what was received. To confirm again changes nothing.
     """
-    row = rows.get(tx, request.document_id)
+    row = rows.get(tx, request.document_id, request.expected_version)
     if row.size_bytes is None or row.sha256 is None:
         if rows.status_of(row, tx.now) == "upload_expired":
             raise Problem("upload_expired", "Nothing was sent in time: create the record anew.")
@@ -166,9 +166,9 @@ def update_document(tx: WriteTx, caller: Caller, request: UpdateDocument) -> Doc
     return rows.store(tx, before, after)
 
 
-def delete_document(tx: WriteTx, caller: Caller, request: GetDocument) -> DeletedDocument:
+def delete_document(tx: WriteTx, caller: Caller, request: DeleteDocument) -> DeletedDocument:
     """Put a document into the trash, from where it can be restored until its days there are over."""
-    row = rows.get(tx, request.document_id)
+    row = rows.get(tx, request.document_id, request.expected_version)
     rows.trash(tx, [row.id])
     return DeletedDocument(id=row.id, deleted=True)
 
@@ -200,27 +200,27 @@ def bulk_move_documents(tx: WriteTx, caller: Caller, request: BulkMoveDocuments)
 
 def toggle_document_star(tx: WriteTx, caller: Caller, request: ToggleDocumentStar) -> Document:
     """Give a document a star, or take it away. Without `starred` it becomes the opposite, at a retry too."""
-    before = rows.get(tx, request.document_id)
+    before = rows.get(tx, request.document_id, request.expected_version)
     starred = not before.starred if request.starred is None else request.starred
     return rows.store(tx, before, replace(before, starred=starred))
 
 
 def update_document_folder(tx: WriteTx, caller: Caller, request: UpdateDocumentFolder) -> Document:
     """Move a document into a folder, or to the top."""
-    before = rows.get(tx, request.document_id)
+    before = rows.get(tx, request.document_id, request.expected_version)
     rules.refuse_unknown_folder(tx, request.folder_id)
     return rows.store(tx, before, replace(before, folder_id=request.folder_id))
 
 
 def update_document_contract_id(tx: WriteTx, caller: Caller, request: UpdateDocumentContractId) -> Document:
     """Attach the id of a contract in another system to a document, or take it away."""
-    before = rows.get(tx, request.document_id)
+    before = rows.get(tx, request.document_id, request.expected_version)
     return rows.store(tx, before, replace(before, contract_id=request.contract_id))
 
 
 def set_document_thumbnail_url(tx: WriteTx, caller: Caller, request: SetDocumentThumbnailUrl) -> Document:
     """Set where a picture of a document is, or take it away. Nothing is fetched from there."""
-    before = rows.get(tx, request.document_id)
+    before = rows.get(tx, request.document_id, request.expected_version)
     return rows.store(tx, before, replace(before, thumbnail_url=request.thumbnail_url))
 
 
@@ -344,7 +344,7 @@ OPERATIONS = (
         request=ConfirmUpload,
         response=Document,
         handler=confirm_upload,
-        errors=("checksum_mismatch", "duplicate_content", "upload_expired", "upload_missing"),
+        errors=("checksum_mismatch", "duplicate_content", "upload_expired", "upload_missing", "version_conflict"),
         example={"documentId": "doc_01k0000000000000000000000c", "sizeBytes": 5},
     ),
     Operation(
@@ -377,9 +377,10 @@ OPERATIONS = (
         method="DELETE",
         path="/vault/documents/:documentId",
         scopes=("vault:write",),
-        request=GetDocument,
+        request=DeleteDocument,
         response=DeletedDocument,
         handler=delete_document,
+        errors=("version_conflict",),
         example={"documentId": "doc_01k0000000000000000000000b"},
     ),
     Operation(
@@ -391,6 +392,7 @@ OPERATIONS = (
         request=ToggleDocumentStar,
         response=Document,
         handler=toggle_document_star,
+        errors=("version_conflict",),
         example={"documentId": "doc_01k0000000000000000000000a", "starred": True},
     ),
     Operation(
@@ -402,6 +404,7 @@ OPERATIONS = (
         request=UpdateDocumentFolder,
         response=Document,
         handler=update_document_folder,
+        errors=("version_conflict",),
         example={"documentId": "doc_01k0000000000000000000000b", "folderId": None},
     ),
     Operation(
@@ -413,6 +416,7 @@ OPERATIONS = (
         request=SetDocumentThumbnailUrl,
         response=Document,
         handler=set_document_thumbnail_url,
+        errors=("version_conflict",),
         example={"documentId": "doc_01k0000000000000000000000a", "thumbnailUrl": "https://example.com/1.webp"},
     ),
     Operation(
@@ -424,6 +428,7 @@ OPERATIONS = (
         request=UpdateDocumentContractId,
         response=Document,
         handler=update_document_contract_id,
+        errors=("version_conflict",),
         example={"documentId": "doc_01k0000000000000000000000a", "contractId": "C-2026-17"},
     ),
 )

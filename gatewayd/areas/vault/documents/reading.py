@@ -9,7 +9,7 @@ from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, PageRequest, cursor_key, fill, next_cursor
-from gatewayd.contract.wire import Id, Request, Response, Timestamp, encode
+from gatewayd.contract.wire import Id, Request, Response, Timestamp, Version, encode
 from gatewayd.store import ReadTx, Row, WriteTx
 
 AttemptStatus = Literal["running", "succeeded", "failed", "skipped", "interrupted"]
@@ -53,6 +53,7 @@ class ReparseDocument(Request, frozen=True, kw_only=True):
 
     document_id: Id
     """The document to read anew."""
+    expected_version: Version | None = None
 
 
 class ListParseAttempts(PageRequest, frozen=True, kw_only=True):
@@ -72,7 +73,7 @@ def reparse_document(tx: WriteTx, caller: Caller, request: ReparseDocument) -> D
 
     A document that waits or is being read already stays as it is, so that to ask again changes nothing.
     """
-    row = rows.uploaded(tx, request.document_id)
+    row = rows.uploaded(tx, request.document_id, request.expected_version)
     parses.queue_anew(tx, row.id)
     return rows.shown(tx, row)
 
@@ -127,7 +128,7 @@ OPERATIONS = (
         request=ReparseDocument,
         response=Document,
         handler=reparse_document,
-        errors=("not_uploaded",),
+        errors=("not_uploaded", "version_conflict"),
         extension=True,
         example={"documentId": "doc_01k0000000000000000000000a"},
     ),

@@ -148,9 +148,9 @@ def touch(tx: WriteTx, document_id: str) -> None:
     tx.run(_TOUCH, id=document_id, updated_at=tx.updated_at)
 
 
-def uploaded(tx: ReadTx, document_id: str) -> DocumentRow:
-    """A document whose bytes are there. Raises `Problem`: `not_found`, `not_uploaded`."""
-    row = get(tx, document_id)
+def uploaded(tx: ReadTx, document_id: str, expected_version: int | None = None) -> DocumentRow:
+    """A document whose bytes are there. Raises `Problem`: `not_found`, `not_uploaded`, `version_conflict`."""
+    row = get(tx, document_id, expected_version)
     if row.status != UPLOADED:
         raise Problem("not_uploaded", "Its bytes have not been uploaded and confirmed.")
     return row

@@ -260,6 +260,7 @@ class ConfirmUpload(Request, frozen=True, kw_only=True):
     sha256: Sha256 | None = None
     """SHA-256 of the bytes that were sent, in lower-case hexadecimal: others are refused. Left out: it is not
     compared."""
+    expected_version: Version | None = None
 
 
 class GetDocument(Request, frozen=True, kw_only=True):
@@ -267,6 +268,18 @@ class GetDocument(Request, frozen=True, kw_only=True):
 
     document_id: Id
     """The document."""
+
+
+class DeleteDocument(GetDocument, frozen=True, kw_only=True):
+    """Which document to put into the trash."""
+
+    expected_version: Version | None = None
+
+
+class RestoreDocument(GetDocument, frozen=True, kw_only=True):
+    """Which document to take out of the trash."""
+
+    expected_version: Version | None = None
 
 
 class ReadDocument(GetDocument, frozen=True, kw_only=True):
@@ -299,6 +312,7 @@ class ToggleDocumentStar(Request, frozen=True, kw_only=True):
     """The document."""
     starred: bool | None = None
     """Whether it is to have a star. Left out: the opposite of now, at a retry too."""
+    expected_version: Version | None = None
 
 
 class UpdateDocumentFolder(Request, frozen=True, kw_only=True):
@@ -307,6 +321,7 @@ class UpdateDocumentFolder(Request, frozen=True, kw_only=True):
     document_id: Id
     """The document to move."""
     folder_id: Id | None
+    expected_version: Version | None = None
 
 
 class UpdateDocumentContractId(Request, frozen=True, kw_only=True):
@@ -315,6 +330,7 @@ class UpdateDocumentContractId(Request, frozen=True, kw_only=True):
     document_id: Id
     """The document to change."""
     contract_id: ContractId | None
+    expected_version: Version | None = None
 
 
 class SetDocumentThumbnailUrl(Request, frozen=True, kw_only=True):
@@ -324,6 +340,7 @@ class SetDocumentThumbnailUrl(Request, frozen=True, kw_only=True):
     """The document."""
     thumbnail_url: ThumbnailUrl | None
     """Where the picture is: an https address, or a path of the vault. It is never fetched here. Null: nowhere."""
+    expected_version: Version | None = None
 
 
 class DeletedDocument(Response, frozen=True, kw_only=True):

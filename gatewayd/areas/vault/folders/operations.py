@@ -95,7 +95,7 @@ def delete_folder(tx: WriteTx, caller: Caller, request: DeleteFolder) -> Deleted
 
     With `expectedCount` nothing is deleted where another number of documents would go.
     """
-    row = FOLDERS.get(tx, request.folder_id)
+    row = FOLDERS.get(tx, request.folder_id, request.expected_version)
     below = Tree(tx).below(row.id)
     inside = documents.ids_in(tx, below)
     if request.expected_count not in (None, len(inside)):
@@ -205,7 +205,7 @@ OPERATIONS = (
         request=DeleteFolder,
         response=DeletedFolder,
         handler=delete_folder,
-        errors=("count_mismatch",),
+        errors=("count_mismatch", "version_conflict"),
         example={"folderId": "fld_01k0000000000000000000000a", "expectedCount": 1},
     ),
 )

@@ -97,6 +97,7 @@ class DeleteFolder(Request, frozen=True, kw_only=True):
     """The folder to delete, with those below it."""
     expected_count: Annotated[int, Meta(ge=0)] | None = None
     """How many documents you think are in it and below: another number is refused. Left out: it is not compared."""
+    expected_version: Version | None = None
 
 
 class DeletedFolder(Response, frozen=True, kw_only=True):
