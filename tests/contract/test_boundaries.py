@@ -23,7 +23,7 @@ OF_HANDLERS = {
     "webhooks.sendTest": {"event"},
     "webhooks.listDeliveries": {"event"},
     "webhooks.recover": {"events"},
-    "events.list": {"event", "kinds"},
+    "events.list": {"event"},
 }
 """Fields of which the handler says what is wrong, with words of its own: the decoder takes them."""
 

@@ -282,7 +282,7 @@ BODIES = (
     Call(
         "webhooks.create",
         {"url": "https://example.com", "events": ["lead.created"], "active": True},
-        {"active": "Unknown field `active`. Known here: url, events."},
+        {"active": "Unknown field `active`. Known here: url, events, externalId."},
     ),
     Call(
         "assets.createTransaction",

@@ -51,7 +51,6 @@ OTHER_WORDS: Final[Mapping[tuple[str, str], str]] = {
     ("assets.undoImport", "expectedVersion"): _STATE_SAYS_IT,
     ("banking.applyImport", "expectedVersion"): _STATE_SAYS_IT,
     ("banking.undoImport", "expectedVersion"): _STATE_SAYS_IT,
-    ("landlord.listLinkedTransactions", "externalId"): "allocations, which `banking.listAllocations` filters by it",
     ("vault.getStarredDocuments", "externalId"): _SOME_OF_THEM,
     ("vault.listTrash", "externalId"): _SOME_OF_THEM,
 }

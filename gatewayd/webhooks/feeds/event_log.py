@@ -5,7 +5,7 @@ lost between two calls, for the order is that of the commits, whichever process 
 """
 
 from functools import partial
-from typing import Annotated, Any, ClassVar, Final, NamedTuple, Protocol
+from typing import Annotated, Any, Final, NamedTuple, Protocol
 
 import msgspec
 import trio
@@ -107,8 +107,6 @@ class ListEvents(PageRequest, frozen=True, kw_only=True, omit_defaults=True):
     `cursor` is `nextCursor` or `resumeCursor` of the page before, of the same kinds. Without it and without `since` the
     page is empty, and its `resumeCursor` stands behind all there are.
     """
-
-    former_names: ClassVar = {"kinds": "event"}
 
     event: Annotated[list[EventName], Meta(min_length=1, max_length=100)] | None = None
     """Only these kinds, by name or by pattern; may be given again. All there are by default."""

@@ -52,7 +52,7 @@ class RemoteFeed:
         """`client` has the address and the key. `since` None: from now on."""
         self._client = client
         self._tell = tell
-        self._asked: dict[str, Any] = {"kinds": list(names), "limit": PAGE}
+        self._asked: dict[str, Any] = {"event": list(names), "limit": PAGE}
         self._since = since
         self._cursor: str | None = None
         self._wait = 0.0
