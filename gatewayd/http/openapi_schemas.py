@@ -33,6 +33,7 @@ _OTHERWISE_CALLED: Final[Mapping[str, str]] = {
     "Client": "BillingClient",
     "Event": "RecordedEvent",
     "ItsaStatuses": "ItsaStatusList",
+    "Page": "List",
     "SyncPage": "Page",
     "TaxYears": "TaxYearList",
     "WhatIf": "WhatIfComparison",

@@ -1387,9 +1387,7 @@ CREATE INDEX invoices_by_supply ON invoices (org_id, supply_date, business_id, l
 
 CREATE INDEX invoices_changes ON invoices (org_id, updated_at, id);
 
-CREATE INDEX invoices_credits ON invoices (credits_invoice_id, org_id) WHERE credits_invoice_id IS NOT NULL;
-
-CREATE INDEX invoices_credits_by_id ON invoices (org_id, credits_invoice_id, id) WHERE credits_invoice_id IS NOT NULL;
+CREATE INDEX invoices_credits ON invoices (credits_invoice_id, org_id, id) WHERE credits_invoice_id IS NOT NULL;
 
 CREATE INDEX invoices_credits_by_issue ON invoices (org_id, issue_date, credits_invoice_id)
 WHERE credits_invoice_id IS NOT NULL;

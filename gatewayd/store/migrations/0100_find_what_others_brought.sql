@@ -5,9 +5,11 @@ WHERE rule_id IS NOT NULL;
 CREATE INDEX allocations_by_mortgage ON allocations (org_id, mortgage_id, date, id, currency, direction, amount)
 WHERE mortgage_id IS NOT NULL;
 
--- accounting.listInvoices with creditsInvoiceId: the credit notes of an invoice.
-CREATE INDEX invoices_credits_by_id ON invoices (org_id, credits_invoice_id, id) WHERE credits_invoice_id IS NOT NULL;
-
 -- assets.listTransactions with importId: what a file brought.
 CREATE INDEX asset_transactions_of_import_by_date ON asset_transactions (org_id, import_id, trade_date, id)
 WHERE import_id IS NOT NULL;
+
+DROP INDEX invoices_credits;
+
+-- accounting.listInvoices with creditsInvoiceId, newest first; and what credits an invoice, as before.
+CREATE INDEX invoices_credits ON invoices (credits_invoice_id, org_id, id) WHERE credits_invoice_id IS NOT NULL;
