@@ -42,8 +42,8 @@ _NEWEST = _Order(" AND id < :after_id", " ORDER BY id DESC LIMIT :count")
 CHANGES: Final = _Order(" AND (updated_at, id) > (:after_at, :after_id)", " ORDER BY updated_at, id LIMIT :count")
 _REMOVED_BYTES: Final = 120
 _BEGIN_ANEW: Final = (
-    "What was deleted since then is not known any more, or a restore from a backup took back what changed: read the "
-    "list from its beginning, without updatedSince, and follow its changes from the time when you began."
+    "What was deleted since then is not known any more, or a restore from a backup took back what changed: begin the "
+    "copy of this list anew, with updatedSince=1970-01-01T00:00:00Z."
 )
 
 
