@@ -205,5 +205,5 @@ class Client(Response, frozen=True, kw_only=True):
 
 def test_a_generic_struct_has_the_name_of_its_argument_first() -> None:
     schemas, components = described([Page[Shelf], Page[Client], Page[Annotated[int, Meta(description="A number.")]]])
-    assert [schema["$ref"].rpartition("/")[2] for schema in schemas] == ["ShelfPage", "BillingClientPage", "Page"]
-    assert components["ShelfPage"]["title"] == "ShelfPage"
+    assert [schema["$ref"].rpartition("/")[2] for schema in schemas] == ["ShelfList", "BillingClientList", "List"]
+    assert components["ShelfList"]["title"] == "ShelfList"
