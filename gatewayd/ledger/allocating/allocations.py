@@ -91,8 +91,6 @@ def allocate(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin 
 def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin = BY_PERSON) -> list[Allocation]:
     """The allocations that parts of a bank line would be, not stored. Raises `Problem` as `allocate` does."""
     refuse_unbooked(line)
-    if int(tx.value(_COUNT_OF_LINE, source_id=line.id)) + len(parts) > MAX_PER_LINE:
-        raise Problem("limit_reached", f"A bank transaction has at most {MAX_PER_LINE} allocations.")
     rows: list[Allocation] = []
     errors: list[FieldError] = []
     left = line.unallocated
