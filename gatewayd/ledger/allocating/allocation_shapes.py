@@ -142,10 +142,10 @@ class Origin(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """Of money that no bank line shows: its ISO date and currency; None: today, and the business's."""
+    """Of money that no bank line shows: its ISO date, where None is today, and its currency."""
 
     date: str | None
-    currency: str | None
+    currency: str
 
 
 BY_PERSON = Origin()
