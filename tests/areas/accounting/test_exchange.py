@@ -191,6 +191,15 @@ def test_the_credit_notes_of_an_invoice_get_its_rate(exporter: Exporter) -> None
     assert exporter.income() == {"turnover": "675.00"}
 
 
+def test_a_credit_note_with_a_rate_of_its_own_keeps_it(exporter: Exporter) -> None:
+    sold = exporter.sold(fxRate="0.75")
+    back = [{**ABROAD[0], "unitPrice": "100.00"}]
+    note = exporter.credit(sold["id"], lines=back, issueDate="2026-11-01", fxRate="0.70")
+    exporter.post("setInvoiceRate", invoiceId=sold["id"], fxRate="0.80")
+    assert exporter.one("getInvoice", f"invoiceId={note['id']}")["fxRate"] == "0.7"
+    assert exporter.income() == {"turnover": "730.00"}  # 800.00 less 70.00
+
+
 def test_a_rate_that_was_printed_stays(exporter: Exporter) -> None:
     work = [{"description": "Work", "unitPrice": "1000.00", "vatCode": "standard"}]
     sold = exporter.sold(fxRate="0.80", lines=work)
