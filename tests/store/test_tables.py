@@ -204,7 +204,11 @@ def test_saving_leaves_the_version(harbour: Harbour) -> None:
 
 
 def test_a_touch_moves_when_it_changed_and_nothing_else(harbour: Harbour) -> None:
-    boat, other, stranger = harbour.add(CreateBoat(name="Ada")), harbour.add(CreateBoat(name="Bee")), harbour.store.org()
+    boat, other, stranger = (
+        harbour.add(CreateBoat(name="Ada")),
+        harbour.add(CreateBoat(name="Bee")),
+        harbour.store.org(),
+    )
     harbour.store.clock.advance(SECOND)
     harbour.store.write(lambda tx: BOATS.touch(tx, boat.id), stranger)
     assert harbour.get(boat.id) == boat
