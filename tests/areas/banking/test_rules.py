@@ -79,6 +79,7 @@ def test_a_rule_allocates_and_says_why(trading: Trading) -> None:
         ({"reference": "tesco"}, False),
         ({"matchKey": "tesco stores"}, True),
         ({"matchKey": "tesco"}, False),
+        ({"matchKey": "Tesco Stores"}, False),
         ({"direction": "out"}, True),
         ({"direction": "in"}, False),
         ({"type": "card"}, True),
@@ -295,6 +296,8 @@ def test_a_rule_is_learned_from_what_was_chosen(trading: Trading) -> None:
         "tesco stores",
         "out",
     )
+    as_people_write = refused(trading.post, "learnRule", matchKey="Tesco Stores")
+    assert fields_of(as_people_write) == [("matchKey", "conflict")], "it is written as proposals have it"
     outcome = made["outcome"]
     assert (outcome["businessId"], outcome["vatPercent"], outcome["disallowablePercent"]) == (trading.trade, "20", "25")
     (applied,) = apply(trading)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.register import rent_terms, tenancy_states
+from gatewayd.areas.landlord.register import rent_terms, tenancy_states, unit_references
 from gatewayd.areas.landlord.register.properties import PROPERTIES, Jurisdiction, StoredProperty
 from gatewayd.areas.landlord.register.tenancies import TENANCIES
 from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
@@ -22,10 +22,6 @@ from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx, Row, WriteTx
-
-_SELECT_UNIT = """
-SELECT property_id, archived_at IS NOT NULL FROM property_units WHERE org_id = :org_id AND id = :id
-"""
 
 
 def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listing[Tenancy]:
@@ -69,7 +65,7 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
     let = PROPERTIES.find(tx, request.property_id)
     errors = [
         *_property_mistakes(tx, let),
-        *_unit_mistakes(tx, request.unit_id, request.property_id),
+        *unit_references.mistakes(tx, request.unit_id, request.property_id),
         *_tenant_mistakes(tx, request.tenant_ids),
     ]
     if errors or let is None:
@@ -177,19 +173,6 @@ def _property_mistakes(tx: ReadTx, let: StoredProperty | None) -> Iterator[Field
             "conflict",
             "The business of the property is archived: bring it back first, or choose another.",
         )
-
-
-def _unit_mistakes(tx: ReadTx, unit_id: str | None, property_id: str) -> Iterator[FieldError]:
-    """What is wrong with the unit of a new tenancy; None: it is of the whole property."""
-    if unit_id is None:
-        return
-    unit = tx.row(_SELECT_UNIT, id=unit_id)
-    if unit is None:
-        yield unknown_reference("unitId", "unit")
-    elif unit[0] != property_id:
-        yield FieldError("unitId", "conflict", "The unit is one of another property.")
-    elif unit[1]:
-        yield FieldError("unitId", "conflict", "The unit is archived: bring it back first, or choose another.")
 
 
 def _tenant_mistakes(tx: ReadTx, ids: Sequence[str]) -> Iterator[FieldError]:
