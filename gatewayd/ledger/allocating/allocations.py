@@ -207,6 +207,7 @@ def _new_row(tx: WriteTx, part: Part, setting: Setting, currency: str, **values:
         "amount": Money(amount, currency),
         "vat_amount": Money(part.vat_amount or 0, currency),
         "disallowable_amount": Money(disallowable, currency),
+        "allowable": disallowable < amount,
         "currency": currency,
         "description": part.description or "",
         "document_ids": list(part.document_ids),

@@ -150,6 +150,15 @@ def test_a_dry_run_stores_nothing(trading: Trading) -> None:
     assert (trading.left(line), trading.of_line(line)) == (-1200, [])
 
 
+@pytest.mark.parametrize(("category", "allowable"), [("adminCosts", True), ("businessEntertainmentCosts", False)])
+def test_what_would_be_allocated_is_shown_as_it_would_be(trading: Trading, category: str, allowable: bool) -> None:
+    rule(trading, outcome={"category": category, "businessId": trading.trade})
+    trading.line(trading.current, -4520)
+    (planned,), (applied,) = apply(trading, dryRun=True), apply(trading)
+    assert (planned["allocation"]["allowable"], applied["allocation"]["allowable"]) == (allowable, allowable)
+    assert planned["allocation"]["disallowableAmount"] == applied["allocation"]["disallowableAmount"]
+
+
 def test_what_a_rule_may_not_have_is_told_and_stays(trading: Trading) -> None:
     rule(trading)
     line, later = trading.line(trading.current, -1200), trading.line(trading.current, -1200, date="2026-12-01")
