@@ -28,6 +28,8 @@ EventName = Annotated[
         extra_json_schema={"enum": list(NAMES)},
     ),
 ]
+KindName = Annotated[str, Meta(title="EventKind", extra_json_schema={"enum": list(EVENT_KINDS)})]
+"""What an event is: never a pattern."""
 Events = Annotated[list[EventName], Meta(min_length=1, max_length=100, description="The event kinds to be sent.")]
 Url = Annotated[
     str,
