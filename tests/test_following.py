@@ -43,9 +43,8 @@ from tests.daemon.hooks import Arrival, make_authority, receiving
 from tests.outbound.test_transport import FakeResolver
 from tests.support.api import TestedApi, Tuning, reopen_api
 from tests.support.delivered import as_listed, in_order, verified
-from tests.support.engines import Engines
+from tests.support.engines import Engines, TaxLog
 from tests.support.store import make_caller
-from tests.webhooks.harness import RecordingLog
 
 __all__ = ["seeded"]  # a fixture
 
@@ -255,7 +254,7 @@ async def receiving_all(told: Told, directory: Path) -> AsyncIterator[Receiver]:
     authority, ca_file = make_authority(directory)
     policy = Policy(allow_networks=parse_networks(("127.0.0.0/8",)), ca_file=str(ca_file))
     sender = Sender(GuardedTransport(policy, FakeResolver(OSError("no such name"))), user_agent="gatewayd/test")
-    settings, log = WebhookSettings(policy=policy), RecordingLog()
+    settings, log = WebhookSettings(policy=policy), TaxLog()
     parts = DispatcherParts(store=told.api.store, sender=sender, clock=told.api.clock, settings=settings, log=log)
     receiver = Receiver()
     with receiving(authority) as hooks:
