@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from gatewayd import events
+from gatewayd.catalogue import AREAS
 from gatewayd.clock import Instant, from_wire
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
@@ -46,6 +47,16 @@ def test_samples_are_spelled_as_the_specification_spells_them() -> None:
         "changed_by",
         "lead_id",
     ]
+
+
+def test_the_pattern_of_an_area_stands_for_all_that_it_tells_of() -> None:
+    areas = {operation.id.partition(".")[0] for area in AREAS for operation in area.operations}
+    of_areas = {pattern: names for pattern, names in events.WILDCARDS.items() if pattern.removesuffix(".*") in areas}
+    named = {name for names in of_areas.values() for name in names}
+    assert named == events.EVENT_KINDS.keys() - {"form.submitted"}
+    assert of_areas["crm.*"][:2] == ("lead.created", "opportunity.stage_changed")
+    assert {"certificate.expiring", "tenancy.ending", "rent.overdue", "tenancy.ended"} <= set(of_areas["landlord.*"])
+    assert set(of_areas["billing.*"]) == {"credits.low"}
 
 
 def test_data_of_a_resource_begin_with_its_id() -> None:

@@ -14,7 +14,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
 from gatewayd.errors import Problem, invalid, invalid_state
-from gatewayd.events import NewDelivery, expanded, insert_deliveries
+from gatewayd.events import WILDCARDS, NewDelivery, expanded, insert_deliveries
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import deliveries
 from gatewayd.webhooks.deliveries import FINISHED, Delivery
@@ -146,10 +146,12 @@ def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: in
 
 
 def _kinds(wanted: list[str] | None, subscribed: list[str]) -> list[str]:
-    """The kinds to recover. Raises `Problem` `validation_failed` for those the subscription does not have."""
+    """The kinds to recover, and patterns. Raises `Problem` `validation_failed` for what the subscription does not have
+    all of."""
     if wanted is None:
         return subscribed
-    errors = event_errors(wanted, [*subscribed, *expanded(subscribed)])
+    kinds = frozenset(expanded(subscribed))
+    errors = event_errors(wanted, [*kinds, *(pattern for pattern, its in WILDCARDS.items() if kinds.issuperset(its))])
     if errors:
         raise invalid(*errors)
     return list(dict.fromkeys(wanted))
