@@ -52,7 +52,7 @@ _WAITING = """
 SELECT count(*), coalesce(max(in_flight), 0), min(due_at) FROM deliveries
 WHERE org_id = :org_id AND subscription_id = :id AND due_at IS NOT NULL
 """
-SECONDS = 60.0  # the longest that anything here waits
+SECONDS = 120.0  # the longest that anything here waits
 ENDING = {"legalEntity.archive", "businesses.archive", "webhooks.remove", "obligations.revokeFeed"}
 """Whose example would end what others need."""
 
@@ -253,8 +253,9 @@ async def receiving_all(told: Told, directory: Path) -> AsyncIterator[Receiver]:
     """A receiver of everything over HTTPS, and a dispatcher that sends. Names of other receivers are not found."""
     authority, ca_file = make_authority(directory)
     policy = Policy(allow_networks=parse_networks(("127.0.0.0/8",)), ca_file=str(ca_file))
-    sender = Sender(GuardedTransport(policy, FakeResolver(OSError("no such name"))), user_agent="gatewayd/test")
-    settings, log = WebhookSettings(policy=policy), TaxLog()
+    transport = GuardedTransport(policy, FakeResolver(OSError("no such name")))
+    sender = Sender(transport, user_agent="gatewayd/test", timeout_seconds=SECONDS)
+    settings, log = WebhookSettings(policy=policy, timeout_seconds=SECONDS), TaxLog()
     parts = DispatcherParts(store=told.api.store, sender=sender, clock=told.api.clock, settings=settings, log=log)
     receiver = Receiver()
     with receiving(authority) as hooks:

@@ -239,7 +239,7 @@ def receiving_slowly(directory: Path) -> Iterator[tuple[Hooks, str]]:
     chance = random.Random(7)
 
     def decide(arrival: Arrival) -> int:
-        time.sleep(chance.uniform(0, SLOWEST_ANSWER_SECONDS))
+        threading.Event().wait(chance.uniform(0, SLOWEST_ANSWER_SECONDS))
         return 204
 
     with receiving(authority) as hooks:
