@@ -14,14 +14,14 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
 from gatewayd.errors import Problem, invalid, invalid_state
-from gatewayd.events import WILDCARDS, NewDelivery, expanded, insert_deliveries
+from gatewayd.events import NewDelivery, expanded, insert_deliveries
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import deliveries
 from gatewayd.webhooks.deliveries import FINISHED, Delivery
 from gatewayd.webhooks.subscribers import missed_events, subscriptions
 from gatewayd.webhooks.subscribers.missed_events import OUTCOMES, MissedSearch, Outcome
 from gatewayd.webhooks.subscribers.time_range import requested_range
-from gatewayd.webhooks.subscribers.validation import EventName, SubscriptionRequest, event_errors
+from gatewayd.webhooks.subscribers.validation import EventName, SubscriptionRequest, event_errors, names_within
 
 RECOVER_AT_ONCE: Final = 1000  # Chosen: deliveries that one transaction makes
 PER_SECOND: Final = 10  # Chosen: a receiver that has just come back should not be run over
@@ -150,8 +150,7 @@ def _kinds(wanted: list[str] | None, subscribed: list[str]) -> list[str]:
     all of."""
     if wanted is None:
         return subscribed
-    kinds = frozenset(expanded(subscribed))
-    errors = event_errors(wanted, [*kinds, *(pattern for pattern, its in WILDCARDS.items() if kinds.issuperset(its))])
+    errors = event_errors(wanted, names_within(expanded(subscribed)))
     if errors:
         raise invalid(*errors)
     return list(dict.fromkeys(wanted))

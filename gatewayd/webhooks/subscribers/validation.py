@@ -51,6 +51,11 @@ class SubscriptionRequest(Request, frozen=True, kw_only=True):
     id: Id
 
 
+def names_within(kinds: Collection[str]) -> list[str]:
+    """The kinds, and the patterns that stand for none but these."""
+    return [*kinds, *(pattern for pattern, names in WILDCARDS.items() if set(kinds).issuperset(names))]
+
+
 def url_errors(url: str, policy: Policy) -> list[FieldError]:
     """Errors that the URL alone shows; host names are looked up and vetted at each connection."""
     try:
