@@ -21,7 +21,7 @@ from gatewayd.webhooks.deliveries import FINISHED, Delivery
 from gatewayd.webhooks.subscribers import missed_events, subscriptions
 from gatewayd.webhooks.subscribers.missed_events import OUTCOMES, MissedSearch, Outcome
 from gatewayd.webhooks.subscribers.time_range import requested_range
-from gatewayd.webhooks.subscribers.validation import EventName, SubscriptionRequest, event_errors
+from gatewayd.webhooks.subscribers.validation import EventName, SubscriptionRequest, event_errors, names_within
 
 RECOVER_AT_ONCE: Final = 1000  # Chosen: deliveries that one transaction makes
 PER_SECOND: Final = 10  # Chosen: a receiver that has just come back should not be run over
@@ -146,10 +146,11 @@ def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: in
 
 
 def _kinds(wanted: list[str] | None, subscribed: list[str]) -> list[str]:
-    """The kinds to recover. Raises `Problem` `validation_failed` for those the subscription does not have."""
+    """The kinds to recover, and patterns. Raises `Problem` `validation_failed` for what the subscription does not have
+    all of."""
     if wanted is None:
         return subscribed
-    errors = event_errors(wanted, [*subscribed, *expanded(subscribed)])
+    errors = event_errors(wanted, names_within(expanded(subscribed)))
     if errors:
         raise invalid(*errors)
     return list(dict.fromkeys(wanted))

@@ -28,6 +28,8 @@ EventName = Annotated[
         extra_json_schema={"enum": list(NAMES)},
     ),
 ]
+KindName = Annotated[str, Meta(title="EventKind", extra_json_schema={"enum": list(EVENT_KINDS)})]
+"""What an event is: never a pattern."""
 Events = Annotated[list[EventName], Meta(min_length=1, max_length=100, description="The event kinds to be sent.")]
 Url = Annotated[
     str,
@@ -47,6 +49,11 @@ class SubscriptionRequest(Request, frozen=True, kw_only=True):
     former_names: ClassVar = {"subscriptionId": "id"}
 
     id: Id
+
+
+def names_within(kinds: Collection[str]) -> list[str]:
+    """The kinds, and the patterns that stand for none but these."""
+    return [*kinds, *(pattern for pattern, names in WILDCARDS.items() if set(kinds).issuperset(names))]
 
 
 def url_errors(url: str, policy: Policy) -> list[FieldError]:
