@@ -156,6 +156,26 @@ def test_several_payments_at_once_share_the_interest(books: LetBooks) -> None:
     ]
 
 
+@pytest.mark.parametrize("told", [480_00, 510_00, 990_00, 1_010_00])
+@pytest.mark.parametrize("day", ["2025-05-06", "2025-06-06", "2025-07-06"])
+def test_what_the_lender_told_beside_a_payment_counts_as_if_it_was_entered_before(
+    books: LetBooks, told: int, day: str
+) -> None:
+    first, second = loan(books), loan(books)
+    books.enter(books.lets, "residentialFinancialCost", told, day, mortgage_id=first)
+    entered = paid(books, first, day)
+    interest = Part(
+        "residentialFinancialCost", mortgage_id=second, amount=told, direction="out", description="Statement"
+    )
+    payment = Part(**WISH, mortgage_id=second, amount=MONTHLY, direction="out", description="In cash")
+    at_once = books.write(lambda tx: allocations.enter(tx, [interest, payment], Entry(day, "GBP")))
+    assert amounts(at_once[1:]) == amounts(entered)
+
+
+def test_a_rounding_of_the_lenders_is_capital_and_not_told(books: LetBooks) -> None:
+    assert amounts(paid(books, loan(books), "2025-05-06", 645_00)) == split("500.00", "145.00")
+
+
 def test_payments_of_two_loans_at_once_bear_the_interest_of_each(books: LetBooks) -> None:
     parts = [
         Part(**WISH, mortgage_id=loan(books), amount=MONTHLY, direction="out", description="In cash") for _ in range(2)
