@@ -157,7 +157,7 @@ def test_several_payments_at_once_share_the_interest(books: LetBooks) -> None:
 
 
 @pytest.mark.parametrize("told", [480_00, 510_00, 990_00, 1_010_00])
-@pytest.mark.parametrize("day", ["2025-05-06", "2025-06-06", "2025-07-06"])
+@pytest.mark.parametrize("day", ["2025-05-06", "2025-06-06", "2025-06-14", "2025-07-20"])
 def test_what_the_lender_told_beside_a_payment_counts_as_if_it_was_entered_before(
     books: LetBooks, told: int, day: str
 ) -> None:
