@@ -17,7 +17,7 @@ from gatewayd.areas.accounting.invoices import moves, rows, states
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import InvoicePayment, InvoiceRow, TakenRateSource
 from gatewayd.areas.accounting.invoices.totals import fits
-from gatewayd.errors import FieldError, invalid, invalid_field, invalid_state, not_found
+from gatewayd.errors import FieldError, gathered, invalid, invalid_field, invalid_state, not_found
 from gatewayd.ledger.allocating import allocations, bank_lines
 from gatewayd.ledger.allocating.allocation_shapes import Part
 from gatewayd.ledger.allocating.allocations import ALLOCATIONS
@@ -81,14 +81,10 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
     """
     row = INVOICES.get(tx, invoice_id)
     if row.kind == "credit_note":
-        raise invalid_state("A credit note takes no payment: record it with the invoice.", row.status, ())
+        message = f"A credit note takes no payment: record it with the invoice, {row.credits_invoice_id}."
+        raise invalid_state(message, row.status, ())
     states.check_payment(row.status)
-    line = None if payment.bank_transaction_id is None else _paying_line(tx, row, payment.bank_transaction_id)
-    charges = _charges(row, payment, line)
-    amount = _paid_amount(row, payment.amount, _due(row, line, charges))
-    date = payment.date or (tx.today if line is None else line.date)
-    if date > tx.today:
-        raise invalid_field("date", "out_of_range", "The payment is in the future.")
+    line, charges, amount, date = _paid(tx, row, payment)
     moves.refuse_closed(tx, row, date)
     paid_total = row.paid_total + amount
     if not fits(paid_total.minor, exponent(row.currency)):
@@ -135,6 +131,28 @@ def unpay(tx: WriteTx, invoice_id: str, position: int) -> InvoiceRow:
 
 
 # -- how much
+
+
+def _paid(tx: ReadTx, row: InvoiceRow, payment: Payment) -> tuple[BankLine | None, Money, Money, str]:
+    """With which bank transaction it is paid, what that cost, how much and on which ISO date.
+
+    Raises `Problem`: `invalid_state` (the bank transaction is not booked), `validation_failed` with all that is wrong.
+    """
+    errors: list[FieldError] = []
+    line_id = payment.bank_transaction_id
+    line = None if line_id is None else gathered(errors, _paying_line, tx, row, line_id)
+    charges = gathered(errors, _charges, row, payment, line)
+    amount = None
+    if payment.amount is not None or (charges is not None and not errors):
+        default = None if charges is None or errors else _due(row, line, charges)
+        amount = gathered(errors, _paid_amount, row, payment.amount, default)
+    date = payment.date or (tx.today if line is None else line.date)
+    if date > tx.today:
+        message = f"It lies ahead: expected {tx.today} or an earlier day."
+        errors.append(FieldError("date", "out_of_range", message))
+    if errors or charges is None or amount is None:
+        raise invalid(*errors)
+    return line, charges, amount, date
 
 
 def _charges(row: InvoiceRow, payment: Payment, line: BankLine | None) -> Money:

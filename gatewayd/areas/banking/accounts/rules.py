@@ -1,6 +1,6 @@
 """The rules that the fields of a bank account follow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from msgspec import UNSET
@@ -53,10 +53,12 @@ def with_identifiers(request: R, before: BankAccountRow | None = None) -> R:
     return replace(request, **said)
 
 
-def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> BankAccountRow:
+def checked(
+    tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow, wrong: Sequence[FieldError] = ()
+) -> BankAccountRow:
     """The account with identifiers in one form, its bank, and the legal entity of its businesses where it has none.
 
-    What is as it was `before` is not checked again.
+    What is as it was `before` is not checked again. `wrong` is what is known to be wrong already.
 
     Raises `Problem` `validation_failed` naming every field that is wrong.
     """
@@ -66,6 +68,7 @@ def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> B
             row, legal_entity_id=next((entity_id for entity_id in entities.values() if entity_id is not None), None)
         )
     errors = [
+        *wrong,
         *_identifier_mistakes(row),
         *_institution_mistakes(before, row),
         *_entity_mistakes(tx, before, row),

@@ -11,7 +11,7 @@ from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency, RentN
 from gatewayd.areas.landlord.tenancies import deposits, notice_law, rules, spans
 from gatewayd.areas.landlord.tenancies.rules import amount_of
 from gatewayd.areas.landlord.tenancies.shapes import RentChange, UpdateTenancy
-from gatewayd.errors import FieldError, Problem, invalid, invalid_field
+from gatewayd.errors import FieldError, Problem, gathered, invalid, invalid_field
 
 TERMS = (
     *("end_date", "ended_date", "term_end_date", "notice_served_date", "notice_expiry_date"),
@@ -110,9 +110,9 @@ def with_rent(row: TenancyRow, change: RentChange, today: str) -> TenancyRow:
     if change.amount is None:
         return _without_rent(row, change)
     errors = [*_rent_mistakes(row, change, today)]
+    amount = gathered(errors, amount_of, "rent.amount", change.amount, row.currency)
     if errors:
         raise invalid(*errors)
-    amount = amount_of("rent.amount", change.amount, row.currency)
     from_date, monthly_since = change.from_date.isoformat(), rent_terms.monthly_since(row)
     by_month = monthly_since is not None and from_date >= monthly_since
     frequency: RentFrequency | None = "monthly" if by_month else None

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow
 from gatewayd.areas.landlord.tenancies.rules import amount_of
 from gatewayd.areas.landlord.tenancies.shapes import CreateTenancy, Deposit, DepositPart
-from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.errors import FieldError, gathered, invalid, invalid_field
 
 _NONE: Mapping[str, object] = {
     "deposit_amount": None,
@@ -25,16 +25,20 @@ def columns_of(part: DepositPart | None, currency: str, *, by_name: bool = False
     """
     if part is None:
         return _NONE
-    returned = part.returned_amount
+    errors: list[FieldError] = []
+    amount = gathered(errors, amount_of, _path("amount", by_name), part.amount, currency)
+    returned = None
+    if part.returned_amount is not None:
+        returned = gathered(errors, amount_of, "deposit.returnedAmount", part.returned_amount, currency)
+    if errors:
+        raise invalid(*errors)
     return {
-        "deposit_amount": amount_of(_path("amount", by_name), part.amount, currency),
+        "deposit_amount": amount,
         "deposit_scheme": part.scheme,
         "deposit_reference": part.reference,
         "deposit_received_date": _date_text(part.received_date),
         "deposit_protected_date": _date_text(part.protected_date),
-        "deposit_returned_amount": None
-        if returned is None
-        else amount_of("deposit.returnedAmount", returned, currency),
+        "deposit_returned_amount": returned,
         "deposit_returned_date": _date_text(part.returned_date),
     }
 
