@@ -147,7 +147,11 @@ def test_a_delivery_is_shown_and_sent_again(run: Run, org_id: str, config_file: 
     emitted(run, org_id)
     (waiting,) = run("webhook", "deliveries", subscription_id, "--json").document
     ran = run("webhook", "resend", waiting["id"])
-    assert (ran.code, ran.err) == (1, "gatewayd: The delivery is pending: it is still being sent.\n")
+    refusal = (
+        "gatewayd: The delivery is pending: it is still being sent."
+        " Only one that is succeeded, exhausted or cancelled can be sent again.\n"
+    )
+    assert (ran.code, ran.err) == (1, refusal)
     exhaust(config_file, org_id)
     again = run("webhook", "resend", waiting["id"], "--json").document
     assert (again["replayedFrom"], again["status"]) == (waiting["id"], "pending")

@@ -443,7 +443,8 @@ SENT = (
         {"reason": "By mistake"},
         409,
         "invalid_state",
-        "An invoice that is draft cannot be voided: only one that is issued or sent.",
+        "An invoice that is draft cannot be voided: only one that is issued or sent."
+        " `accounting.deleteInvoice` deletes a draft.",
     ),
     Sent(
         "POST",

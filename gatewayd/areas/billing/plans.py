@@ -141,7 +141,8 @@ def set_plan(tx: WriteTx, caller: Caller, request: SetPlan) -> Listing[Plan]:
     current = _current(tx)
     if (None if plan is None else plan.id) != current:
         if plan is not None and plan.status == "retired":
-            raise invalid_state("The plan is retired: choose one that is active.", "retired", ("active",))
+            message = "The plan is retired: choose one that is active, of those that `billing.getPlans` lists."
+            raise invalid_state(message, "retired", ("active",))
         booking.change_plan(tx, plan)
         record(tx, caller, "plan.set", "none" if plan is None else plan.id)
     return get_plans(tx, caller, GetPlans())

@@ -7,6 +7,7 @@ Of those that the tax authority confirmed it alone says what became of them.
 """
 
 import datetime
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -33,6 +34,8 @@ from gatewayd.ledger.obligations.obligations import OBLIGATIONS, Obligation, Obl
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import businesses, owners
 from gatewayd.store import ReadTx, WriteTx
+
+_REOPENED: Final = " `obligations.reopen` opens it again."
 
 
 def list_obligations(tx: ReadTx, caller: Caller, request: ListObligations) -> Listing[Obligation]:
@@ -97,9 +100,8 @@ def fulfil_obligation(tx: WriteTx, caller: Caller, request: FulfilObligation) ->
     row = OBLIGATIONS.get(tx, request.id, request.expected_version)
     _refuse_confirmed(row)
     if row.status != "open":
-        raise invalid_state(
-            f"The obligation is {row.status} already: only one that is open can be fulfilled.", row.status, ("open",)
-        )
+        message = f"The obligation is {row.status} already: only one that is open can be fulfilled.{_REOPENED}"
+        raise invalid_state(message, row.status, ("open",))
     received = tx.today if request.received_date is None else request.received_date.isoformat()
     if received > tx.today:
         raise invalid_field(
@@ -119,7 +121,11 @@ def reopen_obligation(tx: WriteTx, caller: Caller, request: ReopenObligation) ->
             ("fulfilled", "not_required"),
         )
     if row.status == "not_required" and not row.dismissed:
-        raise invalid_state("The obligation does not apply any more.", row.status, ())
+        message = (
+            "The obligation does not apply any more: the calendar left it out, and nobody dismissed it."
+            " `obligations.create` makes one of your own."
+        )
+        raise invalid_state(message, row.status, ("fulfilled",))
     after = replace(row, status="open", dismissed=False, received_date=None, fulfilled_at=None)
     after = OBLIGATIONS.update(tx, after)
     obligations.note(tx, after, "reopened", caller.reference, request.reason)
@@ -132,9 +138,8 @@ def dismiss_obligation(tx: WriteTx, caller: Caller, request: DismissObligation) 
     row = OBLIGATIONS.get(tx, request.id, request.expected_version)
     _refuse_confirmed(row)
     if row.status != "open":
-        raise invalid_state(
-            f"The obligation is {row.status}: only one that is open can be dismissed.", row.status, ("open",)
-        )
+        message = f"The obligation is {row.status}: only one that is open can be dismissed.{_REOPENED}"
+        raise invalid_state(message, row.status, ("open",))
     others = obligations.open_updates_beside(tx, row) if request.whole_year else []
     after = _dismissed(tx, caller, row, request.reason)
     for other in others:
@@ -220,7 +225,8 @@ def _payment_on_account(tx: WriteTx, row: ObligationRow) -> ObligationRow:
 
 def _refuse_confirmed(row: ObligationRow) -> None:
     if row.source == "tax_authority":
-        raise invalid_state("The tax authority says what became of it.", row.status, ())
+        message = "The tax authority told of this obligation, and says what becomes of it: ask with `obligations.sync`."
+        raise invalid_state(message, row.status, ())
 
 
 OPERATIONS = (

@@ -190,9 +190,11 @@ class BrokerImports:
     def open_account(self, tx: ReadTx, account_id: str) -> OpenAccount:
         account = ACCOUNTS.get(tx, account_id)
         if account.status == "closed":
-            raise invalid_state("The account is closed: open it again to import into it.", "closed", ("open",))
+            message = "The account is closed: open it again to import into it, by `status` of `assets.updateAccount`."
+            raise invalid_state(message, "closed", ("open",))
         if PORTFOLIOS.get(tx, account.portfolio_id).archived_at is not None:
-            raise invalid_state("The portfolio is archived: make it active first.", "archived", ("active",))
+            message = "The portfolio is archived: bring it back first, by `status` of `assets.updatePortfolio`."
+            raise invalid_state(message, "archived", ("active",))
         return OpenAccount(account.id, account.currency)
 
     # -- reading

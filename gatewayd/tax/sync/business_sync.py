@@ -117,7 +117,8 @@ def _nino(tx: ReadTx, legal_entity_id: str) -> str | None:
     if owner is None:
         raise not_found("legal entity")
     if owner.archived:
-        raise invalid_state("The legal entity is archived: bring it back first.", "archived", ())
+        message = "The legal entity is archived: bring it back first, by `status` of `legalEntity.updateLegalEntity`."
+        raise invalid_state(message, "archived", ("active",))
     return taxpayers.of_entity(tx, legal_entity_id).nino
 
 

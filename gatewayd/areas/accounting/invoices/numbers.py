@@ -142,7 +142,8 @@ def allot(tx: WriteTx, seller_key: str, kind: InvoiceKind, issue_date: str) -> s
     else:
         count, pattern = row
     if count > MAX_COUNT:
-        raise invalid_state("The numbers are used up: set another pattern.", "used_up", ())
+        message = "The numbers are used up: set another pattern, with `accounting.setNumbering`."
+        raise invalid_state(message, "used_up", ())
     return series(pattern, year).written(count)
 
 

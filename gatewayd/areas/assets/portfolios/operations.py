@@ -76,7 +76,11 @@ def update_portfolio(tx: WriteTx, caller: Caller, request: UpdatePortfolio) -> P
     if request.status is not UNSET:
         after = _moved(tx, after, archived=request.status == "archived")
     if after.base_currency != before.base_currency and portfolios.has_transactions(tx, before.id):
-        raise invalid_state("It has transactions: its base currency stays as it is.", before.status, ())
+        message = (
+            f"The portfolio has transactions: its `baseCurrency` stays {before.base_currency}. Create another with"
+            " `assets.createPortfolio`."
+        )
+        raise invalid_state(message, before.status, ())
     errors = [*_method_mistakes(owners.find(tx, after.legal_entity_id), after), *_default_mistakes(after)]
     if errors:
         raise invalid(*errors)
@@ -102,7 +106,8 @@ def _moved(tx: WriteTx, row: Portfolio, *, archived: bool) -> Portfolio:
     if row.archived_at is not None:
         owner = owners.find(tx, row.legal_entity_id)
         if owner is None or owner.archived:
-            raise invalid_state("Its legal entity is archived: bring that back first.", "archived", ())
+            message = "Its legal entity is archived: bring it back by `status` of `legalEntity.updateLegalEntity`."
+            raise invalid_state(message, "archived", ("active",))
     return replace(row, archived_at=None)
 
 

@@ -99,9 +99,11 @@ def refuse_places(tx: ReadTx, places: list[Place], date: str) -> None:
     """Raises `Problem` where nothing can be entered: `invalid_state`, or `period_closed` on that ISO date."""
     for account, portfolio in places:
         if portfolio.archived_at is not None:
-            raise invalid_state("The portfolio is archived: make it active first.", "archived", ("active",))
+            message = "The portfolio is archived: bring it back first, by `status` of `assets.updatePortfolio`."
+            raise invalid_state(message, "archived", ("active",))
         if account.status == "closed":
-            raise invalid_state(f"The account {account.name} is closed: open it first.", "closed", ("open",))
+            message = f"The account {account.name} is closed: open it first, by `status` of `assets.updateAccount`."
+            raise invalid_state(message, "closed", ("open",))
     for legal_entity_id in dict.fromkeys(account.legal_entity_id for account, _ in places):
         period_locks.refuse_closed(tx, legal_entity_id, date)
 

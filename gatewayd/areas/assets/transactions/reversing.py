@@ -57,9 +57,11 @@ def _original(tx: WriteTx, request: CreateTransaction) -> AssetTransaction:
         raise invalid(*errors)
     assert original is not None
     if original.type == "reversal":
-        raise invalid_state("A reversal is not reversed: enter the transaction anew.", "reversal", ())
+        message = f"It is a reversal, and is not reversed itself: enter {original.reverses_transaction_id} anew."
+        raise invalid_state(message, "reversal", ())
     if original.reversed_by_id is not None:
-        raise invalid_state(f"It is reversed already, by {original.reversed_by_id}.", "reversed", ())
+        message = f"It is reversed already, by {original.reversed_by_id}: to have it again, enter it anew."
+        raise invalid_state(message, "reversed", ())
     return original
 
 
