@@ -218,7 +218,8 @@ def _pair(tx: ReadTx, seal_id: str, against: str | None) -> tuple[PeriodSeal, Pe
     if other is None:
         raise invalid(unknown_reference("against", "seal"))
     if other.period_id != seal.period_id:
-        raise invalid_field("against", "conflict", "It is a seal of another period.")
+        message = f"It is a seal of another period, {other.period_id}: expected one of {seal.period_id}."
+        raise invalid_field("against", "conflict", message)
     return seal, other
 
 

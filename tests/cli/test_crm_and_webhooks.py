@@ -87,7 +87,11 @@ def test_subscriptions_are_made_and_listed_with_the_secret_once(run: Run, org_id
 
 def test_a_private_url_fails_with_its_reason(run: Run, org_id: str) -> None:
     ran = run("webhook", "create", "--org", org_id, "--url", "https://10.0.0.1/", "--event", "lead.created")
-    assert (ran.code, ran.err) == (1, "gatewayd: url: The address is not public.\n")
+    refusal = (
+        "gatewayd: url: The address is not public: expected a host that the internet can reach, such as"
+        " hooks.example.com.\n"
+    )
+    assert (ran.code, ran.err) == (1, refusal)
 
 
 def test_deliveries_of_what_does_not_exist_fail(run: Run, org_id: str) -> None:

@@ -89,7 +89,7 @@ def create_plan(tx: WriteTx, caller: Caller, request: CreatePlan) -> Plan:
     """Create a plan, which organizations then can have. An administrator of the instance does."""
     require_administrator(tx, caller)
     if request.code == NO_PLAN:
-        raise invalid_field("code", "conflict", "It says that an organization has no plan.")
+        raise invalid_field("code", "conflict", "It says that an organization has no plan: expected another code.")
     row = PlanRow(
         id=tx.new_id("plan"),
         code=request.code,
@@ -137,7 +137,8 @@ def set_plan(tx: WriteTx, caller: Caller, request: SetPlan) -> Listing[Plan]:
     require_administrator(tx, caller)
     plan = plans.with_code(tx, request.code)
     if plan is None and request.code != NO_PLAN:
-        raise invalid_field("code", "unknown_reference", "There is no such plan.")
+        message = "There is no such plan: `billing.getPlans` lists those there are."
+        raise invalid_field("code", "unknown_reference", message)
     current = _current(tx)
     if (None if plan is None else plan.id) != current:
         if plan is not None and plan.status == "retired":

@@ -251,16 +251,19 @@ def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str 
     last_day = None if request.effective_date is None else request.effective_date.isoformat()
     if request.status != "ceased":
         if last_day is not None:
-            raise invalid_field("effectiveDate", "conflict", "It is for a business that ceases.")
+            raise invalid_field("effectiveDate", "conflict", "It is for a business that ceases: leave this out.")
         return None if before.status == "ceased" else before.cessation_date
     if before.status == "ceased":  # out of the archive, as it was
         if last_day not in (None, before.cessation_date):
-            raise invalid_field("effectiveDate", "conflict", f"The business ceased on {before.cessation_date}.")
+            message = f"The business ceased on {before.cessation_date}: leave this out."
+            raise invalid_field("effectiveDate", "conflict", message)
         return before.cessation_date
     if last_day is None:
-        raise invalid_field("effectiveDate", "required", "The business ceases: when?")
+        message = "This field is required: on which day does the business cease?"
+        raise invalid_field("effectiveDate", "required", message)
     if rules.ends_before_it_begins(before.commencement_date, last_day):
-        raise invalid_field("effectiveDate", "date_order", f"The business began on {before.commencement_date}.")
+        message = f"The business began on {before.commencement_date}: expected that day or a later one."
+        raise invalid_field("effectiveDate", "date_order", message)
     last = _entry_after(tx, before, last_day)
     if last is not None:
         raise invalid_state(last, rules.shown_status(before, tx.today), ())

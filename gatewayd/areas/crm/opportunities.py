@@ -108,7 +108,8 @@ def create_opportunity(tx: WriteTx, caller: Caller, request: CreateOpportunity) 
     """Create an opportunity. Its first stage is no move and fires nothing."""
     errors: list[FieldError] = []
     if request.lead_id is not None and LEADS.find(tx, request.lead_id) is None:
-        errors.append(FieldError("leadId", "unknown_reference", "There is no such lead."))
+        message = "There is no such lead: `crm.listLeads` lists those there are."
+        errors.append(FieldError("leadId", "unknown_reference", message))
     opportunity = made_of(errors, lambda asked: OPPORTUNITIES.new(tx, asked), request)
     if opportunity.amount is not None and opportunity.amount.minor < 0:
         errors.append(FieldError("amount", "out_of_range", "Expected 0 or more."))

@@ -190,7 +190,7 @@ def create_property_valuation(tx: WriteTx, caller: Caller, request: CreateProper
     errors: list[FieldError] = []
     owner = gathered(errors, properties.in_use, tx, request.property_id)
     if owner is not None and request.currency not in (None, owner.currency):
-        message = f"The property is kept in {owner.currency}."
+        message = f"The property is kept in {owner.currency}: expected that, or leave this out."
         errors.append(FieldError("currency", "currency_mismatch", message))
     currency = request.currency or ("GBP" if owner is None else owner.currency)
     untold = [] if owner is None and request.currency is None else errors

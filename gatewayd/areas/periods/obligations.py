@@ -45,7 +45,7 @@ def list_obligations(tx: ReadTx, caller: Caller, request: ListObligations) -> Li
     its due date. Those that are not required are left out unless `status` or `updatedSince` is given.
     """
     if request.due_date_from and request.due_date_to and request.due_date_to < request.due_date_from:
-        raise invalid_field("dueDateTo", "date_order", "It lies before dueDateFrom.")
+        raise invalid_field("dueDateTo", "date_order", "It is before dueDateFrom: expected that day or a later one.")
     today = tx.today
     filters = {
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
@@ -185,9 +185,10 @@ def _refuse_mistakes(tx: ReadTx, request: CreateObligation) -> None:
         errors.append(unknown_reference("businessId", "business"))
     start, end = request.period_start_date, request.period_end_date or request.due_date
     if start is not None and start > end:
-        errors.append(FieldError("periodEndDate", "date_order", "The period ends before it starts."))
+        message = f"It is before periodStartDate, {start}: expected that day or a later one."
+        errors.append(FieldError("periodEndDate", "date_order", message))
     if request.kind == "custom" and request.name is None:
-        errors.append(FieldError("name", "required", "What is it?"))
+        errors.append(FieldError("name", "required", "This field is required of the kind custom: what is it?"))
     errors += _payment_mistakes(request)
     if errors:
         raise invalid(*errors)
@@ -202,7 +203,8 @@ def _payment_mistakes(request: CreateObligation) -> list[FieldError]:
         message = "It is of a tax year: give the 5 April with which that ends. Those of VAT follow from `vatYears`."
         return [FieldError("periodEndDate", "conflict", message)]
     if request.due_date not in income_tax.payments_on_account_due(income_tax.year_of(end)):
-        return [FieldError("dueDate", "conflict", "Due are 31 January in the year and 31 July after it.")]
+        message = "Payments on account are due on 31 January in the tax year, and on 31 July after it."
+        return [FieldError("dueDate", "conflict", message)]
     return []
 
 

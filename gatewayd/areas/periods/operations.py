@@ -42,7 +42,7 @@ def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Pe
     months always unless `type` asks for them.
     """
     if request.tax_year is not None and not is_tax_year(request.tax_year):
-        raise invalid_field("taxYear", "invalid_format", "A tax year is written 2026-27.")
+        raise invalid_field("taxYear", "invalid_format", "Expected a tax year, such as 2026-27.")
     if request.from_date and request.to_date and request.to_date < request.from_date:
         raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     filters = {
@@ -103,7 +103,8 @@ def close_period(tx: WriteTx, caller: Caller, request: ClosePeriod) -> Period:
     if undone and not request.force:
         raise _undone(row, undone)
     if undone and request.reason is None:
-        raise invalid_field("reason", "required", "Points of the checklist are not done: why is it closed?")
+        message = "This field is required, as points of the checklist are not done: why is it closed?"
+        raise invalid_field("reason", "required", message)
     _unlock(tx, row)
     period_locks.close(tx, *_days(row))
     after = replace(

@@ -95,7 +95,8 @@ def _conflicts(request: CreateInvoice) -> list[FieldError]:
     if credit and request.credits_invoice_id is None:
         errors.append(FieldError("creditsInvoiceId", "required", "Which invoice does the credit note credit?"))
     if not credit and request.credits_invoice_id is not None:
-        errors.append(FieldError("creditsInvoiceId", "conflict", "Only a credit note credits an invoice."))
+        message = "Only a credit note credits an invoice: give `kind` credit_note, or leave this out."
+        errors.append(FieldError("creditsInvoiceId", "conflict", message))
     if request.client_id is not None and request.client is not None:
         errors.append(FieldError("client", "conflict", "Give clientId or client, not both."))
     if not credit and request.client_id is None and request.client is None:
@@ -103,14 +104,14 @@ def _conflicts(request: CreateInvoice) -> list[FieldError]:
     if credit and request.client is not None:
         errors.append(FieldError("client", "conflict", "A credit note is for the client of the invoice it credits."))
     if not credit and request.lines is None:
-        errors.append(FieldError("lines", "required", "An invoice has at least one line."))
+        errors.append(FieldError("lines", "required", "This field is required: an invoice has at least one line."))
     if request.due_date is not None and request.payment_terms_days is not None:
         errors.append(FieldError("paymentTermsDays", "conflict", "Give dueDate or paymentTermsDays, not both."))
     by_lines = _takes_lines_back(request.lines)
     errors += _form_mistakes(request.lines or (), of_credit=credit, by_lines=by_lines)
     if by_lines or request.lines is None:
         errors += [
-            FieldError(name, "conflict", "The figures of the invoice are credited as they are.")
+            FieldError(name, "conflict", "The figures of the invoice are credited as they are: leave this out.")
             for name, value in (
                 ("amountsAre", request.amounts_are),
                 ("vatRounding", request.vat_rounding),
@@ -134,15 +135,18 @@ def _form_mistakes(lines: Sequence[LineRequest], *, of_credit: bool, by_lines: b
         path = f"lines[{index}]"
         if line.credits_line is not None:
             if not of_credit:
-                yield FieldError(f"{path}.creditsLine", "conflict", "Only a credit note takes a line back.")
+                message = "Only a credit note takes a line back: leave this out."
+                yield FieldError(f"{path}.creditsLine", "conflict", message)
             yield from _foreign_to_credit(line, path)
         elif by_lines:  # Chosen: a sum that is no part of the invoice is another credit note
-            yield FieldError(f"{path}.creditsLine", "required", "The other lines name one of the invoice: which one?")
+            message = "This field is required, as the other lines have it: which line of the invoice?"
+            yield FieldError(f"{path}.creditsLine", "required", message)
         else:
             if line.description is None:
-                yield FieldError(f"{path}.description", "required", "What is it for?")
+                yield FieldError(f"{path}.description", "required", "This field is required: what is it for?")
             if line.unit_price is None:
-                yield FieldError(f"{path}.unitPrice", "required", "What does one cost?")
+                message = "This field is required: what does one cost, such as 250.00?"
+                yield FieldError(f"{path}.unitPrice", "required", message)
 
 
 def _foreign_to_credit(line: LineRequest, path: str) -> Iterator[FieldError]:
@@ -152,7 +156,8 @@ def _foreign_to_credit(line: LineRequest, path: str) -> Iterator[FieldError]:
     for name in names:
         head, *tail = name.split("_")
         camel = head + "".join(map(str.capitalize, tail))
-        yield FieldError(f"{path}.{camel}", "conflict", "Beside creditsLine it is that of the invoice.")
+        message = "Beside `creditsLine` it is that of the invoice: leave this out."
+        yield FieldError(f"{path}.{camel}", "conflict", message)
 
 
 def _unknown(tx: ReadTx, request: CreateInvoice) -> Iterable[FieldError]:
@@ -244,7 +249,8 @@ def seller(tx: ReadTx, legal_entity_id: str | None) -> Seller:
     if legal_entity_id is None:
         only = sellers.find_only(tx)
         if only is None:
-            raise invalid_field("legalEntityId", "required", "The organization has several: which one sells?")
+            message = "The organization has several legal entities: which one sells?"
+            raise invalid_field("legalEntityId", "required", message)
         return only
     selling = sellers.find(tx, legal_entity_id)
     if selling is None:
@@ -260,9 +266,10 @@ def _of_credit(tx: WriteTx, request: CreateInvoice, invoice_id: str) -> Parties:
     """A credit note stands between the same parties as the invoice it credits."""
     original = INVOICES.find(tx, invoice_id)
     if original is None:
-        raise invalid_field("creditsInvoiceId", "unknown_reference", "There is no such invoice.")
+        raise invalid(unknown_reference("creditsInvoiceId", "invoice"))
     if original.kind != "invoice":
-        raise invalid_field("creditsInvoiceId", "conflict", "A credit note credits an invoice, not a credit note.")
+        message = "This is a credit note: expected the invoice that it credits."
+        raise invalid_field("creditsInvoiceId", "conflict", message)
     if original.status not in CREDITABLE:
         message = (
             f"An invoice that is {original.status} cannot be credited: only one that is {either(sorted(CREDITABLE))}."
@@ -270,9 +277,11 @@ def _of_credit(tx: WriteTx, request: CreateInvoice, invoice_id: str) -> Parties:
         raise invalid_state(message, original.status, tuple(sorted(CREDITABLE)))
     errors = []
     if request.client_id not in (None, original.client_id):
-        errors.append(FieldError("clientId", "conflict", "The invoice that is credited is another client's."))
+        message = f"The invoice that is credited is for {original.client_id}: leave this out."
+        errors.append(FieldError("clientId", "conflict", message))
     if request.legal_entity_id not in (None, original.legal_entity_id):
-        errors.append(FieldError("legalEntityId", "conflict", "The invoice that is credited is another seller's."))
+        message = "The invoice that is credited is another seller's: leave this out."
+        errors.append(FieldError("legalEntityId", "conflict", message))
     if request.currency not in (None, original.currency):
         message = f"The invoice that is credited is in {original.currency}."
         errors.append(FieldError("currency", "currency_mismatch", message))
@@ -389,7 +398,8 @@ def _business_id(tx: ReadTx, request: CreateInvoice, original: InvoiceRow | None
         if business_id is None and original is None:
             business_id = let.business_id
         elif business_id != let.business_id:
-            errors.append(FieldError(path, "conflict", "It is a property of another business."))
+            message = f"It is a property of another business, {let.business_id}: all have to be of one."
+            errors.append(FieldError(path, "conflict", message))
     if errors:
         raise invalid(*errors)
     return business_id if original is None else request.business_id
@@ -406,10 +416,13 @@ def _date_mistakes(today: str, request: CreateInvoice, original: InvoiceRow | No
             yield FieldError(name, "out_of_range", f"Expected a date from {EARLIEST} to {LATEST}.")
     issue = _issue_date(today, request)
     if original is not None and issue < original.issue_date:
-        message = f"It is before the issue date of the invoice, {original.issue_date}."
+        message = (
+            f"It is before the issue date of the invoice, {original.issue_date}: expected that day or a later one."
+        )
         yield FieldError("issueDate", "date_order", message)
     if request.due_date is not None and request.due_date.isoformat() < issue:
-        yield FieldError("dueDate", "date_order", f"It is before the issue date, {issue}.")
+        message = f"It is before the issue date, {issue}: expected that day or a later one."
+        yield FieldError("dueDate", "date_order", message)
 
 
 def _issue_date(today: str, request: CreateInvoice) -> str:
@@ -480,10 +493,10 @@ def rate_of_exchange(text: str, currency: str, base_currency: str) -> str | None
     rate = Decimal(text)
     if currency == base_currency:
         if rate != 1:
-            raise invalid_field("fxRate", "conflict", f"{currency} is the seller's own currency.")
+            raise invalid_field("fxRate", "conflict", f"{currency} is the seller's own currency: leave this out.")
         return None
     if rate <= 0:
-        raise invalid_field("fxRate", "out_of_range", "A rate of exchange is above zero.")
+        raise invalid_field("fxRate", "out_of_range", "Expected more than 0, such as 0.8412.")
     return canonical(text)
 
 

@@ -211,7 +211,7 @@ def set_rate(tx: WriteTx, invoice_id: str, text: str | None) -> InvoiceRow:
     row = INVOICES.get(tx, invoice_id)
     states.check("rate", row.status)
     if not is_foreign(row):
-        raise invalid_field("fxRate", "conflict", f"{row.currency} is the seller's own currency.")
+        raise invalid_field("fxRate", "conflict", f"{row.currency} is the seller's own currency: it needs no rate.")
     if row.fx_rate is not None and row.vat_total:
         raise invalid_field("fxRate", "conflict", f"Its VAT was printed at {row.fx_rate}: credit it instead.")
     refuse_closed(tx, row, row.issue_date, row.supply_date, *(paid.date for paid in row.payments))

@@ -84,12 +84,14 @@ def _origin_mistakes(request: CreateInvoice) -> Iterator[FieldError]:
     """Only what is imported brings its number."""
     if request.origin != "imported":
         if request.number is not None:
-            yield FieldError("number", "conflict", "Numbers are allotted; only imported invoices bring theirs.")
+            message = "Numbers are allotted, and only invoices of `origin` imported bring theirs: leave this out."
+            yield FieldError("number", "conflict", message)
         return
     if request.number is None:
-        yield FieldError("number", "required", "An imported invoice has a number.")
+        message = "This field is required: an invoice of `origin` imported has the number that it was issued with."
+        yield FieldError("number", "required", message)
     if request.status == "draft":  # Chosen: a number means that it was issued
-        yield FieldError("status", "conflict", "An imported invoice was issued.")
+        yield FieldError("status", "conflict", "An invoice of `origin` imported was issued: expected issued.")
 
 
 def get_invoice(tx: ReadTx, caller: Caller, request: GetInvoice) -> Rendered[Invoice]:

@@ -157,16 +157,17 @@ def _date_mistakes(row: AssetAccountRow, today: str) -> Iterator[FieldError]:
     if row.closed_date is None:
         return
     if row.status == "open":
-        yield FieldError("closedDate", "conflict", "The account is open.")
+        yield FieldError("closedDate", "conflict", "The account is open: give `status` closed too, or leave this out.")
     elif row.closed_date > today:
         yield FieldError("closedDate", "out_of_range", "The day is still to come: expected today or an earlier one.")
     elif row.opened_date is not None and row.closed_date < row.opened_date:
-        yield FieldError("closedDate", "date_order", "The account would close before it opens.")
+        message = f"The account was opened on {row.opened_date}: expected that day or a later one."
+        yield FieldError("closedDate", "date_order", message)
 
 
 def _number_mistakes(row: AssetAccountRow) -> Iterator[FieldError]:
     if row.account_number is not None and len(row.account_number.translate(_SPACING)) < 4:
-        yield FieldError("accountNumber", "invalid_format", "Expected four characters or more.")
+        yield FieldError("accountNumber", "invalid_format", "Expected four letters or digits or more.")
 
 
 def _shown_account(row: AssetAccountRow) -> AssetAccount:

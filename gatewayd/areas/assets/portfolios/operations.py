@@ -133,16 +133,19 @@ def _method_mistakes(owner: Owner | None, row: Portfolio) -> Iterator[FieldError
         return
     if not owner.has_pools:
         kind = owner.type.replace("_", " ")
-        yield FieldError("costBasisMethod", "conflict", f"Section 104 holdings are of persons, and not of a {kind}.")
+        message = f"Section 104 holdings are of persons, and not of a {kind}: expected another method."
+        yield FieldError("costBasisMethod", "conflict", message)
     elif row.base_currency != POOL_CURRENCY:
-        message = f"Section 104 holdings are kept in GBP, and the portfolio in {row.base_currency}."
+        message = (
+            f"Section 104 holdings are kept in GBP, and the portfolio in {row.base_currency}: expected another method."
+        )
         yield FieldError("costBasisMethod", "conflict", message)
 
 
 def _default_mistakes(row: Portfolio) -> Iterator[FieldError]:
     """What is wrong with `isDefault`."""
     if row.is_default and row.archived_at is not None:
-        yield FieldError("isDefault", "conflict", "The portfolio is archived.")
+        yield FieldError("isDefault", "conflict", "The portfolio is archived: give `status` active too.")
 
 
 OPERATIONS = (

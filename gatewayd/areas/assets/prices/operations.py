@@ -91,7 +91,8 @@ def record_price(tx: WriteTx, caller: Caller, request: RecordPrice) -> AssetPric
     quoted_in = request.currency or ("GBP" if instrument is None else instrument.currency)
     quote = rows.quote(request.price, quoted_in)
     if quote is None:
-        errors.append(FieldError("currency", "invalid_enum", "There is no such currency."))
+        message = "There is no such currency: expected one such as GBP, or GBX for pence."
+        errors.append(FieldError("currency", "invalid_enum", message))
     elif quote.price.startswith("-"):
         errors.append(FieldError("price", "out_of_range", "Expected 0 or more."))
     day = gathered(errors, _past_day, tx, request.date)

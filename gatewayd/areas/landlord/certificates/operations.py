@@ -113,7 +113,8 @@ def _unit_mistakes(tx: ReadTx, row: StoredCertificate) -> Iterator[FieldError]:
     if unit is None:
         yield unknown_reference("unitId", "unit")
     elif unit[0] != row.property_id:
-        yield FieldError("unitId", "conflict", "The unit is one of another property.")
+        message = f"The unit is one of another property, {unit[0]}: expected one of {row.property_id}."
+        yield FieldError("unitId", "conflict", message)
     elif unit[1]:
         yield FieldError("unitId", "conflict", "The unit is archived: bring it back first, or choose another.")
 
@@ -125,9 +126,11 @@ def _tenancy_mistakes(tx: ReadTx, row: StoredCertificate) -> Iterator[FieldError
     if tenancy is None:
         yield unknown_reference("tenancyId", "tenancy")
     elif tenancy[0] != row.property_id:
-        yield FieldError("tenancyId", "conflict", "The tenancy is one of another property.")
+        message = f"The tenancy is one of another property, {tenancy[0]}: expected one of {row.property_id}."
+        yield FieldError("tenancyId", "conflict", message)
     elif None not in (row.unit_id, tenancy[1]) and row.unit_id != tenancy[1]:
-        yield FieldError("tenancyId", "conflict", "The tenancy is one of another unit.")
+        message = f"The tenancy is one of another unit, {tenancy[1]}: expected one of {row.unit_id}."
+        yield FieldError("tenancyId", "conflict", message)
 
 
 OPERATIONS = (

@@ -89,7 +89,7 @@ def create_mortgage(tx: WriteTx, caller: Caller, request: CreateMortgage) -> Mor
     errors = [*rules.balance_mistakes(request.current_balance, request.balance_date)]
     owner = gathered(errors, properties.in_use, tx, request.property_id)
     if owner is not None and request.currency not in (None, owner.currency):
-        message = f"The property is kept in {owner.currency}."
+        message = f"The property is kept in {owner.currency}: expected that, or leave this out."
         errors.append(FieldError("currency", "currency_mismatch", message))
     currency = request.currency or ("GBP" if owner is None else owner.currency)
     untold = [] if owner is None and request.currency is None else errors
@@ -137,12 +137,14 @@ def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMort
     """The mortgage with the rate that is asked for. Raises `Problem` `validation_failed` for a day it cannot have."""
     if request.interest_rate is UNSET:
         if request.rate_from_date is not UNSET:
-            raise invalid_field("interestRate", "required", "What is the rate from that day on?")
+            message = "This field is required: what is the rate from that day on?"
+            raise invalid_field("interestRate", "required", message)
         return row
     latest = max(tx.today, row.start_date)
     from_date = latest if request.rate_from_date is UNSET else request.rate_from_date.isoformat()
     if from_date < row.start_date:
-        raise invalid_field("rateFromDate", "date_order", "It lies before startDate.")
+        message = f"It is before startDate, {row.start_date}: expected that day or a later one."
+        raise invalid_field("rateFromDate", "date_order", message)
     if from_date > latest:  # Chosen: of a rate to come rateEndDate and reversionRate tell
         raise invalid_field(
             "rateFromDate", "out_of_range", "The day is still to come: expected today or an earlier one."

@@ -188,7 +188,8 @@ def _property_mistakes(tx: ReadTx, let: StoredProperty | None) -> Iterator[Field
         yield unknown_reference("propertyId", "property")
         return
     if let.status in ("sold", "archived"):
-        yield FieldError("propertyId", "conflict", f"The property is {let.status}.")
+        message = f"The property is {let.status}: choose another, or bring it back with `landlord.updateProperty`."
+        yield FieldError("propertyId", "conflict", message)
     business = businesses.find(tx, let.business_id)
     if business is not None and business.archived:
         yield FieldError(
@@ -206,7 +207,8 @@ def _unit_mistakes(tx: ReadTx, unit_id: str | None, property_id: str) -> Iterato
     if unit is None:
         yield unknown_reference("unitId", "unit")
     elif unit[0] != property_id:
-        yield FieldError("unitId", "conflict", "The unit is one of another property.")
+        message = f"The unit is one of another property, {unit[0]}: expected one of {property_id}."
+        yield FieldError("unitId", "conflict", message)
     elif unit[1]:
         yield FieldError("unitId", "conflict", "The unit is archived: bring it back first, or choose another.")
 
@@ -216,11 +218,11 @@ def _tenant_mistakes(tx: ReadTx, ids: Sequence[str]) -> Iterator[FieldError]:
     for index, id_ in enumerate(ids):
         path, standing = f"tenantIds[{index}]", tenants.standing(tx, id_)
         if id_ in ids[:index]:
-            yield FieldError(path, "conflict", "The tenant is named twice.")
+            yield FieldError(path, "conflict", "The tenant is named twice: name each once.")
         elif standing is None:
             yield unknown_reference(path, "tenant")
         elif standing.erased:
-            yield FieldError(path, "conflict", "The tenant was erased.")
+            yield FieldError(path, "conflict", "The tenant was erased: choose another.")
 
 
 def _are_companies(tx: ReadTx, ids: Sequence[str]) -> bool:

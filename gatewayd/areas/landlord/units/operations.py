@@ -82,7 +82,8 @@ def _checked(tx: ReadTx, row: StoredUnit, frequency: RentFrequency | None, wrong
     """
     errors = [*wrong, *_mistakes(row)]
     if row.market_rent is None and frequency is not None:
-        errors.append(FieldError("rentFrequency", "conflict", "There is no marketRent that it would be of."))
+        message = "It is how often `marketRent` is due, and there is none: give that, or leave this out."
+        errors.append(FieldError("rentFrequency", "conflict", message))
     if errors:
         raise invalid(*errors)
     rows.refuse_taken_name(tx, row)

@@ -155,7 +155,7 @@ def update_document(tx: WriteTx, caller: Caller, request: UpdateDocument) -> Doc
     """
     before = rows.get(tx, request.document_id, request.expected_version)
     if all(value is UNSET for value in _requested_values(request)):
-        raise invalid_field("name", "required", "Nothing is to be changed.")
+        raise invalid_field("name", "required", "Nothing is to be changed: give at least one field, such as `name`.")
     after = DOCUMENTS.changed(before, request)
     rules.refuse_lines_of_others(caller, before.links, after.links)
     if errors := [*rules.reference_mistakes(tx, after.folder_id, after.links)]:
@@ -185,7 +185,11 @@ def bulk_move_documents(tx: WriteTx, caller: Caller, request: BulkMoveDocuments)
             documents.append(row)
     if missing and not request.partial:
         errors = tuple(
-            FieldError(f"documentIds[{request.document_ids.index(id_)}]", "unknown_reference", f"There is no {id_}.")
+            FieldError(
+                f"documentIds[{request.document_ids.index(id_)}]",
+                "unknown_reference",
+                f"There is no document {id_}: `vault.listDocuments` lists those there are.",
+            )
             for id_ in missing
         )
         raise Problem("not_found", not_found("document").message, errors=errors, extra={"missingIds": missing})
