@@ -40,7 +40,9 @@ PROBLEM_SCHEMAS: Final[Json] = {
             "errors": {
                 "type": "array",
                 "items": {"$ref": "#/components/schemas/FieldError"},
-                "description": "Each field that is wrong, with `validation_failed` and `unknown_parameter`.",
+                "description": "Each field that is wrong, with `validation_failed` and `unknown_parameter`, in two "
+                "steps: first all that their types refuse; once that is right, all that only what is stored can tell, "
+                "such as an id that there is not, or dates in the wrong order.",
             },
         },
     },

@@ -184,7 +184,7 @@ def _refuse_second_property(tx: ReadTx, row: BusinessRow, owner: Owner) -> None:
         return
     existing_id = tx.value(_SELECT_UK_PROPERTY, id=row.id, legal_entity_id=row.legal_entity_id)
     if existing_id is not None:
-        message = f"A person has one UK property business: {existing_id}."
+        message = f"A person has one UK property business, for all lets here: use {existing_id}."
         raise Problem("already_exists", message, extra={"existingId": existing_id, "field": "type"})
 
 

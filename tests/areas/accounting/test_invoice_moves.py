@@ -205,7 +205,10 @@ def test_issue_a_credit_note_of_what_was_voided(registered: Books) -> None:
     move(registered, moves.void, invoice["id"], "made twice")
     problem = refused(registered, moves.issue, credit["id"])
     assert (problem.code, problem.extra["currentState"]) == ("invalid_state", "void")
-    assert problem.message == "The invoice it credits is void: it has to be issued, paid, part_paid or sent."
+    assert problem.message == (
+        "The invoice it credits is void: it has to be issued, paid, part_paid or sent."
+        " `accounting.deleteInvoice` deletes this draft."
+    )
 
 
 def test_mark_sent(registered: Books) -> None:

@@ -158,7 +158,8 @@ def _missing_fields(request: CreateTransaction, takes: Takes, fields: frozenset[
                 yield FieldError("instrumentId", "required", message)
         elif name == "amount":
             if not _has_amount(fields):
-                message = f"{what.capitalize()} needs it, or a quantity with its unitPrice."
+                by_price = ", or a `quantity` with its `unitPrice`" if "quantity" in takes.needs | takes.may else ""
+                message = f"{what.capitalize()} needs it{by_price}."
                 yield FieldError("grossAmount", "required", message)
         elif name not in fields:
             yield FieldError(name, "required", f"This field is required: {what} has one.")
@@ -219,7 +220,7 @@ def _range_errors(request: CreateTransaction) -> Iterator[FieldError]:
         yield FieldError("costShare", "out_of_range", "Expected a part of the cost, from 0 to 1, such as 0.25.")
     ratio = request.split_ratio
     if ratio is not None and ratio.numerator == ratio.denominator:
-        message = "A split of one for one changes nothing: expected another ratio, such as 2."
+        message = "A split of one for one changes nothing: expected another ratio, such as 2 for 1."
         yield FieldError("splitRatio", "out_of_range", message)
 
 
