@@ -164,7 +164,7 @@ def _refuse_same_tax_id(tx: ReadTx, row: BusinessRow) -> None:
     sought = {"legal_entity_id": row.legal_entity_id, "tax_business_id": row.tax_business_id}
     existing_id = tx.value(_SELECT_TAX_ID, id=row.id, **sought)
     if existing_id is not None:
-        message = f"A business with this taxBusinessId exists: {existing_id}."
+        message = f"A business with this taxBusinessId exists: {existing_id}. Use that one."
         raise Problem("already_exists", message, extra={"existingId": existing_id, "field": "taxBusinessId"})
 
 

@@ -213,7 +213,7 @@ def _payment_on_account(tx: WriteTx, row: ObligationRow) -> ObligationRow:
     key = ObligationKey(row.kind, row.business_id, row.period_end_date, row.slot)
     existing = obligations.find(tx, row.legal_entity_id, key)
     if existing is not None:
-        message = f"This payment on account exists: {existing.id}."
+        message = f"This payment on account exists: {existing.id}. Use that one."
         raise Problem("already_exists", message, extra={"existingId": existing.id, "field": "dueDate"})
     year = income_tax.year_of(datetime.date.fromisoformat(row.period_end_date))
     period = periods.find(tx, row.legal_entity_id, PeriodKey("tax_year", None, row.period_end_date))

@@ -98,7 +98,7 @@ def _refuse_taken(tx: ReadTx, before: Instrument, after: Instrument) -> None:
 
 def _refuse(existing: Instrument | None, row: Instrument, name: str) -> None:
     if existing is not None and existing.id != row.id:
-        message = f"An instrument with this {name} exists: {existing.id}."
+        message = f"An instrument with this {name} exists: {existing.id}. Use that one."
         raise Problem("already_exists", message, extra={"existingId": existing.id, "field": name})
 
 

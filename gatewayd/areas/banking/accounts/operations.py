@@ -99,7 +99,9 @@ def _refuse_fixed(tx: ReadTx, before: BankAccountRow, after: BankAccountRow) -> 
 def _refuse_same(tx: ReadTx, row: BankAccountRow) -> None:
     existing_id = rules.same_account(tx, row) if row.status == "active" else None
     if existing_id is not None:
-        message = f"An open account with this sort code and number exists: {existing_id}."
+        message = (
+            f"An open account with this sort code and number exists: {existing_id}. Use that one, or close it first."
+        )
         raise Problem("already_exists", message, extra={"existingId": existing_id, "field": "accountNumber"})
 
 
