@@ -172,7 +172,8 @@ def test_a_test_event_is_sent(run: Run, org_id: str) -> None:
     made = run("webhook", "test", subscription_id, "--event", "form.submitted", "--json").document
     assert (made["event"], made["test"]) == ("form.submitted", True)
     ran = run("webhook", "test", subscription_id, "--event", "lead.deleted")
-    assert (ran.code, ran.err) == (1, "gatewayd: event: Use one of: lead.created, form.submitted.\n")
+    refusal = "gatewayd: event: 'lead.deleted' is none of its event kinds. Use one of: lead.created, form.submitted.\n"
+    assert (ran.code, ran.err) == (1, refusal)
 
 
 def test_deliveries_are_filtered(run: Run, org_id: str, config_file: Path) -> None:
