@@ -204,7 +204,10 @@ def gathered(errors: list[FieldError], step: Callable[P, T], *args: P.args, **kw
 
 
 def invalid_state(message: str, current: str, allowed: tuple[str, ...]) -> Problem:
-    """409: a transition that the state machine does not have."""
+    """409: a transition that the state machine does not have. `allowed` are the states in which it would be done.
+
+    None are where something else stands in the way; the message then says what, and which operation mends it.
+    """
     return Problem("invalid_state", message, extra={"currentState": current, "allowedStates": list(allowed)})
 
 

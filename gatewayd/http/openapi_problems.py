@@ -37,6 +37,16 @@ PROBLEM_SCHEMAS: Final[Json] = {
                 "description": "With `period_closed`, of the period that holds `date`: one that is being closed takes "
                 "what is sent with `Period-Override: closing`.",
             },
+            "currentState": {
+                "type": "string",
+                "description": "With `invalid_state`, the state in which the resource is.",
+            },
+            "allowedStates": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "With `invalid_state`, those in which it would be done. Empty: something else stands in "
+                "the way, and `message` says what.",
+            },
             "errors": {
                 "type": "array",
                 "items": {"$ref": "#/components/schemas/FieldError"},

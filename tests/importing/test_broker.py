@@ -180,7 +180,7 @@ async def test_a_mapping_is_asked_for_once(open_brokerage: Open) -> None:
         asked = await one.bring(account, file)
         assert (asked.status, asked.stage) == ("uploaded", None)
         assert asked.proposal is not None
-        assert [doubt.field for doubt in asked.proposal.doubts] == ["date_format"]
+        assert [doubt.field for doubt in asked.proposal.doubts] == ["dateFormat"]
         mapping: Mapping = asked.proposal.mapping.as_told()
         run = await one.bring(account, file, mapping=mapping)
         assert (run.status, run.from_date) == ("applied", "2025-01-02")

@@ -147,7 +147,7 @@ def test_what_was_split_stays_when_the_rate_changes(books: LetBooks) -> None:
 def test_several_payments_at_once_share_the_interest(books: LetBooks) -> None:
     mortgage = loan(books)
     part = Part(**WISH, mortgage_id=mortgage, amount=350_00, direction="out", description="In cash")
-    rows = books.write(lambda tx: allocations.enter(tx, [part, part], Entry("2025-05-06", None)))
+    rows = books.write(lambda tx: allocations.enter(tx, [part, part], Entry("2025-05-06", "GBP")))
     assert amounts(rows) == [
         ("residentialFinancialCost", "350.00"),
         ("residentialFinancialCost", "150.00"),
@@ -160,7 +160,7 @@ def test_payments_of_two_loans_at_once_bear_the_interest_of_each(books: LetBooks
     parts = [
         Part(**WISH, mortgage_id=loan(books), amount=MONTHLY, direction="out", description="In cash") for _ in range(2)
     ]
-    rows = books.write(lambda tx: allocations.enter(tx, parts, Entry("2025-05-06", None)))
+    rows = books.write(lambda tx: allocations.enter(tx, parts, Entry("2025-05-06", "GBP")))
     assert amounts(rows) == [*split("500.00", "144.30"), *split("500.00", "144.30")]
 
 
@@ -355,7 +355,7 @@ def test_what_cannot_be_split_is_refused(
         **fields,
     }
     with pytest.raises(Problem) as caught:
-        books.write(lambda tx: allocations.enter(tx, [Part(**WISH, **part)], Entry("2025-05-06", None)))
+        books.write(lambda tx: allocations.enter(tx, [Part(**WISH, **part)], Entry("2025-05-06", "GBP")))
     assert fields_of(caught.value) == errors
 
 

@@ -31,7 +31,7 @@ from gatewayd.ledger.dates.date_ranges import DateRange
 from gatewayd.ledger.dates.tax_calendar import bounds, tax_year_of
 from gatewayd.ledger.lists import Source, archive_filter, sync_page
 from gatewayd.ledger.obligations import obligations
-from gatewayd.ledger.references import Reference, unknown_reference
+from gatewayd.ledger.references import Reference
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.store import ReadTx, Row, WriteTx
@@ -80,7 +80,7 @@ def create_business(tx: WriteTx, caller: Caller, request: CreateBusiness) -> Bus
     owner = owners.find(tx, request.legal_entity_id)
     errors = [
         *rules.choice_mistakes(request.quarterly_period_type, request.quarterly_period_tax_year, tx.today),
-        *_owner_mistakes(owner),
+        *owners.mistakes(owner),
         *_type_mistakes(owner, request.type),
         *_bank_account_mistakes(tx, request.bank_account_ids or []),
     ]
@@ -169,15 +169,6 @@ def _business_item(row: Row, today: str) -> bytes:
     _, _, wire, stored, commencement_date, archived_at = row
     status = "archived" if archived_at is not None else rules.unarchived(stored, commencement_date, today)
     return rows.served(wire, status)
-
-
-def _owner_mistakes(owner: Owner | None) -> Iterator[FieldError]:
-    if owner is None:
-        yield unknown_reference("legalEntityId", "legal_entity")
-    elif owner.archived:
-        yield FieldError(
-            "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
-        )
 
 
 def _type_mistakes(owner: Owner | None, wanted: BusinessType) -> Iterator[FieldError]:

@@ -170,16 +170,7 @@ def _in_states(request: ListObligations, today: str) -> list[Condition]:
 
 
 def _refuse_mistakes(tx: ReadTx, request: CreateObligation) -> None:
-    errors = []
-    owner = owners.find(tx, request.legal_entity_id)
-    if owner is None:
-        errors.append(unknown_reference("legalEntityId", "legal_entity"))
-    elif owner.archived:
-        errors.append(
-            FieldError(
-                "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
-            )
-        )
+    errors = [*owners.mistakes(owners.find(tx, request.legal_entity_id))]
     business = None if request.business_id is None else businesses.find(tx, request.business_id)
     if request.business_id is not None and (business is None or business.legal_entity_id != request.legal_entity_id):
         errors.append(unknown_reference("businessId", "business"))

@@ -53,7 +53,11 @@ def begin_leaving(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
     """
     account = ACCOUNTS.get(tx, run.account_id)
     if transactions.reversed_of_import(tx, run.id) is not None:
-        raise invalid_state("Transactions of it were reversed: the import cannot be undone any more.", run.status, ())
+        raise invalid_state(
+            "Transactions of it were reversed: reverse the others one by one, with `assets.createTransaction`.",
+            run.status,
+            (),
+        )
     override(tx, run)
     ranges = period_locks.closed_ranges(tx, account.legal_entity_id, run.overrides_closing)
     closed = transactions.first_within(tx, run.id, ranges)

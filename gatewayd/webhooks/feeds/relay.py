@@ -82,7 +82,7 @@ class EventFeed:
     async def begin(self, since: Instant | None) -> None:
         """Take what was recorded before `since` as seen, None: all that is there. Raises `StoreFailure`."""
         before = AFTER_ALL if since is None else since
-        rows = await self._read(lambda tx: tx.rows(_LATEST, before=before, count=REMEMBERED + 1))
+        rows = await self._read_events(lambda tx: tx.rows(_LATEST, before=before, count=REMEMBERED + 1))
         for (event_id,) in reversed(rows):
             self._remember(event_id)
 
@@ -90,14 +90,14 @@ class EventFeed:
         """What was recorded next, at most `PAGE` events; waits until there is something. Raises `StoreFailure`."""
         while True:
             announced = self._store.topic(WAKE_TOPIC)  # before the read, so that none is missed between
-            page = await self._read(self._unseen)
+            page = await self._read_events(self._unseen)
             for event in page:
                 self._remember(event.id)
             if page:
                 return page
             await announced.wait()  # may last: until something is committed
 
-    async def _read(self, work: Callable[[ReadTx], T]) -> T:
+    async def _read_events(self, work: Callable[[ReadTx], T]) -> T:
         return await self._store.read_later(work, self._org_id)
 
     def _unseen(self, tx: ReadTx) -> list[RecordedEvent]:

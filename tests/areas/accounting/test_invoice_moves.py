@@ -359,7 +359,19 @@ def test_void_in_a_closed_period(store: MemoryStore, closed: str) -> None:
     entity = books.entity()
     invoice = books.invoice(issueDate="2026-11-20", supplyDate="2026-11-19")
     store.write(lambda tx: period_locks.close(tx, entity, closed, closed), books.org_id)
-    assert refused(books, moves.void, invoice["id"], "x").code == "period_closed"
+    problem = refused(books, moves.void, invoice["id"], "x")
+    assert (problem.code, problem.message) == (
+        "period_closed",
+        "The period of the invoice is closed: make out a credit note instead.",
+    )
+
+
+def test_void_in_a_period_that_is_being_closed(registered: Books) -> None:
+    invoice = registered.invoice()
+    whose, day = str(invoice["legalEntityId"]), invoice["issueDate"]
+    registered.store.write(lambda tx: period_locks.begin_closing(tx, whose, day, day), registered.org_id)
+    problem = refused(registered, moves.void, invoice["id"], "x")
+    assert (problem.code, problem.extra["state"]) == ("period_closed", "closing")
 
 
 def test_voiding_a_credit_note_brings_the_balance_back(registered: Books) -> None:

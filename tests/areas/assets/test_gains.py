@@ -352,7 +352,11 @@ def test_a_year_that_is_none_is_refused(operation: str, holdings: Holdings) -> N
 @pytest.mark.parametrize(
     ("operation", "query", "message"),
     [
-        ("listDisposals", {"taxYear": YEAR, "fromDate": "2025-04-06"}, "Give taxYear, or fromDate and toDate, not both"),
+        (
+            "listDisposals",
+            {"taxYear": YEAR, "fromDate": "2025-04-06"},
+            "Give taxYear, or fromDate and toDate, not both",
+        ),
         ("listDisposals", {"fromDate": "2025-04-06", "toDate": "2025-04-05"}, "before fromDate"),
         ("gainForecast", {"quantity": "10"}, "A purchase has"),
         ("gainForecast", {"quantity": "-10", "unitPrice": "1"}, "Expected 0 or more"),

@@ -23,7 +23,6 @@ from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import project
 from gatewayd.errors import FieldError, invalid, invalid_state
 from gatewayd.ledger.lists import archive_filter, table_page
-from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.store import ReadTx, WriteTx
@@ -58,7 +57,7 @@ def create_portfolio(tx: WriteTx, caller: Caller, request: CreatePortfolio) -> P
     owner = owners.find(tx, request.legal_entity_id)
     method = request.cost_basis_method or _default_method(owner, request.base_currency)
     row = PORTFOLIOS.new(tx, request, cost_basis_method=method)
-    errors = [*_owner_mistakes(owner), *_method_mistakes(owner, row)]
+    errors = [*owners.mistakes(owner), *_method_mistakes(owner, row)]
     if errors:
         raise invalid(*errors)
     row = PORTFOLIOS.insert(tx, row)
@@ -115,16 +114,6 @@ def _default_method(owner: Owner | None, base_currency: str) -> CostBasisMethod:
     """The cost basis where none is asked for (Domain B3): that by which the owner is taxed here on gains."""
     pools = owner is not None and owner.has_pools and owner.country_code == "GB"
     return "section_104" if pools and base_currency == POOL_CURRENCY else "average_cost"
-
-
-def _owner_mistakes(owner: Owner | None) -> Iterator[FieldError]:
-    """What is wrong with the legal entity of a new portfolio. None: there is no such one."""
-    if owner is None:
-        yield unknown_reference("legalEntityId", "legal_entity")
-    elif owner.archived:
-        yield FieldError(
-            "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
-        )
 
 
 def _method_mistakes(owner: Owner | None, row: Portfolio) -> Iterator[FieldError]:

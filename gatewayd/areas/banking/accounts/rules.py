@@ -128,13 +128,7 @@ def _institution_mistakes(before: BankAccountRow | None, row: BankAccountRow) ->
 def _entity_mistakes(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> Iterator[FieldError]:
     if row.legal_entity_id is None or (before is not None and before.legal_entity_id == row.legal_entity_id):
         return
-    owner = owners.find(tx, row.legal_entity_id)
-    if owner is None:
-        yield unknown_reference("legalEntityId", "legal_entity")
-    elif owner.archived:
-        yield FieldError(
-            "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
-        )
+    yield from owners.mistakes(owners.find(tx, row.legal_entity_id))
 
 
 def _business_mistakes(row: BankAccountRow, entities: dict[str, str | None]) -> Iterator[FieldError]:

@@ -97,8 +97,8 @@ def _alternative(row: BusinessRow, outcome: _Outcome, group_by: GroupBy) -> Alte
     return Alternative(
         basis=account.basis,
         quarterly_period_type=outcome.quarterly_type,
-        vat_scheme=account.vat.terms_on(result.whole.first).scheme,
-        flat_rate_percent=_flat_rate(account.vat, result.whole.first),
+        vat_scheme=account.vat.terms_on(result.date_range.first).scheme,
+        flat_rate_percent=_flat_rate(account.vat, result.date_range.first),
         **rendering.members(rendering.statement_of(result, form), account.currency),
         owner_share=rendering.owner_share(result, form),
         buckets=[rendering.statement(result, form, part) for part in outcome.buckets if group_by != "total"],

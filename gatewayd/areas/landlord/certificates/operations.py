@@ -18,7 +18,7 @@ from gatewayd.areas.landlord.certificates.shapes import (
     StoredCertificate,
     UpdateCertificate,
 )
-from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register import properties, unit_references
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.faults import made_of
 from gatewayd.contract.operation import Operation
@@ -29,9 +29,6 @@ from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.ledger.references import Reference, unknown_reference
 from gatewayd.store import ReadTx, WriteTx
 
-_SELECT_UNIT = """
-SELECT property_id, archived_at IS NOT NULL FROM property_units WHERE org_id = :org_id AND id = :id
-"""
 _SELECT_TENANCY = "SELECT property_id, unit_id FROM tenancies WHERE org_id = :org_id AND id = :id"
 
 
@@ -99,24 +96,11 @@ def delete_certificate(tx: WriteTx, caller: Caller, request: DeleteCertificate) 
 def _reference_mistakes(tx: ReadTx, before: StoredCertificate | None, after: StoredCertificate) -> Iterator[FieldError]:
     """What is wrong with the unit, tenancy and document that it names. Those that stay are not looked at again."""
     if before is None or before.unit_id != after.unit_id:
-        yield from _unit_mistakes(tx, after)
+        yield from unit_references.mistakes(tx, after.unit_id, after.property_id)
     if before is None or (before.tenancy_id, before.unit_id) != (after.tenancy_id, after.unit_id):
         yield from _tenancy_mistakes(tx, after)
     if before is None or before.document_id != after.document_id:
         yield from references.unknown(tx, [Reference("documentId", "document", after.document_id)])
-
-
-def _unit_mistakes(tx: ReadTx, row: StoredCertificate) -> Iterator[FieldError]:
-    if row.unit_id is None:
-        return
-    unit = tx.row(_SELECT_UNIT, id=row.unit_id)
-    if unit is None:
-        yield unknown_reference("unitId", "unit")
-    elif unit[0] != row.property_id:
-        message = f"The unit is one of another property, {unit[0]}: expected one of {row.property_id}."
-        yield FieldError("unitId", "conflict", message)
-    elif unit[1]:
-        yield FieldError("unitId", "conflict", "The unit is archived: bring it back first, or choose another.")
 
 
 def _tenancy_mistakes(tx: ReadTx, row: StoredCertificate) -> Iterator[FieldError]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.register import rent_terms, tenancy_states
+from gatewayd.areas.landlord.register import rent_terms, tenancy_states, unit_references
 from gatewayd.areas.landlord.register.properties import PROPERTIES, Jurisdiction, StoredProperty
 from gatewayd.areas.landlord.register.tenancies import TENANCIES
 from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
@@ -24,10 +24,6 @@ from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, Row, WriteTx
-
-_SELECT_UNIT = """
-SELECT property_id, archived_at IS NOT NULL FROM property_units WHERE org_id = :org_id AND id = :id
-"""
 
 
 def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listing[Tenancy]:
@@ -71,7 +67,7 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
     let = PROPERTIES.find(tx, request.property_id)
     errors = [
         *_property_mistakes(tx, let),
-        *_unit_mistakes(tx, request.unit_id, request.property_id),
+        *unit_references.mistakes(tx, request.unit_id, request.property_id),
         *_tenant_mistakes(tx, request.tenant_ids),
     ]
     row = _new_row(tx, request, let, errors)
@@ -197,20 +193,6 @@ def _property_mistakes(tx: ReadTx, let: StoredProperty | None) -> Iterator[Field
             "conflict",
             "The business of the property is archived: bring it back first, or choose another.",
         )
-
-
-def _unit_mistakes(tx: ReadTx, unit_id: str | None, property_id: str) -> Iterator[FieldError]:
-    """What is wrong with the unit of a new tenancy; None: it is of the whole property."""
-    if unit_id is None:
-        return
-    unit = tx.row(_SELECT_UNIT, id=unit_id)
-    if unit is None:
-        yield unknown_reference("unitId", "unit")
-    elif unit[0] != property_id:
-        message = f"The unit is one of another property, {unit[0]}: expected one of {property_id}."
-        yield FieldError("unitId", "conflict", message)
-    elif unit[1]:
-        yield FieldError("unitId", "conflict", "The unit is archived: bring it back first, or choose another.")
 
 
 def _tenant_mistakes(tx: ReadTx, ids: Sequence[str]) -> Iterator[FieldError]:

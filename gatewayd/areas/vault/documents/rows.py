@@ -73,7 +73,6 @@ _LEAVE_FOLDER = """
 UPDATE vault_documents SET folder_id = NULL, updated_at = :updated_at
 WHERE org_id = :org_id AND coalesce(folder_id, '') = :folder_id
 """
-_TOUCH = "UPDATE vault_documents SET updated_at = :updated_at WHERE org_id = :org_id AND id = :id"
 _SELECT_NAMED = """
 SELECT id FROM vault_documents
 WHERE org_id = :org_id AND coalesce(folder_id, '') = :of AND name_key = :name_key AND id <> :id AND status <> 'deleted'
@@ -145,7 +144,7 @@ def get(tx: ReadTx, document_id: str, expected_version: int | None = None) -> Do
 
 def touch(tx: WriteTx, document_id: str) -> None:
     """Let who follows changes learn that its reading came on. Chosen: nobody has edited it, and its version stays."""
-    tx.run(_TOUCH, id=document_id, updated_at=tx.updated_at)
+    DOCUMENTS.touch(tx, document_id)
 
 
 def uploaded(tx: ReadTx, document_id: str, expected_version: int | None = None) -> DocumentRow:
