@@ -13,7 +13,7 @@ from gatewayd.clock import SECOND, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
-from gatewayd.errors import Problem, invalid, invalid_state
+from gatewayd.errors import Problem, either, invalid, invalid_state
 from gatewayd.events import NewDelivery, expanded, insert_deliveries
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import deliveries
@@ -96,7 +96,11 @@ def resend_delivery(tx: WriteTx, caller: Caller, request: ResendDelivery, *, max
     """
     stored = deliveries.find(tx, request.id)
     if stored.status not in FINISHED:
-        raise invalid_state(f"The delivery is {stored.status}: it is still being sent.", stored.status, FINISHED)
+        message = (
+            f"The delivery is {stored.status}: it is still being sent."
+            f" Only one that is {either(FINISHED)} can be sent again."
+        )
+        raise invalid_state(message, stored.status, FINISHED)
     try:
         subscription = subscriptions.SUBSCRIPTIONS.get(tx, stored.subscription_id)
     except Problem:

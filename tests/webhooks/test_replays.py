@@ -155,7 +155,7 @@ def test_resend_delivery_invalid_state_while_the_subscription_is_disabled(store:
     with pytest.raises(Problem) as refused:
         resend(store, org_id, ended)
     assert refused.value.code == "invalid_state"
-    assert refused.value.message == "The subscription is disabled (caller): enable it first."
+    assert refused.value.message == "The subscription is disabled (caller): enable it first, with `webhooks.update`."
 
 
 def test_resend_delivery_not_found_once_the_subscription_is_deleted(store: MemoryStore) -> None:

@@ -13,6 +13,7 @@ from gatewayd.areas.landlord.register import properties
 from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.faults import made_of
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, SyncPage, SyncRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import (
@@ -28,7 +29,7 @@ from gatewayd.contract.wire import (
     Timestamp,
     encode,
 )
-from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.errors import FieldError, gathered, invalid
 from gatewayd.ledger import references
 from gatewayd.ledger.lists import table_page
 from gatewayd.ledger.references import Reference
@@ -186,13 +187,17 @@ def create_property_valuation(tx: WriteTx, caller: Caller, request: CreateProper
 
     The latest of a property is its `currentValue`; of one day the last that was created counts.
     """
-    owner = properties.in_use(tx, request.property_id)
-    if request.currency not in (None, owner.currency):
-        raise invalid_field("currency", "currency_mismatch", f"The property is kept in {owner.currency}.")
-    row = VALUATIONS.new(tx, request, currency=owner.currency)
-    errors = [*_mistakes(row, tx.today)]
+    errors: list[FieldError] = []
+    owner = gathered(errors, properties.in_use, tx, request.property_id)
+    if owner is not None and request.currency not in (None, owner.currency):
+        message = f"The property is kept in {owner.currency}: expected that, or leave this out."
+        errors.append(FieldError("currency", "currency_mismatch", message))
+    currency = request.currency or ("GBP" if owner is None else owner.currency)
+    untold = [] if owner is None and request.currency is None else errors
+    row = made_of(untold, lambda asked: VALUATIONS.new(tx, asked, currency=currency), request)
+    errors += _mistakes(row, tx.today)
     errors += references.unknown(tx, [Reference("documentId", "document", row.document_id)])
-    if errors:
+    if errors or owner is None:
         raise invalid(*errors)
     row = VALUATIONS.insert(tx, row)
     if latest(tx, owner.id) == row:

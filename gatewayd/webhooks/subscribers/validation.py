@@ -66,7 +66,8 @@ def url_errors(url: str, policy: Policy) -> list[FieldError]:
     if address is None and (target.host == "localhost" or target.host.endswith(".localhost")):
         address = LOOPBACK
     if address is not None and refusal(unmapped(address), policy.allow_networks) is not None:
-        return [FieldError("url", "invalid_url", "The address is not public.")]
+        message = "The address is not public: expected a host that the internet can reach, such as hooks.example.com."
+        return [FieldError("url", "invalid_url", message)]
     return []
 
 
@@ -82,7 +83,7 @@ def event_errors(names: Sequence[str], known: Collection[str] = NAMES, path: str
 def unknown_event(name: str, known: Collection[str]) -> str:
     """What is said of a kind that is not known: all that are, where they are few, else those most like it."""
     if len(known) <= MOST_NAMED:
-        return f"Use one of: {', '.join(known)}."
+        return f"{name!r} is none of its event kinds. Use one of: {', '.join(known)}."
     close = difflib.get_close_matches(name, known, n=3)
     likely = f" Did you mean {' or '.join(close)}?" if close else ""
     return f"There is no event kind {name[:64]!r}.{likely} GET /events/kinds lists them all."

@@ -165,7 +165,9 @@ def test_what_a_rule_may_not_have_is_told_and_stays(trading: Trading) -> None:
     trading.write(lambda tx: period_locks.close(tx, trading.owner, "2026-11-01", "2026-11-30"))
     told, done = apply(trading)
     assert (told["bankTransactionId"], told["allocation"]) == (line, None)
-    assert told["refusal"] == "The period that holds 2026-11-02 is closed: reopen it to change what lies in it."
+    assert told["refusal"] == (
+        "The period that holds 2026-11-02 is closed: `periods.reopen` opens it, to change what lies in it."
+    )
     assert (done["bankTransactionId"], done["refusal"]) == (later, None)
     assert trading.left(line) == -1200
 

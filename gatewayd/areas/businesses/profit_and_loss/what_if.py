@@ -147,11 +147,12 @@ def _share_mistakes(row: BusinessRow, request: GetWhatIf) -> Iterator[FieldError
 def _scheme_mistakes(request: GetWhatIf, vat: VatStanding, days: DateRange) -> Iterator[FieldError]:
     rates = {"flatRateCategory": request.flat_rate_category, "flatRatePercent": request.flat_rate_percent}
     if request.vat_scheme is not None and not _is_ever_registered(vat, days):
-        yield FieldError("vatScheme", "vat_not_registered", "The entity is not registered for VAT in these days.")
+        message = "The entity is not registered for VAT in these days: leave this out."
+        yield FieldError("vatScheme", "vat_not_registered", message)
     if (request.vat_scheme or vat.terms.scheme) != "flat_rate":
         for path, value in rates.items():
             if value is not None:
-                yield FieldError(path, "conflict", "Only the flat_rate scheme has this.")
+                yield FieldError(path, "conflict", "Only the flat_rate scheme has this: leave it out.")
         return
     if all(rates.values()):
         yield FieldError("flatRateCategory", "conflict", "Give the category or the percentage, not both.")

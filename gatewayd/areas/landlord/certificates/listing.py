@@ -71,7 +71,7 @@ def page(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
 def _missing_page(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
     paths = [path for path, name in _NOT_OF_MISSING.items() if getattr(request, name) is not None]
     if paths:
-        raise invalid(*(FieldError(path, "conflict", "What is missing has none.") for path in paths))
+        raise invalid(*(FieldError(path, "conflict", "What is missing has none: leave this out.") for path in paths))
     property_id, type_, unit_id = cursor_key(request, str, str, str) or ("", "", "")
     wanted = MissingFilter(
         request.property_id, request.unit_id, None if request.type is None else frozenset(request.type)

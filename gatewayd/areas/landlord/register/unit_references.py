@@ -19,6 +19,7 @@ def mistakes(tx: ReadTx, unit_id: str | None, property_id: str) -> Iterator[Fiel
     if unit is None:
         yield unknown_reference("unitId", "unit")
     elif unit[0] != property_id:
-        yield FieldError("unitId", "conflict", "The unit is one of another property.")
+        message = f"The unit is one of another property, {unit[0]}: expected one of {property_id}."
+        yield FieldError("unitId", "conflict", message)
     elif unit[1]:
         yield FieldError("unitId", "conflict", "The unit is archived: bring it back first, or choose another.")

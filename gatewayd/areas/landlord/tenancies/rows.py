@@ -153,7 +153,7 @@ def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
     )
     if existing is not None:
         existing_id, term_end, last, expiry = existing
-        message = f"It is let on some of these days: {existing_id}."
+        message = f"It is let on some of these days, by {existing_id}: end that first, or give other days."
         if expiry is not None and last is None:
             message += f" That tenancy goes on past its notice ({expiry}) until `endedDate` is given."
         elif term_end is not None and last is None:

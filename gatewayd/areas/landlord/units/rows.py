@@ -116,5 +116,5 @@ def refuse_taken_name(tx: ReadTx, row: StoredUnit) -> None:
     """Raises `Problem` `already_exists` where another unit of the property has the name, archived or not."""
     taken = tx.value(_SELECT_NAMED, property_id=row.property_id, name_key=name_key(row.name), id=row.id)
     if taken is not None:
-        message = f"The property has a unit of this name: {taken}."
+        message = f"The property has a unit of this name, {taken}: give another name."
         raise Problem("already_exists", message, extra={"existingId": taken, "field": "name"})

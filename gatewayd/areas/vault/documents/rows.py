@@ -151,7 +151,8 @@ def uploaded(tx: ReadTx, document_id: str, expected_version: int | None = None) 
     """A document whose bytes are there. Raises `Problem`: `not_found`, `not_uploaded`, `version_conflict`."""
     row = get(tx, document_id, expected_version)
     if row.status != UPLOADED:
-        raise Problem("not_uploaded", "Its bytes have not been uploaded and confirmed.")
+        message = "Its bytes have not been uploaded and confirmed: send them, then call `vault.confirmUpload`."
+        raise Problem("not_uploaded", message)
     return row
 
 

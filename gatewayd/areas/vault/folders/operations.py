@@ -84,7 +84,7 @@ def update_folder_parent(tx: WriteTx, caller: Caller, request: UpdateFolderParen
     _refuse_unknown(tx, request.parent_id)
     tree = Tree(tx)
     if _is_cycle(tree, before.id, request.parent_id):
-        raise Problem("folder_cycle", "A folder cannot lie in itself, or in one that lies in it.")
+        raise Problem("folder_cycle", "A folder cannot lie in itself, or in one that lies in it: choose another.")
     if errors := [*_depth_mistakes(tree, request.parent_id, tree.height(before.id))]:
         raise invalid(*errors)
     return _changed(tx, before, replace(before, parent_id=request.parent_id))

@@ -113,7 +113,7 @@ def refuse_taken(tx: ReadTx, row: FolderRow) -> None:
     """Raises `Problem` `name_taken` where another folder beside it has the name, in any letter case."""
     existing_id = named(tx, row.parent_id, row.name, row.id)
     if existing_id is not None:
-        message = f"A folder of that name is there: {existing_id}."
+        message = f"A folder of that name is there, {existing_id}: give another name."
         raise Problem("name_taken", message, extra={"existingId": existing_id, "field": "name"})
 
 
