@@ -80,6 +80,8 @@ class ListProperties(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
     business_id: Id | None = None
+    legal_entity_id: Id | None = None
+    """Only those of this legal entity's businesses, whoever else owns a part."""
     status: PropertyStatus | None = None
     use: Use | None = None
     q: Search | None = None
