@@ -82,6 +82,9 @@ class ListPropertyValuations(SyncRequest, frozen=True, kw_only=True):
     """The first day of valuations, inclusive."""
     to_date: Date | None = None
     """The last day of valuations, inclusive."""
+    method: Method | None = None
+    document_id: Id | None = None
+    """Only those that this document in the vault shows."""
     external_id: ExternalId | None = None
 
 
@@ -150,6 +153,8 @@ def _filters(request: ListPropertyValuations) -> dict[str, object]:
         "property_id = :property_id": request.property_id,
         **_WHOSE.filters(request),
         "valuation_date >= :from_date": request.from_date and request.from_date.isoformat(),
+        "method = :method": request.method,
+        "document_id = :document_id": request.document_id,
         "external_id = :external_id": request.external_id,
     }
 

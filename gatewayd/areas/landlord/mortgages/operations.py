@@ -69,6 +69,8 @@ def _filters(request: ListMortgages, today: str) -> dict[str, object]:
     return {
         "property_id = :property_id": request.property_id,
         **_WHOSE.filters(request),
+        "type = :type": request.type,
+        "rate_type = :rate_type": request.rate_type,
         "(redeemed_date IS NULL OR redeemed_date > :redeemed_after)": today if status == "active" else None,
         "redeemed_date <= :redeemed_by": today if status == "redeemed" else None,
         "rate_end_date < :rate_end_date_before": None if ends_before is None else ends_before.isoformat(),

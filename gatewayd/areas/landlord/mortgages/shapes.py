@@ -137,6 +137,8 @@ class ListMortgages(SyncRequest, frozen=True, kw_only=True):
     """Only those of the properties of this legal entity's businesses."""
     status: MortgageStatus | None = None
     """Only those in this state today."""
+    type: MortgageType | None = None
+    rate_type: RateType | None = None
     rate_end_date_before: Date | None = None
     """Only those whose rate ends before this day, the soonest first; redeemed ones are left out unless `status` asks
     for them."""

@@ -54,6 +54,8 @@ def list_properties(tx: ReadTx, caller: Caller, request: ListProperties) -> List
         PROPERTIES_OF_LEGAL_ENTITY: request.legal_entity_id,
         "status = :status": request.status,
         "use = :use": request.use,
+        "type = :type": request.type,
+        "jurisdiction = :jurisdiction": request.jurisdiction,
         "external_id = :external_id": request.external_id,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }

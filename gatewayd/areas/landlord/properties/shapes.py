@@ -84,6 +84,8 @@ class ListProperties(SyncRequest, frozen=True, kw_only=True):
     """Only those of this legal entity's businesses, whoever else owns a part."""
     status: PropertyStatus | None = None
     use: Use | None = None
+    type: PropertyType | None = None
+    jurisdiction: Jurisdiction | None = None
     q: Search | None = None
     """Text to look for in the name and the address, in any letter case."""
     external_id: ExternalId | None = None

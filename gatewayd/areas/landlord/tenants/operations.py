@@ -37,6 +37,7 @@ def list_tenants(tx: ReadTx, caller: Caller, request: ListTenants) -> Listing[Te
         where = {rows.now(condition): value for condition, value in where.items()}
     filters: dict[str, object] = {
         **where,
+        "kind = :kind": request.kind,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
         "external_id = :external_id": request.external_id,
     }

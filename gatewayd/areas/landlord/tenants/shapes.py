@@ -128,6 +128,7 @@ class ListTenants(SyncRequest, frozen=True, kw_only=True):
     tenancy went on."""
     status: TenantStatus | None = None
     """Only those in this state today."""
+    kind: TenantKind | None = None
     q: Search | None = None
     """Text to look for in names, email address and phone number, in any letter case."""
     external_id: ExternalId | None = None

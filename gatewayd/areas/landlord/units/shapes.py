@@ -77,6 +77,7 @@ class ListPropertyUnits(SyncRequest, frozen=True, kw_only=True):
     """Only those of the properties of this legal entity's businesses."""
     status: UnitFilter | None = None
     """Only those with this occupancy today, or those that are `archived`."""
+    type: UnitType | None = None
     external_id: ExternalId | None = None
     include_archived: bool = False
     """Whether archived ones are listed too; `status` archived lists them alone."""
