@@ -11,7 +11,7 @@ from msgspec import Meta
 from gatewayd.clock import Instant, date_in, from_moment, midnight
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, cursor_key, fill, next_cursor
+from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, SortOrder, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import Date, ExternalId, Request, Since, encode, project
 from gatewayd.errors import invalid_field
 from gatewayd.identity.people import organizations
@@ -80,7 +80,7 @@ class GetLedger(PageRequest, frozen=True, kw_only=True):
     """The types to list, any of them."""
     operation: OperationName | None = None
     external_id: ExternalId | None = None
-    order: Literal["asc", "desc"] = "desc"
+    order: SortOrder = "desc"
     """By when entries occurred, then by `sequence`."""
 
 
