@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from msgspec import Meta
 
-from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register import properties, whose
 from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
@@ -75,10 +75,17 @@ class ListPropertyValuations(SyncRequest, frozen=True, kw_only=True):
 
     property_id: Id | None = None
     """The property that was valued. Left out: all of them."""
+    business_id: Id | None = None
+    """Only those of this business's properties."""
+    legal_entity_id: Id | None = None
+    """Only those of the properties of this legal entity's businesses."""
     from_date: Date | None = None
     """The first day of valuations, inclusive."""
     to_date: Date | None = None
     """The last day of valuations, inclusive."""
+    method: Method | None = None
+    document_id: Id | None = None
+    """Only those that this document in the vault shows."""
     external_id: ExternalId | None = None
 
 
@@ -109,6 +116,7 @@ class CreatePropertyValuation(Request, frozen=True, kw_only=True):
 MOST_INCLUDED: Final = 200  # Chosen: beside the property itself; the list has all
 
 VALUATIONS = Table("property_valuations", PropertyValuation, kind="valuation", prefix="val")
+_WHOSE = whose.by_property("property_valuations")
 _SELECT_OF_PROPERTY = f"{VALUATIONS.select} AND property_id = :property_id"
 _BEHIND = " AND (valuation_date, id) < (:before_date, :before_id) ORDER BY valuation_date DESC, id DESC LIMIT :count"
 
@@ -133,7 +141,7 @@ def latest(tx: ReadTx, property_id: str) -> PropertyValuation | None:
 def latest_first(tx: ReadTx, request: ListPropertyValuations, place: Place | None) -> Iterator[PropertyValuation]:
     """What a page may hold, and one more; None: from the latest on."""
     in_force = {condition: value for condition, value in _filters(request).items() if value is not None}
-    values = {condition.rpartition(":")[2]: value for condition, value in in_force.items()}
+    values = {condition.rpartition(":")[2].rstrip(")"): value for condition, value in in_force.items()}
     if place is None:
         place = Place() if request.to_date is None else Place(date=request.to_date.isoformat())
     sql = " AND ".join([VALUATIONS.select, *in_force])
@@ -144,7 +152,10 @@ def _filters(request: ListPropertyValuations) -> dict[str, object]:
     """Each condition with the value of the parameter that it ends with; None: it is not asked for."""
     return {
         "property_id = :property_id": request.property_id,
+        **_WHOSE.filters(request),
         "valuation_date >= :from_date": request.from_date and request.from_date.isoformat(),
+        "method = :method": request.method,
+        "document_id = :document_id": request.document_id,
         "external_id = :external_id": request.external_id,
     }
 
@@ -156,7 +167,12 @@ def _read_valuations(tx: ReadTx, sql: str, place: Place, values: dict[str, objec
 
 def list_property_valuations(tx: ReadTx, caller: Caller, request: ListPropertyValuations) -> Listing[PropertyValuation]:
     """List the valuations of a property, or of all, latest day first, or in the order of change with `updatedSince`."""
-    errors = [*references.unknown(tx, [Reference("propertyId", "property", request.property_id)])]
+    named = [
+        Reference("propertyId", "property", request.property_id),
+        Reference("businessId", "business", request.business_id),
+        Reference("legalEntityId", "legal_entity", request.legal_entity_id),
+    ]
+    errors = [*references.unknown(tx, named)]
     if request.from_date and request.to_date and request.to_date < request.from_date:
         errors.append(FieldError("toDate", "date_order", "It is before fromDate: expected that day or a later one."))
     if errors:

@@ -201,6 +201,12 @@ class ListInvoices(SyncRequest, frozen=True, kw_only=True):
     """Whom the invoices are made out to."""
     business_id: Id | None = None
     """The business that the invoices name."""
+    legal_entity_id: Id | None = None
+    """Who sells."""
+    property_id: Id | None = None
+    """Only those that name this property."""
+    kind: InvoiceKind | None = None
+    """Only invoices, or only credit notes."""
     credits_invoice_id: Id | None = None
     """Only credit notes of this invoice."""
     issue_date_from: Date | None = None

@@ -19,7 +19,7 @@ from gatewayd.areas.landlord.mortgages.shapes import (
     StatedBalance,
     UpdateMortgage,
 )
-from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register import properties, whose
 from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.faults import made_of
@@ -34,6 +34,7 @@ from gatewayd.ledger.loans.amortising import Loan, balance_on
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx, WriteTx
 
+_WHOSE = whose.by_property("mortgages")
 _BY_END = " AND (rate_end_date, id) > (:after_date, :after_id) ORDER BY rate_end_date, id LIMIT :count"
 
 
@@ -68,6 +69,9 @@ def _filters(request: ListMortgages, today: str) -> dict[str, object]:
         status = "active"  # Chosen: a loan that is repaid needs no new rate
     return {
         "property_id = :property_id": request.property_id,
+        **_WHOSE.filters(request),
+        "type = :type": request.type,
+        "rate_type = :rate_type": request.rate_type,
         "(redeemed_date IS NULL OR redeemed_date > :redeemed_after)": today if status == "active" else None,
         "redeemed_date <= :redeemed_by": today if status == "redeemed" else None,
         "rate_end_date < :rate_end_date_before": None if ends_before is None else ends_before.isoformat(),

@@ -19,6 +19,7 @@ from gatewayd.areas.landlord.properties.shapes import (
 )
 from gatewayd.areas.landlord.register import tenancies
 from gatewayd.areas.landlord.register.properties import PROPERTIES, PropertyOwner, StoredProperty
+from gatewayd.areas.landlord.register.whose import PROPERTIES_OF_LEGAL_ENTITY
 from gatewayd.areas.landlord.tenancies import rows as tenancy_rows
 from gatewayd.areas.landlord.tenancies.rules import only_place
 from gatewayd.areas.landlord.units import rows as units
@@ -51,8 +52,11 @@ def list_properties(tx: ReadTx, caller: Caller, request: ListProperties) -> List
     filters = {
         **archive_filter(request),
         "business_id = :business_id": request.business_id,
+        PROPERTIES_OF_LEGAL_ENTITY: request.legal_entity_id,
         "status = :status": request.status,
         "use = :use": request.use,
+        "type = :type": request.type,
+        "jurisdiction = :jurisdiction": request.jurisdiction,
         "external_id = :external_id": request.external_id,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }

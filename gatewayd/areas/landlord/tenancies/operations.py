@@ -35,6 +35,7 @@ def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listin
     as_of_date = None if request.as_of_date is None else request.as_of_date.isoformat()
     filters: dict[str, object] = {
         "property_id = :property_id": request.property_id,
+        **rows.WHOSE.filters(request),
         "unit_id = :unit_id": request.unit_id,
         rows.OF_TENANT: request.tenant_id,
         rows.RUNS_ON: as_of_date,

@@ -23,13 +23,21 @@ from gatewayd.store import ReadTx, WriteTx
 def list_tenants(tx: ReadTx, caller: Caller, request: ListTenants) -> Listing[Tenant]:
     """List tenants, newest first, or in the order of change with `updatedSince`.
 
-    With `propertyId` or `tenancyId` it is everybody who is or was a tenant there, whatever became of the tenancy.
+    With `propertyId`, `tenancyId`, `businessId` or `legalEntityId` it is everybody who is or was a tenant there,
+    whatever became of the tenancy.
     `includeFormer` false leaves out who was replaced.
     """
-    former = request.include_former
+    where: dict[str, object] = {
+        rows.IN_PROPERTY: request.property_id,
+        rows.IN_TENANCY: request.tenancy_id,
+        rows.IN_BUSINESS: request.business_id,
+        rows.IN_LEGAL_ENTITY: request.legal_entity_id,
+    }
+    if not request.include_former:
+        where = {rows.now(condition): value for condition, value in where.items()}
     filters: dict[str, object] = {
-        rows.IN_PROPERTY if former else rows.NOW_IN_PROPERTY: request.property_id,
-        rows.IN_TENANCY if former else rows.NOW_IN_TENANCY: request.tenancy_id,
+        **where,
+        "kind = :kind": request.kind,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
         "external_id = :external_id": request.external_id,
     }

@@ -38,6 +38,8 @@ def list_property_units(tx: ReadTx, caller: Caller, request: ListPropertyUnits) 
     filters: dict[str, object] = {
         **archive_filter(request),
         "property_id = :property_id": request.property_id,
+        **rows.WHOSE.filters(request),
+        "type = :type": request.type,
         "external_id = :external_id": request.external_id,
     }
     selects = [rows.SELECT_SHOWN + condition for condition in rows.OF_STATUS.get(request.status or "archived", ("",))]

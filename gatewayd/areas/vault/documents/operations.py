@@ -1,5 +1,6 @@
 """The document resource (Spec §4, Domain A7 and B7): its operations."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import UNSET
@@ -51,13 +52,25 @@ def get_document(tx: ReadTx, caller: Caller, request: ReadDocument) -> Document:
 def list_documents(tx: ReadTx, caller: Caller, request: ListAllDocuments) -> Listing[Document]:
     """List the documents of all folders.
 
-    Newest first, with `fromDate` or `toDate` latest `documentDate` first, or in the order of change with
-    `updatedSince`: that a document went into the trash is a change of its `status`, and once it is gone for good it is
-    `removed`. That somebody read one is no change.
+    Newest first, with `documentDateFrom` or `documentDateTo` latest `documentDate` first, or as `sort` and `order` say;
+    in the order of change with `updatedSince`: that a document went into the trash is a change of its `status`, and
+    once it is gone for good it is `removed`. That somebody read one is no change.
     """
-    if request.from_date and request.to_date and request.to_date < request.from_date:
-        raise invalid(FieldError("toDate", "date_order", "It is before fromDate: expected that day or a later one."))
+    if errors := [*_order_mistakes(request)]:
+        raise invalid(*errors)
     return pages.everywhere(tx, request)
+
+
+def _order_mistakes(request: ListAllDocuments) -> Iterator[FieldError]:
+    first, last = request.document_date_from, request.document_date_to
+    if first and last and last < first:
+        message = "It is before documentDateFrom: expected that day or a later one."
+        yield FieldError("documentDateTo", "date_order", message)
+    if request.created_from and request.created_to and request.created_to < request.created_from:
+        yield FieldError("createdTo", "date_order", "It is before createdFrom: expected that instant or a later one.")
+    if request.updated_since is not None:
+        message = "With updatedSince the list is in the order of change: leave it out."
+        yield from (FieldError(name, "conflict", message) for name in ("sort", "order") if getattr(request, name))
 
 
 def get_folder_documents(tx: ReadTx, caller: Caller, request: GetFolderDocuments) -> Listing[Document]:

@@ -8,6 +8,7 @@ Bytes lie beside the database, under their digest, and several documents may hav
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from gatewayd.areas.vault.documents import evidence, keeping, usage
@@ -32,11 +33,12 @@ PENDING: Final[StoredStatus] = "pending_upload"
 UPLOADED: Final[StoredStatus] = "uploaded"
 UPLOAD_LASTS: Final = 24 * HOUR  # Domain B7
 
+PREFIX: Final = "doc"
 DOCUMENTS = RemovableTable(
     "vault_documents",
     DocumentRow,
     kind="document",
-    prefix="doc",
+    prefix=PREFIX,
     written={
         "name_key": lambda row: name_key(row.name),
         "date_key": lambda row: row.document_date or "",
@@ -118,6 +120,11 @@ def link(tx: WriteTx, row: DocumentRow, links: Sequence[DocumentLink]) -> Docume
         message = f"A document has at most {MOST_LINKS} links: take one away first."
         raise Problem("limit_reached", message, extra={"limit": MOST_LINKS})
     return store(tx, row, replace(row, links=after))
+
+
+def link_to_property(property_id: str) -> str:
+    """The link as it stands in a row's JSON."""
+    return msgspec.json.encode(DocumentLink(type="property", id=property_id)).decode()
 
 
 def bank_lines_of(row: DocumentRow) -> list[str]:
