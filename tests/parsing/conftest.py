@@ -20,6 +20,7 @@ from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.parses import rows, texts
 from gatewayd.clock import SettableClock
 from gatewayd.following import reactions
+from gatewayd.leases.holder import Holder
 from gatewayd.parsing.engine import ParseCounts, Parsing, open_parsing
 from gatewayd.parsing.parts import ParseParts
 from gatewayd.store import Store, WriteTx
@@ -119,7 +120,9 @@ def open_archive(database_image: bytes, tmp_path: Path) -> OpenArchive:
             if fresh:
                 for org in (ORG, OTHER):
                     await store.write(partial(_add_org, org=org))
-            parts = ParseParts(store=watch(store), blobs=blobs, reader=reader, log=log)
+            holder = Holder(store, "daemon")
+            await holder.drop_former()
+            parts = ParseParts(store=watch(store), holder=holder, blobs=blobs, reader=reader, log=log)
             async with open_parsing(parts) as engine:
                 yield Archive(store, blobs, engine, clock, reader, log)
         assert log.logged == []

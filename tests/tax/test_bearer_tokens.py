@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 from urllib.parse import parse_qs
 
 import msgspec
@@ -17,15 +16,15 @@ from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.store import ReadTx, StoreFailure, WriteTx
+from gatewayd.leases.holder import Holder
+from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
 from gatewayd.tax.connections import connections
 from gatewayd.tax.connections.bearer_tokens import (
     EXCHANGE_SECONDS,
-    FOLDER_NAME,
     STORE_AGAIN_SECONDS_MAX,
     WAIT_SECONDS,
     BearerTokens,
-    RefreshLocks,
+    RefreshLeases,
 )
 from gatewayd.tax.connections.connections import Connection, Tokens
 from gatewayd.tax.connections.token_endpoint import TokenEndpoint
@@ -46,11 +45,11 @@ class Records:
     def now(self) -> int:
         return self.memory.now()
 
-    async def read(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
+    async def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
         await trio.lowlevel.checkpoint()
         return self.memory.read(work, org_id)
 
-    async def write(self, work: Callable[[WriteTx], T], org_id: str | None) -> T:
+    async def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
         await trio.lowlevel.checkpoint()
         if self.full:
             raise StoreFailure("the disk is full")
@@ -92,12 +91,13 @@ class House:
     bearers: BearerTokens
     log: TaxLog
     records: Records
-    directory: Path
 
     def process(self, nursery: trio.Nursery) -> BearerTokens:
         """The tokens as one process has them."""
+        holder = Holder(cast(Store, self.records))
+        nursery.start_soon(holder.run)
         endpoint = TokenEndpoint(self.endpoint, "app", lambda: "secret", self.log)
-        return BearerTokens(self.records, endpoint, RefreshLocks(self.directory), self.log, nursery)
+        return BearerTokens(self.records, endpoint, RefreshLeases(holder), self.log, nursery)
 
     def kept(self) -> Connection:
         found = self.store.read(connections.find, self.org_id)
@@ -106,15 +106,15 @@ class House:
 
 
 @pytest.fixture
-def house(store: MemoryStore, nursery: trio.Nursery, tmp_path: Path) -> House:
+def house(store: MemoryStore, nursery: trio.Nursery) -> House:
     org_id = store.org()
     store.write(lambda tx: connections.save(tx, Tokens("access-1", "refresh-1", "", None), "operator"), org_id)
     endpoint = Endpoint(SLOW)
     log = TaxLog()
     records = Records(store)
     token_endpoint = TokenEndpoint(endpoint, "app", lambda: "secret", log)
-    bearers = BearerTokens(records, token_endpoint, RefreshLocks(tmp_path), log, nursery)
-    return House(store, org_id, endpoint, bearers, log, records, tmp_path)
+    bearers = BearerTokens(records, token_endpoint, RefreshLeases(Holder(cast(Store, records))), log, nursery)
+    return House(store, org_id, endpoint, bearers, log, records)
 
 
 async def test_a_deadline_during_a_refresh_loses_nothing(house: House, autojump_clock: MockClock) -> None:
@@ -346,13 +346,6 @@ async def test_a_refresh_that_fails_keeps_nobody_from_another(
     assert found.access == "access-2"
 
 
-async def test_a_connection_that_cannot_be_locked_is_not_spent(house: House, autojump_clock: MockClock) -> None:
-    (house.directory / FOLDER_NAME).write_text("no folder")
-    with pytest.raises(StoreFailure, match="the connection cannot be locked"):
-        await house.bearers.refresh(house.org_id, house.kept())
-    assert house.endpoint.spent == []
-
-
 async def test_who_has_gone_before_the_refresh_begins_spends_nothing(house: House, autojump_clock: MockClock) -> None:
     with trio.CancelScope() as gone:
         gone.cancel()
@@ -360,16 +353,16 @@ async def test_who_has_gone_before_the_refresh_begins_spends_nothing(house: Hous
     assert house.endpoint.spent == []
 
 
-async def test_the_end_of_the_engine_waits_for_a_refresh(
-    store: MemoryStore, tmp_path: Path, autojump_clock: MockClock
-) -> None:
+async def test_the_end_of_the_engine_waits_for_a_refresh(store: MemoryStore, autojump_clock: MockClock) -> None:
     org_id = store.org()
     store.write(lambda tx: connections.save(tx, Tokens("access-1", "refresh-1", "", None), "operator"), org_id)
     with trio.move_on_after(1):
         async with trio.open_nursery() as nursery:
             endpoint, log = Endpoint(SLOW), TaxLog()
             token_endpoint = TokenEndpoint(endpoint, "app", lambda: "secret", log)
-            bearers = BearerTokens(Records(store), token_endpoint, RefreshLocks(tmp_path), log, nursery)
+            records = Records(store)
+            leases = RefreshLeases(Holder(cast(Store, records)))
+            bearers = BearerTokens(records, token_endpoint, leases, log, nursery)
             found = store.read(connections.find, org_id)
             assert found is not None
             await bearers.refresh(org_id, found)
