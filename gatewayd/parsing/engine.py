@@ -78,7 +78,7 @@ class Parsing:
 
     async def run(self) -> None:
         """Read until cancelled."""
-        await attempts.until_stored(self._parts, self._queue_left)
+        await attempts.until_stored(self._parts, self.queue_left)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._wake_on_new_documents, self._store.topic(TOPIC))
             nursery.start_soon(self._look_for_left)
@@ -182,9 +182,9 @@ class Parsing:
         """Notice that another process has ended in the midst of an attempt."""
         while True:
             await trio.sleep(LEFT_SECONDS)
-            await attempts.until_stored(self._parts, self._queue_left)
+            await attempts.until_stored(self._parts, self.queue_left)
 
-    async def _queue_left(self) -> None:
+    async def queue_left(self) -> None:
         """Queue again what a process that was killed has left as running. Raises `StoreFailure`."""
         holder = self._parts.holder
         await holder.shorten()

@@ -2,10 +2,8 @@
 
 import contextlib
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any, cast
 
-import apsw
 import pytest
 import trio
 
@@ -14,14 +12,12 @@ from gatewayd.errors import Problem
 from gatewayd.importing import runs
 from gatewayd.leases.rows import LEASE_SECONDS
 from gatewayd.store import Store
-from gatewayd.store.settings import DATABASE_NAME
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
 from tests.importing.test_interrupted import BEFORE, LARGE, PENDING, SMALL
 from tests.support.watched_store import WatchedStore
+from tests.support.whole_database import everything
 
 LEASE = round(LEASE_SECONDS * SECOND)
-APART = ("leases", "update_clock", "write_check")
-"""Tables that hold nothing of imports."""
 UNDER_WAY = "SELECT count(*) FROM import_runs WHERE stage IS NOT NULL OR moved_to IS NOT NULL"
 Act = Callable[[Bank], Awaitable[object]]
 
@@ -40,17 +36,6 @@ class SleepingStore(WatchedStore):
             self.asleep.set()
             await self.awake.wait()
         return await write()
-
-
-def everything(directory: Path) -> dict[str, list[Any]]:
-    """All rows of all tables, but of those apart."""
-    connection = apsw.Connection(str(directory / DATABASE_NAME))
-    try:
-        names = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-        kept = [name for name in names if name not in APART and not name.startswith("sqlite_")]
-        return {name: connection.execute(f'SELECT * FROM "{name}" ORDER BY 1, 2').fetchall() for name in kept}
-    finally:
-        connection.close()
 
 
 async def nothing_under_way(bank: Bank) -> None:
