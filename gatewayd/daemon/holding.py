@@ -31,9 +31,9 @@ async def open_daemons_holder(store: Store) -> AsyncIterator[Holder]:
 def _name_of(directory: Path) -> str:
     """The name of a data directory; where none can be kept, a new one, and what a kill leaves ends by itself."""
     path, new = directory / NAME_FILE, secrets.token_hex(_NAME_CHARACTERS // 2)
-    with suppress(OSError, UnicodeDecodeError):
-        name = path.read_text("ascii").strip()
-        if len(name) == _NAME_CHARACTERS and name.isalnum():
+    with suppress(OSError):
+        name = path.read_text("ascii", "replace").strip()
+        if len(name) == _NAME_CHARACTERS and name.isascii() and name.isalnum():
             return name
         path.unlink()
     with suppress(OSError):
