@@ -143,6 +143,29 @@ async def test_who_sleeps_while_it_undoes_writes_nothing_when_it_wakes(open_bank
     raise AssertionError("it has more writes")
 
 
+async def test_of_two_processes_one_imports_into_an_account(open_bank: OpenBank) -> None:
+    async with open_bank(sizes=SMALL) as other:
+        account, another = await other.account(), await other.account(name="Savings")
+        stores: list[SleepingStore] = []
+
+        def watch(store: Store) -> Store:
+            stores.append(SleepingStore(store, 12))
+            return cast(Store, stores[0])
+
+        async with open_bank(sizes=SMALL, watch=watch) as bank, trio.open_nursery() as nursery:
+            nursery.start_soon(bringing(account), bank)
+            await stores[0].asleep.wait()
+            for each in (bank, other):  # another request of the same process is refused as well
+                with pytest.raises(Problem) as refused:
+                    await each.bring(account, BEFORE)
+                assert (refused.value.code, refused.value.message) == ("invalid_state", runs.busy().message)
+            await other.bring(another, LARGE)
+            stores[0].awake.set()
+        assert len(await other.amounts(account)) == len(await other.amounts(another)) == 9
+        await other.bring(account, BEFORE)
+        assert await other.leases() == []
+
+
 async def test_who_waits_for_a_run_that_was_taken_over_is_told_how_far_it_has_come(open_bank: OpenBank) -> None:
     async with open_bank(sizes=SMALL) as other:
         account = await other.account()
