@@ -17,6 +17,13 @@ LEASE = round(LEASE_SECONDS * SECOND)
 LEASES = "SELECT subject FROM leases"
 
 
+@pytest.fixture(autouse=True)
+def unlooked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks by the clock, so that it is known who finds what."""
+    monkeypatch.setattr("gatewayd.parsing.engine.SCAN_AGAIN_SECONDS", 3600.0)
+    monkeypatch.setattr("gatewayd.parsing.engine.LEFT_SECONDS", 3600.0)
+
+
 async def leases(archive: Archive) -> list[str]:
     return [str(row[0]) for row in await archive.store.read(lambda tx: tx.rows(LEASES), ORG)]
 
@@ -51,25 +58,26 @@ async def test_who_sleeps_while_it_reads_stores_nothing_when_it_wakes(
     open_archive: OpenArchive, tmp_path: Path, text: str
 ) -> None:
     gate = Gate()
-    async with open_archive(FakeReader(wait=gate)) as archive, open_archive(name="other") as other:
+    async with open_archive(FakeReader(wait=gate)) as archive:
         document_id = await archive.add(text)
         with trio.fail_after(DEADLINE):
             await gate.reached.wait()
-        other.clock.advance(LEASE)
-        await other.engine.queue_left()
-        ended = await other.ended(document_id, attempt=2)
-        await other.counts()
-        ends = await other.attempts(document_id)
-        assert [(number, end) for number, end, _ in ends] == [(1, "interrupted"), (2, ended.parse.status)]
-        assert await other.store.read(lambda tx: retries(tx, document_id), ORG) == 1
-        done = everything(tmp_path)
-        gate.opened.set()
-        await archive.counts()
-        assert everything(tmp_path) == done
-        assert await leases(other) == []
-        for each in (archive, other):
-            if text == "breaks":
-                each.log.claim("parse_failed")
+        async with open_archive(name="other") as other:
+            other.clock.advance(LEASE)
+            await other.engine.queue_left()
+            ended = await other.ended(document_id, attempt=2)
+            await other.counts()
+            ends = await other.attempts(document_id)
+            assert [(number, end) for number, end, _ in ends] == [(1, "interrupted"), (2, ended.parse.status)]
+            assert await other.store.read(lambda tx: retries(tx, document_id), ORG) == 1
+            done = everything(tmp_path)
+            gate.opened.set()
+            await archive.counts()
+            assert everything(tmp_path) == done
+            assert await leases(other) == []
+            for each in (archive, other):
+                if text == "breaks":
+                    each.log.claim("parse_failed")
 
 
 async def test_its_own_attempts_are_never_queued_again(open_archive: OpenArchive) -> None:
