@@ -46,6 +46,8 @@ AT_ONCE: Final = 3  # Chosen: runs that are worked on at a time
 ORGANIZATION_AT_ONCE: Final = 2  # Chosen: those of one organization; the others wait, since they are on record
 PREVIEW_DAYS: Final = 7  # Chosen: how long a preview waits to be applied
 RECOVERED_AT_ONCE: Final = 100
+LET_GO_SECONDS: Final = 1.0  # Chosen: far longer than the end of a run takes from its last row to its lease
+LOOK_AGAIN_SECONDS: Final = 0.01
 _EXPIRED: Final = f"Nobody went on with it for {PREVIEW_DAYS} days: import the file again."
 _WAITING: Final = ("previewed", "uploaded")
 
@@ -193,9 +195,7 @@ class Importing:
 
     async def _take(self, org_id: str, account_id: str) -> Lease:
         """The lease of an account whose last run has ended. Raises `Problem` `invalid_state`."""
-        lease = await self._taken(org_id, account_id)
-        if lease is None:
-            raise runs.busy()
+        lease = await self._taken_soon(org_id, account_id)
         try:
             left = await self._store.read(lambda tx: import_runs.at_work(tx, account_id), org_id)
         except BaseException:
@@ -204,10 +204,17 @@ class Importing:
         if left is None:
             return lease
         await self._do(self._recovery(left, lease))
-        lease = await self._taken(org_id, account_id)
-        if lease is None:
-            raise runs.busy()
-        return lease
+        return await self._taken_soon(org_id, account_id)
+
+    async def _taken_soon(self, org_id: str, account_id: str) -> Lease:
+        """The lease, which is waited for while no run is at work: one ends a moment before it lets the account go."""
+        with trio.move_on_after(LET_GO_SECONDS):
+            while (lease := await self._taken(org_id, account_id)) is None:
+                if await self._store.read(lambda tx: import_runs.at_work(tx, account_id), org_id) is not None:
+                    raise runs.busy()
+                await trio.sleep(LOOK_AGAIN_SECONDS)
+            return lease
+        raise runs.busy()
 
     async def _taken(self, org_id: str, account_id: str) -> Lease | None:
         return await self._parts.holder.take(org_id, f"import:{account_id}")

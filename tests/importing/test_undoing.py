@@ -96,8 +96,8 @@ async def test_a_payment_of_an_invoice_keeps_all_of_it(open_bank: OpenBank) -> N
         payment = RecordPayment(invoice_id=json.loads(made)["id"], bank_transaction_id=paid["id"])
         await bank.store.write(lambda tx: record_payment(tx, make_caller(ORG), payment), ORG)
         (kept,) = (await undo(bank, run.id, preview=True))["undoing"]["kept"]
-        assert (kept["bankTransactionId"], "payment of an invoice" in kept["reason"]) == (paid["id"], True)
-        with pytest.raises(Problem, match="payment of an invoice"):
+        assert (kept["bankTransactionId"], "payment of the invoice" in kept["reason"]) == (paid["id"], True)
+        with pytest.raises(Problem, match="payment of the invoice"):
             await undo(bank, run.id, remove_allocations=True)
         assert (await left(bank), len(await bank.listed(account))) == (1, 1)
 
