@@ -13,7 +13,7 @@ import trustme
 from trio.testing import MockClock
 
 from gatewayd.contract.caller import Caller
-from tests.support import whole_run
+from tests.support import postgres, whole_run
 from tests.support.portable_sql import SEARCH, Tables, faults
 from tests.support.statements import Statements
 from tests.support.store import MemoryStore, columns_of, make_caller, migrated_image
@@ -42,6 +42,13 @@ def one_authority() -> Iterator[None]:
         trustme.CA().cert_pem.write_to_path(file.name)
         patch.setenv("SSL_CERT_FILE", file.name)
         yield
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[postgres.Server]:
+    """A PostgreSQL of this process alone, which is started for the first test that asks for it."""
+    with postgres.running(postgres.require_programs()) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

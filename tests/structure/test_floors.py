@@ -83,7 +83,7 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["checkpoints", "compacting", "copies", "integrity", "schema", "transactions"], 3),
         **dict.fromkeys(["backups", "erasing", "latest_change", "long_reads", "rows", "sealing"], 4),
         **dict.fromkeys(["upgrade", "waiting_jobs"], 4),
-        "writer": 5,
+        **dict.fromkeys(["postgres", "writer"], 5),
         "database": 6,
     },
     "webhooks": {
@@ -141,6 +141,7 @@ CONFINED = {
     "segno": ("gatewayd/console/",),
     "webauthn": ("gatewayd/identity/sign_in/passkeys.py", "gatewayd/console/"),
     "werkzeug": ("gatewayd/console/",),
+    "psycopg": ("gatewayd/store/postgres/",),
     "platformdirs": ("gatewayd/config/places.py",),
     "prometheus_client": ("gatewayd/metrics/",),
     "quart": ("gatewayd/console/",),

@@ -1,0 +1,137 @@
+"""A connection to PostgreSQL that is asked as one to SQLite is: named parameters, rows as tuples of plain values."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import psycopg
+from psycopg import RawCursor
+from psycopg.pq import TransactionStatus
+from psycopg.rows import TupleRow
+
+from gatewayd.store.failures import StoreFailure
+from gatewayd.store.postgres.failures import reason
+from gatewayd.store.postgres.statements import adapt, numbered, positional
+
+PREPARED_AFTER: Final = 1
+"""Chosen: a statement that is run a second time is prepared; the first time it costs a round trip more."""
+PREPARED_MAX: Final = 600
+"""Chosen: of one connection. Each takes memory of the server; the one that was not used for longest is given up."""
+STREAMED_ROWS: Final = 200
+"""Chosen: how many rows come at once where they are taken one by one."""
+
+Values = Mapping[str, Any]
+
+
+class Rows:
+    """What a statement answered; all of it is here. An iterator too: each row is given once."""
+
+    def __init__(self, cursor: RawCursor[TupleRow]) -> None:
+        self._cursor = cursor
+        self._answers = cursor.description is not None
+
+    def fetchall(self) -> list[TupleRow]:
+        """The rows that were not given yet."""
+        return self._cursor.fetchall() if self._answers else []
+
+    def fetchone(self) -> TupleRow | None:
+        """The next row; None: there is no other."""
+        return self._cursor.fetchone() if self._answers else None
+
+    @property
+    def get(self) -> Any:
+        """The value of the one column of the first row, or the row where it has several; None: there is no row."""
+        row = self.fetchone()
+        return row[0] if row is not None and len(row) == 1 else row
+
+    def __iter__(self) -> "Rows":
+        return self
+
+    def __next__(self) -> TupleRow:
+        row = self.fetchone()
+        if row is None:
+            raise StopIteration
+        return row
+
+
+class Connection:
+    """One session of a server, for one thread at a time."""
+
+    def __init__(self, session: "psycopg.Connection[TupleRow]") -> None:
+        self.session = session
+        self._changes = 0
+        self._streams = 0
+
+    def execute(self, sql: str, values: Values | None = None) -> Rows:
+        """Run one statement. Its `:names` are in `values`, which may have more. Raises `psycopg.Error`."""
+        statement = numbered(sql)
+        cursor = RawCursor(self.session)
+        cursor.execute(statement.sql, statement.values(values or {}) if statement.names else None, binary=True)
+        self._changes = max(cursor.rowcount, 0)
+        return Rows(cursor)
+
+    def executemany(self, sql: str, many: Sequence[Sequence[Any]]) -> None:
+        """Run one statement for each row of values, which are in the order in which the statement names them first.
+
+        They are sent together, and the server answers once.
+        """
+        if many:
+            statement = numbered(sql)
+            cursor = RawCursor(self.session)
+            cursor.executemany(statement.sql, positional(statement, many))
+            self._changes = max(cursor.rowcount, 0)
+
+    def changes(self) -> int:
+        """How many rows the last statement changed."""
+        return self._changes
+
+    def stream(self, sql: str, values: Values | None = None) -> Iterator[TupleRow]:
+        """The rows of a SELECT some at a time, inside of a transaction: what the caller leaves is not computed.
+
+        Other statements may be run in between. It is planned each time: for what may be long.
+        """
+        statement = numbered(sql)
+        self._streams += 1
+        name = f"rows_{self._streams}"
+        self._run(f"DECLARE {name} NO SCROLL CURSOR FOR ".encode() + statement.sql, statement.values(values or {}))
+        fetch = f"FETCH {STREAMED_ROWS} FROM {name}".encode()
+        try:
+            while rows := self._run(fetch).fetchall():
+                yield from rows
+                if len(rows) < STREAMED_ROWS:
+                    break
+        finally:
+            if self.session.info.transaction_status == TransactionStatus.INTRANS:
+                self._run(f"CLOSE {name}".encode())
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open, also one that failed."""
+        return self.session.info.transaction_status != TransactionStatus.IDLE
+
+    def close(self) -> None:
+        self.session.close()
+
+    def _run(self, sql: bytes, values: Sequence[Any] | None = None) -> RawCursor[TupleRow]:
+        cursor = RawCursor(self.session)
+        cursor.execute(sql, values or None, binary=True, prepare=False)
+        return cursor
+
+
+def open_connection(address: str, statement_seconds: float) -> Connection:
+    """Connect to a database, by a URL or by libpq's words. No statement takes longer than `statement_seconds`.
+
+    The caller begins and ends transactions. Raises `StoreFailure`.
+    """
+    try:
+        session = psycopg.connect(
+            address,
+            autocommit=True,
+            prepare_threshold=PREPARED_AFTER,
+            application_name="gatewayd",
+            options=f"-c statement_timeout={round(statement_seconds * 1_000)} -c timezone=UTC -c bytea_output=hex",
+        )
+    except psycopg.Error as error:
+        raise StoreFailure(f"the PostgreSQL cannot be reached: {reason(error)}") from error
+    session.prepared_max = PREPARED_MAX
+    adapt(session.adapters)
+    return Connection(session)
