@@ -19,6 +19,8 @@ PREPARED_MAX: Final = 600
 STREAMED_ROWS: Final = 200
 """Chosen: how many rows come at once where they are taken one by one."""
 
+_CHANGING: Final = ("INSERT", "UPDATE", "DELETE")
+
 Values = Mapping[str, Any]
 
 
@@ -59,6 +61,8 @@ class Connection:
     def __init__(self, session: "psycopg.Connection[TupleRow]") -> None:
         self.session = session
         self._changes = 0
+        self.total_changes = 0
+        """How many rows were changed since the session began."""
         self._streams = 0
 
     def execute(self, sql: str, values: Values | None = None) -> Rows:
@@ -66,7 +70,7 @@ class Connection:
         statement = numbered(sql)
         cursor = RawCursor(self.session)
         cursor.execute(statement.sql, statement.values(values or {}) if statement.names else None, binary=True)
-        self._changes = max(cursor.rowcount, 0)
+        self._count(cursor)
         return Rows(cursor)
 
     def executemany(self, sql: str, many: Sequence[Sequence[Any]]) -> None:
@@ -78,10 +82,10 @@ class Connection:
             statement = numbered(sql)
             cursor = RawCursor(self.session)
             cursor.executemany(statement.sql, positional(statement, many))
-            self._changes = max(cursor.rowcount, 0)
+            self._count(cursor)
 
     def changes(self) -> int:
-        """How many rows the last statement changed."""
+        """How many rows the last statement changed that could."""
         return self._changes
 
     def stream(self, sql: str, values: Values | None = None) -> Iterator[TupleRow]:
@@ -102,6 +106,11 @@ class Connection:
         finally:
             if self.session.info.transaction_status == TransactionStatus.INTRANS:
                 self._run(f"CLOSE {name}".encode())
+
+    def _count(self, cursor: RawCursor[TupleRow]) -> None:
+        if (cursor.statusmessage or "").startswith(_CHANGING):
+            self._changes = cursor.rowcount
+            self.total_changes += cursor.rowcount
 
     @property
     def in_transaction(self) -> bool:

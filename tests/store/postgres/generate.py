@@ -17,6 +17,23 @@ from tests.structure.sources import ROOT
 
 FOLDER = ROOT / "gatewayd/store/postgres/migrations"
 _HEAD = "-- Made from the migration of SQLite by `make generate`."
+_OWN = """
+-- PostgreSQL's own: the row that counts what is committed, and the last commit of each that writes.
+
+CREATE TABLE pulse (
+    id bigint PRIMARY KEY CHECK (id = 1),
+    version bigint NOT NULL,
+    now bigint NOT NULL                        -- the instant of the last commit: it never goes back
+);
+
+CREATE TABLE pulse_writers (
+    writer text COLLATE "C" PRIMARY KEY,
+    version bigint NOT NULL,
+    beat_at bigint NOT NULL
+);
+
+INSERT INTO pulse (id, version, now) VALUES (1, 0, 0);
+"""
 _TABLES = "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main' AND name NOT LIKE 'sqlite_%'"
 
 
@@ -34,7 +51,7 @@ def baseline() -> tuple[str, str]:
     head = f"-- All that a database has after the migration {packaged[-1].name} of SQLite, made by `make generate`."
     absent = f"-- SQLite's own, and not here: {', '.join(made.left_out)}."
     return f"{packaged[-1].number:04}_baseline.sql", "\n\n".join(
-        (head + "\n" + absent, made.sql + "\n".join(rows))
+        (head + "\n" + absent, made.sql.strip(), "\n".join(rows), _OWN.strip())
     ) + "\n"
 
 

@@ -3011,5 +3011,22 @@ ALTER TABLE vault_variants ADD FOREIGN KEY (document_id) REFERENCES vault_docume
 ALTER TABLE vault_vector_revisions ADD FOREIGN KEY (org_id) REFERENCES organizations (id);
 
 ALTER TABLE webhook_subscriptions ADD FOREIGN KEY (org_id) REFERENCES organizations (id);
+
 INSERT INTO update_clock (id, latest, accepted_latest, accepted_at) VALUES (1, 0, 0, 0);
 INSERT INTO write_check (id, checked_at, filler) VALUES (1, 0, NULL);
+
+-- PostgreSQL's own: the row that counts what is committed, and the last commit of each that writes.
+
+CREATE TABLE pulse (
+    id bigint PRIMARY KEY CHECK (id = 1),
+    version bigint NOT NULL,
+    now bigint NOT NULL                        -- the instant of the last commit: it never goes back
+);
+
+CREATE TABLE pulse_writers (
+    writer text COLLATE "C" PRIMARY KEY,
+    version bigint NOT NULL,
+    beat_at bigint NOT NULL
+);
+
+INSERT INTO pulse (id, version, now) VALUES (1, 0, 0);
