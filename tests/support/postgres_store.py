@@ -172,7 +172,14 @@ class PostgresStore(MemoryStore):
 
     databases: Databases | None = None
 
-    def __init__(self, image: bytes, clock: SettableClock | None = None, key: bytes = SEALING_KEY) -> None:
+    def __init__(
+        self,
+        image: bytes,
+        clock: SettableClock | None = None,
+        key: bytes = SEALING_KEY,
+        *,
+        compares: bool = COMPARES,
+    ) -> None:
         if not isinstance(image, DatabaseImage):
             pytest.skip("this test begins with a file of SQLite's")
         assert self.databases is not None, "no server runs"
@@ -181,7 +188,7 @@ class PostgresStore(MemoryStore):
         self.ids = IdSource(self.clock, random.Random(0).randbytes)
         self.announced: set[str] = set()
         self._taken = self.databases.take()
-        self.connection = Compared(self._taken, image) if COMPARES else AskedByTests(self._taken)
+        self.connection = Compared(self._taken, image) if compares else AskedByTests(self._taken)
         self._update_clock = UpdateClock(self.connection)
         self._reacting = Reacting(reactions())
         self.connection.execute("BEGIN")
