@@ -5,11 +5,13 @@ for each read and write. Tests that give it a file of SQLite's, or make it expla
 each statement is run on SQLite as well, and a test fails where the two answer differently.
 """
 
+import contextlib
 import functools
 import itertools
 import os
 import random
 import re
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -40,7 +42,7 @@ _CHANGES = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b")
 
 STATEMENT_SECONDS = 60
 _SQLITES = re.compile(
-    r"^\s*(?:PRAGMA|EXPLAIN QUERY PLAN)\b|\bAS BLOB\b|\bjson_\w+\(|\bsqlite_schema\b|;\s*\S|\bx'", re.I
+    r"^\s*(?:PRAGMA|EXPLAIN QUERY PLAN)\b|\bAS BLOB\b|\bjson_\w+\(|\bsqlite_schema\b|\bpragma_\w+\(|;\s*\S|\bx'", re.I
 )
 """A look at SQLite itself, its functions and types, and scripts, which are its migrations backwards or forwards."""
 
@@ -50,6 +52,7 @@ class Databases:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self._made: list[Connection] = []
         self._free: list[Connection] = []
 
     @functools.cached_property
@@ -66,14 +69,17 @@ class Databases:
         if self._free:
             return self._free.pop()
         address = self._server.address(self._server.new_database(self.template))
-        return open_connection(address, STATEMENT_SECONDS)
+        self._made.append(open_connection(address, STATEMENT_SECONDS))
+        return self._made[-1]
 
     def give_back(self, connection: Connection) -> None:
-        connection.execute("ROLLBACK")
-        self._free.append(connection)
+        """Undo what was done in it; one that was lost is left."""
+        with contextlib.suppress(psycopg.OperationalError):
+            connection.execute("ROLLBACK")
+            self._free.append(connection)
 
     def close(self) -> None:
-        for connection in self._free:
+        for connection in self._made:
             connection.close()
 
 
@@ -187,8 +193,9 @@ class PostgresStore(MemoryStore):
         self.sealer = Sealer(key)
         self.ids = IdSource(self.clock, random.Random(0).randbytes)
         self.announced: set[str] = set()
-        self._taken = self.databases.take()
-        self.connection = Compared(self._taken, image) if compares else AskedByTests(self._taken)
+        taken = self.databases.take()
+        self.connection = Compared(taken, image) if compares else AskedByTests(taken)
+        self._end = weakref.finalize(self, self.databases.give_back, taken)  # many a test closes none
         self._update_clock = UpdateClock(self.connection)
         self._reacting = Reacting(reactions())
         self.connection.execute("BEGIN")
@@ -236,11 +243,5 @@ class PostgresStore(MemoryStore):
         self.connection.execute(f"RELEASE {savepoint}")
 
     def close(self) -> None:
-        if self._taken.session.closed:
-            return
         self.connection.close()
-        assert self.databases is not None
-        try:
-            self.databases.give_back(self._taken)
-        except psycopg.Error:
-            self._taken.close()
+        self._end()

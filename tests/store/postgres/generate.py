@@ -6,7 +6,6 @@ its pair is removed and made anew. Without a baseline one is made of all that SQ
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import apsw
 
@@ -96,7 +95,7 @@ def write() -> list[str]:
         try:
             made = translate(migration.sql)
         except ByHandError as error:
-            by_hand.append(f"{(FOLDER / migration.name).relative_to(Path.cwd())} is to be written by hand: {error}")
+            by_hand.append(f"gatewayd/store/postgres/migrations/{migration.name} is to be written by hand: {error}")
             continue
         (FOLDER / migration.name).write_text(f"{_HEAD}\n\n{made.sql}", "utf-8")
     return by_hand

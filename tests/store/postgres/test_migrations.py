@@ -11,6 +11,7 @@ from gatewayd.store.failures import MigrationError
 from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.connections import Connection, open_connection
 from gatewayd.store.schema import Migration
+from tests.store.postgres import generate
 from tests.store.postgres.translating import ByHandError, translate
 from tests.support.postgres import Server
 from tests.support.store import START
@@ -108,6 +109,21 @@ def test_a_gap_is_refused(tmp_path: Path) -> None:
 
 
 # -- how they are made
+
+
+def test_what_lacks_a_pair_gets_one_and_what_has_one_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generate, "FOLDER", tmp_path)
+    (tmp_path / "0080_baseline.sql").write_text("SELECT 1;")
+    (tmp_path / "0081_know_whose_a_statement_is.sql").write_text("SELECT 2;")
+    by_hand = generate.write()
+    assert any("0082_seal_tax_references.sql is to be written by hand: UPDATE" in fault for fault in by_hand)
+    assert {migration.number for migration in generate.missing()} == {
+        int(fault.split("/")[-1][:4]) for fault in by_hand
+    }
+    assert (tmp_path / "0080_baseline.sql").read_text() == "SELECT 1;"
+    assert (tmp_path / "0081_know_whose_a_statement_is.sql").read_text() == "SELECT 2;"
+    assert "capital_losses" in (tmp_path / "0088_keep_capital_losses.sql").read_text()
+    assert not (tmp_path / "0082_seal_tax_references.sql").exists()
 
 
 def test_what_is_plain_is_put_into_other_words() -> None:
