@@ -126,18 +126,25 @@ class Connection:
         return cursor
 
 
-def open_connection(address: str, statement_seconds: float) -> Connection:
+def open_connection(address: str, statement_seconds: float, idle_seconds: float | None = None) -> Connection:
     """Connect to a database, by a URL or by libpq's words. No statement takes longer than `statement_seconds`.
 
-    The caller begins and ends transactions. Raises `StoreFailure`.
+    A transaction in which nothing is asked for `idle_seconds` is given up by the server, with the session: whoever
+    sleeps keeps nobody waiting. None: it may take its time. The caller begins and ends transactions. Raises
+    `StoreFailure`.
     """
+    settings = {
+        "statement_timeout": round(statement_seconds * 1_000),
+        "idle_in_transaction_session_timeout": round((idle_seconds or 0) * 1_000),
+        "timezone": "UTC",
+    }
     try:
         session = psycopg.connect(
             address,
             autocommit=True,
             prepare_threshold=PREPARED_AFTER,
             application_name="gatewayd",
-            options=f"-c statement_timeout={round(statement_seconds * 1_000)} -c timezone=UTC -c bytea_output=hex",
+            options=" ".join(f"-c {name}={value}" for name, value in settings.items()),
         )
     except psycopg.Error as error:
         raise StoreFailure(f"the PostgreSQL cannot be reached: {reason(error)}") from error

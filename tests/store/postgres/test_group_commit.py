@@ -246,6 +246,24 @@ def test_a_statement_that_takes_too_long_fails_alone(firm: Firm) -> None:
     assert (firm.names(), len(firm.refusals)) == (["a", "c"], 1)
 
 
+def test_who_sleeps_past_its_time_has_written_nothing(firm: Firm) -> None:
+    """And keeps nobody waiting: the pulse is another's by then."""
+    sleeper = firm.writer(connect=lambda: open_connection(firm.address, 60, 0.1))
+    other = firm.writer()
+
+    def sleep(tx: WriteTx) -> None:
+        job = adding("other")
+        other.write([job])  # waits for the pulse
+        assert job.error is None
+
+    slept = failing("sleeper", sleep)
+    sleeper.write([slept])
+    assert isinstance(slept.error, StoreFailure)
+    assert firm.names() == ["other"]
+    sleeper.write([adding("awake")])
+    assert firm.names() == ["awake", "other"]
+
+
 class Losing(Connection):
     """A session whose COMMIT is not answered: it is lost on the way there, or on the way back."""
 
