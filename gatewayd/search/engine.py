@@ -81,7 +81,7 @@ class Search:
         vector, reason = None, "so it was on the first page"
         if (request.mode if begun is None else begun.mode) != "text":
             try:
-                (vector,) = await self._embedder.embed([request.query], QUESTION_SECONDS)
+                (vector,) = await self._embedder.embed([request.q], QUESTION_SECONDS)
             except EmbeddingUnavailable as error:
                 reason = str(error)
         prepared = questioning.PreparedSearch(request, begun, vector, self._embedder.model or "", reason)

@@ -1414,7 +1414,9 @@ CREATE INDEX invoices_open_by_balance ON invoices (org_id, balance_due, id) WHER
 
 CREATE INDEX invoices_open_by_date ON invoices (org_id, open_due_date, id) WHERE open_due_date IS NOT NULL;
 
-CREATE INDEX invoices_page ON invoices (org_id, id, currency, business_id, search_text);
+CREATE INDEX invoices_page ON invoices (
+    org_id, id, currency, business_id, legal_entity_id, kind, property_id, search_text
+);
 
 CREATE INDEX invoices_states ON invoices (org_id, status, id, open_due_date);
 

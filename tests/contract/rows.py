@@ -84,7 +84,7 @@ _SEED: tuple[tuple[str, Mapping[str, object]], ...] = (
 
 LISTED: Mapping[str, Fields] = {
     "events.list": {"since": "2026-01-01T00:00:00Z"},
-    "vault.searchDocuments": {"query": "doc"},
+    "vault.searchDocuments": {"q": "doc"},
     "banking.listInstitutions": {"connected": True},
 }
 """What a list is asked for where it lists nothing without being asked; of the seeded there is some."""

@@ -83,8 +83,9 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["checkpoints", "compacting", "copies", "integrity", "schema", "transactions"], 3),
         **dict.fromkeys(["backups", "erasing", "latest_change", "long_reads", "rows", "sealing"], 4),
         **dict.fromkeys(["upgrade", "waiting_jobs"], 4),
-        **dict.fromkeys(["postgres", "writer"], 5),
-        "database": 6,
+        "engine": 5,
+        **dict.fromkeys(["postgres", "sqlite", "writer"], 6),
+        "database": 7,
     },
     "webhooks": {
         **dict.fromkeys(["schedule", "sender", "signature"], 0),

@@ -135,7 +135,7 @@ class DocumentsScene:
         answer: dict[str, Any] = {}
         with trio.move_on_after(READ_SECONDS):
             while True:
-                answer = await self._api.post("/vault/search", {"query": query})
+                answer = await self._api.post("/vault/search", {"q": query})
                 if [hit["document"]["id"] for hit in answer["data"]][:1] == [wanted]:
                     return answer
                 await trio.sleep(LOOK_SECONDS)

@@ -31,7 +31,7 @@ from gatewayd.store import ReadTx, Store, WriteTx
 
 AT_ONCE: Final = 100  # Chosen: lines in one transaction; a rule takes the time of several rows
 TRIES: Final = 3  # Chosen: comparisons, where periods are closed meanwhile
-_PERIODS_CLOSED: Final = "Periods were closed while it was applied."
+_PERIODS_CLOSED: Final = "Periods were closed while it was applied: import the file again."
 _OWED: Final = ("card", "loan", "mortgage")
 _COLUMNS: Final = frozenset(field.name for field in msgspec.structs.fields(Mapping) if field.type == Column | None)
 
@@ -71,7 +71,8 @@ class BankImports:
     def open_account(self, tx: ReadTx, account_id: str) -> OpenAccount:
         account = ACCOUNTS.get(tx, account_id)
         if account.status == "closed":
-            raise invalid_state("The account is closed: open it again to import into it.", "closed", ("active",))
+            message = "The account is closed: open it again to import into it, by `status` of `banking.updateAccount`."
+            raise invalid_state(message, "closed", ("active",))
         return OpenAccount(account.id, account.currency)
 
     def may_bring_more(self, tx: ReadTx, run: ImportRunRow, overrides_closing: bool) -> bool:

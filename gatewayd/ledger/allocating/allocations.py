@@ -91,8 +91,6 @@ def allocate(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin 
 def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin = BY_PERSON) -> list[Allocation]:
     """The allocations that parts of a bank line would be, not stored. Raises `Problem` as `allocate` does."""
     refuse_unbooked(line)
-    if int(tx.value(_COUNT_OF_LINE, source_id=line.id)) + len(parts) > MAX_PER_LINE:
-        raise Problem("limit_reached", f"A bank transaction has at most {MAX_PER_LINE} allocations.")
     rows: list[Allocation] = []
     errors: list[FieldError] = []
     left = line.unallocated
@@ -127,7 +125,7 @@ def _rows_of_part(
     part = part._replace(**place.filled(part))
     if part.business_id is None and len(line.business_ids) == 1 and part.category != "not_pnl":
         part = part._replace(business_id=line.business_ids[0])
-    direction = part.direction or ("in" if line.amount > 0 else "out")
+    direction = part.direction or line.direction
     if part.amount is None:
         part = part._replace(amount=left if direction == "in" else -left)
     part = part._replace(direction=direction, description=part.description or line.description)
@@ -164,7 +162,7 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
         part = part._replace(**place.filled(part))
         setting = Setting(_business(tx, part.business_id), None, place, f"parts[{index}].")
         errors += part_mistakes(part, setting)
-        paid = Paid(entry.date or tx.today, entry.currency or _currency(setting.business), rows)
+        paid = Paid(entry.date or tx.today, entry.currency, rows)
         for split in loan_payments.parts_of(tx, part, paid, place, setting.business):
             row = _entry_of(tx, split, paid, setting)
             errors += entry_mistakes(row, tx.today, setting)
@@ -180,10 +178,6 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
 def _entry_of(tx: WriteTx, part: Part, paid: Paid, setting: Setting) -> Allocation:
     part = part._replace(direction=part.direction or "out")
     return _new_row(tx, part, setting, paid.currency, date=paid.date, legal_entity_id=_owner(setting.business, None))
-
-
-def _currency(business: Business | None) -> str:
-    return "GBP" if business is None else business.currency
 
 
 # -- a part as it is to be stored

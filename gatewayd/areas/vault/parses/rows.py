@@ -37,8 +37,10 @@ VALUES (:org_id, :document_id, 'queued', 1, :now)
 ON CONFLICT (org_id, document_id) DO UPDATE SET due_at = excluded.due_at
 WHERE vault_parses.status = 'queued' OR (vault_parses.status = 'failed' AND vault_parses.retries < :retries_max)
 """
-_QUEUE_ANEW = """
-UPDATE vault_parses SET status = 'queued', retries = 0, due_at = :now,
+_NONE_YET: Final = "started_at = NULL, finished_at = NULL, error_code = NULL, error_message = NULL"
+"""Of an attempt that waits: what is kept of those before stands in `vault_parse_attempts`."""
+_QUEUE_ANEW = f"""
+UPDATE vault_parses SET status = 'queued', retries = 0, due_at = :now, {_NONE_YET},
     attempt = CASE WHEN status = 'queued' THEN attempt ELSE attempt + 1 END
 WHERE org_id = :org_id AND document_id = :document_id AND status <> 'running'
 """
@@ -74,8 +76,9 @@ UPDATE vault_parses SET status = :status, due_at = :due_at, finished_at = :now, 
     error_message = :message
 WHERE org_id = :org_id AND document_id = :document_id AND status = 'running' AND attempt = :attempt
 """
-_QUEUE_INTERRUPTED = """
-UPDATE vault_parses SET status = 'queued', attempt = attempt + 1, retries = retries + :counted, due_at = :due_at
+_QUEUE_INTERRUPTED = f"""
+UPDATE vault_parses SET status = 'queued', attempt = attempt + 1, retries = retries + :counted, due_at = :due_at,
+    {_NONE_YET}
 WHERE org_id = :org_id AND document_id = :document_id AND status = 'running' AND attempt = :attempt
 """
 _END_ATTEMPT = """
