@@ -13,7 +13,7 @@ import functools
 import secrets
 import time
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -183,8 +183,7 @@ class GroupCommit:
     def _attempt(self, connection: Connection, job: Job, beat: Beat, now: Instant, alone: bool) -> None:
         """Run one job. Raises only what ends the whole transaction."""
         bindings = Bindings(job.org_id, now)
-        session, stamps = cast(Any, connection), cast(Any, beat)
-        tx = WriteTx(session, bindings, self._parts.sealer, self._parts.new_id, stamps, self._reacting())
+        tx = WriteTx(connection, bindings, self._parts.sealer, self._parts.new_id, beat, self._reacting())
         if not alone:
             connection.execute("SAVEPOINT operation")
         try:

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar
 
 import psycopg
 
@@ -41,7 +41,7 @@ class Reader:
         """
         connection, version = self._begin()
         try:
-            result = work(ReadTx(cast(Any, connection), bindings, self._sealer))
+            result = work(ReadTx(connection, bindings, self._sealer))
             connection.execute("COMMIT")
         except psycopg.Error as error:
             self.close()
