@@ -1457,6 +1457,14 @@ CREATE UNIQUE INDEX leads_external_id ON leads (org_id, external_id) WHERE exter
 
 CREATE INDEX leads_page ON leads (org_id, id);
 
+CREATE TABLE leases (
+    org_id TEXT NOT NULL,
+    subject TEXT NOT NULL,                      -- a kind and an id
+    holder TEXT NOT NULL,                       -- a process
+    until INTEGER NOT NULL,
+    PRIMARY KEY (org_id, subject)
+) STRICT;
+
 CREATE TABLE legal_entities (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),

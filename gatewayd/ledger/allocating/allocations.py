@@ -423,19 +423,23 @@ def _references(row: Allocation, path: str, business: Business | None) -> list[R
 def part_mistakes(part: Part, setting: Setting) -> Iterator[FieldError]:
     """What an entry lacks that no bank line stands behind."""
     if part.direction is None:
-        yield FieldError(f"{setting.path}direction", "required", "Did the money come in or go out?")
+        yield FieldError(
+            f"{setting.path}direction", "required", "This field is required: did the money come `in` or go `out`?"
+        )
     if part.amount is None:
-        yield FieldError(f"{setting.path}amount", "required", "How much was it?")
+        yield FieldError(f"{setting.path}amount", "required", "This field is required: how much was it?")
 
 
 def entry_mistakes(row: Allocation, today: str, setting: Setting) -> Iterator[FieldError]:
     """What is wrong with an entry that no bank line stands behind. `today` is ISO."""
     if row.business_id is None and row.category == NOT_PNL:  # of all else the category asks for it
-        yield FieldError(f"{setting.path}businessId", "required", "Whose money was it?")
+        yield FieldError(f"{setting.path}businessId", "required", "This field is required: whose money was it?")
     if not row.description.strip():
-        yield FieldError(f"{setting.path}description", "required", "No bank transaction says what it was.")
+        yield FieldError(
+            f"{setting.path}description", "required", "This field is required: no bank transaction says what it was."
+        )
     if not _EARLIEST <= row.date <= today:
-        yield FieldError("date", "out_of_range", "The day is still to come, or before any books.")
+        yield FieldError("date", "out_of_range", f"Expected a day from {_EARLIEST} to today, {today}.")
 
 
 def date_mistakes(line: BankLine, row: Allocation) -> Iterator[FieldError]:
@@ -497,9 +501,7 @@ def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
 def refuse_bound(row: Allocation) -> None:
     """Raises `Problem` `invalid_state` for what doesn't change by itself: half of a transfer, an invoice's payment."""
     if row.invoice_id is not None:
-        message = (
-            f"It is a payment of an invoice: take it back with DELETE /invoices/{row.invoice_id}/payments/:position."
-        )
+        message = f"It is a payment of the invoice {row.invoice_id}: take it back with accounting.removePayment."
         raise invalid_state(message, "invoice_payment", ())
     if row.counterpart_id is not None:
         message = f"It is a transfer, with the bank transaction {row.counterpart_id} at its other end: remove it."
