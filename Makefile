@@ -102,6 +102,7 @@ mutants: $(DEV)
 generate: $(DEV)
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.config import example; Path("conf/gatewayd.toml").write_text(example(), "utf-8")'
 	@$(BIN)/python -c 'from gatewayd.store import schema; schema.schema_file().write_text(schema.render_schema_file(), "utf-8")'
+	@$(BIN)/python -m tests.store.postgres.generate
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.cli.reference.commands import reference; Path("docs/commands.md").write_text(reference(), "utf-8")'
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.cli.reference.manual import manual; Path("docs/gatewayd.1").write_text(manual(), "utf-8")'
 	@$(BIN)/python -m tests.contract.answers
@@ -186,7 +187,7 @@ COMPILE = $(LOCK_TOOL)/bin/uv pip compile --quiet --no-config --universal --pyth
 lock: $(LOCK_TOOL)/bin/uv
 	@$(LOCK_TOOL)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > build/backend.txt
 	@$(COMPILE) --extra semantic --output-file requirements.lock pyproject.toml build/backend.txt
-	@$(COMPILE) --constraint requirements.lock --extra semantic --extra dev --output-file requirements-dev.lock pyproject.toml build/backend.txt
+	@$(COMPILE) --constraint requirements.lock --extra semantic --extra postgresql --extra dev --output-file requirements-dev.lock pyproject.toml build/backend.txt
 
 $(LOCK_TOOL)/bin/uv: | $(BIN)/python
 	@$(BIN)/python -m venv --clear $(LOCK_TOOL)

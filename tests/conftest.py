@@ -13,10 +13,10 @@ import trustme
 from trio.testing import MockClock
 
 from gatewayd.contract.caller import Caller
-from tests.support import whole_run
+from tests.support import postgres, whole_run
 from tests.support.portable_sql import SEARCH, Tables, faults
 from tests.support.statements import Statements
-from tests.support.store import MemoryStore, columns_of, make_caller, migrated_image
+from tests.support.store import ON_POSTGRESQL, MemoryStore, columns_of, make_caller, migrated_image
 
 gc.disable()  # until all tests are loaded: what is imported stays
 hypothesis.settings.register_profile("without deadlines", deadline=None)  # what is slow is the machine
@@ -42,6 +42,24 @@ def one_authority() -> Iterator[None]:
         trustme.CA().cert_pem.write_to_path(file.name)
         patch.setenv("SSL_CERT_FILE", file.name)
         yield
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[postgres.Server]:
+    """A PostgreSQL of this process alone, which is started for the first test that asks for it."""
+    with postgres.running(postgres.require_programs()) as server:
+        yield server
+
+
+@pytest.fixture(scope="session", autouse=ON_POSTGRESQL)
+def stores_on_postgresql(postgresql: postgres.Server) -> Iterator[None]:
+    """Where the tests are asked to, `MemoryStore` is a PostgreSQL's."""
+    from tests.support.postgres_store import Databases, PostgresStore
+
+    PostgresStore.databases = Databases(postgresql)
+    yield
+    PostgresStore.databases.close()
+    PostgresStore.databases = None
 
 
 @pytest.fixture(scope="session")

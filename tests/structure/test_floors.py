@@ -84,7 +84,7 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["backups", "erasing", "latest_change", "long_reads", "rows", "sealing"], 4),
         **dict.fromkeys(["upgrade", "waiting_jobs"], 4),
         "engine": 5,
-        **dict.fromkeys(["sqlite", "writer"], 6),
+        **dict.fromkeys(["postgres", "sqlite", "writer"], 6),
         "database": 7,
     },
     "webhooks": {
@@ -142,6 +142,7 @@ CONFINED = {
     "segno": ("gatewayd/console/",),
     "webauthn": ("gatewayd/identity/sign_in/passkeys.py", "gatewayd/console/"),
     "werkzeug": ("gatewayd/console/",),
+    "psycopg": ("gatewayd/store/postgres/",),
     "platformdirs": ("gatewayd/config/places.py",),
     "prometheus_client": ("gatewayd/metrics/",),
     "quart": ("gatewayd/console/",),

@@ -33,13 +33,17 @@ BORDERS = frozenset(
     }
 )
 """Where `except Exception` may stand: one request, delivery, parse or forward fails and the daemon goes on."""
-KEEPS_FOR_THE_WAITER = frozenset({"gatewayd/store/writer.py"})
+KEEPS_FOR_THE_WAITER = frozenset({"gatewayd/store/writer.py", "gatewayd/store/postgres/group_commit.py"})
 """Where `except BaseException` hands the exception over instead of raising it."""
 SKIPS = dict.fromkeys(
-    ("tests/clients/programs.py", "tests/browser/chromium.py", "tests/isolation/test_confinement.py"), "pytest.skip"
+    (
+        *("tests/clients/programs.py", "tests/browser/chromium.py", "tests/isolation/test_confinement.py"),
+        *("tests/support/postgres.py", "tests/support/postgres_store.py"),
+    ),
+    "pytest.skip",
 )
 """Where a test may be skipped: for a program that this machine does not have, all of which `.ci/run` installs, or a
-layer that its kernel has not."""
+layer that its kernel has not; and on a PostgreSQL for what is SQLite's own."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)

@@ -40,6 +40,8 @@ WRITERS = {
 """Tables with several writers: the outbox inserts, the queue updates, and retention deletes. What is allocated of a
 bank transaction follows its allocations."""
 INFRASTRUCTURE = frozenset({"migrations"})
+POSTGRESQLS = "gatewayd/store/postgres/"
+"""Where what is said to one engine alone is PostgreSQL's."""
 OPERATED = ("gatewayd/areas/", "gatewayd/ledger/", "gatewayd/tax/", "gatewayd/webhooks/")
 """What handlers of operations stand on."""
 
@@ -68,7 +70,7 @@ class Constant(NamedTuple):
 
 def constants() -> Iterator[Constant]:
     for source in sources():
-        if source.path.name == "__main__.py":
+        if source.path.name == "__main__.py" or source.name.startswith(POSTGRESQLS):
             continue
         dotted = ".".join(source.path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
         assigned = set(_ASSIGNED.findall(source.text))

@@ -1,5 +1,6 @@
 """A migrated store in memory for handler tests: the real transactions and the real writer, no thread and no trio."""
 
+import os
 import random
 from collections.abc import Callable
 from typing import TypeVar
@@ -22,6 +23,8 @@ from tests.support import given_fields, outcomes
 
 T = TypeVar("T")
 
+ON_POSTGRESQL = os.environ.get("GATEWAYD_TEST_STORE") in ("postgresql", "both")
+
 START: Instant = from_wire("2026-11-20T09:30:00Z")
 SEALING_KEY = bytes(range(KEY_BYTES))
 
@@ -41,7 +44,16 @@ class MemoryStore:
 
     `image` is what `migrated_image` answers. Reads cannot write; each write is decided by the store's own writer, in
     a savepoint that is rolled back when `work` raises. Time stands still at `START` until `clock.advance(...)`.
+
+    `GATEWAYD_TEST_STORE=postgresql`, or `both`: it is one of tests/support/postgres_store.py.
     """
+
+    def __new__(cls, *_: object, **__: object) -> "MemoryStore":
+        if cls is MemoryStore and ON_POSTGRESQL:
+            from tests.support.postgres_store import PostgresStore
+
+            return super().__new__(PostgresStore)
+        return super().__new__(cls)
 
     def __init__(self, image: bytes, clock: SettableClock | None = None, key: bytes = SEALING_KEY) -> None:
         self.clock = clock or SettableClock(START)

@@ -1,0 +1,1 @@
+"""The same rows on a PostgreSQL."""

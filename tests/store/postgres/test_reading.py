@@ -1,0 +1,126 @@
+"""A read sees one state and tells which; nothing in it can write."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from gatewayd.clock import SettableClock
+from gatewayd.store import ReadTx, StoreFailure, WriteTx
+from gatewayd.store.postgres import schema
+from gatewayd.store.postgres.connections import Connection, open_connection
+from gatewayd.store.postgres.group_commit import GroupCommit, Parts
+from gatewayd.store.postgres.reading import Reader
+from gatewayd.store.sealer import Sealer
+from gatewayd.store.transactions import Bindings
+from gatewayd.store.waiting_jobs import Job
+from tests.support.postgres import Server
+from tests.support.store import START
+
+_INSERT = "INSERT INTO organizations (id, name, created_at) VALUES (:id, :id, :now)"
+_BOUND = Bindings("org", START)
+_SEALER = Sealer(bytes(32))
+
+
+class Refused(Exception):
+    """What a read raises of its own."""
+
+
+class Place:
+    """A database with one that reads and one that writes."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.sessions: list[Connection] = []
+        self.reader = Reader(self.connect, _SEALER)
+        self.writer = GroupCommit(Parts(self.connect, SettableClock(START), _SEALER, lambda prefix: prefix))
+
+    def connect(self) -> Connection:
+        self.sessions.append(open_connection(self.address, 5))
+        return self.sessions[-1]
+
+    def add(self, name: str) -> None:
+        def insert(tx: WriteTx) -> None:
+            tx.run(_INSERT, id=name)
+
+        job = Job(insert, None, lambda job: None)
+        self.writer.write([job])
+        assert job.error is None
+
+
+@pytest.fixture
+def place(postgresql: Server) -> Iterator[Place]:
+    name = postgresql.new_database()
+    place = Place(postgresql.address(name))
+    schema.migrate(place.connect(), schema.packaged(), START)
+    yield place
+    for session in place.sessions:
+        session.close()
+    postgresql.drop(name)
+
+
+def _names(tx: ReadTx) -> list[str]:
+    return [name for (name,) in tx.rows("SELECT id FROM organizations ORDER BY id")]
+
+
+def test_a_read_sees_one_state_and_its_version(place: Place) -> None:
+    assert place.reader.read(_names, _BOUND) == ([], 0)
+    place.add("a")
+
+    def twice(tx: ReadTx) -> list[list[str]]:
+        before = _names(tx)
+        place.add("b")
+        return [before, _names(tx)]
+
+    assert place.reader.read(twice, _BOUND) == ([["a"], ["a"]], 1)
+    assert place.reader.read(_names, _BOUND) == (["a", "b"], 2)
+    assert len(place.sessions) == 3  # of the fixture, and one of each
+
+
+def test_nothing_in_a_read_can_write(place: Place) -> None:
+    with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+        place.reader.read(lambda tx: tx.rows(_INSERT, id="a"), _BOUND)
+    assert place.reader.read(_names, _BOUND).result == []
+
+
+def test_what_a_read_raises_comes_out_and_the_session_is_kept(place: Place) -> None:
+    def refuse(tx: ReadTx) -> None:
+        _names(tx)
+        raise Refused
+
+    for _ in range(2):
+        with pytest.raises(Refused):
+            place.reader.read(refuse, _BOUND)
+    place.add("a")
+    assert place.reader.read(_names, _BOUND) == (["a"], 1)
+    assert len(place.sessions) == 3
+
+
+def test_a_session_that_is_gone_is_made_anew_and_one_that_goes_fails_the_read(place: Place) -> None:
+    def own(tx: ReadTx) -> int:
+        return int(tx.value("SELECT pg_backend_pid()"))
+
+    killer = place.connect()
+
+    def kill(pid: int) -> None:
+        killer.execute("SELECT pg_terminate_backend(CAST(:pid AS INTEGER), 60000)", {"pid": pid})
+
+    first = place.reader.read(own, _BOUND).result
+    kill(first)
+    second = place.reader.read(own, _BOUND).result
+    assert second != first
+    with pytest.raises(StoreFailure, match="cannot be read"):
+        place.reader.read(lambda tx: (kill(own(tx)), _names(tx)), _BOUND)
+    assert place.reader.read(_names, _BOUND).result == []
+
+
+def test_a_read_that_takes_too_long_is_a_failure(place: Place) -> None:
+    reader = Reader(lambda: open_connection(place.address, 0.1), _SEALER)
+    with pytest.raises(StoreFailure, match="statement timeout"):
+        reader.read(lambda tx: tx.rows("SELECT pg_sleep(30)"), _BOUND)
+    reader.close()
+
+
+def test_a_server_that_is_not_there_is_a_failure(postgresql: Server) -> None:
+    with pytest.raises(StoreFailure, match="cannot be reached"):
+        Reader(lambda: open_connection(postgresql.address("nowhere"), 1), _SEALER).read(_names, _BOUND)
