@@ -16,6 +16,7 @@ from gatewayd.clock import days_after
 
 READ_SECONDS: Final = 30.0  # Chosen: the longest that a document is read
 LOOK_SECONDS: Final = 0.1
+_MONTH: Final = 30 * 24 * 3600  # seconds
 _INVOICE: Final = (
     "Northern Hardwoods Ltd",
     "14 Canal Wharf, Leeds LS11 5PS    VAT GB 123 4567 82",
@@ -27,8 +28,8 @@ _INVOICE: Final = (
 _LETTER: Final = "Dear customer,\nthe cover of your van is renewed from the first of next month. No claims were made.\n"
 _RECORD: Final = (
     "Landlord Gas Safety Record",
-    "Record no: GS-20417",
-    f"Property address: {WITHOUT_GAS_RECORD}, Leeds, {POSTCODE}",
+    "Record no: {number}",
+    "Property address: {place}",
     "Gas Safe registration no: 512048",
     "Date of inspection: {inspected}",
     "Next inspection due: {due}",
@@ -60,32 +61,45 @@ def pdf_of(lines: tuple[str, ...]) -> bytes:
     return f"{pdf}xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode("ascii")
 
 
+def gas_record(place: str, number: str, inspected: str, due: str) -> tuple[str, ...]:
+    """The lines of a landlord's gas safety record. `place` is an address; the days are ISO."""
+    return tuple(line.format(place=place, number=number, inspected=inspected, due=due) for line in _RECORD)
+
+
 class DocumentsScene:
     """The shop, with a key that reads and writes its vault."""
 
-    def __init__(self, origin: str, firm: Firm) -> None:
+    def __init__(self, api: ApiClient, firm: Firm, patience: float = READ_SECONDS) -> None:
+        """`patience` is how many seconds a document is waited for."""
         self._firm = firm
-        self._api = ApiClient(f"{origin}/api/rpc", firm.key)
+        self._api = api
+        self._patience = patience
 
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told as it goes. `today` is ISO. Raises `DemoFailed`."""
         folder = await self._api.post("/vault/folders", {"name": "Suppliers"})
         content = pdf_of(_INVOICE)
-        invoice = await self._upload("NH-20417.pdf", content, folder["id"])
-        letter = await self._upload("insurance.txt", _LETTER.encode(), None)
+        invoice = await self.upload("NH-20417.pdf", content, folder["id"])
+        letter = await self.upload("insurance.txt", _LETTER.encode(), None)
         say(f"12. A supplier's invoice, {len(content)} bytes of PDF, is uploaded to a URL of its own and confirmed;")
         say("     it is kept as long as the law wants, for it belongs to the books.")
         await self._give_away(invoice, content, say)
         await self._find(invoice, letter, say)
         await self._accept_record(today, say)
 
-    async def _upload(self, name: str, content: bytes, folder_id: str | None) -> str:
+    async def send(self, name: str, content: bytes, folder_id: str | None) -> str:
+        """Send the bytes of a document, which is nobody's before it is confirmed; answers its id."""
         link = {"type": "business", "id": self._firm.business_id}
         made = await self._api.post("/vault/documents", {"name": name, "folderId": folder_id, "links": [link]})
         upload = made["upload"]
         (await self._api.http.put_file(upload["url"], content, upload["headers"])).expect()
+        return str(made["document"]["id"])
+
+    async def upload(self, name: str, content: bytes, folder_id: str | None) -> str:
+        """Send a document and confirm it; answers its id. Raises `DemoFailed`."""
+        document_id = await self.send(name, content, folder_id)
         said = {"sizeBytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        document = await self._api.post(f"/vault/documents/{made['document']['id']}/confirm-upload", said)
+        document = await self._api.post(f"/vault/documents/{document_id}/confirm-upload", said)
         if document["status"] != "uploaded" or document["archiveUntilDate"] is None:
             raise DemoFailed(f"the document is not kept: {document}")
         return str(document["id"])
@@ -99,10 +113,13 @@ class DocumentsScene:
         if got.body != content:
             raise DemoFailed("the link gave other bytes")
         say("     A link for one download gives it to the accountant, and nothing to whoever comes second.")
+        lasting = {"expiresInSeconds": _MONTH, "maxDownloads": 20}
+        link = await self._api.post(f"/vault/documents/{document_id}/temporal-link", lasting)
+        say(f"     This one is good for a month: {link['url']}")
 
     async def _find(self, invoice: str, letter: str, say: Callable[[str], None]) -> None:
         for document_id in (invoice, letter):
-            await self._await_text(document_id)
+            await self.await_text(document_id)
         answer = await self._search(_WORD, invoice)
         say(f'     Found by a word of it: "{_WORD}" in "{answer["data"][0]["snippets"][0]["text"]}".')
         answer = await self._search(_MEANING, invoice)
@@ -113,9 +130,9 @@ class DocumentsScene:
 
     async def _accept_record(self, today: str, say: Callable[[str], None]) -> None:
         inspected, due = days_after(today, -3), days_after(today, 362)
-        lines = tuple(line.format(inspected=inspected, due=due) for line in _RECORD)
-        document_id = await self._upload("gas-safety.pdf", pdf_of(lines), None)
-        await self._await_text(document_id)
+        lines = gas_record(f"{WITHOUT_GAS_RECORD}, Leeds, {POSTCODE}", "GS-20417", inspected, due)
+        document_id = await self.upload("gas-safety.pdf", pdf_of(lines), None)
+        await self.await_text(document_id)
         (proposing,) = (await self._api.get("/vault/proposals", {"documentId": document_id}))["data"]
         (proposal,) = proposing["proposals"]
         proposed = proposal["certificate"]
@@ -133,7 +150,7 @@ class DocumentsScene:
         The index follows a document in some moments; what knows meanings takes seconds to load.
         """
         answer: dict[str, Any] = {}
-        with trio.move_on_after(READ_SECONDS):
+        with trio.move_on_after(self._patience):
             while True:
                 answer = await self._api.post("/vault/search", {"query": query})
                 if [hit["document"]["id"] for hit in answer["data"]][:1] == [wanted]:
@@ -143,9 +160,9 @@ class DocumentsScene:
             raise DemoFailed(f"{query} does not find the invoice: {answer}")
         return answer
 
-    async def _await_text(self, document_id: str) -> None:
-        """Wait until its text is known."""
-        with trio.move_on_after(READ_SECONDS):
+    async def await_text(self, document_id: str) -> None:
+        """Wait until its text is known. Raises `DemoFailed`."""
+        with trio.move_on_after(self._patience):
             while True:
                 document = await self._api.get(f"/vault/documents/{document_id}")
                 status = document.get("parse", {}).get("status")
@@ -154,4 +171,4 @@ class DocumentsScene:
                 if status == "succeeded":
                     return
                 await trio.sleep(LOOK_SECONDS)
-        raise DemoFailed(f"the document is not read after {READ_SECONDS:.0f} seconds")
+        raise DemoFailed(f"the document is not read after {self._patience:.0f} seconds")

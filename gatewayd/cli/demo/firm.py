@@ -25,6 +25,9 @@ _ENTITY = {
     "type": "limited_company",
     "legalName": "Oak & Son Joinery Ltd",
     "companyNumber": "09876543",
+    "incorporationDate": "2015-11-20",
+    "utr": "1955839661",
+    "accountingYearEnd": {"month": 3, "day": 31},
     "vatNumber": "GB980780684",
     "vat": {
         "status": "registered",
@@ -37,7 +40,15 @@ _ENTITY = {
     "email": "office@oakandson.example",
     "cis": {"subcontractor": True, "verifiedRate": 20},
 }
-_PERSON = {"name": "Ann Oak", "type": "individual"}
+_OWNER = "Ann Oak"
+_PERSON = {
+    "name": _OWNER,
+    "type": "individual",
+    "nino": "AA123456A",
+    "address": {"line1": "27 Chapel Lane", "town": "Leeds", "postcode": "LS6 3BW", "countryCode": "GB"},
+    "email": "ann@oakandson.example",
+}
+_OWN_TRADE = {"type": "self_employment", "name": "Woodturning courses", "commencementDate": "2024-05-01"}
 _CLIENTS = (
     {
         "name": "Birch Interiors Ltd",
@@ -122,7 +133,7 @@ def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
     practice = organizations.create(tx, "Fern Bookkeeping", audit.OPERATOR)
     tx.bind(firm.id)
     people = (
-        Person("ann@oakandson.example", "Ann Oak", f"owner of {firm.name}"),
+        Person("ann@oakandson.example", _OWNER, f"owner of {firm.name}"),
         Person("ben@oakandson.example", "Ben Oak", f"member of {firm.name}"),
         Person("fay@fern.example", "Fay Fern", f"owner of {practice.name}, admin of {firm.name}"),
     )
@@ -137,7 +148,7 @@ def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
     books = _books(tx, firm.id, ann)
     key = _key(tx, "Demo shop", ann, _SCOPES)
     mine = (firm.id, firm.name, key.id, key.key)
-    return Firm(*mine, *books, _PERSON["name"], people, practice.id, practice.name, shared.key)
+    return Firm(*mine, *books, _OWNER, people, practice.id, practice.name, shared.key)
 
 
 _SCOPES = (
@@ -146,6 +157,7 @@ _SCOPES = (
     "accounting:write",
     "banking:read",
     "periods:read",
+    "periods:write",
     "webhooks:read",
     "webhooks:write",
     "crm:read",
@@ -167,7 +179,7 @@ def _user(tx: WriteTx, person: Person, password_hash: str | None) -> str:
 
 
 def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str, str, str]:
-    """The entity, its trade, its clients with an invoice each, its owner as a person who lets, and two leads.
+    """The entity, its trade, its clients with an invoice each, its owner as a person who teaches and lets, two leads.
 
     Returns the ids of entity, trade, first client, owner and what she lets.
     """
@@ -190,6 +202,8 @@ def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str, str, 
     person_id = _run_operation(
         tx, caller, _operation_of(legal_entities.OPERATIONS, "legalEntity.createLegalEntity"), _PERSON
     )
+    courses = {"legalEntityId": person_id, **_OWN_TRADE}
+    _run_operation(tx, caller, _operation_of(businesses.OPERATIONS, "businesses.create"), courses)
     lets = {"legalEntityId": person_id, "type": "uk_property", "name": "Lets"}
     lets_id = _run_operation(tx, caller, _operation_of(businesses.OPERATIONS, "businesses.create"), lets)
     return entity_id, business_id, client_ids[0], person_id, lets_id

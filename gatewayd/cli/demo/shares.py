@@ -7,7 +7,7 @@ from gatewayd.cli.demo.firm import Firm
 from gatewayd.cli.demo.http import ApiClient, DemoFailed
 from gatewayd.clock import days_after
 
-_SHARE: Final = {"symbol": "LRCH", "exchangeMic": "XLON", "name": "Larch Group"}
+SHARE: Final = {"symbol": "LRCH", "exchangeMic": "XLON", "name": "Larch Group"}
 _BROKERS: Final = ("Aldgate Dealing", "Birch Street Shares")
 _SOLD: Final = -45
 """When she sells, in days from today: long enough ago that nothing bought from now on is matched with it."""
@@ -40,15 +40,15 @@ _TRADES: Final = (
 class SharesScene:
     """The owner, with a key that reads and writes books."""
 
-    def __init__(self, origin: str, firm: Firm) -> None:
+    def __init__(self, api: ApiClient, firm: Firm) -> None:
         self._firm = firm
-        self._api = ApiClient(f"{origin}/api/rpc/assets", firm.key)
+        self._api = api.under("/assets")
 
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told as it goes. `today` is ISO. Raises `DemoFailed`."""
         seller, instrument_id = await self._trade(today)
         first, second = _BROKERS
-        say(f"10. {self._firm.person_name} has shares of {_SHARE['name']} with two brokers, {first} and {second}.")
+        say(f"10. {self._firm.person_name} has shares of {SHARE['name']} with two brokers, {first} and {second}.")
         await self._explain(instrument_id, days_after(today, _SOLD), say)
         alone = await self._sale({"accountId": seller, "instrumentId": instrument_id}, days_after(today, _SOLD))
         say(f"     By its own average cost the first would call it {alone['gain']}.")
@@ -63,7 +63,7 @@ class SharesScene:
             accounts.append((await self._api.post("/createAccount", account))["id"])
         made: dict[str, Any] = {}
         for trade in _TRADES:
-            values = {"type": trade.type, "quantity": trade.quantity, "unitPrice": trade.price, "instrument": _SHARE}
+            values = {"type": trade.type, "quantity": trade.quantity, "unitPrice": trade.price, "instrument": SHARE}
             place = {"accountId": accounts[trade.broker], "tradeDate": days_after(today, trade.day)}
             made = await self._api.post("/createTransaction", {**values, **place})
         return accounts[0], str(made["instrumentId"])
