@@ -24,7 +24,7 @@ from gatewayd.areas.accounting.invoices.states import CREDITABLE
 from gatewayd.areas.accounting.invoices.totals import Charged, Conditions, TaxContext
 from gatewayd.clock import days_after
 from gatewayd.contract.wire import project
-from gatewayd.errors import FieldError, either, invalid, invalid_field, invalid_state
+from gatewayd.errors import FieldError, Problem, either, invalid, invalid_field, invalid_state
 from gatewayd.ledger import references
 from gatewayd.ledger.allocating import lets
 from gatewayd.ledger.references import Reference, unknown_reference
@@ -172,10 +172,18 @@ def _refuse_unknown(tx: ReadTx, request: CreateInvoice) -> None:
             named.append(Reference(f"lines[{index}].propertyId", "property", line.property_id))
     errors = tuple(references.unknown(tx, named)) if named else ()
     if errors:
-        raise invalid(*errors)
+        raise invalid(*errors, *_unknown_parties(tx, request))
 
 
 # -- who sells to whom
+
+
+def _unknown_parties(tx: ReadTx, request: CreateInvoice) -> Iterator[FieldError]:
+    """Which of the parties that a request names there are not: read only where something is wrong already."""
+    seller_id, client_id = request.legal_entity_id, request.client_id
+    named = [] if seller_id is None else [Reference("legalEntityId", "legal_entity", seller_id)]
+    named += [] if client_id is None else [Reference("clientId", "client", client_id)]
+    return references.unknown(tx, named)
 
 
 def _parties_of_request(tx: WriteTx, request: CreateInvoice) -> Parties:
@@ -186,7 +194,12 @@ def _parties_of_request(tx: WriteTx, request: CreateInvoice) -> Parties:
     """
     if request.credits_invoice_id is not None:
         return _of_credit(tx, request, request.credits_invoice_id)
-    selling = seller(tx, request.legal_entity_id)
+    try:
+        selling = seller(tx, request.legal_entity_id)
+    except Problem:
+        if errors := tuple(_unknown_parties(tx, request)):
+            raise invalid(*errors) from None
+        raise
     if request.client is not None:
         return Parties(selling, clients.add(tx, request.client, "client."), None)
     return Parties(selling, _client(tx, request.client_id or ""), None)
