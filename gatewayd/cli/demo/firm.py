@@ -10,6 +10,7 @@ from gatewayd.areas.accounting import clients, invoices
 from gatewayd.areas.businesses import operations as businesses
 from gatewayd.areas.crm import leads
 from gatewayd.areas.legal_entities import operations as legal_entities
+from gatewayd.areas.legal_entities import tax_years
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
@@ -48,7 +49,7 @@ _PERSON = {
     "address": {"line1": "27 Chapel Lane", "town": "Leeds", "postcode": "LS6 3BW", "countryCode": "GB"},
     "email": "ann@oakandson.example",
 }
-_OWN_TRADE = {"type": "self_employment", "name": "Woodturning courses", "commencementDate": "2024-05-01"}
+_OWN_TRADE = {"type": "self_employment", "name": "Music lessons", "commencementDate": "2018-05-16"}
 _CLIENTS = (
     {
         "name": "Birch Interiors Ltd",
@@ -71,6 +72,16 @@ _CLIENTS = (
         "billingAddress": {"line1": "3 Mill Lane", "town": "Otley", "postcode": "LS21 1AA", "countryCode": "GB"},
         "endUser": True,
     },
+)
+_LEADS = (
+    {
+        "source": "referral",
+        "name": "Joan Larch",
+        "email": "joan@larch.example",
+        "company": "Larch & Co",
+        "notes": "Two staircases, by spring. Was sent by Birch Interiors.",
+    },
+    {"source": "fair", "name": "Sam Willow", "phone": "07700 900482", "company": "Willow House"},
 )
 _LINES = (
     [
@@ -107,8 +118,9 @@ class Person:
 class Firm:
     """What the demo needs to know of it.
 
-    `key` is the API key in the clear; `lets_id` is the business of what the owner lets; `people` begin with the owner.
-    The practice is the second organization, which shares the box.
+    `key` is the API key in the clear; `pupil_id` is a client who learns the piano of the owner; `lets_id` is the
+    business of what she lets; `people` begin with the owner. The practice is the second organization, which shares the
+    box.
     """
 
     org_id: str
@@ -118,6 +130,7 @@ class Firm:
     entity_id: str
     business_id: str
     client_id: str
+    pupil_id: str
     person_id: str
     lets_id: str
     person_name: str
@@ -178,10 +191,10 @@ def _user(tx: WriteTx, person: Person, password_hash: str | None) -> str:
     return users.create(tx, new, audit.OPERATOR).id
 
 
-def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str, str, str]:
+def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str, str, str, str]:
     """The entity, its trade, its clients with an invoice each, its owner as a person who teaches and lets, two leads.
 
-    Returns the ids of entity, trade, first client, owner and what she lets.
+    Returns the ids of entity, trade, first client, who learns the piano, owner and what she lets.
     """
     caller = Caller(
         kind="operator", credential_id="operator", org_id=org_id, user_id=user_id, role="owner", scopes=FULL_ACCESS
@@ -197,16 +210,18 @@ def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str, str, 
         invoice = {"clientId": client_id, "businessId": business_id, "status": "issued", "lines": lines}
         _run_operation(tx, caller, _operation_of(invoices.OPERATIONS, "accounting.createInvoice"), invoice)
         client_ids.append(client_id)
-    for lead in ({"source": "referral", "name": "Larch & Co"}, {"source": "fair", "name": "Willow House"}):
+    for lead in _LEADS:
         _run_operation(tx, caller, _operation_of(leads.OPERATIONS, "crm.createLead"), lead)
     person_id = _run_operation(
         tx, caller, _operation_of(legal_entities.OPERATIONS, "legalEntity.createLegalEntity"), _PERSON
     )
-    courses = {"legalEntityId": person_id, **_OWN_TRADE}
-    _run_operation(tx, caller, _operation_of(businesses.OPERATIONS, "businesses.create"), courses)
+    lessons = {"legalEntityId": person_id, **_OWN_TRADE}
+    _run_operation(tx, caller, _operation_of(businesses.OPERATIONS, "businesses.create"), lessons)
+    income = {"id": person_id, "taxYear": "2024-25", "qualifyingIncome": "31840.00"}
+    _run_operation(tx, caller, _operation_of(tax_years.OPERATIONS, "legalEntity.setTaxYear"), income)
     lets = {"legalEntityId": person_id, "type": "uk_property", "name": "Lets"}
     lets_id = _run_operation(tx, caller, _operation_of(businesses.OPERATIONS, "businesses.create"), lets)
-    return entity_id, business_id, client_ids[0], person_id, lets_id
+    return entity_id, business_id, client_ids[0], client_ids[-1], person_id, lets_id
 
 
 def _operation_of(operations: tuple[Operation, ...], operation_id: str) -> Operation:

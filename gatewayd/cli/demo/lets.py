@@ -17,11 +17,13 @@ _NAMES: Final = {"gas_safety": "gas safety certificate"}
 class _Let(NamedTuple):
     """A house with who lives in it: what it cost, its worth, what is owed on it, the rent of a week, the deposit.
 
-    Then how many rents came, and the certificates. `loan` None: nothing is owed.
+    Then how many rents came, the certificates, and what was spent: the category, days from today, how much, for what.
+    `loan` None: nothing is owed.
     """
 
     name: str
     tenant: str
+    email: str
     price: str
     value: str
     loan: str | None
@@ -29,12 +31,14 @@ class _Let(NamedTuple):
     deposit: str
     paid: int
     certificates: tuple[str, ...]
+    costs: tuple[tuple[str, int, str, str], ...] = ()
 
 
 _LETS: Final = (
     _Let(
         name="4 Elm Row",
-        tenant="Mr R. Thorn",
+        tenant="Rob Thorn",
+        email="rob.thorn@example.net",
         price="142000.00",
         value="185000.00",
         loan="98000.00",
@@ -42,10 +46,16 @@ _LETS: Final = (
         deposit="720.00",
         paid=_WEEKS,
         certificates=("epc", "eicr", "gas_safety"),
+        costs=(
+            ("residentialFinancialCost", -47, "391.18", "Interest of the mortgage"),
+            ("residentialFinancialCost", -16, "391.18", "Interest of the mortgage"),
+            ("repairsAndMaintenance", -33, "148.00", "Boiler serviced"),
+        ),
     ),
     _Let(
         name=WITHOUT_GAS_RECORD,
-        tenant="Ms L. Sorrel",
+        tenant="Lena Sorrel",
+        email="lena.sorrel@example.net",
         price="131500.00",
         value="160000.00",
         loan=None,
@@ -75,7 +85,7 @@ class LetsScene:
 
     def __init__(self, api: ApiClient, firm: Firm) -> None:
         self._firm = firm
-        self._api = api.under("/landlord")
+        self._books, self._api = api, api.under("/landlord")
 
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told as it goes. `today` is ISO. Raises `DemoFailed`."""
@@ -103,10 +113,15 @@ class LetsScene:
         await self._api.post("/createPropertyValuation", {**of, **worth})
         if let.loan is not None:
             await self._api.post("/createMortgage", {**of, **_MORTGAGE, **_mortgage(let.loan, today)})
+        for category, day, amount, description in let.costs:
+            cost = {"category": category, "direction": "out", "amount": amount, "description": description, **of}
+            await self._books.post("/allocations", {"parts": [cost], "date": days_after(today, day)})
         for type_ in let.certificates:
             await self._api.post("/createCertificate", {**of, "type": type_, "issuedDate": days_after(today, -120)})
-        tenant = await self._api.post("/createTenant", {"kind": "person", "name": let.tenant})
         first = days_after(today, -1 - 7 * (_WEEKS - 1))
+        checked = {"rightToRent": {"status": "passed", "checkedDate": days_after(first, -8)}}
+        person = {"kind": "person", "name": let.tenant, "email": let.email, **checked}
+        tenant = await self._api.post("/createTenant", person)
         terms = {"tenantIds": [tenant["id"]], "startDate": first, "rentAmount": let.rent, "rentFrequency": "weekly"}
         deposit = {"amount": let.deposit, "scheme": "dps", "receivedDate": first, "protectedDate": days_after(first, 9)}
         tenancy = await self._api.post("/createTenancy", {**of, **terms, "deposit": deposit})

@@ -8,6 +8,10 @@ from gatewayd.cli.demo.http import ApiClient, DemoFailed
 from gatewayd.clock import days_after
 
 _INSURANCE: Final = "Public liability insurance"
+_LESSONS: Final = (
+    ("turnover", "in", "288.00", "Nine piano lessons, in cash"),
+    ("adminCosts", "out", "21.95", "Sheet music"),
+)
 _DUE: Final = 40
 """In how many days the insurance is due."""
 
@@ -21,6 +25,7 @@ class QuartersScene:
 
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told as it goes. `today` is ISO. Raises `DemoFailed`."""
+        await self._teach(today)
         period = await self._last_quarter(today)
         elsewhere = {"force": True, "reason": "The quarters before it were kept elsewhere"}
         closed = await self._api.post("/periods/close", {"id": period["id"], **elsewhere})
@@ -32,6 +37,18 @@ class QuartersScene:
             f" What its books were is sealed:\n     {seal['sha256']}."
         )
         await self._note(today, say)
+
+    async def _teach(self, today: str) -> None:
+        """Her other trade: lessons paid in cash, sheets of music, and lessons that are invoiced and not paid."""
+        listed = await self._api.get("/businesses/list", {"type": "self_employment"})
+        (trade,) = (each["id"] for each in listed["data"])
+        of = {"businessId": trade}
+        for category, direction, amount, text in _LESSONS:
+            part = {**of, "category": category, "direction": direction, "amount": amount, "description": text}
+            await self._api.post("/allocations", {"parts": [part], "date": days_after(today, -9)})
+        lines = [{"description": "Piano lessons, autumn", "quantity": "6", "unit": "lessons", "unitPrice": "32.00"}]
+        pupil = {"clientId": self._firm.pupil_id, "legalEntityId": self._firm.person_id, **of}
+        await self._api.post("/invoices", {**pupil, "status": "issued", "lines": lines})
 
     async def _last_quarter(self, today: str) -> dict[str, Any]:
         """The one of what she lets that ended last."""
