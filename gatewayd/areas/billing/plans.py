@@ -212,7 +212,7 @@ OPERATIONS = (
         handler=retire_plan,
         errors=("forbidden", "invalid_state"),
         extension=True,
-        example={"code": "trial"},
+        example={"code": "shared-box"},
     ),
     Operation(
         id="billing.setPlan",
@@ -225,6 +225,6 @@ OPERATIONS = (
         handler=set_plan,
         errors=("forbidden", "invalid_state", "unknown_reference"),
         extension=True,
-        example={"code": "trial"},
+        example={"code": "shared-box"},
     ),
 )

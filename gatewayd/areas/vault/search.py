@@ -118,6 +118,6 @@ OPERATIONS: Final = (
         work="vault.search.vector",
         does_work=lambda request: request.mode != "text",
         did_work=lambda answer: answer.mode_used != "text",
-        example={"query": "boiler repair", "filters": {"mimeTypes": ["application/pdf"]}},
+        example={"query": "quarter-sawn ash", "mode": "text", "filters": {"mimeTypes": ["application/pdf"]}},
     ),
 )

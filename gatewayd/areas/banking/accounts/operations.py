@@ -126,6 +126,7 @@ OPERATIONS = (
         errors=("already_exists",),
         extension=True,
         example={
+            "legalEntityId": "ent_01k0000000000000000000000a",
             "name": "Business account",
             "type": "current",
             "institutionId": "inst_barclays",
@@ -145,6 +146,6 @@ OPERATIONS = (
         handler=update_account,
         errors=("already_exists", "invalid_state", "version_conflict"),
         extension=True,
-        example={"accountId": "bac_01k0000000000000000000000a", "nickname": "Tax account"},
+        example={"accountId": "bac_01k0000000000000000000000a", "nickname": "Everyday account"},
     ),
 )
