@@ -65,7 +65,7 @@ class DeskScene:
         say(f"     reminder for one of the lines, and {HOUSE}, which is empty and lacks what its gas record proves.")
 
     async def _sales(self) -> None:
-        """A draft, and an invoice whose rate of exchange is the reader's to say; and what may become one."""
+        """A draft, and an invoice in dollars, by the rate of the day; and what may become one."""
         seller = {"legalEntityId": self._firm.entity_id, "businessId": self._firm.business_id}
         wardrobe = [
             {"description": "Built-in wardrobe, ash", "unitPrice": "1380.00"},
@@ -158,16 +158,18 @@ class DeskScene:
         )
 
     async def _papers(self, today: str) -> None:
-        """A bill and its reminder, a gas record, a link that lasts, an upload that is not confirmed, and a mistake."""
+        """A bill and its reminder, a gas record, an upload that is not confirmed, and a mistake.
+
+        They are read while the reader reads.
+        """
         date = days_after(today, -4)
         bill = tuple(line.format(date=date) for line in _BILL)
         record = gas_record(f"{HOUSE}, Leeds, {POSTCODE}", "GS-20433", days_after(today, -2), days_after(today, 362))
         upload = self._documents.upload
-        made = [await upload("ash-ironmongers-1107.pdf", pdf_of(bill), None)]
-        made.append(await upload("ash-ironmongers-reminder.txt", _REMINDER.format(date=date).encode(), None))
-        made.append(await upload("gas-safety-tanner-row.pdf", pdf_of(record), None))
-        for document_id in made:
-            await self._documents.await_text(document_id)
+        await upload("ash-ironmongers-1107.pdf", pdf_of(bill), None)
+        await upload("ash-ironmongers-reminder.txt", _REMINDER.format(date=date).encode(), None)
+        await upload("gas-safety-tanner-row.pdf", pdf_of(record), None)
         copy = await upload("insurance (1).txt", b"Dear customer,\nthe cover of your van is renewed.\n", None)
-        await self._api.http.delete(f"{self._api.base}/vault/documents/{copy}", self._api.authorization)
+        removed = await self._api.http.delete(f"{self._api.base}/vault/documents/{copy}", self._api.authorization)
+        removed.expect()
         await self._documents.send("van-mot-2026.txt", b"MOT test certificate. Result: pass.\n", None)
