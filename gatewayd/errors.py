@@ -1,8 +1,11 @@
 """The closed set of errors of the API (domain model §0.2). `http/render.py` is the one place that writes them out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class ErrorKind(NamedTuple):
@@ -172,10 +175,10 @@ def not_found(kind: str) -> Problem:
 
 
 def invalid(*errors: FieldError) -> Problem:
-    """422 with every field that is wrong."""
-    first = errors[0]
-    more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
-    return Problem("validation_failed", f"{first.path}: {first.message}{more}", errors=errors)
+    """422 with every field that is wrong, told once where two steps see the same."""
+    each = tuple(dict.fromkeys(errors))
+    more = f" ({len(each) - 1} more)" if len(each) > 1 else ""
+    return Problem("validation_failed", f"{each[0].path}: {each[0].message}{more}", errors=each)
 
 
 def invalid_field(path: str, code: str, message: str) -> Problem:
@@ -183,8 +186,28 @@ def invalid_field(path: str, code: str, message: str) -> Problem:
     return invalid(FieldError(path, code, message))
 
 
+def gathered(errors: list[FieldError], step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+    """What a step of a request comes to. Where it raises what is wrong with fields, they are added to `errors`: None.
+
+    So steps that do not depend on each other are all looked at before a request is refused. Another problem is raised,
+    behind the fields that are wrong already.
+    """
+    try:
+        return step(*args, **kwargs)
+    except Problem as problem:
+        if problem.code == "validation_failed" and problem.errors:
+            errors += problem.errors
+            return None
+        if errors:
+            raise invalid(*errors) from None
+        raise
+
+
 def invalid_state(message: str, current: str, allowed: tuple[str, ...]) -> Problem:
-    """409: a transition that the state machine does not have."""
+    """409: a transition that the state machine does not have. `allowed` are the states in which it would be done.
+
+    None are where something else stands in the way; the message then says what, and which operation mends it.
+    """
     return Problem("invalid_state", message, extra={"currentState": current, "allowedStates": list(allowed)})
 
 

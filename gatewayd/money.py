@@ -60,7 +60,9 @@ def to_minor(text: str, currency: str) -> Minor:
         raise ValueError("an amount is a decimal string such as 1234.50")
     scaled = Decimal(text).scaleb(_EXPONENTS[currency])
     if scaled != scaled.to_integral_value():
-        raise ValueError(f"{currency} has {_EXPONENTS[currency]} fraction digits")
+        digits = _EXPONENTS[currency]
+        takes = f"at most {digits} digits after the point" if digits else "no digits after the point"
+        raise ValueError(f"{currency} has {takes}: {text} has more")
     return Minor(int(scaled))
 
 

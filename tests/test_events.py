@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from gatewayd import events
+from gatewayd.catalogue import AREAS
 from gatewayd.clock import Instant, from_wire
 from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
@@ -46,6 +47,23 @@ def test_samples_are_spelled_as_the_specification_spells_them() -> None:
         "changed_by",
         "lead_id",
     ]
+
+
+def test_the_pattern_of_an_area_stands_for_all_that_it_tells_of() -> None:
+    areas = {operation.id.partition(".")[0] for area in AREAS for operation in area.operations}
+    of_areas = {pattern: names for pattern, names in events.WILDCARDS.items() if pattern.removesuffix(".*") in areas}
+    named = {name for names in of_areas.values() for name in names}
+    assert named == events.EVENT_KINDS.keys() - {"form.submitted"}
+    assert of_areas["crm.*"][:2] == ("lead.created", "opportunity.stage_changed")
+    assert {"certificate.expiring", "tenancy.ending", "rent.overdue", "tenancy.ended"} <= set(of_areas["landlord.*"])
+    assert set(of_areas["billing.*"]) == {"credits.low"}
+
+
+def test_data_of_a_resource_begin_with_its_id() -> None:
+    for resource in RESOURCES:
+        names = list(msgspec.json.decode(encode(resource.sample)))
+        assert names[0] == f"{resource.name}_id"
+        assert names[-2:] == ["version", "changed"]
 
 
 def test_an_event_becomes_a_delivery_for_each_enabled_subscription_to_its_kind(store: MemoryStore) -> None:
@@ -122,12 +140,20 @@ def test_data_that_is_not_the_kinds_is_refused(store: MemoryStore, data: dict[st
 
 def test_a_body_is_the_json_of_its_struct() -> None:
     sample = events.EVENT_KINDS["lead.created"].sample
-    body = events.render_body("wdlv_1", "lead.created", encode(sample), Instant(1_795_000_000_123_456))
+    at = Instant(1_795_000_000_123_456)
+    sent = events.SentEvent("evt_7", "lead.created", encode(sample), at, events.sequence_of(at + 5, "evt_7"))
+    body = events.render_body("wdlv_1", sent)
     decoded = read_as(body, events.EventBody[LeadCreated])
     assert decoded == events.EventBody(
-        id="wdlv_1", event="lead.created", data=sample, sent_at=from_wire("2026-11-18T11:06:40.123Z")
+        id="wdlv_1",
+        event="lead.created",
+        data=sample,
+        sent_at=from_wire("2026-11-18T11:06:40.123Z"),
+        event_id="evt_7",
+        sequence="1795000000123461-evt_7",
     )
     assert body == encode(decoded)
+    assert {"event", "data", "sentAt"} <= msgspec.json.decode(body).keys()  # Spec §2
 
 
 def test_text_of_the_data_is_json_in_the_body_too(store: MemoryStore) -> None:
@@ -135,5 +161,6 @@ def test_text_of_the_data_is_json_in_the_body_too(store: MemoryStore) -> None:
     org_id = store.org()
     store.write(lambda tx: events.append(tx, "lead.created", data), org_id)
     stored = store.read(lambda tx: tx.value("SELECT data FROM events WHERE org_id = :org_id"), org_id)
-    body = msgspec.json.decode(events.render_body("wdlv_1", "lead.created", stored, START))
+    sent = events.SentEvent("evt_1", "lead.created", stored, START, events.sequence_of(START, "evt_1"))
+    body = msgspec.json.decode(events.render_body("wdlv_1", sent))
     assert body["data"] == data

@@ -1,13 +1,16 @@
 """Every kind of event is told by an operation that makes it happen, with the members that it changed."""
 
 import shutil
+import threading
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import trio
 from msgspec.structs import replace
 
 from gatewayd.areas.accounting.invoices import moves
@@ -15,26 +18,41 @@ from gatewayd.areas.banking.accounts import rows as bank_accounts
 from gatewayd.areas.landlord import reminders
 from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.documents import uploads
-from gatewayd.clock import DAY, SECOND, Instant
+from gatewayd.clock import DAY, SECOND, Instant, to_wire
 from gatewayd.contract.scopes import ALL_SCOPES
-from gatewayd.events import EVENT_KINDS, ResourceEvent
+from gatewayd.events import EVENT_KINDS, TOPIC, ResourceEvent
 from gatewayd.events.resources import RESOURCES
 from gatewayd.following import ANSWERS, reactions
 from gatewayd.ledger.obligations import obligations
 from gatewayd.ledger.obligations.obligations import OBLIGATIONS
+from gatewayd.outbound.addresses import parse_networks
+from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.store import WriteTx
 from gatewayd.store.files.blobs import Blobs
+from gatewayd.webhooks.dispatch.dispatcher import Dispatcher, DispatcherParts
 from gatewayd.webhooks.feeds.event_log import EventLog
 from gatewayd.webhooks.queue.receivers import Address
+from gatewayd.webhooks.sender import Sender
+from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.subscribers import subscriptions
+from gatewayd.webhooks.subscribers.subscription_shapes import CreatedSubscription, CreateSubscription
 from tests.contract.conftest import Seeded, engines_of, read_documents, seeded
 from tests.contract.happenings import ACTS
 from tests.contract.rows import BY_ID, OPERATIONS, example, send
+from tests.daemon.hooks import Arrival, make_authority, receiving
+from tests.outbound.test_transport import FakeResolver
 from tests.support.api import TestedApi, Tuning, reopen_api
-from tests.support.engines import Engines
+from tests.support.delivered import as_listed, in_order, verified
+from tests.support.engines import Engines, TaxLog
+from tests.support.store import make_caller
 
 __all__ = ["seeded"]  # a fixture
 
+_WAITING = """
+SELECT count(*), coalesce(max(in_flight), 0), min(due_at) FROM deliveries
+WHERE org_id = :org_id AND subscription_id = :id AND due_at IS NOT NULL
+"""
+SECONDS = 120.0  # the longest that anything here waits
 ENDING = {"legalEntity.archive", "businesses.archive", "webhooks.remove", "obligations.revokeFeed"}
 """Whose example would end what others need."""
 
@@ -44,6 +62,7 @@ class Told:
 
     def __init__(self, api: TestedApi, ids: dict[str, str], engines: Engines, blobs: Blobs) -> None:
         self.api, self.ids, self.engines, self.blobs = api, ids, engines, blobs
+        self.subscription: CreatedSubscription | None = None
 
     async def do(self, operation_id: str, **values: object) -> str:
         """Something that is done; answers the id of what it is. Ids may stand as the keys of what was seeded."""
@@ -57,9 +76,37 @@ class Told:
             return [self.named(each) for each in value]
         return self.ids.get(value, value) if isinstance(value, str) else value
 
-    async def events(self) -> list[dict[str, Any]]:
+    async def subscribe(self, url: str, policy: Policy) -> CreatedSubscription:
+        """Subscribe a receiver to everything."""
+        request = CreateSubscription(url=url, events=["*"])
+        create = partial(subscriptions.create_subscription, caller=make_caller("org_a"), request=request, policy=policy)
+        self.subscription = await self.api.store.write(create, "org_a")
+        return self.subscription
+
+    async def wait_sent(self) -> None:
+        """Wait until the receiver has all there is. Where something failed it is time to send it again."""
+        if self.subscription is None:
+            return
+        values = {"id": self.subscription.id}
+        with trio.fail_after(SECONDS):
+            while True:
+                count, in_flight, due_at = (await self.api.store.read(lambda tx: tx.rows(_WAITING, **values), "org_a"))[
+                    0
+                ]
+                if not count:
+                    return
+                if not in_flight and due_at > self.api.clock.now():
+                    self.api.clock.advance(due_at - self.api.clock.now())
+                    await self.api.store.write(lambda tx: tx.announce(TOPIC))
+                await trio.sleep(0.01)
+
+    async def pass_days(self, days: int) -> None:
+        await self.wait_sent()
+        self.api.clock.advance(days * DAY)
+
+    async def events(self, since: str = "2026-01-01T00:00:00Z") -> list[dict[str, Any]]:
         events: list[dict[str, Any]] = []
-        query: dict[str, object] = {"since": "2026-01-01T00:00:00Z"}
+        query: dict[str, object] = {"since": since}
         while True:
             page = (await self.api("GET", "/events", query={"limit": 100, **query})).json()
             events += page["data"]
@@ -180,25 +227,80 @@ async def of_days(told: Told) -> None:
             await store.write(lambda tx: obligations.tell_some(tx, 14))
         while not await store.read(reminders.is_silent):
             await store.write(reminders.tell_some)
-        told.api.clock.advance(25 * DAY)
+        await told.pass_days(25)
     await store.write(lambda tx: trash.purge_some(tx, Instant(store.now())))
 
 
-async def test_every_kind_that_is_sent_is_told_by_something_that_happens(told: Told) -> None:
-    await told.do("webhooks.create", url="https://all.example/", events=["*"])
-    await of_periods(told)
-    for operation in ACTS:
-        if operation.id not in ENDING:
-            await send(told.api, operation, example(operation, told.ids))
-    for work in (of_documents, of_money, of_assets, of_lets, of_owners, of_days):
-        await work(told)
-    events = await told.events()
+class Receiver:
+    """Refuses each seventh delivery when it comes first."""
+
+    def __init__(self) -> None:
+        self.accepted: list[Arrival] = []
+        self.refused: set[str] = set()
+        self._lock = threading.Lock()
+
+    def decide(self, arrival: Arrival) -> int:
+        with self._lock:
+            if (len(self.accepted) + len(self.refused)) % 7 == 6 and arrival.delivery_id not in self.refused:
+                self.refused.add(arrival.delivery_id)
+                return 503
+            self.accepted.append(arrival)
+            return 204
+
+
+@asynccontextmanager
+async def receiving_all(told: Told, directory: Path) -> AsyncIterator[Receiver]:
+    """A receiver of everything over HTTPS, and a dispatcher that sends. Names of other receivers are not found."""
+    authority, ca_file = make_authority(directory)
+    policy = Policy(allow_networks=parse_networks(("127.0.0.0/8",)), ca_file=str(ca_file))
+    transport = GuardedTransport(policy, FakeResolver(OSError("no such name")))
+    sender = Sender(transport, user_agent="gatewayd/test", timeout_seconds=SECONDS)
+    settings, log = WebhookSettings(policy=policy, timeout_seconds=SECONDS), TaxLog()
+    parts = DispatcherParts(store=told.api.store, sender=sender, clock=told.api.clock, settings=settings, log=log)
+    receiver = Receiver()
+    with receiving(authority) as hooks:
+        hooks.decide = receiver.decide
+        await told.subscribe(hooks.url, policy)
+        async with trio.open_nursery() as nursery:
+            await nursery.start(Dispatcher(parts).run)
+            yield receiver
+            nursery.cancel_scope.cancel()
+    await sender.aclose()
+
+
+async def test_every_kind_is_told_by_something_that_happens_and_arrives(told: Told, tmp_path: Path) -> None:
+    told.api.clock.advance(SECOND)
+    since = to_wire(told.api.clock.now())
+    async with receiving_all(told, tmp_path) as receiver:
+        await let_everything_happen(told)
+        await told.wait_sent()
+    events = await told.events(since)
+    check_kinds(events)
+    assert told.subscription is not None
+    received = [verified(arrival, told.subscription.secret) for arrival in receiver.accepted]
+    assert len({document["id"] for document in received}) == len(received)
+    assert [as_listed(document) for document in in_order(received)] == events
+    assert in_order(received) != received  # they did not arrive so
+    assert receiver.refused
+
+
+def check_kinds(events: list[dict[str, Any]]) -> None:
+    """Every kind is there, and its data are as it says."""
     assert {event["event"] for event in events} == {name for name, kind in EVENT_KINDS.items() if kind.fired}
     for event in events:
         kind = EVENT_KINDS[event["event"]]
         data = msgspec.convert(event["data"], kind.data)
         if isinstance(data, ResourceEvent):
             assert (data.changed != []) <= kind.name.endswith(".updated"), event
+
+
+async def let_everything_happen(told: Told) -> None:
+    await of_periods(told)
+    for operation in ACTS:
+        if operation.id not in ENDING:
+            await send(told.api, operation, example(operation, told.ids))
+    for work in (of_documents, of_money, of_assets, of_lets, of_owners, of_days):
+        await work(told)
 
 
 async def test_an_update_names_the_members_that_it_changed(told: Told) -> None:

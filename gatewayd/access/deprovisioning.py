@@ -11,7 +11,7 @@ from gatewayd.access import kinds
 from gatewayd.access.kinds import End, Kind
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.contract.wire import Id, Response
-from gatewayd.errors import Problem, not_found
+from gatewayd.errors import invalid_state, not_found
 from gatewayd.identity import audit
 from gatewayd.identity.clients import grants
 from gatewayd.identity.keys import api_keys
@@ -194,7 +194,8 @@ def item(tx: ReadTx, kind: Kind, opening: Opening) -> Item:
 def _settle(tx: WriteTx, user_id: str | None, end: End, hand_over: HandOver | None) -> _Settled:
     """End or hand over what is open in the transaction's organization: of one person, or of all."""
     if hand_over is not None and (hand_over.user_id == user_id or not memberships.is_active(tx, hand_over.user_id)):
-        raise Problem("invalid_state", "Hand it over to another member of the organization who can sign in.")
+        message = f"{hand_over.user_id} cannot take it over: give another member of the organization who can sign in."
+        raise invalid_state(message, "disabled", ("active",))
     settled = _Settled([], [])
     for kind, opening in list(kinds.every(tx, user_id)):
         if hand_over is not None and _is_taken(kind, opening, hand_over):
@@ -211,7 +212,7 @@ def _is_taken(kind: Kind, opening: Opening, hand_over: HandOver) -> bool:
         return kind.hand_over is not None
     if opening.id in hand_over.ids and kind.hand_over is None:
         message = f"{opening.id} ends with the membership of who made it, and cannot be handed over: {kind.words}."
-        raise Problem("invalid_state", message)
+        raise invalid_state(message, kind.name, tuple(each.name for each in kinds.KINDS if each.hand_over))
     return opening.id in hand_over.ids
 
 

@@ -125,7 +125,8 @@ class Bundles:
                     compare = partial(differences.compare, self._path(other), path, first, count)
                     changes = await trio.to_thread.run_sync(compare, limiter=self._threads)
         except BundleFault as fault:
-            raise invalid_state(f"A bundle is damaged: {fault}.", "damaged", ()) from None
+            message = f"A bundle is damaged: {fault}. `periods.seal` makes another; a backup has this one as it was."
+            raise invalid_state(message, "damaged", ()) from None
         return seal, other, *changes
 
     async def keep_house(self) -> None:
@@ -197,7 +198,8 @@ def _is_same(last: PeriodSeal, contents_sha256: str, key: SealKey) -> bool:
 def _closed(tx: ReadTx, period_id: str, expected_version: int | None) -> PeriodRow:
     row = PERIODS.get(tx, period_id, expected_version)
     if row.status != "closed":
-        raise invalid_state("Only a closed period can be sealed: its books stay as they are.", row.status, ("closed",))
+        message = f"Only a closed period can be sealed, and this one is {row.status}: `periods.close` closes it."
+        raise invalid_state(message, row.status, ("closed",))
     return row
 
 
@@ -216,7 +218,8 @@ def _pair(tx: ReadTx, seal_id: str, against: str | None) -> tuple[PeriodSeal, Pe
     if other is None:
         raise invalid(unknown_reference("against", "seal"))
     if other.period_id != seal.period_id:
-        raise invalid_field("against", "conflict", "It is a seal of another period.")
+        message = f"It is a seal of another period, {other.period_id}: expected one of {seal.period_id}."
+        raise invalid_field("against", "conflict", message)
     return seal, other
 
 

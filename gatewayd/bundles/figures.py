@@ -105,7 +105,7 @@ def vat(tx: ReadTx, period: PeriodRow, notes: list[str]) -> Cells:
 def _allocated(tx: ReadTx, result: Result) -> Cells:
     account, after, settled = result.account, Place(), result.beside.rents.settled
     while True:
-        page = allocated_money.page(tx, account, result.whole, None, after, _PAGE)
+        page = allocated_money.page(tx, account, result.date_range, None, after, _PAGE)
         for row in page:
             posting = posting_of(account, row.money)
             if row.money.id in settled:

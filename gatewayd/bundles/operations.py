@@ -62,7 +62,7 @@ async def get_seal_difference(deps: Deps, caller: Caller, request: GetSealDiffer
     they are when it is asked for.
     """
     if request.books and request.against is not None:
-        raise invalid_field("against", "conflict", "Either another seal, or the books.")
+        raise invalid_field("against", "conflict", "Give `against`, of another seal, or `books`, not both.")
     key = cursor_key(request, int)
     first = 0 if key is None else max(int(key[0]), 0)
     against = BOOKS if request.books else request.against

@@ -1,14 +1,17 @@
 """All that is wrong with the values of a request: each field is looked at apart. Runs where one is refused or odd."""
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from gatewayd.contract import hints, names, wording
 from gatewayd.errors import FieldError, Problem, invalid
+
+R = TypeVar("R", bound=msgspec.Struct)
+T = TypeVar("T")
 
 MOST: Final = 100
 """Chosen: of more faults than these nobody reads, and a long list of wrong items would be answered by a longer one."""
@@ -41,6 +44,27 @@ def mistaken(values: dict[str, Any], struct: type[msgspec.Struct], *, strict: bo
     """422 where there are values that msgspec takes and we do not; None: there are none."""
     mistakes = tuple(islice(_mistakes(values, struct, "", strict), MOST))
     return invalid(*mistakes) if mistakes else None
+
+
+def made_of(errors: list[FieldError], make: Callable[[R], T], request: R) -> T:
+    """What `make` makes of a request. Amounts that their currency does not have are told in `errors`, all of them.
+
+    What is made goes without them, or has 1 where there has to be one: what else is wrong can be told beside them.
+    """
+    while True:
+        try:
+            return make(request)
+        except Problem as problem:
+            changes = _without(type(request), {error.path for error in problem.errors})
+            if problem.code != "validation_failed" or not changes:
+                raise
+            errors += problem.errors
+            request = msgspec.structs.replace(request, **changes)
+
+
+def _without(request: type[msgspec.Struct], paths: Collection[str]) -> dict[str, Any]:
+    named = [f for f in hints.fields_of(request) if f.encode_name in paths]
+    return {f.name: "1" if f.required else f.default for f in named}
 
 
 def is_null(value: object) -> bool:

@@ -28,6 +28,8 @@ _LIMIT_TEXT: Final = (
     "only null there means that nothing does."
 )
 Limit = Annotated[int, Meta(ge=1, le=100, description=_LIMIT_TEXT)]
+SortOrder = Literal["asc", "desc"]
+"""Of lists that go both ways: the least first, or the greatest."""
 LongLimit = Annotated[int, Meta(ge=1, le=500, description=_LIMIT_TEXT)]
 """Of lists of short rows, which a request takes in the place of `limit`: bank lines, entries of a ledger."""
 

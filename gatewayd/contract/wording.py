@@ -7,7 +7,7 @@ import datetime
 import json
 import re
 from collections.abc import Collection, Iterator
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import Any, Final
 
 import msgspec
@@ -17,6 +17,7 @@ from gatewayd.contract import hints
 _SHOWN: Final = 40  # characters of a value that is said back
 _COMPARED: Final = 64  # the longest that is compared with what there is
 _WORD: Final = 4  # characters of a name that may be the beginning or the end of another
+_ALIKE: Final = 0.6  # from 0 to 1: how much a word of a name is like the one that was meant
 _LISTED: Final = 12  # the most names of fields that a sentence lists
 _SECRET: Final = re.compile(
     r"password|passphrase|secret|token|credential|key$|otp$|utr$|nino$|vrn$|sortcode|accountnumber|iban$|birth"
@@ -89,7 +90,20 @@ def closest(name: str, known: Collection[str], likeness: float = 0.7) -> str | N
     matches = get_close_matches(wanted, plain, 1, likeness)
     if not matches and len(wanted) >= _WORD:
         matches = [candidate for candidate in plain if candidate.startswith(wanted) or candidate.endswith(wanted)]
-    return plain[matches[0]] if matches else None
+    return next((plain[match] for match in matches if not _is_another(name, plain[match])), None)
+
+
+def _is_another(name: str, candidate: str) -> bool:
+    """Whether one word of several is quite another: `closedDate` is no `openedDate`, and `minAmount` no `maxAmount`."""
+    ours, theirs = _words(name), _words(candidate)
+    if not len(ours) == len(theirs) > 1:
+        return False
+    return any(SequenceMatcher(None, a, b).ratio() < _ALIKE for a, b in zip(ours, theirs, strict=True))
+
+
+def _words(name: str) -> list[str]:
+    """The words of a name in either style: `dueDate` and `due_date`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|[ _-]", " ", name).lower().split()
 
 
 def _plain(name: str) -> str:
@@ -122,8 +136,11 @@ def _kind(member: Any, hint: Any) -> str:
     if hints.is_list(member):
         return _sized(hint, [])
     struct = hints.struct_in(member)
-    needed = [f"`{f.encode_name}`" for f in hints.fields_of(struct) if f.required] if struct else []
-    return f"an object with {_and(needed)}" if needed else "an object"
+    fields = hints.fields_of(struct) if struct else ()
+    needed = [f"`{f.encode_name}`" for f in fields if f.required]
+    if needed or not 0 < len(fields) <= _LISTED:
+        return f"an object with {_and(needed)}" if needed else "an object"
+    return f"an object with one or more of {', '.join(f.encode_name for f in fields)}"
 
 
 def _decimal(hint: Any, value: Any) -> str:

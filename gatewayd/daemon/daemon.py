@@ -3,6 +3,7 @@
     locked                the data directory is this daemon's
     open_store            everything durable
       provider            signing keys, and who is admitted
+      holder              what is worked on by this process alone
       tax                 the way to the tax authority
       importing           statements that are imported
       vault               uploads, the folder that is watched, and what reads and finds documents
@@ -33,6 +34,7 @@ from gatewayd.daemon.background import BackgroundParts, close_log, open_backgrou
 from gatewayd.daemon.doors import DoorParts, Doors, create_doors, create_metrics_server
 from gatewayd.daemon.embedding import OpenEmbedder, embedder_of
 from gatewayd.daemon.health import Health
+from gatewayd.daemon.holding import open_daemons_holder
 from gatewayd.daemon.reading import OpenReader, reader_of
 from gatewayd.daemon.reload import Install, Prepare, Reloader
 from gatewayd.daemon.stores import open_whole_store
@@ -42,6 +44,7 @@ from gatewayd.http.request_counters import RequestCounters
 from gatewayd.importing.engine import Importing, open_importing
 from gatewayd.importing.parts import ImportParts, ReadApart
 from gatewayd.importing.prices import PriceImporting
+from gatewayd.leases.holder import Holder
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, Threshold, make_logger, make_writer
 from gatewayd.logs.standard_error import QueuedStandardError
 from gatewayd.metrics.snapshot import Watched
@@ -174,9 +177,10 @@ class Daemon:
         async with (
             open_whole_store(config, clock, log) as store,
             open_provider(store, transport, clock, log, self._provider_settings()) as provider,
-            engine.open_tax(store, tax_settings, clock, log, USER_AGENT) as tax,
-            open_importing(self._import_parts(store)) as importing,
-            open_vault(config, store, (self._outside.open_reader, self._outside.open_embedder), log) as vault,
+            open_daemons_holder(store) as holder,
+            engine.open_tax(holder, tax_settings, clock, log, USER_AGENT) as tax,
+            open_importing(self._import_parts(holder)) as importing,
+            open_vault(config, holder, (self._outside.open_reader, self._outside.open_embedder), log) as vault,
             open_background(self._background_parts(store, provider, (importing, vault.receiving), tenure)) as health,
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
@@ -248,9 +252,10 @@ class Daemon:
             resources=self.config.oauth.resources,
         )
 
-    def _import_parts(self, store: Store) -> ImportParts:
+    def _import_parts(self, holder: Holder) -> ImportParts:
         return ImportParts(
-            store=store,
+            store=holder.store,
+            holder=holder,
             directory=Path(self.config.store.directory),
             read_apart=self._outside.read_apart,
             log=self._log,

@@ -7,7 +7,7 @@ from gatewayd.areas import vault
 from gatewayd.catalogue import Catalogue
 from gatewayd.clock import from_wire
 from gatewayd.config import Config
-from gatewayd.events import EVENT_KINDS, EventBody
+from gatewayd.events import EVENT_KINDS, EventBody, sequence_of
 from gatewayd.http import openapi
 from gatewayd.http.security_schemes import ProviderUrls
 from gatewayd.oauth.addresses import AUTHORIZE, DISCOVERY, TOKEN
@@ -38,11 +38,18 @@ def describe(offered: Catalogue, config: Config) -> dict[str, Any]:
 
 def _event_bodies() -> dict[str, tuple[Any, object]]:
     """Each event kind with the struct of a delivery's body and a sample of it."""
-    sent_at = from_wire("2026-11-20T09:30:00.125Z")
+    sent_at, event_id = from_wire("2026-11-20T09:30:00.125Z"), "evt_01kaqfb2r09h8g7f6e5d4c3b2a"
     return {
         name: (
             cast(Any, EventBody)[kind.data],
-            EventBody(id="wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8", event=name, data=kind.sample, sent_at=sent_at),
+            EventBody(
+                id="wdlv_01kaqfb2r0j1k2m3n4p5q6r7s8",
+                event=name,
+                data=kind.sample,
+                sent_at=sent_at,
+                event_id=event_id,
+                sequence=sequence_of(sent_at, event_id),
+            ),
         )
         for name, kind in EVENT_KINDS.items()
     }

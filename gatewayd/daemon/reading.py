@@ -10,10 +10,10 @@ from gatewayd.extraction import reader
 from gatewayd.extraction.reader import ReaderSettings
 from gatewayd.http1.log import Log
 from gatewayd.isolation.starting import unpacked_of
+from gatewayd.leases.holder import Holder
 from gatewayd.parsing.engine import Parsing, open_parsing
 from gatewayd.parsing.parts import ParseParts, Reader
 from gatewayd.search.engine import Search, SearchParts, open_search
-from gatewayd.store import Store
 from gatewayd.store.files.blobs import Blobs
 
 OpenReader = Callable[[Config], AbstractAsyncContextManager[Reader]]
@@ -29,12 +29,12 @@ class Reading(NamedTuple):
 
 @asynccontextmanager
 async def open_reading(
-    config: Config, store: Store, ways: tuple[OpenReader, OpenEmbedder], log: Log
+    config: Config, holder: Holder, ways: tuple[OpenReader, OpenEmbedder], log: Log
 ) -> AsyncIterator[Reading]:
-    """The engines, at work for the length of the block. Raises `OSError`."""
-    open_reader, open_embedder = ways
+    """The engines, at work for the length of the block, in the holder's store. Raises `OSError`."""
+    (open_reader, open_embedder), store = ways, holder.store
     async with open_reader(config) as opened, open_embedder(config) as embedder:
-        parts = ParseParts(store=store, blobs=Blobs(store.directory), reader=opened, log=log)
+        parts = ParseParts(store=store, holder=holder, blobs=Blobs(store.directory), reader=opened, log=log)
         search_parts = SearchParts(store=store, embedder=embedder, log=log)
         async with open_parsing(parts) as parsing, open_search(search_parts) as search:
             yield Reading(parsing, search)

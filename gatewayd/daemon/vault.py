@@ -12,10 +12,10 @@ from gatewayd.daemon.description import vault_settings
 from gatewayd.daemon.embedding import OpenEmbedder
 from gatewayd.daemon.reading import OpenReader, open_reading
 from gatewayd.http1.log import Log
+from gatewayd.leases.holder import Holder
 from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
 from gatewayd.shares import Shares
-from gatewayd.store import Store
 from gatewayd.store.files.blobs import Blobs
 from gatewayd.store.files.partial_blobs import PartialBlobs
 from gatewayd.vault_files.receiving import Receiving
@@ -41,15 +41,16 @@ class VaultEngines(NamedTuple):
 
 @asynccontextmanager
 async def open_vault(
-    config: Config, store: Store, ways: tuple[OpenReader, OpenEmbedder], log: Log
+    config: Config, holder: Holder, ways: tuple[OpenReader, OpenEmbedder], log: Log
 ) -> AsyncIterator["VaultEngines"]:
     """The engines, at work for the length of the block; so long the folder is watched, if there is one.
 
-    Raises `OSError`, or `ValueError` for a folder that cannot be watched.
+    All in the holder's store. Raises `OSError`, or `ValueError` for a folder that cannot be watched.
     """
-    blobs, settings = Blobs(store.directory), vault_settings(config)
+    store, settings = holder.store, vault_settings(config)
+    blobs = Blobs(store.directory)
     watched = _watched_folder(config, store.directory)
-    async with open_reading(config, store, ways, log) as reading, trio.open_nursery() as nursery:
+    async with open_reading(config, holder, ways, log) as reading, trio.open_nursery() as nursery:
         if watched is not None:
             from gatewayd.vault_files.consuming import WatchedFolder
             from gatewayd.vault_files.filing import Filing

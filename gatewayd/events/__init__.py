@@ -7,11 +7,13 @@ from gatewayd.events.outbox import (
     TOPIC,
     EventBody,
     NewDelivery,
+    SentEvent,
     append,
     append_listened,
     append_test,
     insert_deliveries,
     render_body,
+    sequence_of,
 )
 
 __all__ = [
@@ -24,10 +26,12 @@ __all__ = [
     "EventKind",
     "NewDelivery",
     "ResourceEvent",
+    "SentEvent",
     "append",
     "append_listened",
     "append_test",
     "expanded",
     "insert_deliveries",
     "render_body",
+    "sequence_of",
 ]

@@ -8,20 +8,28 @@ from gatewayd.events.kinds import EventKind
 from gatewayd.events.own_kinds import OWN_KINDS
 from gatewayd.events.resources import RESOURCES, kinds_of
 
-_OF_RESOURCES: Final = {resource.name: tuple(kinds_of(resource)) for resource in RESOURCES}
 EVENT_KINDS: Final[Mapping[str, EventKind]] = {
-    kind.name: kind for kind in (*OWN_KINDS, *(kind for kinds in _OF_RESOURCES.values() for kind in kinds))
+    kind.name: kind for kind in (*OWN_KINDS, *(kind for resource in RESOURCES for kind in kinds_of(resource)))
 }
 """The closed set of event kinds: those of the specification in its order, and behind them this service's own."""
 
 
+_AREAS: Final = {
+    **{resource.name: resource.area for resource in RESOURCES},
+    "lead": "crm",
+    "rent": "landlord",
+    "credits": "billing",
+}
+"""The area of what a kind's name begins with. Forms have none yet."""
+
+
 def _patterns() -> dict[str, tuple[str, ...]]:
-    patterns: dict[str, list[str]] = {"*": list(EVENT_KINDS)}
+    patterns: dict[str, dict[str, None]] = {"*": dict.fromkeys(EVENT_KINDS)}
     for name in EVENT_KINDS:
-        patterns.setdefault(f"{name.partition('.')[0]}.*", []).append(name)
-    for resource in RESOURCES:
-        of_area = patterns.setdefault(f"{resource.area}.*", [])
-        of_area += [kind.name for kind in _OF_RESOURCES[resource.name] if kind.name not in of_area]
+        patterns.setdefault(f"{name.partition('.')[0]}.*", {})[name] = None
+    for name in EVENT_KINDS:
+        if (area := _AREAS.get(name.partition(".")[0])) is not None:
+            patterns.setdefault(f"{area}.*", {})[name] = None
     return {pattern: tuple(names) for pattern, names in patterns.items()}
 
 

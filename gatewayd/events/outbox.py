@@ -12,7 +12,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 import msgspec
 
 from gatewayd.clock import Instant, to_wire
-from gatewayd.contract.wire import Timestamp, encode
+from gatewayd.contract.wire import Id, Timestamp, encode
 from gatewayd.errors import invalid_field
 from gatewayd.events.catalogue import EVENT_KINDS, kinds_of_words
 from gatewayd.events.kinds import EventData
@@ -30,7 +30,8 @@ class EventBody(msgspec.Struct, Generic[D], frozen=True, kw_only=True, rename="c
     """What a receiver gets: the bytes are the same in every attempt of one delivery, and of its replays (Spec §2).
 
     `id` is the first delivery's, so that a receiver recognises what it is sent again (Spec §6). `sentAt` is the instant
-    of the event, also where it is sent again later: the signature says when an attempt is made.
+    of the event, also where it is sent again later: the signature says when an attempt is made. Arrival has no order,
+    `sequence` has.
     """
 
     id: str
@@ -40,6 +41,21 @@ class EventBody(msgspec.Struct, Generic[D], frozen=True, kw_only=True, rename="c
     """What it says, of the shape that its kind has."""
     sent_at: Timestamp
     """When it happened, also where it is sent again later."""
+    event_id: Id
+    """The event, by its `id` in `events.list`; the same at every receiver."""
+    sequence: str
+    """Sorts, as text, as `events.list` does: in the order in which events were recorded. They may arrive in another,
+    for several are on their way at a time, and what failed comes again later."""
+
+
+class SentEvent(NamedTuple):
+    """What of a recorded event its receivers are sent. `data` is JSON already; `sequence` is of `sequence_of`."""
+
+    id: str
+    kind: str
+    data: bytes
+    created_at: Instant
+    sequence: str
 
 
 class NewDelivery(NamedTuple):
@@ -140,8 +156,14 @@ def _validate_data(kind: str, data: Mapping[str, object]) -> EventData:
         raise invalid_field("data", "invalid_format", f"{error}.") from None
 
 
-def render_body(message_id: str, kind: str, data: bytes, sent_at: Instant) -> bytes:
-    """The JSON of an `EventBody` around data that is JSON already; the same arguments give the same bytes."""
+def sequence_of(recorded_at: int, event_id: str) -> str:
+    """The place of an event in the log, which goes by both: the sixteen digits of a microsecond are good until 2286."""
+    return f"{recorded_at:016}-{event_id}"
+
+
+def render_body(message_id: str, event: SentEvent) -> bytes:
+    """The JSON of an `EventBody`; the same arguments give the same bytes."""
     # Ids, kinds and timestamps are ours and hold nothing that JSON escapes.
-    head = f'{{"id":"{message_id}","event":"{kind}","data":'.encode()
-    return b'%b%b,"sentAt":"%b"}' % (head, data, to_wire(sent_at).encode())
+    head = f'{{"id":"{message_id}","event":"{event.kind}","data":'.encode()
+    tail = f',"sentAt":"{to_wire(event.created_at)}","eventId":"{event.id}","sequence":"{event.sequence}"}}'.encode()
+    return head + event.data + tail

@@ -1,9 +1,12 @@
-"""The data of events on resources: snake_case, as Spec §2 writes `lead_id`."""
+"""The data of events on resources: snake_case, as Spec §2 writes `lead_id`.
+
+Their own fields are not `kw_only`, as those of their base are: so they stand before these, and the id comes first.
+"""
 
 from gatewayd.events.kinds import ResourceEvent
 
 
-class LegalEntityChanged(ResourceEvent, frozen=True, kw_only=True):
+class LegalEntityChanged(ResourceEvent, frozen=True):
     """A legal entity has changed."""
 
     legal_entity_id: str
@@ -14,7 +17,7 @@ class LegalEntityChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class BusinessChanged(ResourceEvent, frozen=True, kw_only=True):
+class BusinessChanged(ResourceEvent, frozen=True):
     """A business has changed."""
 
     business_id: str
@@ -27,7 +30,7 @@ class BusinessChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class ClientChanged(ResourceEvent, frozen=True, kw_only=True):
+class ClientChanged(ResourceEvent, frozen=True):
     """A client has changed."""
 
     client_id: str
@@ -36,7 +39,7 @@ class ClientChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class InvoiceChanged(ResourceEvent, frozen=True, kw_only=True):
+class InvoiceChanged(ResourceEvent, frozen=True):
     """An invoice has changed."""
 
     invoice_id: str
@@ -53,7 +56,7 @@ class InvoiceChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class OpportunityChanged(ResourceEvent, frozen=True, kw_only=True):
+class OpportunityChanged(ResourceEvent, frozen=True):
     """An opportunity has changed."""
 
     opportunity_id: str
@@ -66,7 +69,7 @@ class OpportunityChanged(ResourceEvent, frozen=True, kw_only=True):
     """The lead that it came from; null: from none."""
 
 
-class PropertyChanged(ResourceEvent, frozen=True, kw_only=True):
+class PropertyChanged(ResourceEvent, frozen=True):
     """A property has changed."""
 
     property_id: str
@@ -77,7 +80,7 @@ class PropertyChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class UnitChanged(ResourceEvent, frozen=True, kw_only=True):
+class UnitChanged(ResourceEvent, frozen=True):
     """A unit has changed."""
 
     unit_id: str
@@ -86,7 +89,7 @@ class UnitChanged(ResourceEvent, frozen=True, kw_only=True):
     """The property that it belongs to."""
 
 
-class TenancyChanged(ResourceEvent, frozen=True, kw_only=True):
+class TenancyChanged(ResourceEvent, frozen=True):
     """A tenancy has changed."""
 
     tenancy_id: str
@@ -99,7 +102,7 @@ class TenancyChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its first day."""
 
 
-class TenantChanged(ResourceEvent, frozen=True, kw_only=True):
+class TenantChanged(ResourceEvent, frozen=True):
     """A tenant has changed."""
 
     tenant_id: str
@@ -108,7 +111,7 @@ class TenantChanged(ResourceEvent, frozen=True, kw_only=True):
     """Of which kind it is."""
 
 
-class MortgageChanged(ResourceEvent, frozen=True, kw_only=True):
+class MortgageChanged(ResourceEvent, frozen=True):
     """A mortgage has changed."""
 
     mortgage_id: str
@@ -119,7 +122,7 @@ class MortgageChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class ValuationChanged(ResourceEvent, frozen=True, kw_only=True):
+class ValuationChanged(ResourceEvent, frozen=True):
     """A valuation has changed."""
 
     valuation_id: str
@@ -130,7 +133,7 @@ class ValuationChanged(ResourceEvent, frozen=True, kw_only=True):
     """The day on which it was worth that."""
 
 
-class CertificateChanged(ResourceEvent, frozen=True, kw_only=True):
+class CertificateChanged(ResourceEvent, frozen=True):
     """A certificate has changed."""
 
     certificate_id: str
@@ -145,7 +148,7 @@ class CertificateChanged(ResourceEvent, frozen=True, kw_only=True):
     """The last day on which it holds; null: it does not expire."""
 
 
-class PortfolioChanged(ResourceEvent, frozen=True, kw_only=True):
+class PortfolioChanged(ResourceEvent, frozen=True):
     """A portfolio has changed."""
 
     portfolio_id: str
@@ -156,7 +159,7 @@ class PortfolioChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class AssetAccountChanged(ResourceEvent, frozen=True, kw_only=True):
+class AssetAccountChanged(ResourceEvent, frozen=True):
     """An account with assets has changed."""
 
     asset_account_id: str
@@ -169,7 +172,7 @@ class AssetAccountChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class InstrumentChanged(ResourceEvent, frozen=True, kw_only=True):
+class InstrumentChanged(ResourceEvent, frozen=True):
     """An instrument has changed."""
 
     instrument_id: str
@@ -178,7 +181,7 @@ class InstrumentChanged(ResourceEvent, frozen=True, kw_only=True):
     """What it is: a share, a fund, a bond."""
 
 
-class AssetTransactionChanged(ResourceEvent, frozen=True, kw_only=True):
+class AssetTransactionChanged(ResourceEvent, frozen=True):
     """A transaction of an account with assets has changed."""
 
     asset_transaction_id: str
@@ -193,7 +196,7 @@ class AssetTransactionChanged(ResourceEvent, frozen=True, kw_only=True):
     """The day of the trade."""
 
 
-class BankAccountChanged(ResourceEvent, frozen=True, kw_only=True):
+class BankAccountChanged(ResourceEvent, frozen=True):
     """A bank account has changed."""
 
     bank_account_id: str
@@ -204,7 +207,7 @@ class BankAccountChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class ImportChanged(ResourceEvent, frozen=True, kw_only=True):
+class ImportChanged(ResourceEvent, frozen=True):
     """An import of a bank's or a broker's file has changed."""
 
     import_id: str
@@ -217,7 +220,7 @@ class ImportChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class AllocationChanged(ResourceEvent, frozen=True, kw_only=True):
+class AllocationChanged(ResourceEvent, frozen=True):
     """An allocation has changed."""
 
     allocation_id: str
@@ -232,7 +235,7 @@ class AllocationChanged(ResourceEvent, frozen=True, kw_only=True):
     """The day of the money."""
 
 
-class RuleChanged(ResourceEvent, frozen=True, kw_only=True):
+class RuleChanged(ResourceEvent, frozen=True):
     """A rule of allocation has changed."""
 
     rule_id: str
@@ -243,7 +246,7 @@ class RuleChanged(ResourceEvent, frozen=True, kw_only=True):
     """Whether it is applied."""
 
 
-class DocumentChanged(ResourceEvent, frozen=True, kw_only=True):
+class DocumentChanged(ResourceEvent, frozen=True):
     """A document has changed."""
 
     document_id: str
@@ -254,7 +257,7 @@ class DocumentChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class FolderChanged(ResourceEvent, frozen=True, kw_only=True):
+class FolderChanged(ResourceEvent, frozen=True):
     """A folder has changed."""
 
     folder_id: str
@@ -263,7 +266,7 @@ class FolderChanged(ResourceEvent, frozen=True, kw_only=True):
     """The folder that it lies in; null: the top."""
 
 
-class PeriodChanged(ResourceEvent, frozen=True, kw_only=True):
+class PeriodChanged(ResourceEvent, frozen=True):
     """A period has changed."""
 
     period_id: str
@@ -282,7 +285,7 @@ class PeriodChanged(ResourceEvent, frozen=True, kw_only=True):
     """Its state after the change."""
 
 
-class ObligationChanged(ResourceEvent, frozen=True, kw_only=True):
+class ObligationChanged(ResourceEvent, frozen=True):
     """An obligation has changed."""
 
     obligation_id: str

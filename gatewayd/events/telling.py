@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from msgspec.structs import fields
-
 from gatewayd.events.catalogue import kinds_of_words
 from gatewayd.events.kinds import EventData, ResourceEvents
 from gatewayd.events.outbox import record
@@ -74,5 +72,5 @@ def _changed(change: Change, answer: type[Any]) -> list[str]:
 def _data(resource: ResourceEvents, row: Any, changed: list[str]) -> Any:
     kind = type(resource.sample)
     own = {f"{resource.name}_id": row.id, "changed": changed}
-    more = {field.name: getattr(row, field.name) for field in fields(kind) if field.name not in own}
+    more = {name: getattr(row, name) for name in kind.__struct_fields__ if name not in own}
     return kind(**own, **more)

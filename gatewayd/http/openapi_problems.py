@@ -37,10 +37,22 @@ PROBLEM_SCHEMAS: Final[Json] = {
                 "description": "With `period_closed`, of the period that holds `date`: one that is being closed takes "
                 "what is sent with `Period-Override: closing`.",
             },
+            "currentState": {
+                "type": "string",
+                "description": "With `invalid_state`, the state in which the resource is.",
+            },
+            "allowedStates": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "With `invalid_state`, those in which it would be done. Empty: something else stands in "
+                "the way, and `message` says what.",
+            },
             "errors": {
                 "type": "array",
                 "items": {"$ref": "#/components/schemas/FieldError"},
-                "description": "Each field that is wrong, with `validation_failed` and `unknown_parameter`.",
+                "description": "Each field that is wrong, with `validation_failed` and `unknown_parameter`, in two "
+                "steps: first all that their types refuse; once that is right, all that only what is stored can tell, "
+                "such as an id that there is not, or dates in the wrong order.",
             },
         },
     },

@@ -49,10 +49,13 @@ class Routes:
         self._fixed: dict[str, dict[str, Route]] = {}
         self._root = _Node()
         self._templates: dict[int, list[list[str]]] = {}
+        self._lists: dict[str, str] = {}
         for operation in operations:
             prepared = prepare(operation)
             template = operation.path.split("/")[1:]
             self._templates.setdefault(len(template), []).append(template)
+            if operation.method == "GET" and not operation.parameters:
+                self._lists.setdefault(_listed(operation), operation.path)
             for method, path in _addresses(operation):
                 in_body = method in ("POST", "PATCH") and not operation.takes_file
                 self._add(Route(prepared, method, path, in_body))
@@ -73,7 +76,8 @@ class Routes:
     def nearest(self, path: str) -> str | None:
         """The path that was probably meant, its parameters in braces; None: none comes close.
 
-        It differs in a beginning such as `/v1`, in the case of letters, or in one segment.
+        It differs in a beginning such as `/v1`, in the case of letters, or in one segment, or is the name of what an
+        operation lists: `/tenancies`.
         """
         if len(path) > _COMPARED:
             return None
@@ -88,6 +92,8 @@ class Routes:
             words = {template[index].lower(): template for unlike, template in near if unlike == [index]}
             if matches := get_close_matches(segment, words, 1, 0.7):
                 return _shown(words[matches[0]])
+        if len(segments) == 1 and (matches := get_close_matches(_bare(segments[0]), self._lists, 1, 0.8)):
+            return self._lists[matches[0]]
         return None
 
     def _add(self, route: Route) -> None:
@@ -106,6 +112,16 @@ class Routes:
 
 
 _NO_ROUTES: Mapping[str, Route] = {}
+
+
+def _listed(operation: Operation) -> str:
+    """What an operation lists, as it may be looked for at a path of its own: `tenancies`, `legalentities`."""
+    area, _, action = operation.id.partition(".")
+    return _bare(area if action == "list" else action.removeprefix("list").removeprefix("get"))
+
+
+def _bare(segment: str) -> str:
+    return segment.replace("-", "").replace("_", "").lower()
 
 
 def _unlike(segments: list[str], template: list[str]) -> list[int]:

@@ -25,7 +25,7 @@ class NotTaken(Unreadable):
 
 
 class Kind(Protocol):
-    """One kind of import. Whoever calls holds the lock of the account."""
+    """One kind of import. Whoever calls holds the lease of the account, and a kind writes what rests on it alone."""
 
     def open_account(self, tx: ReadTx, account_id: str) -> OpenAccount:
         """The account. Raises `Problem`: `not_found`, `invalid_state` for one that is closed."""

@@ -10,7 +10,8 @@ from typing import Final, Protocol, TypeVar
 
 import trio
 
-from gatewayd.store import ReadTx, Store, WriterTime, WriteTx
+from gatewayd.importing.fencing import Database
+from gatewayd.store import ReadTx, WriterTime, WriteTx
 
 T = TypeVar("T")
 
@@ -39,7 +40,7 @@ class Pace:
     write between two of ours is nobody, unless the one before it was a moment ago.
     """
 
-    def __init__(self, store: Store, org_id: str) -> None:
+    def __init__(self, store: Database, org_id: str) -> None:
         self._store = store
         self._org_id = org_id
         self._writes = self._reads = 0

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from gatewayd.http1.log import Log
+from gatewayd.importing.fencing import Database
+from gatewayd.leases.holder import Holder
 from gatewayd.ledger.imports.import_shapes import RunSource
 from gatewayd.statements.shapes import Hints, Part
-from gatewayd.store import Store
 
+FOLDER_NAME: Final = "imports"
+"""Of files that are kept in the data directory until they have been read."""
 ANSWER_SECONDS: Final = 20.0  # Chosen: a request is answered by then; clients often give up after 30
 
 Progress = Callable[[int], None]
@@ -44,10 +47,11 @@ class ImportParts:
     """What the engine works with.
 
     `patience` is how many seconds a request waits for its run; infinite: until it has ended, and then its file may be
-    read where it lies. `max_bytes` is the largest file.
+    read where it lies. `max_bytes` is the largest file, `holder` who works on accounts alone.
     """
 
-    store: Store
+    store: Database
+    holder: Holder
     directory: Path
     read_apart: ReadApart
     log: Log

@@ -6,9 +6,10 @@ from typing import Final, get_args
 
 from msgspec.structs import replace
 
+from gatewayd.importing.fencing import Database
 from gatewayd.importing.pace import Pace
 from gatewayd.ledger.imports.import_shapes import DUPLICATES_KEPT, REFUSED_SHOWN, Action, ImportRunRow, RefusedLine
-from gatewayd.store import ReadTx, StagedRows, Store
+from gatewayd.store import ReadTx, StagedRows
 
 AT_ONCE: Final = 500  # Chosen: rows of one transaction
 
@@ -50,14 +51,14 @@ def spans(days: Sequence[tuple[str, int]], pace: Pace) -> Iterator[tuple[str, st
             first, count = "", 0
 
 
-async def forget_all(store: Store, staged: StagedRows, org_id: str, import_id: str) -> None:
+async def forget_all(store: Database, staged: StagedRows, org_id: str, import_id: str) -> None:
     """Delete whatever is staged, a few rows at a time."""
     pace = Pace(store, org_id)
     for action in get_args(Action):
         await _forget(pace, staged, import_id, action)
 
 
-async def forget_ended(store: Store, staged: StagedRows, org_id: str, run: ImportRunRow) -> None:
+async def forget_ended(store: Database, staged: StagedRows, org_id: str, run: ImportRunRow) -> None:
     """Delete what is staged of a run that has ended.
 
     Of one that was applied, rows stay that were replaced or refused, and duplicates where they are not very many.

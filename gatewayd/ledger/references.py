@@ -69,6 +69,27 @@ _SELECTS: Mapping[str, str] = {
     "instrument": _SELECT_INSTRUMENT,
 }
 """The statement for each kind. A kind without one has no resources yet, so that every id of it is unknown."""
+_LISTS: Mapping[str, str] = {
+    "legal_entity": "legalEntity.getLegalEntities",
+    "client": "accounting.listClients",
+    "business": "businesses.list",
+    "bank_account": "banking.listAccounts",
+    "property": "landlord.listProperties",
+    "unit": "landlord.listPropertyUnits",
+    "tenant": "landlord.listTenants",
+    "tenancy": "landlord.listTenancies",
+    "mortgage": "landlord.listMortgages",
+    "certificate": "landlord.listCertificates",
+    "invoice": "accounting.listInvoices",
+    "bank_transaction": "banking.listTransactions",
+    "rule": "banking.listRules",
+    "folder": "vault.getFolders",
+    "document": "vault.listDocuments",
+    "portfolio": "assets.listPortfolios",
+    "asset_account": "assets.listAccounts",
+    "instrument": "assets.listInstruments",
+}
+"""The operation that lists each kind, for whoever named one that there is not."""
 
 
 class Reference(NamedTuple):
@@ -94,4 +115,5 @@ def unknown(tx: ReadTx, references: Iterable[Reference]) -> Iterator[FieldError]
 
 def unknown_reference(path: str, kind: Kind) -> FieldError:
     """The error of one field that names a resource which does not exist."""
-    return FieldError(path, "unknown_reference", f"There is no such {kind.replace('_', ' ')}.")
+    known = f": `{_LISTS[kind]}` lists those there are" if kind in _LISTS else ""
+    return FieldError(path, "unknown_reference", f"There is no such {kind.replace('_', ' ')}{known}.")

@@ -92,7 +92,7 @@ async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str
     if state.used:
         authorization_codes.check_replay(state, single_value(form, "code_verifier"))
     else:
-        body, refresh_hash = _first_tokens(parts, form, state, thumbprint)
+        body, refresh_hash = await _first_tokens(parts, form, state, thumbprint)
         dpop.spend(parts, proof)
     failure = await _write(parts, lambda tx: authorization_codes.redeem_code(tx, state, refresh_hash, thumbprint))
     if failure is not None:
@@ -100,7 +100,9 @@ async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str
     return json_response(200, body)
 
 
-def _first_tokens(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: str | None) -> tuple[bytes, bytes | None]:
+async def _first_tokens(
+    parts: OAuthParts, form: Raw, state: CodeState, thumbprint: str | None
+) -> tuple[bytes, bytes | None]:
     """The answer to a code that has not been used, and the hash of the refresh token in it."""
     now = Instant(parts.store.now())
     presented = TokenRequest(
@@ -113,7 +115,7 @@ def _first_tokens(parts: OAuthParts, form: Raw, state: CodeState, thumbprint: st
     check_resource(form, state.grant.resource, parts.audiences)
     scopes = grants.narrow(state.grant, None)  # a code has no `scope` beside it (RFC 6749 §4.1.3)
     refresh = refresh_tokens.make_token() if "offline_access" in state.grant.scopes else None
-    body = _token_response(parts, state.grant, _TokenParameters(scopes, thumbprint, refresh, first=True), now)
+    body = await _token_response(parts, state.grant, _TokenParameters(scopes, thumbprint, refresh, first=True), now)
     return body, None if refresh is None else hash_token(refresh)
 
 
@@ -141,21 +143,21 @@ async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: st
     dpop.spend(parts, proof)
     if given_before is not None:
         return json_response(200, given_before.encode())
-    successor = _successor(parts, state, scopes, thumbprint) if state.superseded_at is None else None
+    successor = await _successor(parts, state, scopes, thumbprint) if state.superseded_at is None else None
     decided = await _write(parts, lambda tx: refresh_tokens.rotate(tx, state, successor, grace))
     if isinstance(decided, OAuthFailure):
         raise decided
     return json_response(200, decided.encode())
 
 
-def _successor(parts: OAuthParts, state: RefreshState, scopes: list[str], thumbprint: str | None) -> Successor:
+async def _successor(parts: OAuthParts, state: RefreshState, scopes: list[str], thumbprint: str | None) -> Successor:
     token = refresh_tokens.make_token()
     parameters = _TokenParameters(scopes, thumbprint, token, first=False)
-    body = _token_response(parts, state.grant, parameters, Instant(parts.store.now()))
+    body = await _token_response(parts, state.grant, parameters, Instant(parts.store.now()))
     return Successor(hash_token(token), body.decode())
 
 
-def _token_response(parts: OAuthParts, grant: Grant, parameters: _TokenParameters, now: Instant) -> bytes:
+async def _token_response(parts: OAuthParts, grant: Grant, parameters: _TokenParameters, now: Instant) -> bytes:
     access = access_tokens.mint(
         parts.keys,
         grant,
@@ -163,7 +165,7 @@ def _token_response(parts: OAuthParts, grant: Grant, parameters: _TokenParameter
     )
     id_token = None
     if "openid" in parameters.scopes:
-        user = parts.store.read_now(lambda tx: users.get(tx, grant.user_id), None)
+        user = await parts.store.read(lambda tx: users.get(tx, grant.user_id))
         person = id_tokens.person_claims(user, parameters.scopes)
         id_token = id_tokens.mint(
             parts.keys, grant, id_tokens.IdTokenParameters(parts.issuer, access, parameters.first, person, now)

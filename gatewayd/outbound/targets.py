@@ -82,7 +82,7 @@ def _scheme(parts: SplitResult, allow_http: bool) -> Literal["https", "http"]:
         return "https"
     if parts.scheme == "http" and allow_http:
         return "http"
-    raise TargetError("scheme", "The URL must start with https://.")
+    raise TargetError("scheme", "The URL must start with https://, such as https://example.com/hooks.")
 
 
 def _port(parts: SplitResult, scheme: str) -> int:

@@ -12,6 +12,7 @@ from gatewayd.areas.vault.documents.rows import DOCUMENTS, UPLOADED
 from gatewayd.areas.vault.parses import rows
 from gatewayd.areas.vault.parses.rows import Head
 from gatewayd.clock import Instant
+from gatewayd.leases.holder import Holder
 from gatewayd.ledger.credits.charging import HeldWork
 from gatewayd.parsing import metering
 from gatewayd.shares import Count
@@ -57,16 +58,19 @@ def next_due_at(tx: ReadTx, places: Count) -> Instant | None:
     return min((Instant(tx.now) if rows.is_due(tx, head.due_at) else head.due_at for head in heads), default=None)
 
 
-def claim_due(tx: WriteTx, places: Count, after: str) -> Claimed:
-    """Begin as many attempts as there are places for. A scan costs a step for each organization with a queue."""
+def claim_due(tx: WriteTx, places: Count, after: str, holder: Holder) -> Claimed:
+    """Begin as many attempts as there are places for, each under a lease of the holder's.
+
+    A scan costs a step for each organization with a queue.
+    """
     places = places.copy()
     claimed = Claimed(after=after)
-    while _one_turn(tx, places, claimed):
+    while _one_turn(tx, places, claimed, holder):
         pass
     return claimed
 
 
-def _one_turn(tx: WriteTx, places: Count, claimed: Claimed) -> bool:
+def _one_turn(tx: WriteTx, places: Count, claimed: Claimed, holder: Holder) -> bool:
     """A document of each organization that has a place for it; False where none had one that is due."""
     before = len(claimed.claims)
     for head in _heads(tx, claimed.after):
@@ -75,6 +79,7 @@ def _one_turn(tx: WriteTx, places: Count, claimed: Claimed) -> bool:
         tx.bind(head.org_id)
         claim = _next_of(tx, head.org_id)
         if claim is not None:
+            holder.take_in(tx, rows.lease_subject(claim.document_id))
             places.take(head.org_id)
             claimed.claims.append(claim)
             claimed.after = head.org_id

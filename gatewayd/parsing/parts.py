@@ -8,6 +8,7 @@ import trio
 
 from gatewayd.extraction.shapes import Extraction, Picture
 from gatewayd.http1.log import Log
+from gatewayd.leases.holder import Holder
 from gatewayd.store import Store
 from gatewayd.store.files.blobs import Blobs
 
@@ -32,9 +33,13 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParseParts:
-    """What the engine works with. `blobs` are the bytes of the store's documents, `threads` for what touches them."""
+    """What the engine works with. `blobs` are the bytes of the store's documents, `threads` for what touches them.
+
+    `holder` is who reads a document alone.
+    """
 
     store: Store
+    holder: Holder
     blobs: Blobs
     reader: Reader
     log: Log

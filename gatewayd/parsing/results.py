@@ -57,7 +57,11 @@ def _is_date(text: str) -> bool:
 
 
 def store(tx: WriteTx, claim: Claim, outcome: Outcome) -> bool:
-    """Store how an attempt ended. False: nothing, for the document is gone for good, or was begun again."""
+    """Store how an attempt ended. False: nothing, for the document is gone for good, or was begun again.
+
+    So what a process stores that was stopped for longer than its lease is nothing: who queues a document that was left
+    ends the attempt, and the next one has another number.
+    """
     result = outcome.result
     if isinstance(result, Failure):
         metering.give_up(tx, claim.held)

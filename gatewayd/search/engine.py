@@ -60,7 +60,11 @@ async def open_search(parts: SearchParts) -> AsyncIterator["Search"]:
 
 
 class Search:
-    """The one keeper of the index; the data directory is one daemon's."""
+    """The keeper of the index in this process.
+
+    What it writes is of a document that still waits as it was read: who slept, or was slower than another process,
+    writes nothing of what was, nor among what another is writing.
+    """
 
     def __init__(self, parts: SearchParts) -> None:
         self._store = parts.store
@@ -81,7 +85,7 @@ class Search:
         vector, reason = None, "so it was on the first page"
         if (request.mode if begun is None else begun.mode) != "text":
             try:
-                (vector,) = await self._embedder.embed([request.query], QUESTION_SECONDS)
+                (vector,) = await self._embedder.embed([request.q], QUESTION_SECONDS)
             except EmbeddingUnavailable as error:
                 reason = str(error)
         prepared = questioning.PreparedSearch(request, begun, vector, self._embedder.model or "", reason)
@@ -145,8 +149,8 @@ class Search:
         """In several transactions, so that no other write waits long; a kill between them has it begin anew."""
         first: int | None = 0
         while first is not None:
-            first, _ = await self._store.write_behind(partial(index.put, indexed=indexed, first=first), org_id)
-        await self._store.write_behind(partial(index_queue.take_out, one=waiting), org_id)
+            piece = partial(_put_piece, waiting=waiting, indexed=indexed, first=first)
+            first, _ = await self._store.write_behind(piece, org_id)
 
     # -- vectors
 
@@ -196,9 +200,18 @@ def _prepared(tx: ReadTx) -> list[tuple[Waiting, Indexed]]:
 
 def _put_whole(tx: WriteTx, documents: Sequence[tuple[Waiting, Indexed]]) -> None:
     for waiting, indexed in documents:
-        if index.put(tx, indexed, 0) is not None:
+        if _put_piece(tx, waiting, indexed, 0) is not None:
             raise AssertionError("it was measured before")
+
+
+def _put_piece(tx: WriteTx, waiting: Waiting, indexed: Indexed, first: int) -> int | None:
+    """The next piece of a document, if nobody has begun it anew; None: it is all there, or whoever did goes on."""
+    if not index_queue.is_waiting(tx, waiting) or (first and index.count_parts(tx, waiting.document_id) != first):
+        return None
+    following = index.put(tx, indexed, first)
+    if following is None:
         index_queue.take_out(tx, waiting)
+    return following
 
 
 def _texts(tx: ReadTx, passages: Sequence[Unembedded]) -> list[str | None]:

@@ -26,6 +26,7 @@ WHERE org_id = :org_id AND document_id = :document_id AND number BETWEEN :first 
 _SELECT_PARTS = "SELECT number FROM vault_index_parts WHERE org_id = :org_id AND document_id = :document_id"
 _DELETE_WORDS = "DELETE FROM vault_words WHERE rowid = :number"
 _SELECT_PARTS_OF_ALL = "SELECT number FROM vault_index_parts WHERE org_id = :org_id ORDER BY number LIMIT :count"
+_COUNT_PARTS = "SELECT count(*) FROM vault_index_parts WHERE org_id = :org_id AND document_id = :document_id"
 _DELETE_PART = "DELETE FROM vault_index_parts WHERE org_id = :org_id AND number = :number"
 _DELETE_PARTS = "DELETE FROM vault_index_parts WHERE org_id = :org_id AND document_id = :document_id"
 _INSERT_PART = """
@@ -119,6 +120,11 @@ def forget_document(tx: WriteTx, document_id: str) -> None:
     for (number,) in tx.rows(_SELECT_PARTS, document_id=document_id):
         tx.run(_DELETE_WORDS, number=number)
     tx.run(_DELETE_PARTS, document_id=document_id)
+
+
+def count_parts(tx: ReadTx, document_id: str) -> int:
+    """How many parts of a document are in the index."""
+    return int(tx.value(_COUNT_PARTS, document_id=document_id))
 
 
 def put(tx: WriteTx, indexed: Indexed, first: int) -> int | None:

@@ -9,8 +9,8 @@ import msgspec
 
 from gatewayd.areas.vault.documents import rows
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
-from gatewayd.areas.vault.documents.shapes import DocumentLink
 from gatewayd.areas.vault.folders.rows import Tree
+from gatewayd.areas.vault.names import TOP
 from gatewayd.areas.vault.search import (
     FoundDocument,
     Mode,
@@ -21,6 +21,7 @@ from gatewayd.areas.vault.search import (
     Snippet,
 )
 from gatewayd.clock import from_moment
+from gatewayd.errors import invalid_field
 from gatewayd.search import cursors, index, lookup, ranking, snippets, terms
 from gatewayd.search.cursors import ToCome
 from gatewayd.search.lookup import Filter, MeaningHit, WordHit
@@ -174,7 +175,12 @@ class _Condition(NamedTuple):
 
 
 def filter_of(tx: ReadTx, filters: SearchFilters) -> Filter:
-    """The filter of a request. A folder that there is not holds nothing."""
+    """The filter of a request. A folder that there is not holds nothing.
+
+    Raises `Problem` `validation_failed` where media types are given under both names.
+    """
+    if filters.mime_type is not None and filters.mime_types is not None:
+        raise invalid_field("filters.mimeTypes", "conflict", "It is another name of `mimeType`: give one of the two.")
     active = [condition for condition in _conditions(tx, filters) if condition.value is not None]
     values = {condition.name: condition.value for condition in active}
     conditions = "".join(condition.sql for condition in active)
@@ -189,7 +195,8 @@ def _conditions(tx: ReadTx, filters: SearchFilters) -> Iterator[_Condition]:
         return _Condition(sql, name, None if values is None else msgspec.json.encode(values).decode())
 
     yield in_list("d.folder_id", "folder_ids", _with_those_below(tx, filters.folder_ids))
-    yield in_list("d.mime_type", "mime_types", filters.mime_types)
+    yield _Condition(" AND coalesce(d.folder_id, '') = :folder_id", "folder_id", _folder(filters.folder_id))
+    yield in_list("d.mime_type", "mime_types", filters.mime_type or filters.mime_types)
     yield _Condition(" AND d.starred = :starred", "starred", filters.starred)
     yield _Condition(" AND d.created_at >= :created_from", "created_from", _instant(filters.created_from))
     yield _Condition(" AND d.created_at <= :created_to", "created_to", _instant(filters.created_to))
@@ -198,7 +205,8 @@ def _conditions(tx: ReadTx, filters: SearchFilters) -> Iterator[_Condition]:
     yield _Condition(" AND d.contract_id = :contract_id", "contract_id", filters.contract_id)
     if filters.parse_status != "none":
         yield _Condition(_READ, "parse_status", filters.parse_status)
-    yield _Condition(" AND instr(d.links, :link) > 0", "link", _link(filters.property_id))
+    link = None if filters.property_id is None else rows.link_to_property(filters.property_id)
+    yield _Condition(" AND instr(d.links, :link) > 0", "link", link)
 
 
 def _with_those_below(tx: ReadTx, folder_ids: list[str] | None) -> list[str] | None:
@@ -208,19 +216,16 @@ def _with_those_below(tx: ReadTx, folder_ids: list[str] | None) -> list[str] | N
     return sorted({id_ for folder_id in folder_ids for id_ in tree.below(folder_id)})
 
 
+def _folder(folder_id: str | None) -> str | None:
+    return "" if folder_id == TOP else folder_id
+
+
 def _instant(moment: datetime.datetime | None) -> int | None:
     return None if moment is None else int(from_moment(moment))
 
 
 def _date_text(date: datetime.date | None) -> str | None:
     return None if date is None else date.isoformat()
-
-
-def _link(property_id: str | None) -> str | None:
-    """The link to a property as it stands in the row's JSON."""
-    if property_id is None:
-        return None
-    return msgspec.json.encode(DocumentLink(type="property", id=property_id)).decode()
 
 
 class PreparedSearch(NamedTuple):
@@ -251,7 +256,7 @@ def answer(tx: ReadTx, prepared: PreparedSearch, kept: KeptBlocks) -> SearchedDo
     """A page of what is found, the best first."""
     stemmer = Stemmer()
     try:
-        question = understand(tx, prepared.request.query, stemmer)
+        question = understand(tx, prepared.request.q, stemmer)
         wanted = filter_of(tx, prepared.request.filters)
         ranked, hits = _looked_for(tx, prepared, question, wanted, kept)
         limit = prepared.request.limit

@@ -1,47 +1,35 @@
-"""The store: reads inline on the event loop under a budget, writes through the one writer.
+"""The store: reads inline on the event loop under a budget, writes through the one writer, and wake-ups.
 
-reader   the loop thread's read-only connection; a progress handler stops a read that takes too long
-threads  further read-only connections, for reads that may take their time; see long_reads.py
-writer   see writer.py; checkpoints.py copies its log
+What the database is, and how it is read, is the engine's: see engine.py.
 """
 
 import contextlib
 import os
 import secrets
-import threading
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TypeVar, cast
 
-import apsw
 import outcome
 import trio
 
 from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
-from gatewayd.store import connections
-from gatewayd.store.budget import STEPS_PER_TICK, Budget
-from gatewayd.store.checkpoints import Checkpoints
-from gatewayd.store.connections import WAL_BYTES
-from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
-from gatewayd.store.faults import Faults, OpenedFile
+from gatewayd.store.engine import Engine
+from gatewayd.store.failures import OverBudget, StoreFailure
 from gatewayd.store.files.directory import free_bytes, make_directory
 from gatewayd.store.files.lost_database import begin_database
 from gatewayd.store.files.manifests import KEY_NAME
-from gatewayd.store.files.snapshot import PULSE_NAME, Pulse, Snapshot
-from gatewayd.store.integrity import find_damage
-from gatewayd.store.long_reads import LongReads
 from gatewayd.store.reactions import Reactions, no_reactions
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.sealing.instance_key import open_key, proven_key
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
+from gatewayd.store.sqlite.engine import SqliteEngine
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
-from gatewayd.store.upgrade import require_current, upgrade
 from gatewayd.store.waiting_jobs import Job, WriterTime
 from gatewayd.store.writer import Writer, WriterParts
 
-POLL_SECONDS = 0.25  # how soon another process's commit is noticed
 LARGE_BYTES: Final = 256 * 1024  # Chosen: with room for this there is room for any request's rows
 # A row that is written to find out whether the disk takes it.
 _UPDATE_CHECK = "UPDATE write_check SET checked_at = :now, filler = :filler WHERE id = 1"
@@ -49,27 +37,6 @@ T = TypeVar("T")
 
 MAX_WAITING_WRITES = 4_096
 SWEEPS_MAX = 20  # Chosen: transactions of one sweep in a round; the next round goes on
-
-
-class LogFile:
-    """How long the write-ahead log of a database is, which is written over from its beginning once nobody reads in it.
-
-    `is_large` is as of the last `look`: kept snapshots are then in its way.
-    """
-
-    def __init__(self, database: Path) -> None:
-        self._path = database.with_name(f"{database.name}-wal")
-        self.is_large = False
-
-    def size(self) -> int:
-        """Bytes; 0 where there is no log."""
-        try:
-            return self._path.stat().st_size
-        except OSError:
-            return 0
-
-    def look(self) -> None:
-        self.is_large = self.size() > WAL_BYTES
 
 
 class WriterEnd:
@@ -127,39 +94,15 @@ class Store:
     ) -> None:
         self._settings = settings
         self._clock = clock
-        self._sealer = sealer
-        with contextlib.ExitStack() as opened:
-            writer = connections.open_writer(settings.path, settings.busy_timeout_seconds)
-            opened.callback(writer.close)
-            self.upgraded = upgrade(writer, settings.path, clock.now(), sealer) if migrates else None
-            if not migrates:
-                require_current(writer, settings.path, clock.now())
-            self._reader = connections.open_reader(settings.path, 0)  # the loop never waits for a lock
-            opened.callback(self._reader.close)
-            self._faults = Faults()
-            self._checkpoints = Checkpoints(writer, settings.path, settings.busy_timeout_seconds, self._faults)
-            opened.callback(self._checkpoints.close)
-            file = OpenedFile(settings.path)
-            opened.pop_all()
-        self._pulse = Pulse(settings.directory / PULSE_NAME)
+        self._engine: Engine = SqliteEngine(settings, clock.now(), sealer, migrates=migrates)
+        self.upgraded = self._engine.upgraded
+        self.read_shares = self._engine.read_shares
         self.writer_end = WriterEnd()
-        end = self.writer_end.tell
-        parts = WriterParts(
-            writer, clock, sealer, ids.new, self._pulse.beat, file.require, self._faults, end, reactions
-        )
+        parts = WriterParts(self._engine.writes, clock, sealer, ids.new, self.writer_end.tell, reactions)
         self._writer = Writer(parts, self._deliver, MAX_WAITING_WRITES)
-        self._snapshot = Snapshot(self._reader, self._pulse)
-        self._writing = 0
-        self._watching = False
-        self._budget = Budget(settings.read_budget_ms)
-        self._reader.set_progress_handler(self._budget.tick, STEPS_PER_TICK)
-        self._long_reads = LongReads(file, settings.busy_timeout_seconds, sealer, self._faults)
-        self.read_shares = self._long_reads.shares
-        self._log_file = LogFile(settings.path)
-        self._threads = trio.CapacityLimiter(2)  # for a look for damage, and for the end
+        self._threads = trio.CapacityLimiter(1)  # for the end
         self._token = trio.lowlevel.current_trio_token()
         self._topics = Topics()
-        self.version = -1
         self.long_reads = 0
 
     def now(self) -> int:
@@ -187,24 +130,29 @@ class Store:
         return self._writer.awaited
 
     @property
+    def version(self) -> int:
+        """Of the state that the last read on the loop saw at the least."""
+        return self._engine.version
+
+    @property
     def fault(self) -> str | None:
         """What is wrong with the store, to be read after "the store". None: nothing that is known."""
-        return self._faults.sentence
+        return self._engine.fault
 
     @property
     def refuses_writes(self) -> bool:
         """Whether the last write failed, and that was the disk's or the file's doing."""
-        return self._faults.refuses
+        return self._engine.refuses_writes
 
     @property
     def writable(self) -> bool:
         """False while the disk refuses writes, and once the writer has ended: by `aclose`, or by a fault of its own."""
-        return self._writer.alive and self._faults.sentence is None
+        return self._writer.alive and self._engine.fault is None
 
     @property
     def log_bytes(self) -> int:
         """How long the write-ahead log is."""
-        return self._log_file.size()
+        return self._engine.log_bytes
 
     @property
     def free_bytes(self) -> int:
@@ -214,51 +162,21 @@ class Store:
     @property
     def holds_snapshot(self) -> bool:
         """True while the loop's read transaction is kept for the next read."""
-        return self._snapshot.is_open
+        return self._engine.holds_snapshot
 
     # -- reads
 
     def read_now(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
-        """Run a read on the loop's connection, and set `version` to the state that it sees at the least.
+        """Run a read on the loop, and set `version` to the state that it sees at the least.
 
-        Raises `OverBudget` when it takes too many steps or another process holds the file.
+        Raises `OverBudget` when it takes too long, or another process holds the file.
         """
-        self._budget.restart()
-        try:
-            version = self._snapshot.take()
-            if version != self.version:
-                self.version = version
-                self._log_file.look()
-            return work(ReadTx(self._snapshot, Bindings(org_id, self._clock.now()), self._sealer))
-        except (apsw.InterruptError, apsw.BusyError):
-            self._forget_snapshot()
-            raise OverBudget("the read is too long for the event loop") from None
-        except ENGINE_FAILURES as error:
-            self._forget_snapshot()
-            self._faults.met(error)
-            raise StoreFailure(f"the database cannot be read: {error}") from error
-        finally:
-            if not self._watching:
-                self._forget_snapshot()
-            elif self._writing or self._log_file.is_large:
-                self._release_snapshot()
-
-    def _release_snapshot(self) -> None:
-        """End the loop's transaction, for the sake of our own commits."""
-        self._budget.restart()  # or the rollback could be interrupted too
-        with contextlib.suppress(*ENGINE_FAILURES):
-            self._snapshot.release()
-
-    def _forget_snapshot(self) -> None:
-        """End it after a failure, and where others may have committed."""
-        self._budget.restart()
-        with contextlib.suppress(*ENGINE_FAILURES):
-            self._snapshot.forget()
+        return self._engine.read_now(work, Bindings(org_id, self._clock.now()))
 
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
         """Run a read on a thread, where it may take up to `LONG_READ_SECONDS`. Cancelled, it ends at once."""
         self.long_reads += 1
-        return await self._long_reads.run(work, org_id, lambda: Bindings(org_id, self._clock.now()))
+        return await self._engine.read_later(work, org_id, self._clock.now)
 
     async def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
         """Run a read inline, and again on a thread where it is too long for that."""
@@ -314,21 +232,11 @@ class Store:
 
         None where it was cancelled. Raises `StoreFailure` where the file cannot be opened.
         """
-        over = threading.Event()
-        try:
-            found = await trio.to_thread.run_sync(
-                find_damage, self._settings.path, over.is_set, abandon_on_cancel=True, limiter=self._threads
-            )
-        finally:
-            over.set()
-        if found:
-            self._faults.found(found[0])
-        return found
+        return await self._engine.find_damage()
 
     def _submit(self, job: Job) -> None:
         self._writer.submit(job)
-        self._writing += 1
-        self._release_snapshot()  # or the log could not be written over while reads and writes go on side by side
+        self._engine.write_submitted()
 
     def _deliver(self, batch: list[Job]) -> None:
         """On the writer's thread: hand the batch over to the loop."""
@@ -337,7 +245,7 @@ class Store:
 
     def _resolve(self, batch: list[Job]) -> None:
         topics: set[str] = set()
-        self._writing -= len(batch)
+        self._engine.writes_decided(len(batch))
         for job in batch:
             topics |= job.topics
             job.on_decided(job)
@@ -353,65 +261,23 @@ class Store:
         return self._topics.event(name)
 
     async def watch_other_processes(self) -> None:
-        """Wake every topic when another process commits. Runs until cancelled."""
-        self._watching = True
-        try:
-            await _watch_commits(self._settings.path, self._look_again)
-        finally:
-            self._watching = False
-
-    def _look_again(self) -> None:
-        """Anybody may have written anything."""
-        self._forget_snapshot()
-        self._topics.announce_all()
+        """Wake every topic when another process commits, which may have written anything. Runs until cancelled."""
+        await self._engine.watch(self._topics.announce_all)
 
     # -- life
 
     def start(self) -> None:
-        """Start the writer's thread, and that of its checkpoints."""
+        """Start the threads of the writer and of the engine."""
         self._writer.start()
-        self._checkpoints.start()
+        self._engine.start()
 
     async def aclose(self) -> None:
-        """Write what is queued and close every connection. A read that is under way on a thread ends by itself.
-
-        The writer's is the last, so that SQLite can copy the log into the database and remove it: a copy of the one
-        file is then whole.
-        """
-        self._forget_snapshot()
-        self._reader.close()
-        self._long_reads.close()
+        """Write what is queued and close every connection. A read that is under way on a thread ends by itself."""
+        self._engine.close_reads()
         with trio.CancelScope(shield=True):
-            for close in (self._checkpoints.close, self._writer.close):
+            for close in (self._engine.stop, self._writer.close):
                 await trio.to_thread.run_sync(close, limiter=self._threads)
-        self._pulse.close()
-
-
-async def _watch_commits(database: Path, on_commit: Callable[[], None]) -> None:
-    """Call `on_commit` soon after each commit, also of this process, and once at the beginning. Runs until cancelled.
-
-    SQLite tells nobody that another process has written, and counts it up where one may look.
-    Raises `StoreFailure` where the database cannot be opened.
-    """
-    connection = connections.open_reader(database, 0)
-    seen = None  # so that the first look tells: another process may have written before this began
-    try:
-        while True:
-            await trio.sleep(POLL_SECONDS)
-            current = _data_version(connection)
-            if current is None or current != seen:  # also by our own writer: a false alarm costs one empty look
-                on_commit()
-            seen = current
-    finally:
-        connection.close()
-
-
-def _data_version(connection: apsw.Connection) -> object:
-    """None where it cannot be read: the tasks that this wakes find out why."""
-    try:
-        return connection.pragma("data_version")
-    except ENGINE_FAILURES:
-        return None
+        self._engine.close()
 
 
 def _write_check(tx: WriteTx, filler_bytes: int | None) -> None:

@@ -1414,7 +1414,9 @@ CREATE INDEX invoices_open_by_balance ON invoices (org_id, balance_due, id) WHER
 
 CREATE INDEX invoices_open_by_date ON invoices (org_id, open_due_date, id) WHERE open_due_date IS NOT NULL;
 
-CREATE INDEX invoices_page ON invoices (org_id, id, currency, business_id, search_text);
+CREATE INDEX invoices_page ON invoices (
+    org_id, id, currency, business_id, legal_entity_id, kind, property_id, search_text
+);
 
 CREATE INDEX invoices_states ON invoices (org_id, status, id, open_due_date);
 
@@ -1454,6 +1456,14 @@ CREATE INDEX leads_changes ON leads (org_id, updated_at, id);
 CREATE UNIQUE INDEX leads_external_id ON leads (org_id, external_id) WHERE external_id IS NOT NULL;
 
 CREATE INDEX leads_page ON leads (org_id, id);
+
+CREATE TABLE leases (
+    org_id TEXT NOT NULL,
+    subject TEXT NOT NULL,                      -- a kind and an id
+    holder TEXT NOT NULL,                       -- a process
+    until INTEGER NOT NULL,
+    PRIMARY KEY (org_id, subject)
+) STRICT;
 
 CREATE TABLE legal_entities (
     id TEXT PRIMARY KEY,

@@ -3,12 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-import apsw
-
 from gatewayd.clock import Instant, london_date
 from gatewayd.store.reactions import Change, Reacting
 from gatewayd.store.sealer import Sealer
-from gatewayd.store.update_clock import UpdateClock
 
 Row = tuple[Any, ...]
 
@@ -23,10 +20,39 @@ class Bindings(NamedTuple):
     now: Instant
 
 
+class Rows(Protocol):
+    """What a statement answers, row by row."""
+
+    def fetchall(self) -> list[Row]: ...
+
+    def fetchone(self) -> Row | None: ...
+
+    def __iter__(self) -> Iterator[Row]: ...
+
+    def __next__(self) -> Row: ...
+
+
 class Executor(Protocol):
     """What runs statements: a connection, or the snapshot of one."""
 
-    def execute(self, sql: str, values: dict[str, Any], /) -> apsw.Cursor: ...
+    def execute(self, sql: str, values: dict[str, Any], /) -> Rows: ...
+
+
+class Statements(Executor, Protocol):
+    """What runs statements that change rows too: a connection."""
+
+    def executemany(self, sql: str, values: Sequence[tuple[Any, ...]], /) -> object:
+        """Run one statement for each tuple of values, in the order in which it names them."""
+
+    def changes(self) -> int:
+        """How many rows the last statement changed."""
+
+
+class UpdateStamps(Protocol):
+    """The instants that changed rows bear as `updatedAt`, which never go back over commits."""
+
+    def stamp(self, now: Instant) -> Instant:
+        """The instant for a row that changes at `now`: that, or where a commit before it left a later one, the next."""
 
 
 class ReadTx:
@@ -99,11 +125,11 @@ class WriteTx(ReadTx):
 
     def __init__(
         self,
-        connection: apsw.Connection,
+        connection: Statements,
         bindings: Bindings,
         sealer: Sealer,
         new_id: Callable[[str], str],
-        update_clock: UpdateClock,
+        stamps: UpdateStamps,
         reacting: Reacting,
     ) -> None:
         super().__init__(connection, bindings, sealer)
@@ -111,7 +137,7 @@ class WriteTx(ReadTx):
         self._reactions = reacting.reactions
         self._changes: dict[tuple[str, str, str], Change] = {}
         self._listened = reacting.listened
-        self._update_clock = update_clock
+        self._stamps = stamps
         self._updated_at: Instant | None = None
         self.new_id = new_id
         self.topics: set[str] = set()
@@ -120,7 +146,7 @@ class WriteTx(ReadTx):
     def updated_at(self) -> Instant:
         """What rows changed by this transaction bear as `updatedAt`: `now`, or later while the clock is behind."""
         if self._updated_at is None:
-            self._updated_at = self._update_clock.stamp(self._now)
+            self._updated_at = self._stamps.stamp(self._now)
         return self._updated_at
 
     def run(self, sql: str, /, **values: object) -> int:

@@ -1,10 +1,10 @@
-"""The one writer: a thread that commits everything that waits with a single fsync.
+"""The one writer: a thread that commits everything that waits with a single commit.
 
 Callers queue jobs; the thread takes all that wait (see waiting_jobs.py), runs each in a savepoint of its own inside one
-`BEGIN IMMEDIATE`, commits once, and only then reports any of them. Acknowledged therefore means durable. A job that
-raises is rolled back alone. Where the whole transaction is lost (disk full, I/O error, locked by another process),
-every job of it fails with `StoreFailure`, also the one that had raised something of its own: what it raised may rest on
-what a neighbour wrote, which is lost.
+transaction, commits once, and only then reports any of them. Acknowledged therefore means durable. A job that raises is
+rolled back alone. Where the whole transaction is lost (disk full, I/O error, locked by another process), every job of
+it fails with `StoreFailure`, also the one that had raised something of its own: what it raised may rest on what a
+neighbour wrote, which is lost.
 """
 
 import contextlib
@@ -12,17 +12,14 @@ import functools
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-
-import apsw
+from dataclasses import dataclass
 
 from gatewayd.clock import Clock
-from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
-from gatewayd.store.faults import Faults
+from gatewayd.store.engine import WriteConnection
+from gatewayd.store.failures import StoreFailure
 from gatewayd.store.reactions import Reacting, Reactions, no_reactions
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.transactions import Bindings, WriteTx
-from gatewayd.store.update_clock import UpdateClock
 from gatewayd.store.waiting_jobs import Job, WaitingJobs, WriterTime
 
 
@@ -30,15 +27,10 @@ from gatewayd.store.waiting_jobs import Job, WaitingJobs, WriterTime
 class WriterParts:
     """What the writer needs to make transactions."""
 
-    connection: apsw.Connection
+    connection: WriteConnection
     clock: Clock
     sealer: Sealer
     new_id: Callable[[str], str]
-    committed: Callable[[], None] = lambda: None
-    """Called on the writer's thread after each commit that changed something, before any job is reported."""
-    require_file: Callable[[], None] = lambda: None
-    """Called before each transaction. Raises `StoreFailure` where its file is no longer the database."""
-    faults: Faults = field(default_factory=Faults)
     failed: Callable[[BaseException], None] = lambda error: None
     """Called on the writer's thread where it ends by a fault that is no job's and no failure of the store."""
     reactions: Callable[[], Reactions] = no_reactions
@@ -52,9 +44,7 @@ class Writer:
         self._parts = parts
         self._deliver = deliver
         self._waiting = WaitingJobs(max_waiting)
-        self._update_clock = UpdateClock(parts.connection)
         self._reacting = functools.cache(lambda: Reacting(parts.reactions()))
-        self._version = -1  # of the database, as other connections have left it
         self.commits = self.changes = self.awaited = 0
         self._thread = threading.Thread(target=self._run, name="gatewayd-writer", daemon=True)
 
@@ -77,8 +67,6 @@ class Writer:
             self._run()
         else:
             self._thread.join()
-        with contextlib.suppress(apsw.Error):  # what stays reserved is over in a second
-            self._update_clock.close()
         self._parts.connection.close()
 
     def _run(self) -> None:
@@ -113,27 +101,17 @@ class Writer:
         began = committing = time.perf_counter()
         connection = self._parts.connection
         try:
-            self._parts.require_file()
-            if connection.in_transaction:  # an earlier ROLLBACK failed
-                connection.execute("ROLLBACK")
             self._begin()
-            unchanged = connection.total_changes()
             alone = len(batch) == 1
             for job in batch:
                 self._attempt(job, alone)
-            self._update_clock.keep()
             committing = time.perf_counter()
-            connection.execute("COMMIT")
+            connection.commit()
             for job in batch:
                 job.decided = True  # whatever comes of the rest
-            self._update_clock.committed()
-            self._version = connection.data_version()  # what this connection committed itself is known
             self.commits += 1
-            if connection.total_changes() != unchanged:
-                self.changes += 1
-                self._parts.faults.written()
-                self._parts.committed()
-        except (apsw.Error, StoreFailure) as error:
+            self.changes += connection.settle()
+        except connection.errors as error:
             self._abandon(batch, error)
         ended = time.perf_counter()
         writer_time = WriterTime(ended - began, ended - committing)
@@ -142,43 +120,30 @@ class Writer:
             self.awaited += not job.is_background
 
     def _begin(self) -> None:
-        connection = self._parts.connection
-        connection.execute("BEGIN IMMEDIATE")
-        self._update_clock.begin()
-        version = connection.data_version()  # no statement, and less than a microsecond
-        if version != self._version:
-            self._version = version
+        if self._parts.connection.begin():
             self._reacting().listened.clear()
 
     def _attempt(self, job: Job, alone: bool) -> None:
-        """Run one job. Raises only what ends the whole transaction.
-
-        One that is alone needs no savepoint, for which SQLite copies every page before its first change.
-        """
-        parts, execute = self._parts, self._parts.connection.execute
+        """Run one job. Raises only what ends the whole transaction. One that is alone needs no savepoint."""
+        parts, connection = self._parts, self._parts.connection
         bindings = Bindings(job.org_id, parts.clock.now())
         transaction = WriteTx(
-            parts.connection,
-            bindings,
-            parts.sealer,
-            parts.new_id,
-            self._update_clock,
-            self._reacting(),
+            connection.statements, bindings, parts.sealer, parts.new_id, connection.stamps, self._reacting()
         )
         if not alone:
-            execute("SAVEPOINT operation")
+            connection.mark()
         try:
             job.result = job.work(transaction)
             transaction.tell()
             job.topics = transaction.topics
             if not alone:
-                execute("RELEASE operation")
+                connection.release()
         except BaseException as error:
-            if not parts.connection.in_transaction:
+            if not connection.is_open:
                 raise StoreFailure(f"the transaction was given up: {error}") from error
             self._roll_back(alone)
-            if isinstance(error, ENGINE_FAILURES):
-                parts.faults.refused(error)
+            if isinstance(error, connection.failures):
+                connection.refused(error)
                 job.fail(error)
             else:
                 job.result, job.error, job.topics = None, error, set()
@@ -186,20 +151,15 @@ class Writer:
     def _roll_back(self, alone: bool) -> None:
         """Undo the job that runs, within the transaction of all or in a new one."""
         self._reacting().listened.clear()
-        execute = self._parts.connection.execute
         if alone:
-            execute("ROLLBACK")
             self._begin()
         else:
-            execute("ROLLBACK TO operation")
-            execute("RELEASE operation")
+            self._parts.connection.undo()
 
-    def _abandon(self, batch: list[Job], error: BaseException) -> None:
-        self._update_clock.lost()
+    def _abandon(self, batch: list[Job], error: Exception) -> None:
         self._reacting().listened.clear()
-        self._parts.faults.refused(error)
-        if self._parts.connection.in_transaction:
-            with contextlib.suppress(apsw.Error):  # tried again before the next batch
-                self._parts.connection.execute("ROLLBACK")
+        self._parts.connection.refused(error)
+        self._parts.connection.abandon()
         for job in batch:
-            job.fail(error)
+            if not job.decided:
+                job.fail(error)

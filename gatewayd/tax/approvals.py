@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from gatewayd.clock import Instant
 from gatewayd.contract.scopes import RESTRICTED
 from gatewayd.contract.wire import Response, Timestamp
-from gatewayd.errors import Problem, invalid_field, not_found
+from gatewayd.errors import Problem, invalid_field, invalid_state, not_found
 from gatewayd.identity import audit
 from gatewayd.identity.clients import oauth_clients
 from gatewayd.identity.keys import api_keys
@@ -295,7 +295,8 @@ def _record(
 
 def _refuse_request(holder: Holder) -> None:
     if holder.approved:
-        raise Problem("invalid_state", f"{holder.name} has access already.")
+        message = f"{holder.name} has access already: there is nothing to ask for."
+        raise invalid_state(message, "approved", ("unapproved",))
     refuse_useless(holder)
 
 
@@ -404,6 +405,7 @@ def may_open_taxes(key: ApiKey) -> bool:
 def refuse_useless(holder: Holder) -> None:
     """Raises `Problem` `invalid_state` for what approval would open nothing to."""
     if holder.ended:
-        raise Problem("invalid_state", f"{holder.name} does not work any more: ask for another.")
+        raise invalid_state(f"{holder.name} does not work any more: ask for another.", "ended", ("unapproved",))
     if holder.scopes and not RESTRICTED.intersection(holder.scopes):
-        raise Problem("invalid_state", f"{holder.name} was made without a tax scope: make a key that has one.")
+        message = f"{holder.name} was made without a tax scope: make a key that has one."
+        raise invalid_state(message, "without_tax_scope", ("unapproved",))

@@ -13,6 +13,7 @@ from gatewayd.http1.header_fields import Headers
 from gatewayd.http1.log import Log, NoLog
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
+from gatewayd.leases.holder import Holder
 from gatewayd.outbound.resolver import SystemResolver
 from gatewayd.outbound.transport import GuardedTransport
 from gatewayd.sandbox_authority.authority import SandboxAuthority
@@ -22,7 +23,7 @@ from gatewayd.tax.authority.cache import ResponseCache
 from gatewayd.tax.authority.headers import OwnFields, request_fields
 from gatewayd.tax.authority.mapping import VALIDATE_HEADERS, VAT
 from gatewayd.tax.authority.rate_limit import AUTHORITY_INTERVAL_SECONDS, Breaker, RateLimit
-from gatewayd.tax.connections.bearer_tokens import BearerTokens, RefreshLocks
+from gatewayd.tax.connections.bearer_tokens import BearerTokens, RefreshLeases
 from gatewayd.tax.connections.connections import Tokens
 from gatewayd.tax.connections.token_endpoint import TokenEndpoint
 from gatewayd.tax.forwarding.proxy import Proxy
@@ -34,7 +35,7 @@ from gatewayd.tax.settings import settings_from as settings_from
 
 @asynccontextmanager
 async def open_tax(
-    store: Store,
+    holder: Holder,
     settings: TaxSettings,
     clock: Clock,
     log: Log,
@@ -44,8 +45,10 @@ async def open_tax(
 ) -> AsyncIterator[Proxy]:
     """A proxy for the mode of its settings. Raises `OSError` or `ssl.SSLError` where a file of theirs is unreadable.
 
+    `holder` refreshes connections alone, in whose store all of it is.
     `authority_interval_seconds` stand between two calls of the authority, in mode `hmrc`.
     """
+    store = holder.store
     parts = ProxyParts(store=store, settings=settings, log=log, user_agent=user_agent)
     if settings.mode == "off":
         yield Proxy(parts)
@@ -56,7 +59,7 @@ async def open_tax(
         if settings.mode != "sandbox":  # Chosen: nobody has to sign in to be told made-up figures
             settings.secret()  # one that cannot be read is told at the start
             bearers = BearerTokens(
-                store, _token_endpoint(settings, authority, log), RefreshLocks(store.directory), log, refreshes
+                store, _token_endpoint(settings, authority, log), RefreshLeases(holder), log, refreshes
             )
         cached = ResponseCache(authority, settings.cache_seconds) if settings.cache_seconds else authority
         try:

@@ -99,7 +99,7 @@ class VaultFiles:
         if not self._gives_links:
             raise Problem("public_links_disabled", "The settings of this instance allow no public links.")
         if request.permanent == (request.expires_in_seconds is not None):
-            message = "A link either is permanent or ends after expiresInSeconds."
+            message = "A link either is permanent or ends: give permanent: true or expiresInSeconds, not both."
             raise invalid_field("expiresInSeconds", "conflict" if request.permanent else "required", message)
         row = await self._store.read(lambda tx: uploaded(tx, request.document_id), caller.org_id)
         if request.variant != "original":

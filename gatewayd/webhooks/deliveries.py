@@ -14,12 +14,12 @@ from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, Page, PageRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import Id, Rendered, Request, Response, Since, Timestamp, encode, open_wire
 from gatewayd.errors import invalid_field, not_found
-from gatewayd.events import EVENT_KINDS, EventBody, render_body
+from gatewayd.events import EVENT_KINDS, EventBody, SentEvent, render_body, sequence_of
 from gatewayd.store import ReadTx
 from gatewayd.webhooks.queue import attempts
 from gatewayd.webhooks.queue.attempts import Attempt
 from gatewayd.webhooks.subscribers.time_range import requested_range
-from gatewayd.webhooks.subscribers.validation import unknown_event
+from gatewayd.webhooks.subscribers.validation import KindName, unknown_event
 
 KIND: Final = "delivery"
 Status = Literal["pending", "retrying", "succeeded", "exhausted", "cancelled"]
@@ -28,7 +28,6 @@ SHORT_QUEUE: Final = 1000  # Chosen: a queue up to here is looked through to fin
 DETAILED_PAGE: Final = 20  # Chosen: records with attempts on a page, each of which may have 8 of 24 KiB
 MAX_REPLAYS: Final = 100  # Chosen: of one delivery, as they are shown
 
-Kind = Annotated[str, Meta(title="EventKind", extra_json_schema={"enum": list(EVENT_KINDS)})]
 Include = Annotated[
     list[Literal["attempts"]],
     Meta(
@@ -96,7 +95,7 @@ class ListDeliveries(PageRequest, frozen=True, kw_only=True):
 
     id: Id
     status: Annotated[list[Status], Meta(max_length=20)] | None = None
-    event: Kind | None = None
+    event: KindName | None = None
     since: Since | None = None
     """From this instant on, of `createdAt`."""
     until: Since | None = None
@@ -162,7 +161,7 @@ SELECT MIN(id), COUNT(*) FROM (
     SELECT id FROM deliveries WHERE org_id = :org_id AND subscription_id = :id AND due_at IS NOT NULL LIMIT :most
 ) AS waiting
 """
-_SELECT_EVENT = "SELECT data, created_at FROM events WHERE org_id = :org_id AND id = :event_id"
+_SELECT_EVENT = "SELECT data, created_at, recorded_at FROM events WHERE org_id = :org_id AND id = :event_id"
 _SELECT_REPLAYS = "SELECT id FROM deliveries WHERE org_id = :org_id AND replayed_from = :id ORDER BY id LIMIT :count"
 _SELECT_ORGANIZATION_ANY_ORG = "SELECT org_id FROM deliveries WHERE id = :id"
 
@@ -192,8 +191,9 @@ def get_delivery(tx: ReadTx, caller: Caller, request: GetDelivery, *, max_attemp
     again later, and its `id` is then that of the first delivery.
     """
     stored = find(tx, request.delivery_id)
-    data, event_at = tx.rows(_SELECT_EVENT, event_id=stored.event_id)[0]  # outlives its deliveries
-    payload = render_body(stored.message_id, stored.event, data, event_at)
+    data, event_at, recorded_at = tx.rows(_SELECT_EVENT, event_id=stored.event_id)[0]  # outlives its deliveries
+    sequence = sequence_of(recorded_at, stored.event_id)
+    payload = render_body(stored.message_id, SentEvent(stored.event_id, stored.event, data, event_at, sequence))
     replays = encode([row[0] for row in tx.rows(_SELECT_REPLAYS, id=stored.id, count=MAX_REPLAYS)])
     shown = to_delivery(stored, max_attempts)
     log = attempts.of_delivery(tx, stored.id) if request.include else None

@@ -13,7 +13,7 @@ from gatewayd.clock import SECOND, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
-from gatewayd.errors import Problem, invalid, invalid_state
+from gatewayd.errors import Problem, either, invalid, invalid_state
 from gatewayd.events import NewDelivery, expanded, insert_deliveries
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks import deliveries
@@ -21,7 +21,7 @@ from gatewayd.webhooks.deliveries import FINISHED, Delivery
 from gatewayd.webhooks.subscribers import missed_events, subscriptions
 from gatewayd.webhooks.subscribers.missed_events import OUTCOMES, MissedSearch, Outcome
 from gatewayd.webhooks.subscribers.time_range import requested_range
-from gatewayd.webhooks.subscribers.validation import EventName, SubscriptionRequest, event_errors
+from gatewayd.webhooks.subscribers.validation import EventName, SubscriptionRequest, event_errors, names_within
 
 RECOVER_AT_ONCE: Final = 1000  # Chosen: deliveries that one transaction makes
 PER_SECOND: Final = 10  # Chosen: a receiver that has just come back should not be run over
@@ -96,7 +96,11 @@ def resend_delivery(tx: WriteTx, caller: Caller, request: ResendDelivery, *, max
     """
     stored = deliveries.find(tx, request.id)
     if stored.status not in FINISHED:
-        raise invalid_state(f"The delivery is {stored.status}: it is still being sent.", stored.status, FINISHED)
+        message = (
+            f"The delivery is {stored.status}: it is still being sent."
+            f" Only one that is {either(FINISHED)} can be sent again."
+        )
+        raise invalid_state(message, stored.status, FINISHED)
     try:
         subscription = subscriptions.SUBSCRIPTIONS.get(tx, stored.subscription_id)
     except Problem:
@@ -146,10 +150,11 @@ def recover(tx: WriteTx, caller: Caller, request: Recover, *, retention_days: in
 
 
 def _kinds(wanted: list[str] | None, subscribed: list[str]) -> list[str]:
-    """The kinds to recover. Raises `Problem` `validation_failed` for those the subscription does not have."""
+    """The kinds to recover, and patterns. Raises `Problem` `validation_failed` for what the subscription does not have
+    all of."""
     if wanted is None:
         return subscribed
-    errors = event_errors(wanted, [*subscribed, *expanded(subscribed)])
+    errors = event_errors(wanted, names_within(expanded(subscribed)))
     if errors:
         raise invalid(*errors)
     return list(dict.fromkeys(wanted))

@@ -8,13 +8,14 @@ from gatewayd.store import WriteTx
 from gatewayd.webhooks import deliveries
 from gatewayd.webhooks.deliveries import Delivery
 from gatewayd.webhooks.subscribers import subscriptions
-from gatewayd.webhooks.subscribers.validation import EventName, SubscriptionRequest, unknown_event
+from gatewayd.webhooks.subscribers.validation import KindName, SubscriptionRequest, unknown_event
 
 
 class SendTest(SubscriptionRequest, frozen=True, kw_only=True):
     """Which subscription, and a kind that it has; the first of its kinds by default."""
 
-    event: EventName | None = None
+    event: KindName | None = None
+    """A kind that the subscription has, by itself or by a pattern; the first that it has by default."""
 
 
 def send_test(tx: WriteTx, caller: Caller, request: SendTest, *, max_attempts: int) -> Delivery:

@@ -107,7 +107,7 @@ def _missed(questions: Sequence[Question], found: Sequence[bool]) -> list[str]:
 
 
 async def _is_found(search: Search, question: Question, mode: Mode) -> bool:
-    request = SearchDocuments(query=question.text, mode=mode, limit=FOUND_IN)
+    request = SearchDocuments(q=question.text, mode=mode, limit=FOUND_IN)
     found = await search.search(ORG, request)
     assert found.mode_used == mode
     return question.document in [one.document.name for one in found.data]
@@ -179,7 +179,7 @@ async def _turn(search: Search, known: Known, asked: Sequence[TimedQuestion], to
     for one in asked:
         started = time.perf_counter()
         known.vector = one.vector
-        found = await search.search(ORG, SearchDocuments(query=one.text, limit=20))
+        found = await search.search(ORG, SearchDocuments(q=one.text, limit=20))
         took.append((time.perf_counter() - started) * 1e3)
         assert len(found.data) == 20
     return _sample(before, len(asked))

@@ -34,7 +34,7 @@ def ids(config_file: Path, org_id: str) -> tuple[str, str]:
         trade = create_business(tx, caller, msgspec.convert(body, CreateBusiness))
         sale = Part("turnover", business_id=trade.id, direction="in", amount=100_00, description="Sold")
         bill = sale._replace(category="adminCosts", direction="out", amount=30_00, document_date="2024-05-01")
-        allocations.enter(tx, [sale, bill], Entry("2025-05-01", None))
+        allocations.enter(tx, [sale, bill], Entry("2025-05-01", "GBP"))
         return person.id, trade.id
 
     return Context(str(config_file), {}, SystemClock()).write(make, org_id)

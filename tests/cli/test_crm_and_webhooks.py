@@ -87,7 +87,11 @@ def test_subscriptions_are_made_and_listed_with_the_secret_once(run: Run, org_id
 
 def test_a_private_url_fails_with_its_reason(run: Run, org_id: str) -> None:
     ran = run("webhook", "create", "--org", org_id, "--url", "https://10.0.0.1/", "--event", "lead.created")
-    assert (ran.code, ran.err) == (1, "gatewayd: url: The address is not public.\n")
+    refusal = (
+        "gatewayd: url: The address is not public: expected a host that the internet can reach, such as"
+        " hooks.example.com.\n"
+    )
+    assert (ran.code, ran.err) == (1, refusal)
 
 
 def test_deliveries_of_what_does_not_exist_fail(run: Run, org_id: str) -> None:
@@ -147,7 +151,11 @@ def test_a_delivery_is_shown_and_sent_again(run: Run, org_id: str, config_file: 
     emitted(run, org_id)
     (waiting,) = run("webhook", "deliveries", subscription_id, "--json").document
     ran = run("webhook", "resend", waiting["id"])
-    assert (ran.code, ran.err) == (1, "gatewayd: The delivery is pending: it is still being sent.\n")
+    refusal = (
+        "gatewayd: The delivery is pending: it is still being sent."
+        " Only one that is succeeded, exhausted or cancelled can be sent again.\n"
+    )
+    assert (ran.code, ran.err) == (1, refusal)
     exhaust(config_file, org_id)
     again = run("webhook", "resend", waiting["id"], "--json").document
     assert (again["replayedFrom"], again["status"]) == (waiting["id"], "pending")
@@ -164,7 +172,8 @@ def test_a_test_event_is_sent(run: Run, org_id: str) -> None:
     made = run("webhook", "test", subscription_id, "--event", "form.submitted", "--json").document
     assert (made["event"], made["test"]) == ("form.submitted", True)
     ran = run("webhook", "test", subscription_id, "--event", "lead.deleted")
-    assert (ran.code, ran.err) == (1, "gatewayd: event: Use one of: lead.created, form.submitted.\n")
+    refusal = "gatewayd: event: 'lead.deleted' is none of its event kinds. Use one of: lead.created, form.submitted.\n"
+    assert (ran.code, ran.err) == (1, refusal)
 
 
 def test_deliveries_are_filtered(run: Run, org_id: str, config_file: Path) -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.store.files.file_lock import take_lock
-from gatewayd.store.files.private_files import open_private
+from gatewayd.store.files.private_files import make_folder, open_private
 from tests.cli.conftest import Run
 from tests.support.sealing import Sealed, seal_everything
 
@@ -105,15 +104,11 @@ def test_what_root_makes_belongs_to_the_daemon(
         assert stat.S_IMODE(status.st_mode) == 0o600, path.name
 
 
-def test_a_lock_that_root_takes_can_be_taken_by_the_daemon(handed_over: HandedOver, tmp_path: Path) -> None:
-    lock = take_lock(tmp_path, "imports/bac_1.lock", "the account")
-    assert lock is not None
-    assert take_lock(tmp_path, "imports/bac_1.lock", "the account") is None
-    lock.release()
-    for path, mode in ((tmp_path / "imports", 0o700), (tmp_path / "imports" / "bac_1.lock", 0o600)):
-        status = os.lstat(path)
-        assert handed_over.owners[status.st_ino] == NO_OWNER
-        assert stat.S_IMODE(status.st_mode) == mode
+def test_a_folder_that_root_makes_can_be_written_to_by_the_daemon(handed_over: HandedOver, tmp_path: Path) -> None:
+    make_folder(tmp_path / "imports", tmp_path)
+    status = os.lstat(tmp_path / "imports")
+    assert handed_over.owners[status.st_ino] == NO_OWNER
+    assert stat.S_IMODE(status.st_mode) == 0o700
 
 
 def test_a_link_in_the_place_of_a_file_is_not_followed(tmp_path: Path) -> None:

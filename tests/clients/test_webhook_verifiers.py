@@ -194,7 +194,7 @@ def test_verified_by_a_package_of_node(npm: Verdicts, library: str, name: str) -
 def test_the_headers_of_a_delivery(captured: Captured) -> None:
     headers = captured.before.headers
     document = json.loads(captured.before.body)
-    assert list(document) == ["id", "event", "data", "sentAt"]
+    assert list(document) == ["id", "event", "data", "sentAt", "eventId", "sequence"]
     assert document["id"] == headers["x-service-delivery"] == headers["webhook-id"]
     assert (headers["x-service-event"], headers["content-type"]) == ("lead.created", "application/json")
     assert headers["user-agent"].startswith("gatewayd/")

@@ -17,6 +17,7 @@ from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.importing.engine import open_importing
 from gatewayd.importing.parts import SIZES, ImportParts, ReadApart, Sizes
 from gatewayd.importing.prices import PriceImporting
+from gatewayd.leases.holder import Holder
 from gatewayd.parsing.engine import open_parsing
 from gatewayd.parsing.parts import ParseParts, Reader
 from gatewayd.search.embedding import NoEmbedder
@@ -70,12 +71,13 @@ async def engines_of(
     engines.prices, engines.bundles = PriceImporting(api.store, read_inline, 1 << 20), Bundles(api.store, directory)
     engines.event_log = EventLog(api.store, 90 * DAY)
     blobs = Blobs(directory)
-    reading = ParseParts(
-        store=api.store, blobs=blobs, reader=FakeReader() if real is None else real.reader, log=ImportLog()
-    )
+    holder = Holder(api.store)
+    reader: Reader = FakeReader() if real is None else real.reader
+    reading = ParseParts(store=api.store, holder=holder, blobs=blobs, reader=reader, log=ImportLog())
     engines.search = Search(SearchParts(store=api.store, embedder=NoEmbedder("there is none"), log=ImportLog()))
     parts = ImportParts(
         store=api.store,
+        holder=holder,
         directory=directory,
         read_apart=read_parts if real is None else real.read_statement,
         log=TaxLog(),
@@ -83,7 +85,7 @@ async def engines_of(
         sizes=sizes,
     )
     async with (
-        engine.open_tax(api.store, settings, api.clock, TaxLog(), "gatewayd/test") as engines.tax,
+        engine.open_tax(holder, settings, api.clock, TaxLog(), "gatewayd/test") as engines.tax,
         open_importing(parts) as engines.importing,
         open_parsing(reading, reads=False) as engines.parsing,
     ):

@@ -23,7 +23,8 @@ from tests.support.rows import CATALOGUE
 FILE = ROOT / "docs" / "operations.md"
 OF_ALL = ("bench", "clients", "contract_rules", "mutants", "structure", "support")
 OF_ALL_ROWS = (
-    *("boundaries", "catalogue", "dates", "files_of_operations", "messages", "metering", "operations", "trials"),
+    *("boundaries", "catalogue", "dates", "files_of_operations", "filters_of_lists", "messages", "metering"),
+    *("operations", "refusals", "trials"),
 )
 """Of `tests/contract`. They test every operation alike, and so none by itself."""
 OF_MANY = ("cli", "console", "daemon", "http", "oauth")

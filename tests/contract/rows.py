@@ -93,7 +93,7 @@ _SAME: Mapping[str, str] = {
 """What examples tell apart and is one here: the company and its owner, her trade and its, one file and another."""
 LISTED: Mapping[str, Fields] = {
     "events.list": {"since": "2026-01-01T00:00:00Z"},
-    "vault.searchDocuments": {"query": "doc"},
+    "vault.searchDocuments": {"q": "doc"},
     "banking.listInstitutions": {"connected": True},
 }
 """What a list is asked for where it lists nothing without being asked; of the seeded there is some."""

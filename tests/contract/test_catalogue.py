@@ -3,6 +3,7 @@
 import functools
 import typing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +18,7 @@ from gatewayd.http.openapi import explanation
 from gatewayd.store import ReadTx
 from tests.contract.description import DESCRIPTION
 from tests.contract.generate import FILE, written
-from tests.contract.promises import extensions, read
+from tests.contract.promises import extensions, line_of, promised, read
 from tests.contract.rows import BY_ID, OPERATIONS
 from tests.http import probes
 from tests.http.probes import row
@@ -34,7 +35,10 @@ def test_all_that_is_promised_is_built() -> None:
 
 
 def test_an_extension_is_no_promised_operation_under_another_flag() -> None:
-    assert {operation.id for operation in OPERATIONS if operation.extension} == EXTENSIONS.keys()
+    extending = {operation.id: operation for operation in OPERATIONS if operation.extension}
+    missing = [line_of(extending[id_]) for id_ in extending.keys() - EXTENSIONS.keys()]
+    assert missing == [], "each is a line of tests/contract/extensions.tsv"
+    assert EXTENSIONS.keys() - extending.keys() == set(), "lines without a row"
     assert PROMISES.keys() & EXTENSIONS.keys() == set()
 
 
@@ -85,9 +89,21 @@ def test_each_list_that_is_read_comes_in_pages() -> None:
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
 def test_a_row_is_the_one_promised(operation: Operation) -> None:
-    promise = (PROMISES | EXTENSIONS)[operation.id]
+    promise = promised(operation)
     assert (operation.method, operation.path, operation.scopes) == (promise.method, promise.path, promise.scopes)
     assert operation.kind in ((promise.kind,) if operation.extension else (promise.kind, "call"))
+
+
+def test_a_row_without_a_line_is_told_where_to_write_which() -> None:
+    new = replace(BY_ID["crm.getLead"], id="crm.weighLead", path="/crm/weighLead")
+    with pytest.raises(AssertionError) as missing:
+        promised(new)
+    told = str(missing.value)
+    assert told.startswith("crm.weighLead has no line")
+    table = Path(__file__).parent / "extensions.tsv"
+    assert f"tests/contract/{table.name}" in told
+    assert line_of(BY_ID["crm.getLead"]) in table.read_text().splitlines(), "as the others are written"
+    assert told.partition("between: ")[2] == f"GET\t/crm/weighLead\tcrm.weighLead\t{' '.join(new.scopes)}\tread"
 
 
 def test_no_two_schemas_of_the_description_have_one_name() -> None:

@@ -231,7 +231,14 @@ BODIES = (
         {"lines": LINE},
         {"lines": "Expected a list of 1 to 200 items; an object was given."},
     ),
-    Call("accounting.createInvoice", {"lines": ["Work"]}, {"lines[0]": 'Expected an object; "Work" was given.'}),
+    Call(
+        "accounting.createInvoice",
+        {"lines": ["Work"]},
+        {
+            "lines[0]": "Expected an object with one or more of description, unitPrice, quantity, creditsLine, unit,"
+            ' discountPercent, vatCode, category, propertyId, cisLabour, capitalGoods; "Work" was given.'
+        },
+    ),
     Call(
         "webhooks.create",
         {"url": "https://example.com", "events": []},
@@ -377,6 +384,23 @@ SENT = (
     Sent("GET", "/v1/invoices", None, 404, "not_found", "There is nothing at this path. Did you mean /invoices?"),
     Sent("GET", "/clinets", None, 404, "not_found", "There is nothing at this path. Did you mean /clients?"),
     Sent(
+        "GET",
+        "/tenancies",
+        None,
+        404,
+        "not_found",
+        "There is nothing at this path. Did you mean /landlord/listTenancies?",
+    ),
+    Sent(
+        "GET",
+        "/legal-entities",
+        None,
+        404,
+        "not_found",
+        "There is nothing at this path. Did you mean /legalEntity/getLegalEntities?",
+    ),
+    Sent("GET", "/periods", None, 404, "not_found", "There is nothing at this path. Did you mean /periods/list?"),
+    Sent(
         "POST",
         "/invoices/{inv}/isue",
         {},
@@ -443,7 +467,8 @@ SENT = (
         {"reason": "By mistake"},
         409,
         "invalid_state",
-        "An invoice that is draft cannot be voided: only one that is issued or sent.",
+        "An invoice that is draft cannot be voided: only one that is issued or sent."
+        " `accounting.deleteInvoice` deletes a draft.",
     ),
     Sent(
         "POST",

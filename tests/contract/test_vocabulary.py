@@ -11,7 +11,7 @@ import pytest
 from gatewayd.contract import former_names
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import PageRequest
+from gatewayd.contract.pages import PageRequest, SortOrder, SyncRequest
 from gatewayd.errors import Problem
 from tests.contract import promises
 from tests.contract.description import DESCRIPTION, ROWS
@@ -23,7 +23,7 @@ PROMISED: Final = promises.read()
 _MAKES_ANOTHER: Final = "it makes another resource, whose version nobody has read"
 _OF_THE_AUTHORITY: Final = "the tax authority's own name, which is passed on"
 _STATE_SAYS_IT: Final = "only its state changes it, and another state is refused"
-_SOME_OF_THEM: Final = "some of the documents that `vault.getOrganizationDocuments` filters by it"
+_SOME_OF_THEM: Final = "some of the documents whose changes `vault.listDocuments` tells"
 STATES: Final = "Archived|Closed|Deleted|Former|Retired|Reversed|Superseded"
 """In which rows are that a list may leave out."""
 OTHER_WORDS: Final[Mapping[tuple[str, str], str]] = {
@@ -46,13 +46,17 @@ OTHER_WORDS: Final[Mapping[tuple[str, str], str]] = {
     ("vat.getPayments", "from"): _OF_THE_AUTHORITY,
     ("vat.getPayments", "to"): _OF_THE_AUTHORITY,
     ("itsaCalculations.get", "calculationId"): _OF_THE_AUTHORITY,
-    ("vault.searchDocuments", "query"): "a question that is understood, not a text that occurs; a search, not a list",
     ("assets.applyImport", "expectedVersion"): _STATE_SAYS_IT,
     ("assets.undoImport", "expectedVersion"): _STATE_SAYS_IT,
     ("banking.applyImport", "expectedVersion"): _STATE_SAYS_IT,
     ("banking.undoImport", "expectedVersion"): _STATE_SAYS_IT,
-    ("vault.getStarredDocuments", "externalId"): _SOME_OF_THEM,
-    ("vault.listTrash", "externalId"): _SOME_OF_THEM,
+    ("billing.getLedger", "sort"): "it goes by when entries occurred, and by nothing else",
+    ("billing.getPlans", "updatedSince"): "the operator's plans, which are few and none of the organization's own rows",
+    ("vault.listLinks", "updatedSince"): "a document has few",
+    ("vault.getFolderDocuments", "updatedSince"): _SOME_OF_THEM,
+    ("vault.getOrganizationDocuments", "updatedSince"): _SOME_OF_THEM,
+    ("vault.getStarredDocuments", "updatedSince"): _SOME_OF_THEM,
+    ("vault.listTrash", "updatedSince"): _SOME_OF_THEM,
 }
 """What is called otherwise, or lacks what the rule asks for: operation and member, each with its reason."""
 
@@ -118,8 +122,21 @@ def hidden_rows(operation: Operation) -> Iterator[str]:
 
 
 def orders(operation: Operation) -> Iterator[str]:
-    """`sort` and `order`."""
+    """`sort` and `order`, of a list that can be sorted both of them, and `order` the same everywhere."""
+    fields = {field.encode_name: field.type for field in msgspec.structs.fields(operation.request)}
     yield from (name for name in members(operation) if re.fullmatch(r"(sort|order)(By|Order|Direction)", name))
+    if ("sort" in fields) != ("order" in fields):
+        yield "sort" if "order" in fields else "order"
+    if "order" in fields and fields["order"] not in (SortOrder, SortOrder | None):
+        yield "order"
+
+
+def changes(operation: Operation) -> Iterator[str]:
+    """`updatedSince` of every list of what changes."""
+    if not re.search(r"\.list|\.get\w+s$", operation.id) or not issubclass(operation.request, PageRequest):
+        return
+    if "updatedAt" in answered(operation) and not issubclass(operation.request, SyncRequest):
+        yield "updatedSince"
 
 
 def texts(operation: Operation) -> Iterator[str]:
@@ -177,7 +194,7 @@ def paths(operation: Operation) -> Iterator[str]:
 
 
 RULES: Final = (
-    *(ranges, days, targets, hidden_rows, orders, texts, several_values),
+    *(ranges, days, targets, hidden_rows, orders, changes, texts, several_values),
     *(versions, external_ids, verbs, paths),
 )
 

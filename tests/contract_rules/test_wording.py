@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 import pytest
-from msgspec import Meta, field
+from msgspec import Meta, Struct, field
 
 from gatewayd.contract import faults, wording
 from gatewayd.contract.wire import DateText, Part
@@ -78,3 +78,28 @@ def test_a_value_is_cut_and_unseen_characters_are_written_out() -> None:
 )
 def test_what_was_meant_is_what_comes_close(name: str, meant: str | None) -> None:
     assert wording.closest(name, ["clientId", "dueDate", "lines"]) == meant
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("closedDate", None),
+        ("maxAmount", None),
+        ("openDate", "openedDate"),
+        ("min_amount", "minAmount"),
+        ("date", "openedDate"),
+    ],
+)
+def test_no_name_is_taken_for_its_opposite(name: str, meant: str | None) -> None:
+    assert wording.closest(name, ["openedDate", "minAmount"]) == meant
+
+
+class Conditions(Struct):
+    """An object of which any field will do."""
+
+    text: str | None = None
+    reference: str | None = None
+
+
+def test_an_object_of_which_any_field_will_do_is_told_with_them() -> None:
+    assert wording.expectation(Conditions) == "an object with one or more of text, reference"

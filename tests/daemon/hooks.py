@@ -2,7 +2,7 @@
 
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,13 +27,14 @@ class Arrival:
 
 @dataclass
 class Hooks:
-    """What has arrived. Clear `open` to keep the answers back."""
+    """What has arrived. Clear `open` to keep the answers back. `decide` gives the status of each answer."""
 
     url: str = ""
     status: int = 204
     arrivals: list[Arrival] = field(default_factory=list)
     arrived: threading.Condition = field(default_factory=threading.Condition)
     open: threading.Event = field(default_factory=threading.Event)
+    decide: Callable[[Arrival], int] | None = None
 
     def wait_for(self, count: int, seconds: float = SECONDS) -> list[Arrival]:
         """Wait until that many requests are there."""
@@ -59,11 +60,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         hooks = self.server.hooks
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        arrival = Arrival({name.lower(): value for name, value in self.headers.items()}, body)
         with hooks.arrived:
-            hooks.arrivals.append(Arrival({name.lower(): value for name, value in self.headers.items()}, body))
+            hooks.arrivals.append(arrival)
             hooks.arrived.notify_all()
         hooks.open.wait(SECONDS)
-        self.send_response(hooks.status)
+        self.send_response(hooks.status if hooks.decide is None else hooks.decide(arrival))
         self.send_header("Content-Length", "0")
         self.end_headers()
 

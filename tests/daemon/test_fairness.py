@@ -72,7 +72,7 @@ def work(running: Running, office: Office, number: int) -> None:
     document_id, path = upload_path(running, office.firm)
     answered(running.client.put(path, content=b"Oak Street, number %d" % number))
     answered(running.call(office.firm.key, "POST", f"/api/rpc/vault/documents/{document_id}/confirm-upload", {}))
-    answered(running.call(office.firm.key, "POST", "/api/rpc/vault/search", {"query": "oak", "mode": "text"}))
+    answered(running.call(office.firm.key, "POST", "/api/rpc/vault/search", {"q": "oak", "mode": "text"}))
     path = f"/api/rpc/businesses/businessPnl?id={office.business_id}&taxYear=2025-26"
     answered(running.call(office.firm.key, "GET", path))
 

@@ -7,6 +7,7 @@ from gatewayd.errors import (
     FIELD_CODES,
     FieldError,
     Problem,
+    gathered,
     invalid,
     invalid_field,
     invalid_state,
@@ -65,3 +66,37 @@ def test_the_makers_give_what_clients_need() -> None:
     assert not_found("invoice").status == 404
     assert invalid_state("No.", "draft", ("issued",)).extra == {"currentState": "draft", "allowedStates": ["issued"]}
     assert version_conflict(1, 2).extra == {"currentVersion": 2}
+
+
+def step(outcome: Problem | str) -> str:
+    """What a step of a request comes to."""
+    if isinstance(outcome, Problem):
+        raise outcome
+    return outcome
+
+
+def test_what_a_step_finds_wrong_is_gathered() -> None:
+    errors = [FieldError("a", "required", "Needed.")]
+    assert gathered(errors, step, "done") == "done"
+    assert gathered(errors, step, outcome=invalid_field("b", "date_order", "Too early.")) is None
+    assert [error.path for error in errors] == ["a", "b"]
+
+
+def test_another_problem_of_a_step_is_raised_behind_what_is_wrong_already() -> None:
+    with pytest.raises(Problem) as alone:
+        gathered([], step, not_found("invoice"))
+    assert alone.value.code == "not_found"
+    with pytest.raises(Problem) as behind:
+        gathered([FieldError("a", "required", "Needed.")], step, not_found("invoice"))
+    assert (behind.value.code, behind.value.errors[0].path) == ("validation_failed", "a")
+
+
+def test_a_refusal_without_fields_is_not_gathered() -> None:
+    with pytest.raises(Problem, match="It cannot be read"):
+        gathered([], step, Problem("validation_failed", "It cannot be read."))
+
+
+def test_a_field_that_two_steps_find_wrong_is_told_once() -> None:
+    one = FieldError("a", "required", "Needed.")
+    assert invalid(one, one).errors == (one,)
+    assert invalid(one, one).message == "a: Needed."

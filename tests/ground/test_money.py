@@ -48,7 +48,9 @@ def test_amounts(text: str, currency: str, minor: int, written: str) -> None:
 
 @pytest.mark.parametrize(("text", "currency"), [("1.005", "GBP"), ("0.1", "JPY"), ("1.2345", "KWD"), ("1.0001", "EUR")])
 def test_more_digits_than_the_currency_has_are_refused(text: str, currency: str) -> None:
-    with pytest.raises(ValueError, match=f"{currency} has {exponent(currency)} fraction digits"):
+    with pytest.raises(
+        ValueError, match=rf"^{currency} has (at most {exponent(currency)}|no) digits after the point: {text} has more$"
+    ):
         to_minor(text, currency)
 
 
@@ -178,7 +180,7 @@ def test_two_currencies_do_not_meet(do: Callable[[Money, Money], object]) -> Non
 
 @pytest.mark.parametrize(("text", "currency"), [("1.005", "GBP"), ("0.5", "JPY"), ("1e3", "GBP"), ("", "GBP")])
 def test_money_of_what_the_currency_has_not(text: str, currency: str) -> None:
-    with pytest.raises(ValueError, match=r"decimal string|fraction digits"):
+    with pytest.raises(ValueError, match=r"decimal string|digits after the point"):
         Money.of(text, currency)
 
 

@@ -314,7 +314,7 @@ async def test_a_call_that_was_cancelled_is_not_made_again(open_probes: OpenProb
 
 def files_of(api: TestedApi) -> FaultyFiles:
     """The files of the writer, which can be made to fail below SQLite."""
-    return FaultyFiles(api.store._writer._parts.connection)
+    return FaultyFiles(api.store._writer._parts.connection.statements)
 
 
 @pytest.mark.parametrize("faults", [FULL, FAILING], ids=["full", "failing"])

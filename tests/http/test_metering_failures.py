@@ -123,7 +123,7 @@ async def test_what_a_call_under_way_holds_is_not_there_for_others(open_metered:
 
 
 def files_of(box: Metered) -> FaultyFiles:
-    return FaultyFiles(box.api.store._writer._parts.connection)
+    return FaultyFiles(box.api.store._writer._parts.connection.statements)
 
 
 @pytest.mark.parametrize("path", ROWS)

@@ -15,7 +15,7 @@ from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.contract.scopes import described as scopes_described
 from gatewayd.contract.wire import Response
 from gatewayd.errors import ERRORS, FIELD_CODES
-from gatewayd.events import EVENT_KINDS, EventBody
+from gatewayd.events import EVENT_KINDS, EventBody, sequence_of
 from gatewayd.http.openapi import describe
 from gatewayd.http.openapi import described as schemas_of
 from gatewayd.http.security_schemes import ProviderUrls
@@ -32,7 +32,14 @@ URLS = ProviderUrls(f"{ORIGIN}/authorize", f"{ORIGIN}/token", f"{ORIGIN}/discove
 _DELIVERED = {
     kind.name: (
         EventBody[kind.data],  # type of the body
-        EventBody(id="wdlv_01k0000000000000000000000a", event=kind.name, data=kind.sample, sent_at=to_wire(START)),
+        EventBody(
+            id="wdlv_01k0000000000000000000000a",
+            event=kind.name,
+            data=kind.sample,
+            sent_at=to_wire(START),
+            event_id="evt_01k0000000000000000000000a",
+            sequence=sequence_of(START, "evt_01k0000000000000000000000a"),
+        ),
     )
     for kind in EVENT_KINDS.values()
 }

@@ -11,6 +11,7 @@ import pytest
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.importing.engine import open_importing
 from gatewayd.importing.parts import ImportParts
+from gatewayd.leases.holder import Holder
 from tests.contract.rows import OPERATIONS
 from tests.ledger import bank_books
 from tests.support.api import Fields, Reply, TestedApi, Tuning, open_api
@@ -60,7 +61,14 @@ def open_closing(database_image: bytes, tmp_path: Path) -> OpenClosing:
         async with (
             open_api(tmp_path, database_image, OPERATIONS, Tuning(deps=engines)) as api,
             open_importing(
-                ImportParts(store=api.store, directory=tmp_path, read_apart=read_parts, log=TaxLog(), max_bytes=1 << 20)
+                ImportParts(
+                    store=api.store,
+                    holder=Holder(api.store),
+                    directory=tmp_path,
+                    read_apart=read_parts,
+                    log=TaxLog(),
+                    max_bytes=1 << 20,
+                )
             ) as engines.importing,
         ):
             api.token("org_a", "good", ALL_SCOPES)

@@ -15,6 +15,7 @@ from gatewayd.http.vault_thumbnails import thumbnails
 from gatewayd.http.vault_uploads import VaultUploads
 from gatewayd.http1.asgi import App
 from gatewayd.http1.cors import Cors
+from gatewayd.leases.holder import Holder
 from gatewayd.parsing.engine import open_parsing
 from gatewayd.parsing.parts import ParseParts
 from gatewayd.performing.rate_limits import RateLimits
@@ -130,7 +131,7 @@ async def open_door(tmp_path: Path, image: bytes, *, gives_links: bool = True) -
     engines = Engines()
     blobs = Blobs(tmp_path)
     async with open_api(tmp_path, image, served(vault.AREA), Tuning(deps=engines)) as api:
-        parts = ParseParts(store=api.store, blobs=blobs, reader=FakeReader(), log=ImportLog())
+        parts = ParseParts(store=api.store, holder=Holder(api.store), blobs=blobs, reader=FakeReader(), log=ImportLog())
         async with open_parsing(parts) as engines.parsing:
             made_files = engines.parsing.made_files
             engines.vault_files = VaultFiles(api.store, blobs, ORIGIN, made_files, gives_links=gives_links)

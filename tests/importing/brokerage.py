@@ -27,6 +27,7 @@ from gatewayd.following import reactions
 from gatewayd.importing.engine import Importing, open_importing
 from gatewayd.importing.parts import SIZES, ImportParts, Sizes
 from gatewayd.importing.runs import Order
+from gatewayd.leases.holder import Holder
 from gatewayd.ledger.imports.import_runs import RUNS
 from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import Store
@@ -155,6 +156,7 @@ def opener(database_image: bytes, directory: Path) -> Open:
             entity, portfolio = await _person(store)
             parts = ImportParts(
                 store=watch(store),
+                holder=Holder(store),
                 directory=directory,
                 read_apart=read_inline,
                 log=log,

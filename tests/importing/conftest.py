@@ -22,6 +22,7 @@ from gatewayd.following import reactions
 from gatewayd.importing.engine import Importing, open_importing
 from gatewayd.importing.parts import SIZES, ImportParts, ReadApart, Sizes
 from gatewayd.importing.runs import Order
+from gatewayd.leases.holder import Holder
 from gatewayd.ledger.allocating.allocation_rules import RuleConditions, RuleOutcome
 from gatewayd.ledger.imports.import_runs import RUNS
 from gatewayd.ledger.imports.import_shapes import ImportRunRow
@@ -33,6 +34,7 @@ from tests.support.statement_files import read_parts, received
 from tests.support.store import START, make_caller
 
 _COUNT_STAGED = "SELECT count(position) FROM import_rows WHERE org_id = :org_id AND import_id = :import_id"
+_LEASES = "SELECT subject FROM leases WHERE org_id = :org_id"
 _ALLOCATE = """
 UPDATE bank_transactions SET allocated = amount
 WHERE org_id = :org_id AND id IN (SELECT max(id) FROM bank_transactions WHERE account_id = :account_id)
@@ -86,6 +88,10 @@ class Bank:
         """How many rows are staged."""
         return int(await self.store.read_later(lambda tx: tx.value(_COUNT_STAGED, import_id=import_id), ORG))
 
+    async def leases(self) -> list[str]:
+        """What somebody works on alone."""
+        return [str(row[0]) for row in await self.store.read(lambda tx: tx.rows(_LEASES), ORG)]
+
     async def entity(self) -> str:
         """A legal entity."""
         request = CreateLegalEntity(name="Elm Farm", type="sole_trader")
@@ -114,6 +120,12 @@ class Bank:
         return [one["amount"] for one in await self.listed(account_id)]
 
 
+def step_of(work: Any) -> Any:
+    """The function behind a write of the engine, which is fenced."""
+    _lease, fenced = (*getattr(work, "args", ()), None, None)[:2]
+    return getattr(fenced, "func", None)
+
+
 class OpenBank(Protocol):
     """`async with open_bank() as bank`; again in the same test: the same directory, as after a restart."""
 
@@ -140,6 +152,7 @@ def open_bank(database_image: bytes, tmp_path: Path) -> OpenBank:
                 await store.write(lambda tx: tx.run(_ADD_ORG, id=ORG))
             parts = ImportParts(
                 store=watch(store),
+                holder=Holder(store),
                 directory=tmp_path,
                 read_apart=read_apart,
                 log=log,

@@ -24,7 +24,7 @@ async def test_an_account_in_euros_is_asked(open_bank: OpenBank) -> None:
     async with open_bank(read_here) as bank:
         asked = await bank.bring(await bank.account(currency="EUR"), BARE)
         assert asked.proposal is not None
-        assert {doubt.field for doubt in asked.proposal.doubts} == {"date_format", "columns"}
+        assert {doubt.field for doubt in asked.proposal.doubts} == {"dateFormat", "columns"}
 
 
 async def test_a_card_is_read_as_cards_write(open_bank: OpenBank) -> None:

@@ -15,6 +15,7 @@ from gatewayd.clock import DAY
 from gatewayd.importing.engine import open_importing
 from gatewayd.importing.parts import ImportParts
 from gatewayd.importing.prices import PriceImporting
+from gatewayd.leases.holder import Holder
 from gatewayd.store import WriteTx
 from tests.importing.conftest import ImportLog
 from tests.support.api import Reply, TestedApi, Tuning, open_api
@@ -45,7 +46,12 @@ def opened(tmp_path: Path, database_image: bytes) -> Open:
         async with open_api(tmp_path, database_image, ROWS, Tuning(deps=engines)) as api:
             engines.prices = PriceImporting(api.store, read_inline, 1 << 20)
             parts = ImportParts(
-                store=api.store, directory=tmp_path, read_apart=read_inline, log=ImportLog(), max_bytes=1 << 20
+                store=api.store,
+                holder=Holder(api.store),
+                directory=tmp_path,
+                read_apart=read_inline,
+                log=ImportLog(),
+                max_bytes=1 << 20,
             )
             async with open_importing(parts) as engines.importing:
                 yield api

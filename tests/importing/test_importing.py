@@ -19,7 +19,7 @@ from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.imports.import_shapes import ListImportRows
 from gatewayd.statements.shapes import Hints, Ignored, Mapping, Part, Proposal, Refused, Unreadable
 from gatewayd.store import Store
-from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
+from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank, step_of
 from tests.support.statement_files import closed, file_of, line, opened, read_parts, statement
 from tests.support.store import make_caller
 from tests.support.wire import shown
@@ -67,7 +67,8 @@ async def test_nothing_is_left_of_the_file(open_bank: OpenBank) -> None:
     async with open_bank() as bank:
         account = await bank.account()
         await bank.bring(account, statement(MARCH))
-        assert [path.name for path in (bank.directory / "imports").iterdir()] == [f"{account}.lock"]
+        assert list((bank.directory / "imports").iterdir()) == []
+        assert await bank.leases() == []
 
 
 async def test_the_same_file_again_changes_nothing(open_bank: OpenBank) -> None:
@@ -511,7 +512,7 @@ async def test_a_period_that_is_closed_while_rows_come_in_keeps_them_out(open_ba
             self._store = store
 
         async def write(self, work: Any, org_id: str | None = None) -> Any:
-            if entities and getattr(work, "func", None) in (moves.apply_whole, moves.begin_hidden):
+            if entities and step_of(work) in (moves.apply_whole, moves.begin_hidden):
                 entity = entities.pop()
                 await self._store.write(lambda tx: period_locks.close(tx, entity, "2026-03-01", "2026-03-03"), ORG)
             return await self._store.write(work, org_id)

@@ -11,7 +11,7 @@ from gatewayd.importing.parts import Sizes
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.imports.import_shapes import ImportRunRow
 from gatewayd.store import Store
-from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
+from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank, step_of
 from tests.support.statement_files import line, statement
 from tests.support.watched_store import WatchedStore
 
@@ -93,7 +93,7 @@ class ClosingStore(EndingStore):
         self._inner, self._entities = store, [entity]
 
     async def write(self, work: Any, org_id: str | None = None) -> Any:
-        if self._entities and getattr(work, "func", None) is moves.begin_hidden:
+        if self._entities and step_of(work) is moves.begin_hidden:
             entity = self._entities.pop()
             await self._inner.write(lambda tx: period_locks.close(tx, entity, "2026-03-01", "2026-03-03"), ORG)
         return await super().write(work, org_id)

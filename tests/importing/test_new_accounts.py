@@ -50,10 +50,6 @@ async def counts(bank: Bank) -> tuple[int, ...]:
     return (await bank.store.read_later(lambda tx: tx.rows(COUNTS), ORG))[0]
 
 
-def locks(bank: Bank) -> list[str]:
-    return [path.name for path in (bank.directory / "imports").iterdir()]
-
-
 async def test_the_account_is_made_with_the_import(open_bank: OpenBank) -> None:
     async with open_bank(patience=math.inf) as bank:
         run = await bring(bank, MARCH)
@@ -67,7 +63,7 @@ async def test_a_file_that_cannot_be_read_leaves_nothing(open_bank: OpenBank) ->
             with pytest.raises(Problem, match="cannot be read") as refused:
                 await bring(bank, content)
             assert "importId" not in refused.value.extra
-            assert (await counts(bank), locks(bank)) == ((0, 0, 0, 0), [])
+            assert (await counts(bank), await bank.leases()) == ((0, 0, 0, 0), [])
 
 
 async def test_an_import_of_an_account_that_was_there_leaves_its_run(open_bank: OpenBank) -> None:
@@ -108,7 +104,7 @@ async def test_a_preview_that_nobody_applies_goes_with_its_account(open_bank: Op
         assert (run.status, await counts(bank)) == ("previewed", (1, 1, 8, 1))
         bank.clock.advance(PREVIEW_DAYS * DAY + 1)
         await bank.importing.keep_house()
-        assert (await counts(bank), locks(bank)) == ((0, 0, 0, 0), [])
+        assert (await counts(bank), await bank.leases()) == ((0, 0, 0, 0), [])
 
 
 async def test_a_preview_that_is_applied_keeps_its_account(open_bank: OpenBank) -> None:

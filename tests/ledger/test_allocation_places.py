@@ -37,7 +37,7 @@ class Lets(NamedTuple):
 
     def enter(self, category: Any = "periodAmount", date: str = "2026-11-02", **names: Any) -> Allocation:
         part = Part(category=category, direction="in", amount=100_00, description="Entry", **names)
-        (row,) = self.books.write(lambda tx: allocations.enter(tx, [part], Entry(date, None)))
+        (row,) = self.books.write(lambda tx: allocations.enter(tx, [part], Entry(date, "GBP")))
         return row
 
     def refused(self, category: Any = "periodAmount", **names: Any) -> list[tuple[str, str]]:

@@ -238,7 +238,7 @@ def test_a_line_has_so_many_allocations_at_most(books: BankBooks, trade: tuple[s
 
 def test_money_without_a_bank_line_is_entered_by_hand(books: BankBooks, trade: tuple[str, str]) -> None:
     part = Part("carVanTravelExpenses", business_id=trade[0], direction="out", amount=450, description="10 miles")
-    (row,) = books.write(lambda tx: allocations.enter(tx, [part], Entry(None, None)))
+    (row,) = books.write(lambda tx: allocations.enter(tx, [part], Entry(None, "GBP")))
     assert (row.source_type, row.source_id, row.date, row.currency) == ("manual", None, "2026-11-20", "GBP")
     assert row.legal_entity_id is not None
 
@@ -255,8 +255,8 @@ def test_there_was_no_vat_before_1973() -> None:
 
 def test_an_entry_may_be_as_old_as_1900(books: BankBooks, trade: tuple[str, str]) -> None:
     part = Part("adminCosts", business_id=trade[0], direction="out", amount=100, description="Stamps")
-    (row,) = books.write(lambda tx: allocations.enter(tx, [part], Entry("1900-01-01", None)))
+    (row,) = books.write(lambda tx: allocations.enter(tx, [part], Entry("1900-01-01", "GBP")))
     assert row.date == "1900-01-01"
     with pytest.raises(Problem) as caught:
-        books.write(lambda tx: allocations.enter(tx, [part], Entry("1899-12-31", None)))
+        books.write(lambda tx: allocations.enter(tx, [part], Entry("1899-12-31", "GBP")))
     assert [(error.path, error.code) for error in caught.value.errors] == [("date", "out_of_range")]

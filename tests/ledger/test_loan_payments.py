@@ -147,7 +147,7 @@ def test_what_was_split_stays_when_the_rate_changes(books: LetBooks) -> None:
 def test_several_payments_at_once_share_the_interest(books: LetBooks) -> None:
     mortgage = loan(books)
     part = Part(**WISH, mortgage_id=mortgage, amount=350_00, direction="out", description="In cash")
-    rows = books.write(lambda tx: allocations.enter(tx, [part, part], Entry("2025-05-06", None)))
+    rows = books.write(lambda tx: allocations.enter(tx, [part, part], Entry("2025-05-06", "GBP")))
     assert amounts(rows) == [
         ("residentialFinancialCost", "350.00"),
         ("residentialFinancialCost", "150.00"),
@@ -156,11 +156,31 @@ def test_several_payments_at_once_share_the_interest(books: LetBooks) -> None:
     ]
 
 
+@pytest.mark.parametrize("told", [480_00, 510_00, 990_00, 1_010_00])
+@pytest.mark.parametrize("day", ["2025-05-06", "2025-05-20", "2025-05-26", "2025-07-20"])
+def test_what_the_lender_told_beside_a_payment_counts_as_if_it_was_entered_before(
+    books: LetBooks, told: int, day: str
+) -> None:
+    first, second = (loan(books, type="interest_only", monthly_payment=None) for _ in range(2))
+    books.enter(books.lets, "residentialFinancialCost", told, day, mortgage_id=first)
+    entered = paid(books, first, day, 500_00)
+    interest = Part(
+        "residentialFinancialCost", mortgage_id=second, amount=told, direction="out", description="Statement"
+    )
+    payment = Part(**WISH, mortgage_id=second, amount=500_00, direction="out", description="In cash")
+    at_once = books.write(lambda tx: allocations.enter(tx, [interest, payment], Entry(day, "GBP")))
+    assert amounts(at_once[1:]) == amounts(entered)
+
+
+def test_a_rounding_of_the_lenders_is_capital_and_not_told(books: LetBooks) -> None:
+    assert amounts(paid(books, loan(books), "2025-05-06", 645_00)) == split("500.00", "145.00")
+
+
 def test_payments_of_two_loans_at_once_bear_the_interest_of_each(books: LetBooks) -> None:
     parts = [
         Part(**WISH, mortgage_id=loan(books), amount=MONTHLY, direction="out", description="In cash") for _ in range(2)
     ]
-    rows = books.write(lambda tx: allocations.enter(tx, parts, Entry("2025-05-06", None)))
+    rows = books.write(lambda tx: allocations.enter(tx, parts, Entry("2025-05-06", "GBP")))
     assert amounts(rows) == [*split("500.00", "144.30"), *split("500.00", "144.30")]
 
 
@@ -355,7 +375,7 @@ def test_what_cannot_be_split_is_refused(
         **fields,
     }
     with pytest.raises(Problem) as caught:
-        books.write(lambda tx: allocations.enter(tx, [Part(**WISH, **part)], Entry("2025-05-06", None)))
+        books.write(lambda tx: allocations.enter(tx, [Part(**WISH, **part)], Entry("2025-05-06", "GBP")))
     assert fields_of(caught.value) == errors
 
 

@@ -20,6 +20,7 @@ from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.parses import rows, texts
 from gatewayd.clock import SettableClock
 from gatewayd.following import reactions
+from gatewayd.leases.holder import Holder
 from gatewayd.parsing.engine import ParseCounts, Parsing, open_parsing
 from gatewayd.parsing.parts import ParseParts
 from gatewayd.store import Store, WriteTx
@@ -101,15 +102,22 @@ def _add(tx: WriteTx, *, name: str, content: bytes, org: str) -> str:
 
 
 class OpenArchive(Protocol):
-    """`async with open_archive() as archive`; again in the same test: the same directory, as after a restart."""
+    """`async with open_archive() as archive`; again in the same test: the same directory, as after a restart.
 
-    def __call__(self, reader: FakeReader = ..., watch: Watch = ...) -> AbstractAsyncContextManager[Archive]: ...
+    Under another name it is a daemon of another host, which does not know that those before it are dead.
+    """
+
+    def __call__(
+        self, reader: FakeReader = ..., watch: Watch = ..., name: str = ...
+    ) -> AbstractAsyncContextManager[Archive]: ...
 
 
 @pytest.fixture
 def open_archive(database_image: bytes, tmp_path: Path) -> OpenArchive:
     @asynccontextmanager
-    async def opened(reader: FakeReader | None = None, watch: Watch = lambda store: store) -> AsyncIterator[Archive]:
+    async def opened(
+        reader: FakeReader | None = None, watch: Watch = lambda store: store, name: str = "daemon"
+    ) -> AsyncIterator[Archive]:
         fresh = not (tmp_path / DATABASE_NAME).exists()
         if fresh:
             (tmp_path / DATABASE_NAME).write_bytes(database_image)
@@ -119,7 +127,9 @@ def open_archive(database_image: bytes, tmp_path: Path) -> OpenArchive:
             if fresh:
                 for org in (ORG, OTHER):
                     await store.write(partial(_add_org, org=org))
-            parts = ParseParts(store=watch(store), blobs=blobs, reader=reader, log=log)
+            holder = Holder(store, name)
+            await holder.drop_former()
+            parts = ParseParts(store=watch(store), holder=holder, blobs=blobs, reader=reader, log=log)
             async with open_parsing(parts) as engine:
                 yield Archive(store, blobs, engine, clock, reader, log)
         assert log.logged == []

@@ -100,7 +100,7 @@ class Shelf:
         return bool(index_queue.length(tx)) or lack
 
     async def search(self, query: str, org: str = ORG, **values: Any) -> SearchedDocuments:
-        request = msgspec.convert({"query": query, **values}, SearchDocuments)
+        request = msgspec.convert({"q": query, **values}, SearchDocuments)
         given_fields.note("vault.searchDocuments", request)
         return await self.engine.search(org, request)
 

@@ -49,7 +49,7 @@ async def test_a_question_is_charged_as_it_was_answered(
             await shelf.store.write(purses.put_on_plan, ORG)
             await shelf.store.write(lambda tx: purses.grant(tx, 100), ORG)
             shelf.embedder.is_down = is_down
-            request = SearchDocuments(query="boiler", mode=mode)
+            request = SearchDocuments(q="boiler", mode=mode)
             found = await Performer(shelf.store, Deps(shelf.engine)).perform(SEARCH, CALLER, request)
             assert msgspec.to_builtins(found)["modeUsed"] == used
             assert await shelf.store.read(purses.charged, ORG) == charges

@@ -5,9 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import apsw
+
 from gatewayd.clock import Clock, SettableClock, SystemClock
 from gatewayd.store import ReadTx, Store, WriteTx, connections
 from gatewayd.store.database import open_store
+from gatewayd.store.engine import WriteConnection
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.settings import StoreSettings
 from gatewayd.store.writer import WriterParts
@@ -29,11 +32,16 @@ async def opened(
         yield store
 
 
-def writer_parts(path: Path) -> WriterParts:
-    """What a writer alone needs, over a new database with the same table."""
+def open_notes(path: Path) -> apsw.Connection:
+    """A connection that writes, of a new database with the same table."""
     connection = connections.open_writer(path, 1)
     connection.execute(_CREATE)
-    return WriterParts(connection, SettableClock(START), Sealer(bytes(32)), lambda prefix: prefix)
+    return connection
+
+
+def writer_parts(connection: WriteConnection, clock: Clock | None = None) -> WriterParts:
+    """What a writer alone needs."""
+    return WriterParts(connection, clock or SettableClock(START), Sealer(bytes(32)), lambda prefix: prefix)
 
 
 async def add(store: Store, name: str, text: str = "") -> str:

@@ -12,10 +12,11 @@ import apsw
 import pytest
 
 from gatewayd.store import StoreFailure, WriteTx, connections
+from gatewayd.store.sqlite.write_connection import SqliteWrites
 from gatewayd.store.waiting_jobs import Job
 from gatewayd.store.writer import Writer
 from tests.store.faulty_files import FAILING, FULL, Call, FaultyFiles
-from tests.store.opening import insert, writer_parts
+from tests.store.opening import insert, open_notes, writer_parts
 
 _LONG = "x" * 10_000  # more than a page
 _SMALL_PAGE = 512
@@ -29,11 +30,10 @@ class Disk:
         folder.mkdir()
         self._folder = folder
         (folder / "a.db").write_bytes(start)
-        parts = writer_parts(folder / "a.db")
-        self.connection = parts.connection
+        self.connection = open_notes(folder / "a.db")
         self.connection.pragma("wal_autocheckpoint", 1)
         self.files = FaultyFiles(self.connection)
-        self._writer = Writer(parts, lambda batch: None, 10)
+        self._writer = Writer(writer_parts(SqliteWrites(self.connection)), lambda batch: None, 10)
         self._acknowledged: set[str] = set()
         self._offered: set[str] = set()
 
@@ -87,7 +87,7 @@ def _made(folder: Path, page_bytes: int) -> bytes:
     empty = apsw.Connection(str(folder / "a.db"))
     empty.execute(f"PRAGMA page_size = {page_bytes}; VACUUM")
     empty.close()
-    writer_parts(folder / "a.db").connection.close()
+    open_notes(folder / "a.db").close()
     return (folder / "a.db").read_bytes()
 
 

@@ -12,6 +12,7 @@ from gatewayd.store import WriteTx
 from gatewayd.store.reactions import Change, Reactions
 from gatewayd.store.rows import removals
 from gatewayd.store.rows.tables import RemovableTable
+from gatewayd.store.sqlite.write_connection import SqliteWrites
 from gatewayd.store.waiting_jobs import Job
 from gatewayd.store.writer import Writer, WriterParts
 from tests.support.store import MemoryStore
@@ -50,7 +51,8 @@ class Harbour:
         self.followed: list[str] = []
         self.listening = True
         store.connection.execute(SCHEMA)
-        parts = WriterParts(store.connection, store.clock, store.sealer, store.ids.new, reactions=self._reactions)
+        writes = SqliteWrites(store.connection)
+        parts = WriterParts(writes, store.clock, store.sealer, store.ids.new, reactions=self._reactions)
         self._writer = Writer(parts, lambda batch: None, 1)
         self.org_id = store.org()
 

@@ -9,9 +9,10 @@ import pytest
 
 from gatewayd.store import StoreFailure, WriteTx, connections
 from gatewayd.store.faults import Exchanged, Faults
+from gatewayd.store.sqlite.write_connection import SqliteWrites
 from gatewayd.store.waiting_jobs import Job
-from gatewayd.store.writer import Writer, WriterParts
-from tests.store.opening import insert, writer_parts
+from gatewayd.store.writer import Writer
+from tests.store.opening import insert, open_notes, writer_parts
 
 _PAGES = "CREATE TABLE pages (note TEXT NOT NULL REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED) STRICT"
 
@@ -20,16 +21,13 @@ class Batches:
     """A writer whose batches are written when a test says so, and another connection that looks at what is there."""
 
     def __init__(self, path: Path) -> None:
-        made = writer_parts(path)
         self.announced = 0
         self.faults = Faults()
         self.gone: StoreFailure | None = None  # what is found before a transaction
-        self.connection = made.connection
+        self.connection = open_notes(path)
         self.connection.execute(_PAGES)
-        parts = WriterParts(
-            made.connection, made.clock, made.sealer, made.new_id, self._committed, self._require_file, self.faults
-        )
-        self.writer = Writer(parts, lambda batch: None, 10)
+        writes = SqliteWrites(self.connection, self._committed, self._require_file, self.faults)
+        self.writer = Writer(writer_parts(writes), lambda batch: None, 10)
         self._other = connections.open_writer(path, 0)
 
     def write(self, *works: Callable[[WriteTx], object], is_background: bool = False) -> list[Job]:
@@ -234,9 +232,9 @@ def faulty(path: Path, *, after_commit: bool) -> tuple[Writer, list[Job], list[B
     def fail() -> None:
         raise MemoryError("no room")
 
-    made, delivered, told = writer_parts(path), [], []
-    parts = replace(made, committed=fail) if after_commit else replace(made, require_file=fail)
-    writer = Writer(replace(parts, failed=told.append), delivered.extend, 10)
+    connection, delivered, told = open_notes(path), [], []
+    writes = SqliteWrites(connection, fail) if after_commit else SqliteWrites(connection, require_file=fail)
+    writer = Writer(replace(writer_parts(writes), failed=told.append), delivered.extend, 10)
     return writer, delivered, told
 
 

@@ -203,6 +203,20 @@ def test_saving_leaves_the_version(harbour: Harbour) -> None:
     assert (saved.version, saved.updated_at, harbour.get(boat.id)) == (1, START + SECOND, saved)
 
 
+def test_a_touch_moves_when_it_changed_and_nothing_else(harbour: Harbour) -> None:
+    boat, other, stranger = (
+        harbour.add(CreateBoat(name="Ada")),
+        harbour.add(CreateBoat(name="Bee")),
+        harbour.store.org(),
+    )
+    harbour.store.clock.advance(SECOND)
+    harbour.store.write(lambda tx: BOATS.touch(tx, boat.id), stranger)
+    assert harbour.get(boat.id) == boat
+    harbour.store.write(lambda tx: BOATS.touch(tx, boat.id), harbour.org_id)
+    assert harbour.get(boat.id) == replace(boat, updated_at=START + SECOND)
+    assert harbour.get(other.id) == other
+
+
 def test_what_is_not_there_is_not_found(harbour: Harbour) -> None:
     boat, stranger = harbour.add(CreateBoat(name="Ada")), Harbour(harbour.store)
     for place, boat_id in ((harbour, "boat_none"), (stranger, boat.id)):
@@ -331,7 +345,7 @@ def test_every_statement_of_a_table_can_be_looked_at() -> None:
         updated_at: Instant
         version: int
 
-    always = {"select", "find", "insert", "update", "organization_any_org"}
+    always = {"select", "find", "insert", "update", "touch", "organization_any_org"}
     ropes = Table("ropes", Rope, kind="rope", prefix="rope")
     assert dict(ropes.statements()).keys() == always
     named = dict(BOATS.statements())

@@ -8,6 +8,7 @@ import trio
 
 from gatewayd.clock import DAY, HOUR, SECOND, Instant, SettableClock
 from gatewayd.store import Store, StoreFailure, WriteTx, connections
+from gatewayd.store.sqlite.write_connection import SqliteWrites
 from gatewayd.store.update_clock import RESERVED
 from gatewayd.store.waiting_jobs import Job
 from gatewayd.store.writer import Writer, WriterParts
@@ -138,7 +139,7 @@ def test_what_a_lost_commit_would_have_written_down_is_written_with_the_next(tmp
     connection, clock = connections.open_writer(tmp_path / "a.db", 1), SettableClock(START)
     connection.execute("CREATE TABLE notes (id TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT")
     memory = MemoryStore(migrated_image())
-    writer = Writer(WriterParts(connection, clock, memory.sealer, memory.ids.new), lambda batch: None, 1)
+    writer = Writer(WriterParts(SqliteWrites(connection), clock, memory.sealer, memory.ids.new), lambda batch: None, 1)
     files = FaultyFiles(connection)
 
     def write(name: str) -> Job:
@@ -162,7 +163,11 @@ def test_a_lock_that_another_process_holds_keeps_no_writer_from_its_end(tmp_path
     (tmp_path / "a.db").write_bytes(migrated_image())
     connection, other = (connections.open_writer(tmp_path / "a.db", 0) for _ in range(2))
     memory = MemoryStore(migrated_image())
-    writer = Writer(WriterParts(connection, SettableClock(START), memory.sealer, memory.ids.new), lambda batch: None, 1)
+    writer = Writer(
+        WriterParts(SqliteWrites(connection), SettableClock(START), memory.sealer, memory.ids.new),
+        lambda batch: None,
+        1,
+    )
     job = Job(lambda tx: tx.updated_at, None, lambda done: None)
     writer.write([job])
     assert job.result == START

@@ -15,9 +15,10 @@ from gatewayd.clock import Instant
 from gatewayd.store import Store, StoreFailure, WriteTx, connections
 from gatewayd.store.database import MAX_WAITING_WRITES
 from gatewayd.store.settings import DATABASE_NAME
+from gatewayd.store.sqlite.write_connection import SqliteWrites
 from gatewayd.store.waiting_jobs import MAX_BATCH, Job
-from gatewayd.store.writer import Writer, WriterParts
-from tests.store.opening import add, child, insert, names, opened, writer_parts
+from gatewayd.store.writer import Writer
+from tests.store.opening import add, child, insert, names, open_notes, opened, writer_parts
 
 _BIG = "x" * 200_000
 
@@ -309,16 +310,16 @@ def _inserting(name: str) -> Callable[[WriteTx], str]:
 
 
 def test_a_writer_that_was_never_started_closes_and_writes_what_waits(tmp_path: Path) -> None:
-    parts = writer_parts(tmp_path / "a.db")
+    connection = open_notes(tmp_path / "a.db")
     decided: list[Job] = []
-    writer = Writer(parts, decided.extend, 10)
+    writer = Writer(writer_parts(SqliteWrites(connection)), decided.extend, 10)
     assert not writer.alive
     job = Job(lambda tx: insert(tx, "a"), None, lambda done: None)
     writer.submit(job)
     writer.close()
     assert decided == [job]
     with pytest.raises(apsw.ConnectionClosedError):
-        parts.connection.execute("SELECT 1")
+        connection.execute("SELECT 1")
     assert (job.decided, job.result, job.error) == (True, "a", None)
     with pytest.raises(StoreFailure, match="closed"):
         writer.submit(job)
@@ -337,7 +338,7 @@ def test_a_writer_that_dies_answers_everyone(tmp_path: Path) -> None:
         answered.extend(batch)
         finished.set()
 
-    writer = Writer(writer_parts(tmp_path / "a.db"), deliver, 10)
+    writer = Writer(writer_parts(SqliteWrites(open_notes(tmp_path / "a.db"))), deliver, 10)
     writer.start()
     first, second = (Job(_inserting(name), None, lambda done: None) for name in "ab")
     writer.submit(first)
@@ -360,9 +361,9 @@ def test_a_fault_inside_the_writer_leaves_nobody_waiting(tmp_path: Path) -> None
         def now(self) -> Instant:
             raise OSError("no time")
 
-    parts = writer_parts(tmp_path / "a.db")
+    parts = writer_parts(SqliteWrites(open_notes(tmp_path / "a.db")), BrokenClock())
     answered: list[Job] = []
-    writer = Writer(WriterParts(parts.connection, BrokenClock(), parts.sealer, parts.new_id), answered.extend, 10)
+    writer = Writer(parts, answered.extend, 10)
     job = Job(lambda tx: insert(tx, "a"), None, lambda done: None)
     writer.submit(job)
     writer.start()

@@ -23,7 +23,6 @@ RELIED_ON = {
     "_Line.waiting": "organizations take turns at that limit, which two processes would each keep in their own order",
     "BearerTokens._unstored": "tokens that came for a spent one and could not be stored: another process has them not",
     "Receiving._writers": "one request at a time appends to an upload: two processes would mix their bytes",
-    "BearerTokens._refreshing": "the authority's refresh token works once: who spends it second loses the connection",
 }
 """By class and attribute."""
 
@@ -38,7 +37,10 @@ DISPENSABLE = {
     "SystemResolver._lookups": "a name that is looked up twice has the same addresses",
     "Hosts._told": "names that the log was told of already",
     "SystemResolver._failures": "a name that is asked for again too soon",
-    "RefreshLocks._held": "what this process refreshes; the kernel's lock keeps others from it",
+    "BearerTokens._refreshing": "what this process refreshes; the lease in its row keeps others from it",
+    "RefreshLeases._held": "the same",
+    "Holder._held": "what this process holds; the rows keep others from it",
+    "Holder._unreleased": "what it could not let go, which ends by itself",
     "Dispatcher._claims": "what this process sends; the lease in the row keeps others from it",
     "SecretCache._opened": "a secret that is decrypted again",
     "ConnectionPool._idle": "a connection that is opened again",
@@ -72,6 +74,7 @@ DISPENSABLE = {
     "Router.ready": "made at the start",
     "Routes._fixed": "made from the rows at the start",
     "Routes._templates": "made from the rows at the start",
+    "Routes._lists": "the same",
     "_Node.literal": "made from the rows at the start",
     "_Node.routes": "made from the rows at the start",
     "Operation.example": "written in the row",

@@ -16,6 +16,7 @@ NURSERIES = {
     "gatewayd/http1/http2.py": "a connection's streams",
     "gatewayd/http1/server.py": "a task for each connection",
     "gatewayd/importing/engine.py": "a task for each import",
+    "gatewayd/leases/holder.py": "what renews leases",
     "gatewayd/parsing/engine.py": "a task for each document, and for each file that is made of one",
     "gatewayd/search/embedding_child.py": "the start of the child, which outlives who asked first",
     "gatewayd/search/engine.py": "the index and the vectors",

@@ -69,7 +69,7 @@ ROOMS = {
 """Tables whose rows two rooms write, and what each of them writes. The SQL of each is the lower one's, or in `WRITERS`
 of `test_sql.py`."""
 
-WRITING_METHODS = frozenset({"insert", "update", "save", "reset", "forget"})
+WRITING_METHODS = frozenset({"insert", "update", "save", "touch", "reset", "forget"})
 
 
 def handler_calls(source: Source) -> Iterator[str]:

@@ -14,6 +14,7 @@ from gatewayd.following import reactions
 from gatewayd.ids import IdSource
 from gatewayd.store import ReadTx, WriteTx, connections, schema
 from gatewayd.store.sealer import KEY_BYTES, Sealer
+from gatewayd.store.sqlite.write_connection import SqliteWrites
 from gatewayd.store.transactions import Bindings
 from gatewayd.store.waiting_jobs import Job
 from gatewayd.store.writer import Writer, WriterParts
@@ -49,7 +50,8 @@ class MemoryStore:
         self.connection = connections.open_writer(connections.MEMORY, 0)
         self.connection.deserialize("main", image)
         self.announced: set[str] = set()
-        parts = WriterParts(self.connection, self.clock, self.sealer, self.ids.new, reactions=reactions)
+        writes = SqliteWrites(self.connection)
+        parts = WriterParts(writes, self.clock, self.sealer, self.ids.new, reactions=reactions)
         self._writer = Writer(parts, lambda batch: None, 1)
 
     def now(self) -> Instant:

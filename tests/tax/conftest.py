@@ -13,6 +13,7 @@ import pytest
 from gatewayd import tax
 from gatewayd.areas import businesses, legal_entities, periods
 from gatewayd.contract.operation import Operation
+from gatewayd.leases.holder import open_holder
 from gatewayd.tax import engine
 from gatewayd.tax.sessions import call_log
 from gatewayd.tax.sessions.call_log import TaxCall
@@ -90,7 +91,8 @@ def open_tax(tmp_path: Path, database_image: bytes) -> OpenTax:
         tuning = Tuning(deps=engines)
         async with (
             open_api(directory, database_image, operations, tuning) as api,
-            engine.open_tax(api.store, TaxSettings(**settings), api.clock, log, "gatewayd/test", **pace) as engines.tax,
+            open_holder(api.store) as holder,
+            engine.open_tax(holder, TaxSettings(**settings), api.clock, log, "gatewayd/test", **pace) as engines.tax,
         ):
             api.token("org_a", "tax", ["tax:read"])
             await api.org("org_b", "other", ["tax:read", "entities:read", "entities:write"])

@@ -26,6 +26,7 @@ from gatewayd.identity.signing import signing_keys
 from gatewayd.identity.signing.signing_keys import SigningKeys
 from gatewayd.identity.tokens.access_tokens import AccessTokenParameters, AccessTokenVerifier, mint
 from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
+from gatewayd.leases.holder import Holder
 from gatewayd.store import WriteTx
 from gatewayd.tax import AREA, approvals, engine
 from gatewayd.tax.approvals import Subject
@@ -117,7 +118,9 @@ async def open_house(directory: Path, image: bytes) -> AsyncIterator[House]:
     tuning = Tuning(deps=engines, authenticate=authenticator.authenticate)
     async with (
         open_api(directory, image, served(AREA, businesses.AREA), tuning) as api,
-        engine.open_tax(api.store, TaxSettings(mode="sandbox"), api.clock, TaxLog(), "gatewayd/test") as engines.tax,
+        engine.open_tax(
+            Holder(api.store), TaxSettings(mode="sandbox"), api.clock, TaxLog(), "gatewayd/test"
+        ) as engines.tax,
     ):
         await api.store.write(lambda tx: signing_keys.add(tx, [signing_key("ES256")]))
         api.store.read_now(keys.load, None)

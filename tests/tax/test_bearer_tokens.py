@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 from urllib.parse import parse_qs
 
 import msgspec
@@ -14,18 +13,21 @@ from trio.testing import MockClock
 
 from gatewayd.areas.legal_entities import operations
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
+from gatewayd.clock import SECOND
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
-from gatewayd.store import ReadTx, StoreFailure, WriteTx
+from gatewayd.leases import rows
+from gatewayd.leases.holder import RENEW_SECONDS, Holder
+from gatewayd.leases.rows import LEASE_SECONDS
+from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
 from gatewayd.tax.connections import connections
 from gatewayd.tax.connections.bearer_tokens import (
     EXCHANGE_SECONDS,
-    FOLDER_NAME,
     STORE_AGAIN_SECONDS_MAX,
     WAIT_SECONDS,
     BearerTokens,
-    RefreshLocks,
+    RefreshLeases,
 )
 from gatewayd.tax.connections.connections import Connection, Tokens
 from gatewayd.tax.connections.token_endpoint import TokenEndpoint
@@ -46,11 +48,11 @@ class Records:
     def now(self) -> int:
         return self.memory.now()
 
-    async def read(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
+    async def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
         await trio.lowlevel.checkpoint()
         return self.memory.read(work, org_id)
 
-    async def write(self, work: Callable[[WriteTx], T], org_id: str | None) -> T:
+    async def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
         await trio.lowlevel.checkpoint()
         if self.full:
             raise StoreFailure("the disk is full")
@@ -65,8 +67,13 @@ class Endpoint:
     spent: list[str] = field(default_factory=list)
     fails: bool = False
     spending: Callable[[], None] = lambda: None
+    held: trio.Event | None = None
+    """What the next request waits for before it is heard."""
 
     async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
+        held, self.held = self.held, None
+        if held is not None:
+            await held.wait()
         if self.fails:
             await trio.sleep(self.seconds)
             raise LookupError("a fault of ours")
@@ -92,12 +99,17 @@ class House:
     bearers: BearerTokens
     log: TaxLog
     records: Records
-    directory: Path
 
     def process(self, nursery: trio.Nursery) -> BearerTokens:
         """The tokens as one process has them."""
+        holder = Holder(cast(Store, self.records))
+        nursery.start_soon(holder.run)
         endpoint = TokenEndpoint(self.endpoint, "app", lambda: "secret", self.log)
-        return BearerTokens(self.records, endpoint, RefreshLocks(self.directory), self.log, nursery)
+        return BearerTokens(self.records, endpoint, RefreshLeases(holder), self.log, nursery)
+
+    def leases(self) -> int:
+        """How many there are."""
+        return int(self.store.read(lambda tx: tx.value("SELECT count(*) FROM leases")))
 
     def kept(self) -> Connection:
         found = self.store.read(connections.find, self.org_id)
@@ -106,15 +118,15 @@ class House:
 
 
 @pytest.fixture
-def house(store: MemoryStore, nursery: trio.Nursery, tmp_path: Path) -> House:
+def house(store: MemoryStore, nursery: trio.Nursery) -> House:
     org_id = store.org()
     store.write(lambda tx: connections.save(tx, Tokens("access-1", "refresh-1", "", None), "operator"), org_id)
     endpoint = Endpoint(SLOW)
     log = TaxLog()
     records = Records(store)
     token_endpoint = TokenEndpoint(endpoint, "app", lambda: "secret", log)
-    bearers = BearerTokens(records, token_endpoint, RefreshLocks(tmp_path), log, nursery)
-    return House(store, org_id, endpoint, bearers, log, records, tmp_path)
+    bearers = BearerTokens(records, token_endpoint, RefreshLeases(Holder(cast(Store, records))), log, nursery)
+    return House(store, org_id, endpoint, bearers, log, records)
 
 
 async def test_a_deadline_during_a_refresh_loses_nothing(house: House, autojump_clock: MockClock) -> None:
@@ -346,11 +358,100 @@ async def test_a_refresh_that_fails_keeps_nobody_from_another(
     assert found.access == "access-2"
 
 
-async def test_a_connection_that_cannot_be_locked_is_not_spent(house: House, autojump_clock: MockClock) -> None:
-    (house.directory / FOLDER_NAME).write_text("no folder")
-    with pytest.raises(StoreFailure, match="the connection cannot be locked"):
-        await house.bearers.refresh(house.org_id, house.kept())
+# -- a process that sleeps past its lease, or loses it otherwise
+
+
+async def test_a_lease_is_renewed_for_as_long_as_an_exchange_takes(
+    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    daemon, command = house.process(nursery), house.process(nursery)
+    house.endpoint.seconds = 60
+    nursery.start_soon(ask_too_long, daemon, house)
+    for _ in range(4):
+        await trio.sleep(RENEW_SECONDS + 1)
+        house.store.clock.advance(round((RENEW_SECONDS + 1) * SECOND))
+    with pytest.raises(Problem) as caught:
+        await command.refresh(house.org_id, house.kept())
+    assert (caught.value.code, house.endpoint.spent) == ("tax_upstream_timeout", ["refresh-1"])
+    await trio.sleep(60)
+    assert (house.kept().refresh, house.leases()) == ("refresh-2", 0)
+
+
+async def ask_too_long(bearers: BearerTokens, house: House) -> None:
+    with pytest.raises(Problem, match="in time"):
+        await bearers.refresh(house.org_id, house.kept())
+
+
+async def begun(house: House, nursery: trio.Nursery, found: list[Connection | None]) -> BearerTokens:
+    """A process that sleeps in the midst of a refresh, past its lease; answers another one."""
+
+    async def refresh() -> None:
+        found.append(await house.bearers.refresh(house.org_id, house.kept()))
+
+    nursery.start_soon(refresh)
+    await trio.testing.wait_all_tasks_blocked()
+    assert house.leases() == 1
+    house.store.clock.advance(round(LEASE_SECONDS * SECOND))
+    return house.process(nursery)
+
+
+async def test_what_a_sleeper_was_granted_is_kept_where_the_token_was_refused_to_another(
+    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    found: list[Connection | None] = []
+    other = await begun(house, nursery, found)
+    assert await other.refresh(house.org_id, house.kept()) is None
+    await trio.sleep(SLOW + 1)
+    assert (house.kept().refresh, found) == ("refresh-2", [house.kept()])
+    assert house.leases() == 0
+
+
+async def test_a_sleeper_that_spends_what_was_spent_is_given_what_came_for_it(
+    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    found: list[Connection | None] = []
+    held = house.endpoint.held = trio.Event()
+    other = await begun(house, nursery, found)
     assert house.endpoint.spent == []
+    renewed = await other.refresh(house.org_id, house.kept())
+    held.set()
+    await trio.sleep(SLOW + 1)
+    assert renewed is not None
+    assert (renewed.access, house.endpoint.spent, found) == ("access-2", ["refresh-1"], [renewed])
+    assert house.kept() == renewed
+
+
+async def test_a_sleeper_stores_nothing_over_newer_tokens(
+    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    """An authority that takes the same token twice, for who lost the first answer."""
+    found: list[Connection | None] = []
+    other = await begun(house, nursery, found)
+    house.endpoint.seconds, house.endpoint.spent = 0, ["forgotten", "forgotten"]
+    renewed = await other.refresh(house.org_id, house.kept())
+    assert renewed is not None
+    assert renewed.access == "access-4"
+    await trio.sleep(SLOW + 1)
+    assert (house.kept(), found) == (renewed, [renewed])
+    assert house.leases() == 0
+
+
+async def test_who_loses_the_lease_before_the_token_is_spent_spends_nothing(
+    house: House, autojump_clock: MockClock
+) -> None:
+    write = house.records.write
+
+    async def taken_between(work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
+        if house.leases():
+            house.store.clock.advance(round(LEASE_SECONDS * SECOND))
+            house.store.write(lambda tx: rows.take(tx, "tax_refresh:", "other:1", LEASE_SECONDS), house.org_id)
+        return await write(work, org_id)
+
+    house.records.write = taken_between  # type: ignore[method-assign]
+    with pytest.raises(Problem) as caught:
+        await house.bearers.refresh(house.org_id, house.kept())
+    assert (caught.value.code, house.endpoint.spent) == ("tax_upstream_timeout", [])
+    assert (house.leases(), house.kept().access) == (1, "access-1")
 
 
 async def test_who_has_gone_before_the_refresh_begins_spends_nothing(house: House, autojump_clock: MockClock) -> None:
@@ -360,16 +461,16 @@ async def test_who_has_gone_before_the_refresh_begins_spends_nothing(house: Hous
     assert house.endpoint.spent == []
 
 
-async def test_the_end_of_the_engine_waits_for_a_refresh(
-    store: MemoryStore, tmp_path: Path, autojump_clock: MockClock
-) -> None:
+async def test_the_end_of_the_engine_waits_for_a_refresh(store: MemoryStore, autojump_clock: MockClock) -> None:
     org_id = store.org()
     store.write(lambda tx: connections.save(tx, Tokens("access-1", "refresh-1", "", None), "operator"), org_id)
     with trio.move_on_after(1):
         async with trio.open_nursery() as nursery:
             endpoint, log = Endpoint(SLOW), TaxLog()
             token_endpoint = TokenEndpoint(endpoint, "app", lambda: "secret", log)
-            bearers = BearerTokens(Records(store), token_endpoint, RefreshLocks(tmp_path), log, nursery)
+            records = Records(store)
+            leases = RefreshLeases(Holder(cast(Store, records)))
+            bearers = BearerTokens(records, token_endpoint, leases, log, nursery)
             found = store.read(connections.find, org_id)
             assert found is not None
             await bearers.refresh(org_id, found)

@@ -10,7 +10,8 @@ _SELECT_WAITING = """
 SELECT id FROM deliveries WHERE org_id = :org_id AND due_at IS NOT NULL ORDER BY id LIMIT :count
 """
 _FINISH = """
-UPDATE deliveries SET status = :status, due_at = NULL, completed_at = :now WHERE org_id = :org_id AND id = :id
+UPDATE deliveries SET status = :status, due_at = NULL, in_flight = 0, completed_at = :now
+WHERE org_id = :org_id AND id = :id
 """
 
 

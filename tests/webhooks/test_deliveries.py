@@ -340,11 +340,14 @@ def test_a_claim_carries_what_the_attempt_needs_and_hides_the_secret(store: Memo
     assert (begun.subscription_id, begun.url, begun.event, begun.attempt) == (made.id, URL, "lead.created", 1)
     assert begun.secrets == (made.secret,)
     assert made.secret not in repr(begun)
+    event_id = store.read(lambda tx: tx.value("SELECT id FROM events WHERE org_id = :org_id"), org_id)
     assert msgspec.json.decode(begun.body) == {
         "id": begun.delivery_id,
         "event": "lead.created",
         "data": {"lead_id": "lead_0", "source": "website", "status": "new"},
         "sentAt": "2026-11-20T09:30:00.000Z",
+        "eventId": event_id,
+        "sequence": f"{START}-{event_id}",
     }
 
 

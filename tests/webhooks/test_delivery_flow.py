@@ -127,6 +127,7 @@ async def test_an_event_reaches_a_receiver_that_verifies_it_with_its_own_package
     assert headers["x-service-event"] == "lead.created"
     assert headers["x-service-delivery"] == headers["webhook-id"] == delivery["id"]
     decoded = msgspec.json.decode(body)
+    assert decoded.pop("eventId") == decoded.pop("sequence").partition("-")[2]
     assert decoded == {"id": delivery["id"], "event": "lead.created", "data": LEAD, "sentAt": delivery["createdAt"]}
     assert (delivery["status"], delivery["attempts"], delivery["responseCode"]) == ("succeeded", 1, 200)
     assert log.lines == []

@@ -18,6 +18,7 @@ from gatewayd.store import Store
 from gatewayd.webhooks.feeds import event_log
 from gatewayd.webhooks.feeds.event_log import FOLLOWED, FOLLOWERS_MAX, LOOKED_AT, EventLog
 from tests.support.api import TestedApi, Tuning, open_api
+from tests.support.store import START
 
 RETENTION = 90 * DAY
 LEAD = {"source": "website", "status": "new"}
@@ -85,6 +86,7 @@ async def test_the_order_is_that_of_the_commits_also_where_the_clock_was_set_bac
     assert second < first  # ids follow the clock
     page = await listed(api, cursor=begun["resumeCursor"])
     assert [event["id"] for event in page["data"]] == [first, second]
+    assert sorted(page["data"], key=lambda event: str(event["sequence"])) == page["data"]
 
 
 async def test_since_begins_with_what_is_there(api: TestedApi) -> None:
@@ -192,6 +194,7 @@ async def test_an_event_is_got_by_its_id(api: TestedApi) -> None:
         "event": "lead.created",
         "data": {**LEAD, "lead_id": "lead_1"},
         "createdAt": "2026-11-20T09:30:00.000Z",
+        "sequence": f"{START}-{event_id}",
     }
 
 
@@ -202,5 +205,10 @@ async def test_the_kinds_are_listed_with_what_they_mean_and_their_patterns(api: 
     paid = kinds["invoice.paid"]
     assert paid["patterns"] == ["*", "invoice.*", "accounting.*"]
     assert paid["sent"]
-    assert set(paid["dataSchema"]["required"]) == set(paid["sample"])
+    assert paid["dataSchema"]["required"] == list(paid["sample"])
+    assert paid["dataSchema"]["properties"]["client_id"]["description"] == "To whom it is made out."
+    for kind in kinds.values():
+        members = kind["dataSchema"]["properties"]
+        assert members.keys() == kind["sample"].keys()
+        assert all(member["description"] for member in members.values()), kind["event"]
     assert not kinds["form.submitted"]["sent"]

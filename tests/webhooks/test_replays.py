@@ -155,7 +155,7 @@ def test_resend_delivery_invalid_state_while_the_subscription_is_disabled(store:
     with pytest.raises(Problem) as refused:
         resend(store, org_id, ended)
     assert refused.value.code == "invalid_state"
-    assert refused.value.message == "The subscription is disabled (caller): enable it first."
+    assert refused.value.message == "The subscription is disabled (caller): enable it first, with `webhooks.update`."
 
 
 def test_resend_delivery_not_found_once_the_subscription_is_deleted(store: MemoryStore) -> None:
@@ -382,6 +382,17 @@ def test_nothing_is_recovered_while_it_is_disabled(store: MemoryStore) -> None:
     with pytest.raises(Problem) as refused:
         recover(store, org_id, since_start(made))
     assert (refused.value.code, refused.value.extra["currentState"]) == ("invalid_state", "disabled")
+
+
+def test_a_pattern_recovers_what_the_subscription_has_by_another(store: MemoryStore) -> None:
+    org_id = store.org()
+    made = subscribe(store, org_id, URL, "crm.*", "invoice.paid")
+    emit(store, org_id)
+    finish(store, org_id, "exhausted")
+    assert recover(store, org_id, since_start(made, events=["lead.*"])).recovered == 1
+    with pytest.raises(Problem) as refused:
+        recover(store, org_id, since_start(made, events=["lead.*", "invoice.*"]))
+    assert [(one.path, one.code) for one in refused.value.errors] == [("events[1]", "unknown_event")]
 
 
 def test_a_kind_the_subscription_does_not_have_is_refused(store: MemoryStore) -> None:

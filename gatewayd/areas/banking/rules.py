@@ -296,34 +296,37 @@ def _mistakes(tx: ReadTx, conditions: RuleConditions, outcome: RuleOutcome) -> l
 
 def _condition_mistakes(conditions: RuleConditions) -> Iterator[FieldError]:
     if conditions == RuleConditions():
-        yield FieldError("conditions", "required", "A rule without conditions would fit everything.")
+        message = "A rule without conditions would fit everything: give one, such as `text`."
+        yield FieldError("conditions", "required", message)
     least, most = conditions.min_amount, conditions.max_amount
     for path, amount in (("minAmount", least), ("maxAmount", most)):
         if amount is not None and Decimal(amount) < 0:
-            yield FieldError(f"conditions.{path}", "out_of_range", "Amounts are compared without their sign.")
+            message = "Amounts are compared without their sign: expected 0 or more."
+            yield FieldError(f"conditions.{path}", "out_of_range", message)
     if least is not None and most is not None and Decimal(most) < Decimal(least):
-        yield FieldError("conditions.maxAmount", "out_of_range", "It is below `minAmount`.")
+        yield FieldError("conditions.maxAmount", "out_of_range", "It is less than `minAmount`: expected that or more.")
 
 
 def _purpose_mistakes(outcome: RuleOutcome) -> Iterator[FieldError]:
     if outcome.category != NOT_PNL:
         if outcome.purpose is not None:
-            yield FieldError("outcome.purpose", "conflict", "It is for what is `not_pnl`.")
+            yield FieldError("outcome.purpose", "conflict", "It is for the category not_pnl: leave this out.")
     elif outcome.purpose is None:
-        yield FieldError("outcome.purpose", "required", "It is neither income nor an expense: what is it?")
+        message = "This field is required: it is neither income nor an expense, so what is it?"
+        yield FieldError("outcome.purpose", "required", message)
     elif outcome.purpose == "invoice_payment":
         yield FieldError("outcome.purpose", "conflict", "Payments are recorded with their invoice.")
     elif outcome.purpose == "rent_written_off":
         yield FieldError("outcome.purpose", "conflict", "No money moves where rent is written off.")
     elif loan_payments.is_payment(outcome.category, outcome.purpose) and outcome.mortgage_id is None:
-        yield FieldError("outcome.mortgageId", "required", "Of which mortgage is it a payment?")
+        yield FieldError("outcome.mortgageId", "required", "This field is required: of which mortgage is it a payment?")
     if outcome.vat_code is not None and outcome.purpose not in (None, "other"):
-        yield FieldError("outcome.vatCode", "conflict", "Only what was bought or sold has one.")
+        yield FieldError("outcome.vatCode", "conflict", "Only what was bought or sold has one: leave this out.")
 
 
 def _percent_mistakes(outcome: RuleOutcome) -> Iterator[FieldError]:
     if outcome.vat_code is not None and outcome.vat_percent is not None:
-        yield FieldError("outcome.vatPercent", "conflict", "`vatCode` says it already.")
+        yield FieldError("outcome.vatPercent", "conflict", "`vatCode` says it already: leave this out.")
     for path, percent in (("vatPercent", outcome.vat_percent), ("disallowablePercent", outcome.disallowable_percent)):
         if percent is not None and not 0 <= Decimal(percent) <= 100:
             yield FieldError(f"outcome.{path}", "out_of_range", "Expected a percentage from 0 to 100.")

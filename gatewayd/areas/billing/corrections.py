@@ -122,7 +122,8 @@ def import_entries(tx: WriteTx, caller: Caller, request: ImportEntries, *, price
 def _mistakes(tx: WriteTx, place: int, entry: ImportEntry, priced: PricedWork) -> list[FieldError]:
     errors = []
     if from_moment(entry.occurred_at) > tx.now:
-        errors.append(FieldError(f"entries[{place}].occurredAt", "out_of_range", "It is still to come."))
+        message = "It is still to come: expected a moment that is past."
+        errors.append(FieldError(f"entries[{place}].occurredAt", "out_of_range", message))
     is_negative = entry.amount.startswith("-")
     if entry.type != "adjustment" and is_negative != (entry.type == "usage"):
         sign = "below" if entry.type == "usage" else "above"

@@ -31,7 +31,8 @@ def refund(tx: WriteTx, entry_id: str, amount: int | None, description: str | No
     """
     used = entries.get(tx, entry_id)
     if used.type != "usage":
-        raise invalid_state("Only usage can be refunded.", used.type, ("usage",))
+        message = f"Only usage can be refunded, and this is a {used.type}: `billing.adjustCredits` puts that right."
+        raise invalid_state(message, used.type, ("usage",))
     left = -used.amount - entries.refunded(tx, entry_id)
     wanted = left if amount is None else amount
     if not 0 < wanted <= left:

@@ -80,14 +80,14 @@ def _end_of(tx: ReadTx, request: GrantCredits) -> Instant | None:
     if request.expires_date is None:
         path, end = "expiresAt", None if request.expires_at is None else from_moment(request.expires_at)
     elif request.expires_at is not None:
-        raise invalid_field("expiresDate", "conflict", "Either the day, or the instant.")
+        raise invalid_field("expiresDate", "conflict", "Give expiresDate or expiresAt, not both.")
     elif request.expires_date == datetime.date.max:
         raise invalid_field("expiresDate", "out_of_range", "No day follows it.")
     else:
         behind = request.expires_date + datetime.timedelta(days=1)
         path, end = "expiresDate", midnight(behind, organizations.time_zone_of(tx))
     if end is not None and end <= tx.now:
-        raise invalid_field(path, "out_of_range", "It is past.")
+        raise invalid_field(path, "out_of_range", "It is past: expected a later one.")
     return end
 
 

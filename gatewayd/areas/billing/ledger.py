@@ -11,8 +11,8 @@ from msgspec import Meta
 from gatewayd.clock import Instant, date_in, from_moment, midnight
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, cursor_key, fill, next_cursor
-from gatewayd.contract.wire import Date, Request, Since, encode, project
+from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, SortOrder, cursor_key, fill, next_cursor
+from gatewayd.contract.wire import Date, ExternalId, Request, Since, encode, project
 from gatewayd.errors import invalid_field
 from gatewayd.identity.people import organizations
 from gatewayd.ledger.calendar.report_ranges import check_date
@@ -44,6 +44,7 @@ TimeZone = Annotated[
     ),
 ]
 _SELECT = f"SELECT {ENTRIES.sql} FROM credit_entries WHERE org_id = :org_id"
+_SELECT_EXTERNAL = f"{_SELECT} AND external_id = :external_id"
 _BEFORE = """
  AND occurred_at >= :last AND (occurred_at, sequence) < (:at, :sequence)
 ORDER BY occurred_at DESC, sequence DESC LIMIT :count
@@ -78,7 +79,8 @@ class GetLedger(PageRequest, frozen=True, kw_only=True):
     type: Annotated[list[EntryType], Meta(min_length=1)] | None = None
     """The types to list, any of them."""
     operation: OperationName | None = None
-    order: Literal["asc", "desc"] = "desc"
+    external_id: ExternalId | None = None
+    order: SortOrder = "desc"
     """By when entries occurred, then by `sequence`."""
 
 
@@ -102,13 +104,14 @@ class Place(NamedTuple):
 
 
 class EntryFilter(NamedTuple):
-    """Which entries: from `first` on and before `behind`; `types` None: of all types."""
+    """Which entries: from `first` on and before `behind`; `types` None: of all types, `external_id` None: of any."""
 
     first: Instant
     behind: Instant
     types: tuple[EntryType, ...] | None
     operation: str | None
     ascending: bool
+    external_id: str | None = None
 
 
 def get_balance(tx: ReadTx, caller: Caller, request: GetBalance) -> CreditBalance:
@@ -174,6 +177,7 @@ def _filter_of(tx: ReadTx, request: GetLedger) -> EntryFilter:
         types=None if request.type is None else tuple(request.type),
         operation=request.operation,
         ascending=request.order == "asc",
+        external_id=request.external_id,
     )
 
 
@@ -181,6 +185,8 @@ def page(tx: ReadTx, wanted: EntryFilter, place: Place | None, count: int) -> It
     """The first entries behind a place, in order; None: from the first on."""
     if place is None:
         place = Place(wanted.first, 0) if wanted.ascending else Place(wanted.behind, 0)
+    if wanted.external_id is not None:
+        return itertools.islice(_of_external_id(tx, wanted, place), count)
     kinds: Sequence[EntryType | None] = [None] if wanted.types is None else sorted(set(wanted.types))
     by_kind = [_of_type(tx, wanted, kind, (place, count)) for kind in kinds]
     merged = heapq.merge(*by_kind, key=_entry_key, reverse=not wanted.ascending)
@@ -201,6 +207,17 @@ def _of_type(tx: ReadTx, wanted: EntryFilter, kind: EntryType | None, part: tupl
         named["operation"] = wanted.operation
     rows = tx.each(sql + (_AFTER if wanted.ascending else _BEFORE), **named)
     return (ENTRIES.load(values) for values in rows)
+
+
+def _of_external_id(tx: ReadTx, wanted: EntryFilter, place: Place) -> Iterator[EntryRow]:
+    """The entries behind a place that have an identifier of the caller's, which are those of one import's line."""
+    rows = [ENTRIES.load(values) for values in tx.rows(_SELECT_EXTERNAL, external_id=wanted.external_id)]
+    for row in sorted(rows, key=_entry_key, reverse=not wanted.ascending):
+        is_behind = _entry_key(row) > place if wanted.ascending else _entry_key(row) < place
+        is_of_days = wanted.first <= row.occurred_at < wanted.behind
+        of_type = wanted.types is None or row.type in wanted.types
+        if is_behind and is_of_days and of_type and wanted.operation in (None, row.operation):
+            yield row
 
 
 def _entry_key(row: EntryRow) -> tuple[int, int]:

@@ -89,7 +89,7 @@ def create_plan(tx: WriteTx, caller: Caller, request: CreatePlan) -> Plan:
     """Create a plan, which organizations then can have. An administrator of the instance does."""
     require_administrator(tx, caller)
     if request.code == NO_PLAN:
-        raise invalid_field("code", "conflict", "It says that an organization has no plan.")
+        raise invalid_field("code", "conflict", "It says that an organization has no plan: expected another code.")
     row = PlanRow(
         id=tx.new_id("plan"),
         code=request.code,
@@ -137,11 +137,13 @@ def set_plan(tx: WriteTx, caller: Caller, request: SetPlan) -> Listing[Plan]:
     require_administrator(tx, caller)
     plan = plans.with_code(tx, request.code)
     if plan is None and request.code != NO_PLAN:
-        raise invalid_field("code", "unknown_reference", "There is no such plan.")
+        message = "There is no such plan: `billing.getPlans` lists those there are."
+        raise invalid_field("code", "unknown_reference", message)
     current = _current(tx)
     if (None if plan is None else plan.id) != current:
         if plan is not None and plan.status == "retired":
-            raise invalid_state("The plan is retired: choose one that is active.", "retired", ("active",))
+            message = "The plan is retired: choose one that is active, of those that `billing.getPlans` lists."
+            raise invalid_state(message, "retired", ("active",))
         booking.change_plan(tx, plan)
         record(tx, caller, "plan.set", "none" if plan is None else plan.id)
     return get_plans(tx, caller, GetPlans())

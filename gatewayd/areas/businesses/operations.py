@@ -1,6 +1,6 @@
 """The business resource, a source of income (Spec §4, domain model A2 and B2): its operations."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -24,14 +24,14 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import Rendered
-from gatewayd.errors import FieldError, archived_already, invalid, invalid_field, invalid_state, not_found
+from gatewayd.errors import FieldError, archived_already, either, invalid, invalid_field, invalid_state, not_found
 from gatewayd.ledger import references
 from gatewayd.ledger.allocating import bank_lines
 from gatewayd.ledger.dates.date_ranges import DateRange
 from gatewayd.ledger.dates.tax_calendar import bounds, tax_year_of
 from gatewayd.ledger.lists import Source, archive_filter, sync_page
 from gatewayd.ledger.obligations import obligations
-from gatewayd.ledger.references import Reference, unknown_reference
+from gatewayd.ledger.references import Reference
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.store import ReadTx, Row, WriteTx
@@ -80,7 +80,7 @@ def create_business(tx: WriteTx, caller: Caller, request: CreateBusiness) -> Bus
     owner = owners.find(tx, request.legal_entity_id)
     errors = [
         *rules.choice_mistakes(request.quarterly_period_type, request.quarterly_period_tax_year, tx.today),
-        *_owner_mistakes(owner),
+        *owners.mistakes(owner),
         *_type_mistakes(owner, request.type),
         *_bank_account_mistakes(tx, request.bank_account_ids or []),
     ]
@@ -130,7 +130,10 @@ def archive_business(tx: WriteTx, caller: Caller, request: ArchiveBusiness) -> B
     open_id = obligations.open_of_business(tx, before.id)
     if open_id is not None and not request.force:
         current = rules.shown_status(before, tx.today)
-        message = f"It has an open obligation: {open_id}. Settle or dismiss that first, or send force: true."
+        message = (
+            f"It has an open obligation, {open_id}: meet that first with `obligations.fulfil`, put it away with"
+            " `obligations.dismiss`, or send force: true."
+        )
         raise invalid_state(message, current, ())
     after = replace(before, archived_at=tx.now, archive_reason=request.reason)
     return rows.shown(rows.change(tx, before, after), tx.today)
@@ -148,7 +151,7 @@ def set_status(tx: WriteTx, caller: Caller, request: SetStatus) -> Business:
     current = rules.shown_status(before, tx.today)
     allowed = _reachable(before, tx.today)
     if request.status not in allowed:
-        raise invalid_state(_refusal(before, current, request.status), current, allowed)
+        raise invalid_state(_refusal(before, current, request.status, allowed), current, allowed)
     if request.status == "dormant":
         _refuse_unallocated(tx, before, current)
     cessation_date = _cessation_date(tx, before, request)
@@ -166,15 +169,6 @@ def _business_item(row: Row, today: str) -> bytes:
     _, _, wire, stored, commencement_date, archived_at = row
     status = "archived" if archived_at is not None else rules.unarchived(stored, commencement_date, today)
     return rows.served(wire, status)
-
-
-def _owner_mistakes(owner: Owner | None) -> Iterator[FieldError]:
-    if owner is None:
-        yield unknown_reference("legalEntityId", "legal_entity")
-    elif owner.archived:
-        yield FieldError(
-            "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
-        )
 
 
 def _type_mistakes(owner: Owner | None, wanted: BusinessType) -> Iterator[FieldError]:
@@ -207,7 +201,10 @@ def _refuse_late_choice(tx: ReadTx, before: BusinessRow, after: BusinessRow) -> 
     first = min(years) if same else after.quarterly_period_tax_year
     made = obligations.update_made(tx, before.id, bounds(first)[0], bounds(tax_year_of(tx.today))[1])
     if made is not None:
-        message = f"An update of {first} or later was made, so that the type of quarters stays as it is: {made}."
+        message = (
+            f"An update of {first} or later was made, {made}: `quarterlyPeriodType` stays as it is for that year, and"
+            " can be chosen anew once the next one has begun."
+        )
         raise invalid_state(message, before.quarterly_period_type, ())
 
 
@@ -217,14 +214,14 @@ def _reachable(row: BusinessRow, today: str) -> tuple[LiveStatus, ...]:
     return (current,) if row.archived_at is not None else rules.reachable(current, row.cessation_date, today)
 
 
-def _refusal(row: BusinessRow, current: Status, wanted: LiveStatus) -> str:
+def _refusal(row: BusinessRow, current: Status, wanted: LiveStatus, allowed: Sequence[LiveStatus]) -> str:
     if current == wanted:
-        return f"The business is {current} already."
+        return f"The business is {current} already{f': it can become {either(allowed)}' if allowed else ''}."
     if current == "pending":
-        return f"The business is pending: it becomes active on {row.commencement_date}."
+        return f"The business is pending: it becomes active by itself on {row.commencement_date}."
     if (current, wanted) == ("ceased", "active"):
-        return f"The business ceased on {row.cessation_date}: the tax year of that day is over."
-    return f"A business that is {current} cannot become {wanted}."
+        return f"The business ceased on {row.cessation_date}, and the tax year of that day is over: create another."
+    return f"A business that is {current} cannot become {wanted}{f': only {either(allowed)}' if allowed else ''}."
 
 
 def _refuse_unallocated(tx: ReadTx, row: BusinessRow, current: Status) -> None:
@@ -233,7 +230,10 @@ def _refuse_unallocated(tx: ReadTx, row: BusinessRow, current: Status) -> None:
         return
     left = bank_lines.unallocated_income(tx, row.legal_entity_id, row.id, DateRange(*bounds(tax_year_of(tx.today))))
     if left.lines:
-        message = f"{left.lines} bank lines of its income are not allocated yet: {left.first_id}."
+        message = (
+            f"{left.lines} bank transactions of its income are not allocated yet: say with `banking.allocate` what they"
+            f" are for, beginning with {left.first_id}."
+        )
         raise invalid_state(message, current, ())
 
 
@@ -242,16 +242,19 @@ def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str 
     last_day = None if request.effective_date is None else request.effective_date.isoformat()
     if request.status != "ceased":
         if last_day is not None:
-            raise invalid_field("effectiveDate", "conflict", "It is for a business that ceases.")
+            raise invalid_field("effectiveDate", "conflict", "It is for a business that ceases: leave this out.")
         return None if before.status == "ceased" else before.cessation_date
     if before.status == "ceased":  # out of the archive, as it was
         if last_day not in (None, before.cessation_date):
-            raise invalid_field("effectiveDate", "conflict", f"The business ceased on {before.cessation_date}.")
+            message = f"The business ceased on {before.cessation_date}: leave this out."
+            raise invalid_field("effectiveDate", "conflict", message)
         return before.cessation_date
     if last_day is None:
-        raise invalid_field("effectiveDate", "required", "The business ceases: when?")
+        message = "This field is required: on which day does the business cease?"
+        raise invalid_field("effectiveDate", "required", message)
     if rules.ends_before_it_begins(before.commencement_date, last_day):
-        raise invalid_field("effectiveDate", "date_order", f"The business began on {before.commencement_date}.")
+        message = f"The business began on {before.commencement_date}: expected that day or a later one."
+        raise invalid_field("effectiveDate", "date_order", message)
     last = _entry_after(tx, before, last_day)
     if last is not None:
         raise invalid_state(last, rules.shown_status(before, tx.today), ())
@@ -265,7 +268,9 @@ def _cessation_date(tx: ReadTx, before: BusinessRow, request: SetStatus) -> str 
 def _entry_after(tx: ReadTx, row: BusinessRow, cessation_date: str) -> str | None:
     """What is wrong with a cessation before the last entry (domain model B2); None: there is none after it."""
     last = rows.last_entry_date(tx, row.id, row.accounting_basis)
-    return f"The business has an entry of {last}." if last is not None and last > cessation_date else None
+    if last is None or last <= cessation_date:
+        return None
+    return f"The business has an entry of {last}: expected that day or a later one."
 
 
 OPERATIONS = (

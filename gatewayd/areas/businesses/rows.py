@@ -119,7 +119,10 @@ def change(tx: WriteTx, before: BusinessRow, after: BusinessRow) -> BusinessRow:
     """Store what a business has become, one version on. Raises `Problem`: `already_exists`, `invalid_state`."""
     fixed = after.accounting_basis, after.currency  # Chosen: the currency too, as an entity's base currency is
     if fixed != (before.accounting_basis, before.currency) and is_basis_fixed(tx, before):
-        raise invalid_state("A period is closed: accounting basis and currency stay as they are.", "closed", ())
+        message = (
+            "A period is closed: `accountingBasis` and `currency` stay as they are until `periods.reopen` opens it."
+        )
+        raise invalid_state(message, "closed", ("open",))
     BUSINESSES.refuse_taken(tx, after.external_id, after.id)
     _refuse_same_tax_id(tx, after)
     if _is_live(after) and (after.type != before.type or not _is_live(before)):
@@ -161,7 +164,7 @@ def _refuse_same_tax_id(tx: ReadTx, row: BusinessRow) -> None:
     sought = {"legal_entity_id": row.legal_entity_id, "tax_business_id": row.tax_business_id}
     existing_id = tx.value(_SELECT_TAX_ID, id=row.id, **sought)
     if existing_id is not None:
-        message = f"A business with this taxBusinessId exists: {existing_id}."
+        message = f"A business with this taxBusinessId exists: {existing_id}. Use that one."
         raise Problem("already_exists", message, extra={"existingId": existing_id, "field": "taxBusinessId"})
 
 
@@ -171,7 +174,7 @@ def _refuse_unlike_owner(tx: ReadTx, before: BusinessRow, after: BusinessRow) ->
     assert owner is not None  # a foreign key
     _refuse_second_property(tx, after, owner)
     if owner.is_incorporated and after.type == "self_employment":
-        message = "Its legal entity has become a company, which is nobody's self-employment."
+        message = "Its legal entity has become a company, which is nobody's self-employment: create a company_trade."
         raise invalid_state(message, "archived" if before.archived_at is not None else before.status, ())
 
 
@@ -181,7 +184,7 @@ def _refuse_second_property(tx: ReadTx, row: BusinessRow, owner: Owner) -> None:
         return
     existing_id = tx.value(_SELECT_UK_PROPERTY, id=row.id, legal_entity_id=row.legal_entity_id)
     if existing_id is not None:
-        message = f"A person has one UK property business: {existing_id}."
+        message = f"A person has one UK property business, for all lets here: use {existing_id}."
         raise Problem("already_exists", message, extra={"existingId": existing_id, "field": "type"})
 
 

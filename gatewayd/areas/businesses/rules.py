@@ -62,9 +62,9 @@ def choice_mistakes(kind: str | None, year: str | None, today: str) -> Iterator[
     if kind is None:
         yield FieldError(path, "conflict", "Which type was chosen in it? Give quarterlyPeriodType.")
     if not is_tax_year(year):
-        yield FieldError(path, "invalid_format", "A tax year is written 2026-27.")
+        yield FieldError(path, "invalid_format", "Expected a tax year, such as 2026-27.")
     elif year > tax_year_of(today):  # Chosen: what is to come is chosen when it comes
-        yield FieldError(path, "out_of_range", "The tax year is still to come.")
+        yield FieldError(path, "out_of_range", "The tax year is still to come: expected one that has begun.")
 
 
 def new_choice_mistakes(before: BusinessRow, after: BusinessRow, today: str) -> Iterator[FieldError]:
@@ -90,10 +90,12 @@ def date_mistakes(before: BusinessRow, after: BusinessRow, today: str) -> Iterat
     if ceasing:
         yield from _cessation_mistakes(after, today)
     if beginning and after.status != "active" and (after.commencement_date or "") > today:
-        yield FieldError("commencementDate", "out_of_range", f"A business that is {after.status} has begun.")
+        message = f"A business that is {after.status} has begun: expected a day that has come."
+        yield FieldError("commencementDate", "out_of_range", message)
     if (ceasing or beginning) and ends_before_it_begins(after.commencement_date, after.cessation_date):
         path = "cessationDate" if ceasing else "commencementDate"
-        yield FieldError(path, "date_order", "The business would cease before it begins.")
+        message = "The business would cease before it begins: expected a later day than `commencementDate`."
+        yield FieldError(path, "date_order", message)
 
 
 def ends_before_it_begins(commencement_date: str | None, cessation_date: str | None) -> bool:
@@ -106,6 +108,6 @@ def _cessation_mistakes(after: BusinessRow, today: str) -> Iterator[FieldError]:
     if after.status != "ceased":
         yield FieldError("cessationDate", "conflict", "The business has not ceased: setStatus says that it does.")
     elif after.cessation_date is None:
-        yield FieldError("cessationDate", "required", "The business has ceased: when?")
+        yield FieldError("cessationDate", "required", "The business has ceased, and on a day: which one?")
     elif after.cessation_date > today:
         yield FieldError("cessationDate", "out_of_range", "The day is still to come: expected today or an earlier one.")

@@ -11,6 +11,7 @@ from msgspec import Meta
 from gatewayd import events
 from gatewayd.areas.crm.leads import LEADS
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.faults import made_of
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage, SyncRequest
 from gatewayd.contract.wire import (
@@ -25,7 +26,7 @@ from gatewayd.contract.wire import (
     Timestamp,
     Version,
 )
-from gatewayd.errors import invalid_field
+from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.lists import table_page
 from gatewayd.store import ReadTx, Table, WriteTx
 
@@ -105,11 +106,15 @@ OPPORTUNITIES = Table("opportunities", Opportunity, kind="opportunity", prefix="
 
 def create_opportunity(tx: WriteTx, caller: Caller, request: CreateOpportunity) -> Opportunity:
     """Create an opportunity. Its first stage is no move and fires nothing."""
+    errors: list[FieldError] = []
     if request.lead_id is not None and LEADS.find(tx, request.lead_id) is None:
-        raise invalid_field("leadId", "unknown_reference", "There is no such lead.")
-    opportunity = OPPORTUNITIES.new(tx, request)
+        message = "There is no such lead: `crm.listLeads` lists those there are."
+        errors.append(FieldError("leadId", "unknown_reference", message))
+    opportunity = made_of(errors, lambda asked: OPPORTUNITIES.new(tx, asked), request)
     if opportunity.amount is not None and opportunity.amount.minor < 0:
-        raise invalid_field("amount", "out_of_range", "An opportunity is worth nothing or more.")
+        errors.append(FieldError("amount", "out_of_range", "Expected 0 or more."))
+    if errors:
+        raise invalid(*errors)
     return OPPORTUNITIES.insert(tx, opportunity)
 
 

@@ -233,7 +233,7 @@ def _of_year(request: GetPropertyTaxReturn) -> OfYear:
             errors.append(FieldError(path, "invalid_decimal", f"{error}."))
             continue
         if amounts[box] < 0:
-            errors.append(FieldError(path, "out_of_range", "It is not below zero."))
+            errors.append(FieldError(path, "out_of_range", "Expected 0 or more."))
     if errors:
         raise invalid(*errors)
     return OfYear(amounts, amounts.pop(""))

@@ -9,10 +9,11 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from msgspec import Meta
 
-from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register import properties, whose
 from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.faults import made_of
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, SyncPage, SyncRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import (
@@ -28,7 +29,7 @@ from gatewayd.contract.wire import (
     Timestamp,
     encode,
 )
-from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.errors import FieldError, gathered, invalid
 from gatewayd.ledger import references
 from gatewayd.ledger.lists import table_page
 from gatewayd.ledger.references import Reference
@@ -74,10 +75,17 @@ class ListPropertyValuations(SyncRequest, frozen=True, kw_only=True):
 
     property_id: Id | None = None
     """The property that was valued. Left out: all of them."""
+    business_id: Id | None = None
+    """Only those of this business's properties."""
+    legal_entity_id: Id | None = None
+    """Only those of the properties of this legal entity's businesses."""
     from_date: Date | None = None
     """The first day of valuations, inclusive."""
     to_date: Date | None = None
     """The last day of valuations, inclusive."""
+    method: Method | None = None
+    document_id: Id | None = None
+    """Only those that this document in the vault shows."""
     external_id: ExternalId | None = None
 
 
@@ -108,6 +116,7 @@ class CreatePropertyValuation(Request, frozen=True, kw_only=True):
 MOST_INCLUDED: Final = 200  # Chosen: beside the property itself; the list has all
 
 VALUATIONS = Table("property_valuations", PropertyValuation, kind="valuation", prefix="val")
+_WHOSE = whose.by_property("property_valuations")
 _SELECT_OF_PROPERTY = f"{VALUATIONS.select} AND property_id = :property_id"
 _BEHIND = " AND (valuation_date, id) < (:before_date, :before_id) ORDER BY valuation_date DESC, id DESC LIMIT :count"
 
@@ -132,7 +141,7 @@ def latest(tx: ReadTx, property_id: str) -> PropertyValuation | None:
 def latest_first(tx: ReadTx, request: ListPropertyValuations, place: Place | None) -> Iterator[PropertyValuation]:
     """What a page may hold, and one more; None: from the latest on."""
     in_force = {condition: value for condition, value in _filters(request).items() if value is not None}
-    values = {condition.rpartition(":")[2]: value for condition, value in in_force.items()}
+    values = {condition.rpartition(":")[2].rstrip(")"): value for condition, value in in_force.items()}
     if place is None:
         place = Place() if request.to_date is None else Place(date=request.to_date.isoformat())
     sql = " AND ".join([VALUATIONS.select, *in_force])
@@ -143,7 +152,10 @@ def _filters(request: ListPropertyValuations) -> dict[str, object]:
     """Each condition with the value of the parameter that it ends with; None: it is not asked for."""
     return {
         "property_id = :property_id": request.property_id,
+        **_WHOSE.filters(request),
         "valuation_date >= :from_date": request.from_date and request.from_date.isoformat(),
+        "method = :method": request.method,
+        "document_id = :document_id": request.document_id,
         "external_id = :external_id": request.external_id,
     }
 
@@ -155,7 +167,12 @@ def _read_valuations(tx: ReadTx, sql: str, place: Place, values: dict[str, objec
 
 def list_property_valuations(tx: ReadTx, caller: Caller, request: ListPropertyValuations) -> Listing[PropertyValuation]:
     """List the valuations of a property, or of all, latest day first, or in the order of change with `updatedSince`."""
-    errors = [*references.unknown(tx, [Reference("propertyId", "property", request.property_id)])]
+    named = [
+        Reference("propertyId", "property", request.property_id),
+        Reference("businessId", "business", request.business_id),
+        Reference("legalEntityId", "legal_entity", request.legal_entity_id),
+    ]
+    errors = [*references.unknown(tx, named)]
     if request.from_date and request.to_date and request.to_date < request.from_date:
         errors.append(FieldError("toDate", "date_order", "It is before fromDate: expected that day or a later one."))
     if errors:
@@ -186,13 +203,17 @@ def create_property_valuation(tx: WriteTx, caller: Caller, request: CreateProper
 
     The latest of a property is its `currentValue`; of one day the last that was created counts.
     """
-    owner = properties.in_use(tx, request.property_id)
-    if request.currency not in (None, owner.currency):
-        raise invalid_field("currency", "currency_mismatch", f"The property is kept in {owner.currency}.")
-    row = VALUATIONS.new(tx, request, currency=owner.currency)
-    errors = [*_mistakes(row, tx.today)]
+    errors: list[FieldError] = []
+    owner = gathered(errors, properties.in_use, tx, request.property_id)
+    if owner is not None and request.currency not in (None, owner.currency):
+        message = f"The property is kept in {owner.currency}: expected that, or leave this out."
+        errors.append(FieldError("currency", "currency_mismatch", message))
+    currency = request.currency or ("GBP" if owner is None else owner.currency)
+    untold = [] if owner is None and request.currency is None else errors
+    row = made_of(untold, lambda asked: VALUATIONS.new(tx, asked, currency=currency), request)
+    errors += _mistakes(row, tx.today)
     errors += references.unknown(tx, [Reference("documentId", "document", row.document_id)])
-    if errors:
+    if errors or owner is None:
         raise invalid(*errors)
     row = VALUATIONS.insert(tx, row)
     if latest(tx, owner.id) == row:

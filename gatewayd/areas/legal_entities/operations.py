@@ -112,11 +112,17 @@ def archive_legal_entity(tx: WriteTx, caller: Caller, request: ArchiveLegalEntit
         raise archived_already(LEGAL_ENTITIES.kind)
     live = next((business for business in businesses.of_entity(tx, before.id) if business.is_live), None)
     if live is not None and not request.force:  # Chosen: as open obligations refuse to archive a business
-        message = f"Its business {live.id} is neither ceased nor archived: archive that first, or send force: true."
+        message = (
+            f"Its business {live.id} is neither ceased nor archived: archive that first, with `businesses.archive`, or"
+            " send force: true."
+        )
         raise invalid_state(message, "active", ())
     portfolio_id = rows.live_portfolio(tx, before.id)
     if portfolio_id is not None and not request.force:
-        message = f"Its portfolio {portfolio_id} is not archived: archive that first, or send force: true."
+        message = (
+            f"Its portfolio {portfolio_id} is not archived: archive that first, with `assets.archivePortfolio`, or send"
+            " force: true."
+        )
         raise invalid_state(message, "active", ())
     return project(LEGAL_ENTITIES.update(tx, replace(before, archived_at=tx.now)), LegalEntity)
 
@@ -129,7 +135,11 @@ def _masked_item(row: Row) -> bytes:
 def _refuse_fixed(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
     fixed = ("type", "base_currency", "accounting_year_end")
     if any(getattr(before, name) != getattr(after, name) for name in fixed) and period_locks.any_closed(tx, before.id):
-        raise invalid_state("A period is closed: type, base currency and year end stay as they are.", "closed", ())
+        message = (
+            "A period is closed: `type`, `baseCurrency` and `accountingYearEnd` stay as they are until"
+            " `periods.reopen` opens it."
+        )
+        raise invalid_state(message, "closed", ("open",))
 
 
 def _refuse_other_vat(tx: ReadTx, after: EntityRow, standing: VatStanding) -> None:
@@ -138,9 +148,10 @@ def _refuse_other_vat(tx: ReadTx, after: EntityRow, standing: VatStanding) -> No
     day = vat_standing.first_changed(standing, vat_standing.of_entity(tx, after.id), ranges)
     if day is not None:
         message = (
-            f"The period that holds {day} is closed: how the entity stands towards VAT on that day stays as it is."
+            f"The period that holds {day} is closed: how the entity stands towards VAT on that day stays as it is"
+            " until `periods.reopen` opens it."
         )
-        raise invalid_state(message, "closed", ())
+        raise invalid_state(message, "closed", ("open",))
 
 
 def _keep_former_terms(tx: WriteTx, legal_entity_id: str, standing: VatStanding) -> None:
@@ -156,9 +167,14 @@ def _refuse_type(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
         return
     types = [business.type for business in businesses.of_entity(tx, before.id) if business.is_live]
     if after.type in owners.INCORPORATED and "self_employment" in types:
-        raise invalid_state("It has a self-employment, which is a person's: let it cease first.", before.type, ())
+        message = "It has a self-employment, which is a person's: let that cease first, with `businesses.setStatus`."
+        raise invalid_state(message, before.type, ())
     if after.type in owners.PERSONS and types.count("uk_property") > 1:
-        raise invalid_state("A person has one UK property business, and it has several.", before.type, ())
+        message = (
+            "A person has one UK property business, and it has several: archive all but one first, with"
+            " `businesses.archive`."
+        )
+        raise invalid_state(message, before.type, ())
     if (after.type in owners.POOLING) != (before.type in owners.POOLING):
         _refuse_other_gains(tx, before, after)
 
@@ -166,11 +182,17 @@ def _refuse_type(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
 def _refuse_other_gains(tx: ReadTx, before: EntityRow, after: EntityRow) -> None:
     """Chosen: what was held has its pools or has none (Domain C5), and neither becomes the other."""
     if rows.ever_held(tx, before.id):
-        message = "Its accounts have held assets, whose gains follow other rules: make another legal entity."
+        message = (
+            "Its accounts have held assets, whose gains follow other rules: create another legal entity, with"
+            " `legalEntity.createLegalEntity`."
+        )
         raise invalid_state(message, before.type, ())
     portfolio_id = None if after.type in owners.POOLING else rows.pooled_portfolio(tx, before.id)
     if portfolio_id is not None:
-        message = f"It would have no section 104 holdings: give {portfolio_id} another method first."
+        message = (
+            f"It would have no section 104 holdings: give {portfolio_id} another `costBasisMethod` first, with"
+            " `assets.updatePortfolio`."
+        )
         raise invalid_state(message, before.type, ())
 
 

@@ -143,7 +143,7 @@ def refuse_clash(tx: ReadTx, row: EntityRow) -> None:
     clash = tx.row(_SELECT_CLASH, id=row.id, vat_number=row.vat_number, company_number=row.company_number)
     if clash is not None:
         existing_id, name = clash
-        message = f"A legal entity with this {name} exists: {existing_id}."
+        message = f"A legal entity with this {name} exists: {existing_id}. Use that one."
         raise Problem("already_exists", message, extra={"existingId": existing_id, "field": name})
 
 

@@ -52,35 +52,42 @@ def _company_number(entity: EntityRow) -> str | None:
 
 def _identifier_errors(entity: EntityRow) -> Iterator[FieldError]:
     if entity.vat_number is not None and vat_number(entity.vat_number) is None:
-        yield FieldError("vatNumber", "invalid_vrn", "This is not a VAT registration number: check its digits.")
+        message = "This is not a VAT registration number, such as GB123456782: check its digits."
+        yield FieldError("vatNumber", "invalid_vrn", message)
     if entity.utr is not None and check_digits.utr(entity.utr) is None:
-        yield FieldError("utr", "invalid_utr", "This is not a Unique Taxpayer Reference: check its digits.")
+        yield FieldError("utr", "invalid_utr", "This is not a Unique Taxpayer Reference of ten digits: check them.")
     if entity.nino is not None:
         if nino(entity.nino) is None:
             yield FieldError(
                 "nino", "invalid_nino", "This is not a National Insurance number: expected one such as QQ123456C."
             )
         elif entity.type not in PERSONS:
-            yield FieldError("nino", "conflict", "Only a person has a National Insurance number.")
+            yield FieldError("nino", "conflict", "Only a person has a National Insurance number: leave this out.")
     if entity.company_number is not None and entity.country_code == "GB":
         if company_number(entity.company_number) is None:
-            yield FieldError("companyNumber", "invalid_company_number", "Expected 8 digits, or 2 letters and 6 digits.")
+            message = "Expected 8 digits, or 2 letters and 6 digits, such as SC123456."
+            yield FieldError("companyNumber", "invalid_company_number", message)
     elif entity.company_number is None and entity.type in INCORPORATED and entity.country_code == "GB":
-        yield FieldError("companyNumber", "required", f"A {entity.type.replace('_', ' ')} in GB has a company number.")
+        message = (
+            f"This field is required: a {entity.type.replace('_', ' ')} in GB has a company number, such as 01234567."
+        )
+        yield FieldError("companyNumber", "required", message)
 
 
 def _vat_errors(entity: EntityRow) -> Iterator[FieldError]:
     vat = entity.vat
     if vat.status == "registered" and entity.vat_number is None:
-        yield FieldError("vatNumber", "required", "A registered entity has a VAT registration number.")
+        message = "This field is required: an entity that is registered for VAT has its number, such as GB123456782."
+        yield FieldError("vatNumber", "required", message)
     if vat.status == "deregistered" and vat.deregistration_date is None:
-        yield FieldError("vat.deregistrationDate", "required", "When did the registration end?")
+        yield FieldError("vat.deregistrationDate", "required", "This field is required: when did the registration end?")
     if _before(vat.deregistration_date, vat.effective_date):
-        yield FieldError("vat.deregistrationDate", "date_order", "It is before the effective date.")
+        message = "It is before `effectiveDate`: expected that day or a later one."
+        yield FieldError("vat.deregistrationDate", "date_order", message)
     if vat.scheme != "flat_rate":
         for name in ("flat_rate_category", "flat_rate_percent", "flat_rate_start_date"):
             if getattr(vat, name) is not None:
-                yield FieldError(f"vat.{_camel(name)}", "conflict", "Only the flat_rate scheme has this.")
+                yield FieldError(f"vat.{_camel(name)}", "conflict", "Only the flat_rate scheme has this: leave it out.")
     elif vat.flat_rate_percent is not None and not 0 <= Decimal(vat.flat_rate_percent) <= 100:
         yield FieldError("vat.flatRatePercent", "out_of_range", "Expected a percentage from 0 to 100.")
 
@@ -88,9 +95,11 @@ def _vat_errors(entity: EntityRow) -> Iterator[FieldError]:
 def _other_errors(entity: EntityRow) -> Iterator[FieldError]:
     end = entity.accounting_year_end
     if end.day > calendar.monthrange(2024, end.month)[1]:  # a leap year: 29 February is a year end
-        yield FieldError("accountingYearEnd.day", "out_of_range", "The month has no such day.")
+        message = f"The month has no such day: expected 1 to {calendar.monthrange(2024, end.month)[1]}."
+        yield FieldError("accountingYearEnd.day", "out_of_range", message)
     if entity.cis.verified_rate is not None and not entity.cis.subcontractor:
-        yield FieldError("cis.verifiedRate", "conflict", "Only a subcontractor has a verified rate.")
+        message = "Only a subcontractor has a verified rate: give `cis.subcontractor` true, or leave this out."
+        yield FieldError("cis.verifiedRate", "conflict", message)
 
 
 def _before(later: datetime.date | None, earlier: datetime.date | None) -> bool:

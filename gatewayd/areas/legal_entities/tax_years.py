@@ -84,7 +84,8 @@ def set_tax_year(tx: WriteTx, caller: Caller, request: SetTaxYear) -> TaxYearOfE
     before = tax_year_figures.of_entity(tx, request.id).get(year) or TaxYearFigures(year)
     income, assessed, deducted = (_amount_in_pence(request, before, field, path, errors) for field, path in _AMOUNTS)
     if (deducted or 0) > (assessed or 0):
-        errors.append(FieldError("taxDeducted", "out_of_range", "It is a part of `taxAssessed`."))
+        message = "It is a part of `taxAssessed`: expected no more than that."
+        errors.append(FieldError("taxDeducted", "out_of_range", message))
     if errors:
         raise invalid(*errors)
     is_exempt = before.is_exempt if request.is_exempt is UNSET else request.is_exempt
@@ -116,7 +117,7 @@ def _amount_in_pence(
         errors.append(FieldError(path, "invalid_decimal", f"{error}."))
         return None
     if amount is not None and amount < 0:
-        errors.append(FieldError(path, "out_of_range", "It is not negative."))
+        errors.append(FieldError(path, "out_of_range", "Expected 0 or more."))
     return amount
 
 

@@ -151,7 +151,7 @@ def _amount_in_pence(
         errors.append(FieldError(path, "invalid_decimal", f"{error}."))
         return None
     if amount is not None and amount < 0:
-        errors.append(FieldError(path, "out_of_range", "It is not negative."))
+        errors.append(FieldError(path, "out_of_range", "Expected 0 or more."))
     return amount
 
 

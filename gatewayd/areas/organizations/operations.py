@@ -80,7 +80,7 @@ def rename_organization(tx: WriteTx, caller: Caller, request: RenameOrganization
     """
     require_administrator(tx, caller)
     if request.name is None and request.time_zone is None:
-        raise invalid_field("name", "required", "What is it called, or in which time zone is it?")
+        raise invalid_field("name", "required", "Nothing is to be changed: give `name`, `timeZone`, or both.")
     if request.time_zone is not None:
         organizations.set_time_zone(tx, request.id, request.time_zone, caller.reference)
     if request.name is not None:

@@ -7,6 +7,7 @@ Of those that the tax authority confirmed it alone says what became of them.
 """
 
 import datetime
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -34,6 +35,8 @@ from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import businesses, owners
 from gatewayd.store import ReadTx, WriteTx
 
+_REOPENED: Final = " `obligations.reopen` opens it again."
+
 
 def list_obligations(tx: ReadTx, caller: Caller, request: ListObligations) -> Listing[Obligation]:
     """List obligations.
@@ -42,7 +45,7 @@ def list_obligations(tx: ReadTx, caller: Caller, request: ListObligations) -> Li
     its due date. Those that are not required are left out unless `status` or `updatedSince` is given.
     """
     if request.due_date_from and request.due_date_to and request.due_date_to < request.due_date_from:
-        raise invalid_field("dueDateTo", "date_order", "It lies before dueDateFrom.")
+        raise invalid_field("dueDateTo", "date_order", "It is before dueDateFrom: expected that day or a later one.")
     today = tx.today
     filters = {
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
@@ -97,9 +100,8 @@ def fulfil_obligation(tx: WriteTx, caller: Caller, request: FulfilObligation) ->
     row = OBLIGATIONS.get(tx, request.id, request.expected_version)
     _refuse_confirmed(row)
     if row.status != "open":
-        raise invalid_state(
-            f"The obligation is {row.status} already: only one that is open can be fulfilled.", row.status, ("open",)
-        )
+        message = f"The obligation is {row.status} already: only one that is open can be fulfilled.{_REOPENED}"
+        raise invalid_state(message, row.status, ("open",))
     received = tx.today if request.received_date is None else request.received_date.isoformat()
     if received > tx.today:
         raise invalid_field(
@@ -119,7 +121,11 @@ def reopen_obligation(tx: WriteTx, caller: Caller, request: ReopenObligation) ->
             ("fulfilled", "not_required"),
         )
     if row.status == "not_required" and not row.dismissed:
-        raise invalid_state("The obligation does not apply any more.", row.status, ())
+        message = (
+            "The obligation does not apply any more: the calendar left it out, and nobody dismissed it."
+            " `obligations.create` makes one of your own."
+        )
+        raise invalid_state(message, row.status, ("fulfilled",))
     after = replace(row, status="open", dismissed=False, received_date=None, fulfilled_at=None)
     after = OBLIGATIONS.update(tx, after)
     obligations.note(tx, after, "reopened", caller.reference, request.reason)
@@ -132,9 +138,8 @@ def dismiss_obligation(tx: WriteTx, caller: Caller, request: DismissObligation) 
     row = OBLIGATIONS.get(tx, request.id, request.expected_version)
     _refuse_confirmed(row)
     if row.status != "open":
-        raise invalid_state(
-            f"The obligation is {row.status}: only one that is open can be dismissed.", row.status, ("open",)
-        )
+        message = f"The obligation is {row.status}: only one that is open can be dismissed.{_REOPENED}"
+        raise invalid_state(message, row.status, ("open",))
     others = obligations.open_updates_beside(tx, row) if request.whole_year else []
     after = _dismissed(tx, caller, row, request.reason)
     for other in others:
@@ -165,24 +170,16 @@ def _in_states(request: ListObligations, today: str) -> list[Condition]:
 
 
 def _refuse_mistakes(tx: ReadTx, request: CreateObligation) -> None:
-    errors = []
-    owner = owners.find(tx, request.legal_entity_id)
-    if owner is None:
-        errors.append(unknown_reference("legalEntityId", "legal_entity"))
-    elif owner.archived:
-        errors.append(
-            FieldError(
-                "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
-            )
-        )
+    errors = [*owners.mistakes(owners.find(tx, request.legal_entity_id))]
     business = None if request.business_id is None else businesses.find(tx, request.business_id)
     if request.business_id is not None and (business is None or business.legal_entity_id != request.legal_entity_id):
         errors.append(unknown_reference("businessId", "business"))
     start, end = request.period_start_date, request.period_end_date or request.due_date
     if start is not None and start > end:
-        errors.append(FieldError("periodEndDate", "date_order", "The period ends before it starts."))
+        message = f"It is before periodStartDate, {start}: expected that day or a later one."
+        errors.append(FieldError("periodEndDate", "date_order", message))
     if request.kind == "custom" and request.name is None:
-        errors.append(FieldError("name", "required", "What is it?"))
+        errors.append(FieldError("name", "required", "This field is required of the kind custom: what is it?"))
     errors += _payment_mistakes(request)
     if errors:
         raise invalid(*errors)
@@ -197,7 +194,8 @@ def _payment_mistakes(request: CreateObligation) -> list[FieldError]:
         message = "It is of a tax year: give the 5 April with which that ends. Those of VAT follow from `vatYears`."
         return [FieldError("periodEndDate", "conflict", message)]
     if request.due_date not in income_tax.payments_on_account_due(income_tax.year_of(end)):
-        return [FieldError("dueDate", "conflict", "Due are 31 January in the year and 31 July after it.")]
+        message = "Payments on account are due on 31 January in the tax year, and on 31 July after it."
+        return [FieldError("dueDate", "conflict", message)]
     return []
 
 
@@ -206,7 +204,7 @@ def _payment_on_account(tx: WriteTx, row: ObligationRow) -> ObligationRow:
     key = ObligationKey(row.kind, row.business_id, row.period_end_date, row.slot)
     existing = obligations.find(tx, row.legal_entity_id, key)
     if existing is not None:
-        message = f"This payment on account exists: {existing.id}."
+        message = f"This payment on account exists: {existing.id}. Use that one."
         raise Problem("already_exists", message, extra={"existingId": existing.id, "field": "dueDate"})
     year = income_tax.year_of(datetime.date.fromisoformat(row.period_end_date))
     period = periods.find(tx, row.legal_entity_id, PeriodKey("tax_year", None, row.period_end_date))
@@ -220,7 +218,8 @@ def _payment_on_account(tx: WriteTx, row: ObligationRow) -> ObligationRow:
 
 def _refuse_confirmed(row: ObligationRow) -> None:
     if row.source == "tax_authority":
-        raise invalid_state("The tax authority says what became of it.", row.status, ())
+        message = "The tax authority told of this obligation, and says what becomes of it: ask with `obligations.sync`."
+        raise invalid_state(message, row.status, ())
 
 
 OPERATIONS = (

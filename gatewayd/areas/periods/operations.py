@@ -26,7 +26,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
-from gatewayd.errors import Problem, archived_already, either, invalid_field, invalid_state
+from gatewayd.errors import Problem, either, invalid_field, invalid_state
 from gatewayd.ledger.calendar import period_locks, period_seals, periods
 from gatewayd.ledger.calendar.periods import PERIODS, PeriodRow
 from gatewayd.ledger.dates.tax_calendar import is_tax_year
@@ -42,7 +42,7 @@ def list_periods(tx: ReadTx, caller: Caller, request: ListPeriods) -> Listing[Pe
     months always unless `type` asks for them.
     """
     if request.tax_year is not None and not is_tax_year(request.tax_year):
-        raise invalid_field("taxYear", "invalid_format", "A tax year is written 2026-27.")
+        raise invalid_field("taxYear", "invalid_format", "Expected a tax year, such as 2026-27.")
     if request.from_date and request.to_date and request.to_date < request.from_date:
         raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     filters = {
@@ -87,12 +87,15 @@ def close_period(tx: WriteTx, caller: Caller, request: ClosePeriod) -> Period:
     """
     row = PERIODS.get(tx, request.id, request.expected_version)
     if row.archived_at is not None:
-        raise archived_already(PERIODS.kind, "open")
+        message = "The period is archived, and of no books any more: only one that is open or closing can be closed."
+        raise invalid_state(message, "archived", ("open", "closing"))
     if row.status == "closed" or (row.status == "closing" and request.begin):
-        allowed = ("open",) if row.status == "closed" else ("closed",)
-        raise invalid_state(
-            f"The period is {row.status} already: it would have to be {either(allowed)}.", row.status, allowed
+        allowed = ("open",) if request.begin else ("open", "closing")
+        message = (
+            f"The period is {row.status} already: only one that is {either(allowed)} can be"
+            f" {'closing' if request.begin else 'closed'}. `periods.reopen` opens it again."
         )
+        raise invalid_state(message, row.status, allowed)
     if request.begin:
         period_locks.begin_closing(tx, *_days(row))
         return _shown(tx, PERIODS.update(tx, replace(row, status="closing")))
@@ -100,7 +103,8 @@ def close_period(tx: WriteTx, caller: Caller, request: ClosePeriod) -> Period:
     if undone and not request.force:
         raise _undone(row, undone)
     if undone and request.reason is None:
-        raise invalid_field("reason", "required", "Points of the checklist are not done: why is it closed?")
+        message = "This field is required, as points of the checklist are not done: why is it closed?"
+        raise invalid_field("reason", "required", message)
     _unlock(tx, row)
     period_locks.close(tx, *_days(row))
     after = replace(
@@ -168,17 +172,19 @@ def _undone(row: PeriodRow, undone: list[Check]) -> Problem:
     """The problem 409 with the points that are in the way."""
     names = ", ".join(check.code for check in undone)
     extra = {"currentState": row.status, "allowedStates": ["closing"], "checklist": msgspec.to_builtins(undone)}
-    return Problem("invalid_state", f"It cannot be closed before this is done: {names}.", extra=extra)
+    message = f"It cannot be closed before this is done: {names}. `force` and a `reason` close it all the same."
+    return Problem("invalid_state", message, extra=extra)
 
 
 def _refuse_reopening(tx: ReadTx, row: PeriodRow) -> None:
     filed = obligations.filed_of_period(tx, row.id)
     if filed is not None:
-        message = f"The tax authority has a return for it, {filed}: corrections go into the next period."
+        message = f"The tax authority has a return for it, {filed}: enter corrections in the next period."
         raise invalid_state(message, "closed", ())
     later = periods.later_closed(tx, row)
     if later is not None:  # Chosen: or it would be open before one that is closed
-        raise invalid_state(f"A later period is closed, {later.id}: reopen that first.", "closed", ())
+        message = f"A later period is closed, {later.id}: reopen that first, with `periods.reopen`."
+        raise invalid_state(message, "closed", ())
 
 
 OPERATIONS = (

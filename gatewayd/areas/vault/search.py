@@ -1,10 +1,10 @@
 """Search in the vault (Spec §4, Domain A7 and C9): shapes and the row, whose handler is `search`'s."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta
 
-from gatewayd.areas.vault.documents.shapes import ContractId, Document, MimeType
+from gatewayd.areas.vault.documents.shapes import ContractId, Document, DocumentFolderFilter, MimeType
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import PageRequest
 from gatewayd.contract.wire import Date, Id, Part, Response, Since
@@ -20,10 +20,13 @@ _CURSOR_TEXT: Final = "`nextCursor` of the page before. It has what is still to 
 class SearchFilters(Part, frozen=True, kw_only=True, omit_defaults=True):
     """What documents must be, all of it."""
 
+    folder_id: DocumentFolderFilter | None = None
     folder_ids: Annotated[list[Id], Meta(min_length=1, max_length=100)] | None = None
     """Only those in one of these folders, or below."""
-    mime_types: Annotated[list[MimeType], Meta(min_length=1, max_length=50)] | None = None
+    mime_type: Annotated[list[MimeType], Meta(min_length=1, max_length=50)] | None = None
     """Only those of one of these media types."""
+    mime_types: Annotated[list[MimeType], Meta(min_length=1, max_length=50)] | None = None
+    """Another name of `mimeType`: give one of the two."""
     starred: bool | None = None
     """Only those with a star, or with false those without."""
     created_from: Since | None = None
@@ -45,7 +48,9 @@ class SearchFilters(Part, frozen=True, kw_only=True, omit_defaults=True):
 class SearchDocuments(PageRequest, frozen=True, kw_only=True, omit_defaults=True):
     """What to look for."""
 
-    query: Annotated[str, Meta(min_length=1, max_length=400)]
+    former_names: ClassVar = {"query": "q"}
+
+    q: Annotated[str, Meta(min_length=1, max_length=400)]
     """Words, or a sentence of what it is about. What stands in quotation marks is found as it stands."""
     mode: Mode = "hybrid"
     """Whether to look by words, `text`, by meaning, `vector`, or by both, `hybrid`."""
@@ -118,6 +123,6 @@ OPERATIONS: Final = (
         work="vault.search.vector",
         does_work=lambda request: request.mode != "text",
         did_work=lambda answer: answer.mode_used != "text",
-        example={"query": "quarter-sawn ash", "mode": "text", "filters": {"mimeTypes": ["application/pdf"]}},
+        example={"q": "quarter-sawn ash", "mode": "text", "filters": {"mimeType": ["application/pdf"]}},
     ),
 )

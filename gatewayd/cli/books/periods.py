@@ -168,6 +168,7 @@ def _perform(context: Context, settings: "TaxSettings", org_id: str, values: Jso
     from gatewayd.contract.wire import encode
     from gatewayd.http1.log import NoLog
     from gatewayd.http1.request import Request
+    from gatewayd.leases.holder import open_holder
     from gatewayd.performing.performer import Performer
     from gatewayd.performing.prepared import prepare
     from gatewayd.tax import HANDLERS
@@ -181,7 +182,7 @@ def _perform(context: Context, settings: "TaxSettings", org_id: str, values: Jso
 
     async def ask(store: "Store") -> object:
         agent = f"gatewayd/{gatewayd.__version__}"
-        async with open_tax(store, settings, context.clock, NoLog(), agent) as tax:
+        async with open_holder(store) as holder, open_tax(holder, settings, context.clock, NoLog(), agent) as tax:
             return await Performer(store, _Deps(tax)).perform(operation, operator_of(org_id), request, None, incoming)
 
     answer = _run(context, ask, cause_of)

@@ -156,7 +156,7 @@ class DocumentsScene:
         """
         deadline = trio.current_time() + seconds
         while True:
-            answer = await self._api.post("/vault/search", {"query": query})
+            answer = await self._api.post("/vault/search", {"q": query})
             if [hit["document"]["id"] for hit in answer["data"]][:1] == [wanted]:
                 return answer
             if trio.current_time() >= deadline:

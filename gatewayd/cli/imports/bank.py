@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from gatewayd.importing.runs import Order
     from gatewayd.store import Store
 
-FLAGS = {"date_format": "--date-order dmy|mdy", "negate": "--spent negative|positive"}
+FLAGS = {"dateFormat": "--date-order dmy|mdy", "negate": "--spent negative|positive"}
 ANSWERS = {
-    "date_format": ("dateOrder", {"day": "dmy", "month": "mdy"}),
+    "dateFormat": ("dateOrder", {"day": "dmy", "month": "mdy"}),
     "negate": ("spent", {"no": "negative", "yes": "positive"}),
 }
 """How the doubts of a file are answered at a terminal."""

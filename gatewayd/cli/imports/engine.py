@@ -94,20 +94,23 @@ async def _with_engine(
     from gatewayd.http1.log import NoLog
     from gatewayd.importing.engine import open_importing
     from gatewayd.importing.parts import ImportParts
+    from gatewayd.leases.holder import open_holder
     from gatewayd.statements.child import reader_of
 
-    parts = ImportParts(
-        store=store,
-        directory=Path(context.config.store.directory),
-        read_apart=reader_of(context.environ),
-        log=NoLog(),
-        max_bytes=context.config.banking.max_import_bytes,
-        patience=math.inf,
-        source="command_line",
-        progress=_Progress() if sys.stderr.isatty() else _quiet,
-    )
-    async with open_importing(parts) as importing:
-        return await ask(store, importing)
+    async with open_holder(store) as holder:
+        parts = ImportParts(
+            store=store,
+            holder=holder,
+            directory=Path(context.config.store.directory),
+            read_apart=reader_of(context.environ),
+            log=NoLog(),
+            max_bytes=context.config.banking.max_import_bytes,
+            patience=math.inf,
+            source="command_line",
+            progress=_Progress() if sys.stderr.isatty() else _quiet,
+        )
+        async with open_importing(parts) as importing:
+            return await ask(store, importing)
 
 
 class _Progress:

@@ -12,7 +12,7 @@ import msgspec
 from gatewayd.clock import DAY, Instant, to_wire
 from gatewayd.contract.scopes import ordered
 from gatewayd.contract.wire import Response, Timestamp
-from gatewayd.errors import Problem, invalid_field, not_found
+from gatewayd.errors import invalid_field, invalid_state, not_found
 from gatewayd.identity import audit
 from gatewayd.identity.key_format import hash_key, hint_of, make_key
 from gatewayd.identity.keys.key_restrictions import effective_scopes, validate_networks, validate_scopes
@@ -299,13 +299,14 @@ def _validate_expiry(tx: ReadTx, expires_at: Instant | None) -> Instant | None:
 
 def _check_rotation(tx: ReadTx, old: _KeyRow) -> None:
     if old.revoked_at is not None:
-        raise Problem("invalid_state", "The key is revoked: make a new one.")
+        raise invalid_state("The key is revoked: make a new one.", "revoked", ("active",))
     if old.replaced_by is not None:
-        raise Problem("invalid_state", f"The key was rotated already: rotate {old.replaced_by}.")
+        raise invalid_state(f"The key was rotated already: rotate {old.replaced_by}.", "rotated", ("active",))
     if old.expires_at is not None and old.expires_at <= tx.now:
-        raise Problem("invalid_state", "The key has expired: make a new one.")
+        raise invalid_state("The key has expired: make a new one.", "expired", ("active",))
     if not memberships.is_active(tx, old.user_id):
-        raise Problem("invalid_state", "Whoever made the key is no longer a member, or is disabled: make a new one.")
+        message = "Whoever made the key is no longer a member, or is disabled: make a new one."
+        raise invalid_state(message, "without_owner", ("active",))
 
 
 def _record(tx: WriteTx, action: audit.Action, key_id: str, actor: str, detail: audit.Detail) -> None:

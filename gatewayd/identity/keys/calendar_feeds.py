@@ -108,7 +108,8 @@ def revoke(tx: WriteTx, feed_id: str, actor: str, expected_version: int | None =
     """
     row = CALENDAR_FEEDS.get(tx, feed_id, expected_version)
     if row.revoked_at is not None:
-        raise invalid_state("The feed is revoked already.", "revoked", ())
+        message = "The feed is revoked already: nobody reads it any more. `obligations.createFeed` makes another."
+        raise invalid_state(message, "revoked", ())
     row = CALENDAR_FEEDS.update(tx, replace(row, revoked_at=tx.now))
     _record(tx, "feed.revoked", actor, row.id, tx.org_id)
     return row

@@ -5,7 +5,7 @@ from typing import get_args
 from gatewayd.clock import Instant
 from gatewayd.contract.caller import Role
 from gatewayd.contract.wire import Response, Timestamp
-from gatewayd.errors import Problem, invalid_field, not_found
+from gatewayd.errors import Problem, invalid_field, invalid_state, not_found
 from gatewayd.identity import audit
 from gatewayd.identity.clients import grants
 from gatewayd.identity.people import organizations, users
@@ -135,7 +135,8 @@ def _check(role: str) -> None:
 def _check_other_owner(tx: ReadTx, user_id: str) -> None:
     """Called before somebody may stop being an owner. Raises `Problem` `invalid_state` for the last one."""
     if tx.org_id in solely_owned(tx, user_id):  # Chosen: without an owner nobody could let anyone in again
-        raise Problem("invalid_state", "An organization keeps at least one owner: make somebody else owner first.")
+        message = "An organization keeps at least one owner: make somebody else owner first."
+        raise invalid_state(message, "sole_owner", ("one_of_several",))
 
 
 def _record(tx: WriteTx, action: audit.Action, user_id: str, actor: str, detail: audit.Detail) -> None:

@@ -6,7 +6,7 @@ it was once the organization is resumed. Each door asks here with the credential
 
 from typing import Final
 
-from gatewayd.errors import Problem, invalid_field
+from gatewayd.errors import Problem, invalid_field, invalid_state
 from gatewayd.identity import audit
 from gatewayd.identity.people import organizations
 from gatewayd.identity.people.organizations import Organization
@@ -50,7 +50,8 @@ def resume(tx: WriteTx, org_id: str, actor: str) -> Organization:
     """Let everybody in again whom it let in before. Raises `Problem` `not_found`, or `invalid_state` of a deletion."""
     organization = organizations.get(tx, org_id)
     if organization.deleting_since is not None:
-        raise Problem("invalid_state", f"{organization.name} is being deleted, and does not come back.")
+        message = f"{organization.name} is being deleted, and does not come back: only one that is suspended does."
+        raise invalid_state(message, "deleting", ("suspended",))
     if organization.suspended_at is not None:
         organizations.note_resumption(tx, org_id)
         _record(tx, "organization.resumed", org_id, actor, {})

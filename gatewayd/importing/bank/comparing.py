@@ -7,14 +7,15 @@ from gatewayd.areas.banking.imports import duplicates, rows
 from gatewayd.areas.banking.imports.duplicates import Plan, Stored
 from gatewayd.areas.banking.imports.rows import STAGED, Decision
 from gatewayd.importing import staged
+from gatewayd.importing.fencing import Database
 from gatewayd.importing.pace import Pace
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.imports.import_runs import RUNS
 from gatewayd.ledger.imports.import_shapes import ImportRunRow
-from gatewayd.store import ReadTx, Store
+from gatewayd.store import ReadTx
 
 
-async def compare(store: Store, org_id: str, run: ImportRunRow) -> ImportRunRow:
+async def compare(store: Database, org_id: str, run: ImportRunRow) -> ImportRunRow:
     """Decide on every staged row, and count what would become of them."""
     pace = Pace(store, org_id)
     await staged.reset(pace, STAGED, run.id)

@@ -15,6 +15,7 @@ from gatewayd.importing import runs, staged
 from gatewayd.importing.bank import comparing, moves, taking
 from gatewayd.importing.bank.staging import StatementRows
 from gatewayd.importing.bank.whose import OTHERS_SHOWN, NamedLater, Whose
+from gatewayd.importing.fencing import Database
 from gatewayd.importing.kinds import NotTaken, OpenAccount
 from gatewayd.importing.pace import Pace
 from gatewayd.importing.parts import ImportParts
@@ -27,16 +28,16 @@ from gatewayd.ledger.imports.import_runs import RUNS
 from gatewayd.ledger.imports.import_shapes import ColumnMapping, ImportRunRow, SupposedReading
 from gatewayd.money import Money
 from gatewayd.statements.shapes import Column, Mapping
-from gatewayd.store import ReadTx, Store, WriteTx
+from gatewayd.store import ReadTx, WriteTx
 
 AT_ONCE: Final = 100  # Chosen: lines in one transaction; a rule takes the time of several rows
 TRIES: Final = 3  # Chosen: comparisons, where periods are closed meanwhile
-_PERIODS_CLOSED: Final = "Periods were closed while it was applied."
+_PERIODS_CLOSED: Final = "Periods were closed while it was applied: import the file again."
 _OWED: Final = ("card", "loan", "mortgage")
 _COLUMNS: Final = frozenset(field.name for field in msgspec.structs.fields(Mapping) if field.type == Column | None)
 
 
-async def allocate(store: Store, org_id: str, import_id: str) -> None:
+async def allocate(store: Database, org_id: str, import_id: str) -> None:
     """Let the rules allocate an import that is applied, where it waits for them."""
     run = await store.read(lambda tx: RUNS.get(tx, import_id), org_id)
     if run.stage != "allocating":
@@ -71,7 +72,8 @@ class BankImports:
     def open_account(self, tx: ReadTx, account_id: str) -> OpenAccount:
         account = ACCOUNTS.get(tx, account_id)
         if account.status == "closed":
-            raise invalid_state("The account is closed: open it again to import into it.", "closed", ("active",))
+            message = "The account is closed: open it again to import into it, by `status` of `banking.updateAccount`."
+            raise invalid_state(message, "closed", ("active",))
         return OpenAccount(account.id, account.currency)
 
     def may_bring_more(self, tx: ReadTx, run: ImportRunRow, overrides_closing: bool) -> bool:

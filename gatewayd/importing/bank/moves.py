@@ -95,7 +95,8 @@ def begin_undoing(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
     """
     account = ACCOUNTS.get(tx, run.account_id)
     if transactions.is_in_use(tx, account.id, run.id):
-        raise invalid_state("Transactions of it are allocated: remove their allocations first.", run.status, ())
+        message = "Transactions of it are allocated: send removeAllocations: true to take those back with it."
+        raise invalid_state(message, run.status, ())
     closed = transactions.first_within(tx, run.id, _closed_ranges(tx, account, run))
     if closed is not None:
         is_closed = period_locks.is_closed(tx, account.legal_entity_id, closed)

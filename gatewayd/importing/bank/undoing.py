@@ -45,7 +45,10 @@ def remove_allocations(tx: WriteTx, run: ImportRunRow) -> None:
     """
     rows = _of_import(tx, run.id)
     if len(rows) > REMOVED_AT_ONCE:
-        message = f"It has more than {REMOVED_AT_ONCE} allocations: remove some of them first."
+        message = (
+            f"It has more than {REMOVED_AT_ONCE} allocations: remove some of them first, with"
+            " `banking.removeAllocation`."
+        )
         raise invalid_state(message, run.status, ())
     by_id: dict[str, Allocation] = {}
     for row in rows:

@@ -53,7 +53,11 @@ def begin_leaving(tx: WriteTx, run: ImportRunRow, sizes: Sizes) -> ImportRunRow:
     """
     account = ACCOUNTS.get(tx, run.account_id)
     if transactions.reversed_of_import(tx, run.id) is not None:
-        raise invalid_state("Transactions of it were reversed: the import cannot be undone any more.", run.status, ())
+        raise invalid_state(
+            "Transactions of it were reversed: reverse the others one by one, with `assets.createTransaction`.",
+            run.status,
+            (),
+        )
     override(tx, run)
     ranges = period_locks.closed_ranges(tx, account.legal_entity_id, run.overrides_closing)
     closed = transactions.first_within(tx, run.id, ranges)
@@ -190,9 +194,11 @@ class BrokerImports:
     def open_account(self, tx: ReadTx, account_id: str) -> OpenAccount:
         account = ACCOUNTS.get(tx, account_id)
         if account.status == "closed":
-            raise invalid_state("The account is closed: open it again to import into it.", "closed", ("open",))
+            message = "The account is closed: open it again to import into it, by `status` of `assets.updateAccount`."
+            raise invalid_state(message, "closed", ("open",))
         if PORTFOLIOS.get(tx, account.portfolio_id).archived_at is not None:
-            raise invalid_state("The portfolio is archived: make it active first.", "archived", ("active",))
+            message = "The portfolio is archived: bring it back first, by `status` of `assets.updatePortfolio`."
+            raise invalid_state(message, "archived", ("active",))
         return OpenAccount(account.id, account.currency)
 
     # -- reading

@@ -23,7 +23,7 @@ from gatewayd.store import ReadTx, RemovableTable, WriteTx
 
 MAX_PER_ORGANIZATION = 200  # Chosen: all of them are held against each line
 Mode = Literal["propose", "apply"]
-Words = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S", description="In any letter case.")]
+Words = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
 Percent = Annotated[DecimalText, Meta(description="A percentage.", examples=["25"])]
 
 

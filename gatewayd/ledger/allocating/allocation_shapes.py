@@ -7,7 +7,7 @@ from gatewayd.ledger.allocating.categories import Category, Purpose
 from gatewayd.ledger.vat.vat_rates import AllocationVatCode
 
 Direction = Literal["in", "out"]
-SourceType = Literal["bank", "invoice", "manual", "import"]
+SourceType = Literal["bank", "manual"]
 MatchedBy = Literal["rule", "user", "import"]
 InterestSource = Literal["statement", "computed"]
 
@@ -19,7 +19,7 @@ class Allocation(Response, frozen=True, kw_only=True):
     external_id: str | None
     source_type: SourceType
     """`bank`: a part of a bank transaction; `manual`: money that no bank transaction shows, or rent that is written
-    off. `invoice` and `import` do not occur."""
+    off."""
     source_id: str | None
     """The bank transaction that it is a part of. Null: a manual entry."""
     import_id: str | None
@@ -142,10 +142,10 @@ class Origin(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """Of money that no bank line shows: its ISO date and currency; None: today, and the business's."""
+    """Of money that no bank line shows: its ISO date, where None is today, and its currency."""
 
     date: str | None
-    currency: str | None
+    currency: str
 
 
 BY_PERSON = Origin()

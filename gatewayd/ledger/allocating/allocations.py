@@ -91,8 +91,6 @@ def allocate(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin 
 def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin = BY_PERSON) -> list[Allocation]:
     """The allocations that parts of a bank line would be, not stored. Raises `Problem` as `allocate` does."""
     refuse_unbooked(line)
-    if int(tx.value(_COUNT_OF_LINE, source_id=line.id)) + len(parts) > MAX_PER_LINE:
-        raise Problem("limit_reached", f"A bank transaction has at most {MAX_PER_LINE} allocations.")
     rows: list[Allocation] = []
     errors: list[FieldError] = []
     left = line.unallocated
@@ -127,7 +125,7 @@ def _rows_of_part(
     part = part._replace(**place.filled(part))
     if part.business_id is None and len(line.business_ids) == 1 and part.category != "not_pnl":
         part = part._replace(business_id=line.business_ids[0])
-    direction = part.direction or ("in" if line.amount > 0 else "out")
+    direction = part.direction or line.direction
     if part.amount is None:
         part = part._replace(amount=left if direction == "in" else -left)
     part = part._replace(direction=direction, description=part.description or line.description)
@@ -164,7 +162,7 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
         part = part._replace(**place.filled(part))
         setting = Setting(_business(tx, part.business_id), None, place, f"parts[{index}].")
         errors += part_mistakes(part, setting)
-        paid = Paid(entry.date or tx.today, entry.currency or _currency(setting.business), rows)
+        paid = Paid(entry.date or tx.today, entry.currency, rows)
         for split in loan_payments.parts_of(tx, part, paid, place, setting.business):
             row = _entry_of(tx, split, paid, setting)
             errors += entry_mistakes(row, tx.today, setting)
@@ -180,10 +178,6 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
 def _entry_of(tx: WriteTx, part: Part, paid: Paid, setting: Setting) -> Allocation:
     part = part._replace(direction=part.direction or "out")
     return _new_row(tx, part, setting, paid.currency, date=paid.date, legal_entity_id=_owner(setting.business, None))
-
-
-def _currency(business: Business | None) -> str:
-    return "GBP" if business is None else business.currency
 
 
 # -- a part as it is to be stored
@@ -429,19 +423,23 @@ def _references(row: Allocation, path: str, business: Business | None) -> list[R
 def part_mistakes(part: Part, setting: Setting) -> Iterator[FieldError]:
     """What an entry lacks that no bank line stands behind."""
     if part.direction is None:
-        yield FieldError(f"{setting.path}direction", "required", "Did the money come in or go out?")
+        yield FieldError(
+            f"{setting.path}direction", "required", "This field is required: did the money come `in` or go `out`?"
+        )
     if part.amount is None:
-        yield FieldError(f"{setting.path}amount", "required", "How much was it?")
+        yield FieldError(f"{setting.path}amount", "required", "This field is required: how much was it?")
 
 
 def entry_mistakes(row: Allocation, today: str, setting: Setting) -> Iterator[FieldError]:
     """What is wrong with an entry that no bank line stands behind. `today` is ISO."""
     if row.business_id is None and row.category == NOT_PNL:  # of all else the category asks for it
-        yield FieldError(f"{setting.path}businessId", "required", "Whose money was it?")
+        yield FieldError(f"{setting.path}businessId", "required", "This field is required: whose money was it?")
     if not row.description.strip():
-        yield FieldError(f"{setting.path}description", "required", "No bank transaction says what it was.")
+        yield FieldError(
+            f"{setting.path}description", "required", "This field is required: no bank transaction says what it was."
+        )
     if not _EARLIEST <= row.date <= today:
-        yield FieldError("date", "out_of_range", "The day is still to come, or before any books.")
+        yield FieldError("date", "out_of_range", f"Expected a day from {_EARLIEST} to today, {today}.")
 
 
 def date_mistakes(line: BankLine, row: Allocation) -> Iterator[FieldError]:
@@ -503,9 +501,7 @@ def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
 def refuse_bound(row: Allocation) -> None:
     """Raises `Problem` `invalid_state` for what doesn't change by itself: half of a transfer, an invoice's payment."""
     if row.invoice_id is not None:
-        message = (
-            f"It is a payment of an invoice: take it back with DELETE /invoices/{row.invoice_id}/payments/:position."
-        )
+        message = f"It is a payment of the invoice {row.invoice_id}: take it back with accounting.removePayment."
         raise invalid_state(message, "invoice_payment", ())
     if row.counterpart_id is not None:
         message = f"It is a transfer, with the bank transaction {row.counterpart_id} at its other end: remove it."

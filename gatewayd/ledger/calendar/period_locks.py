@@ -154,7 +154,7 @@ def refuse_lock(tx: ReadTx, date: str, lock: LockState | None) -> None:
 
 def refusal(date: str, lock: LockState) -> Problem:
     """409 for a date that is locked, with what helps."""
-    message = f"The period that holds {date} is closed: reopen it to change what lies in it."
+    message = f"The period that holds {date} is closed: `periods.reopen` opens it, to change what lies in it."
     if lock == "closing":
         message = f"The period that holds {date} is being closed: Period-Override: {CLOSING} writes in it all the same."
     return Problem("period_closed", message, extra={"date": date, "state": lock})

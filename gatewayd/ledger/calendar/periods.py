@@ -85,12 +85,9 @@ _SELECT_ALIKE = f"""{PERIODS.select} AND legal_entity_id = :legal_entity_id
 ORDER BY id LIMIT 1"""
 
 
-_TOUCH = "UPDATE periods SET updated_at = :updated_at WHERE org_id = :org_id AND id = :id"
-
-
 def touch(tx: WriteTx, period_id: str) -> None:
     """Let who follows changes learn that a period has other obligations."""
-    tx.run(_TOUCH, id=period_id, updated_at=tx.updated_at)
+    PERIODS.touch(tx, period_id)
 
 
 def key_of(row: PeriodRow) -> PeriodKey:

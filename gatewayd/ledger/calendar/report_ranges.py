@@ -44,22 +44,23 @@ def range_of(tx: ReadTx, request: ReportRequest, *businesses: Reported) -> DateR
     dated = request.from_date is not None or request.to_date is not None
     if [request.tax_year is not None, request.period_id is not None, dated].count(True) > 1:
         path = "taxYear" if request.tax_year is not None else "periodId"
-        raise invalid_field(path, "conflict", "Give taxYear, periodId, or fromDate with toDate.")
+        raise invalid_field(path, "conflict", "Give one of taxYear, periodId, and fromDate with toDate.")
     if request.tax_year is not None:
         return _checked(of_tax_year(request.tax_year), "taxYear", "taxYear")
     if request.period_id is not None:
         return _checked(_of_period(tx, request.period_id, businesses), "periodId", "periodId")
     if request.from_date is None:
-        raise invalid_field("fromDate", "required", "Which days? Give taxYear, periodId, or fromDate with toDate.")
+        message = "Which days? Give one of taxYear, periodId, and fromDate with toDate."
+        raise invalid_field("fromDate", "required", message)
     if request.to_date is None:
-        raise invalid_field("toDate", "required", "Up to which day?")
+        raise invalid_field("toDate", "required", "This parameter is required with fromDate: up to which day?")
     return _checked(DateRange(request.from_date.isoformat(), request.to_date.isoformat()), "fromDate", "toDate")
 
 
 def of_tax_year(year: str) -> DateRange:
     """The days of a tax year that a request names. Raises `Problem` `validation_failed`."""
     if not tax_calendar.is_tax_year(year):
-        raise invalid_field("taxYear", "invalid_format", "A tax year is written 2026-27.")
+        raise invalid_field("taxYear", "invalid_format", "Expected a tax year, such as 2026-27.")
     return DateRange(*tax_calendar.bounds(year))
 
 
@@ -67,10 +68,11 @@ def _of_period(tx: ReadTx, period_id: str, businesses: tuple[Reported, ...]) -> 
     """The days of a period of the businesses, or of their legal entity."""
     period = PERIODS.find(tx, period_id)
     if period is None:
-        raise invalid_field("periodId", "unknown_reference", "There is no such period.")
+        message = "There is no such period: `periods.list` lists those there are."
+        raise invalid_field("periodId", "unknown_reference", message)
     for business in businesses:
         if period.legal_entity_id != business.legal_entity_id or period.business_id not in (None, business.id):
-            raise invalid_field("periodId", "conflict", "It is a period of another business.")
+            raise invalid_field("periodId", "conflict", "It is a period of another business: expected one of this.")
     return DateRange(period.start_date, period.end_date)
 
 

@@ -137,15 +137,23 @@ class ColumnMapping(Part, frozen=True, kw_only=True, omit_defaults=True):
         return cls(**values)
 
 
+_WIRE_NAMES: Final = dict(zip(ColumnMapping.__struct_fields__, ColumnMapping.__struct_encode_fields__, strict=True))
+"""What a request calls the fields of a mapping."""
+
+
 class MappingDoubt(Response, frozen=True, kw_only=True):
     """What has to be settled before a file can be read."""
 
-    field: str
-    """What of the mapping is in doubt; the value `columns` means all of them together."""
+    field: Annotated[str, Meta(examples=["dateFormat"])]
+    """The member of the mapping that is in doubt; `columns` means all of them together."""
     question: str
     """What is asked, for people."""
     choices: list[str]
     """Values for it, likeliest first; empty where any may be right."""
+
+    def __post_init__(self) -> None:
+        # runs of before have the names of the reader's fields, such as date_format
+        msgspec.structs.force_setattr(self, "field", _WIRE_NAMES.get(self.field, self.field))
 
 
 class MappingProposal(Response, frozen=True, kw_only=True):
@@ -198,8 +206,7 @@ class SupposedReading(Response, frozen=True, kw_only=True):
     @classmethod
     def of(cls, supposed: Supposed) -> "SupposedReading":
         """As the API shows it."""
-        first, *rest = supposed.field.split("_")
-        field = first + "".join(word.capitalize() for word in rest)
+        field = _WIRE_NAMES.get(supposed.field, supposed.field)
         return cls(field=field, value=supposed.value, reason=supposed.reason)
 
 

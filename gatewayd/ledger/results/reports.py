@@ -54,7 +54,9 @@ def explain(tx: ReadTx, request: ReportRequest, *results: Result) -> Explanation
             later = (entry for entry in _invoices(request, result, stage) if entry[0] > (stage, date, id_))
             keyed += sorted(later, key=lambda entry: entry[0])[:wanted]
         elif wanted > 0:
-            rows = allocated_money.page(tx, result.account, result.whole, request.category, Place(date, id_), wanted)
+            rows = allocated_money.page(
+                tx, result.account, result.date_range, request.category, Place(date, id_), wanted
+            )
             keyed += _allocations(result, stage, rows)
     page = keyed[: request.limit]
     more = len(keyed) > request.limit
@@ -197,7 +199,7 @@ def _of_rents(result: Result) -> Iterator[PnlWarning]:
 
 def of_invoices(tx: ReadTx, result: Result) -> Iterator[PnlWarning]:
     """The warnings about invoices that name no business."""
-    here, nowhere = invoiced_income.without_business(tx, result.account, result.whole, _MOST_COUNTED)
+    here, nowhere = invoiced_income.without_business(tx, result.account, result.date_range, _MOST_COUNTED)
     at_most = here + nowhere == _MOST_COUNTED
     if nowhere:
         yield PnlWarning(

@@ -29,7 +29,7 @@ class Result(NamedTuple):
     """The books of each span of a range, oldest first; `beside` is what counts in them that is no allocation."""
 
     account: Account
-    whole: DateRange
+    date_range: DateRange
     spans: Sequence[tuple[DateRange, Books]]
     beside: Beside
     evidence: Evidence
@@ -41,7 +41,7 @@ class Result(NamedTuple):
 
     def statement(self, part: DateRange | None = None) -> Statement:
         """The profit and loss account of the range, or of a bucket of it."""
-        first, last = part or self.whole
+        first, last = part or self.date_range
         inside = (books for span, books in self.spans if first <= span.first and span.last <= last)
         return Books().merge(inside).statement(self.account.business_type)
 

@@ -1,7 +1,10 @@
 """The owner of a resource: facts about a legal entity on which its resources depend. Reads only."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from gatewayd.errors import FieldError
+from gatewayd.ledger.references import unknown_reference
 from gatewayd.store import ReadTx
 
 _SELECT_ONE = """
@@ -51,3 +54,13 @@ def find(tx: ReadTx, legal_entity_id: str) -> Owner | None:
         return None
     id_, type_, base_currency, archived, country_code = row
     return Owner(id_, type_, base_currency, bool(archived), country_code)
+
+
+def mistakes(owner: Owner | None) -> Iterator[FieldError]:
+    """What is wrong with the `legalEntityId` of something that is to be its own. None: there is no such one."""
+    if owner is None:
+        yield unknown_reference("legalEntityId", "legal_entity")
+    elif owner.archived:
+        yield FieldError(
+            "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
+        )

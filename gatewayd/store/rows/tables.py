@@ -73,10 +73,12 @@ class Table(Columns[R]):
         self._wires = f"SELECT id, wire FROM {name} {own} AND id > :after ORDER BY id LIMIT :count"
         self._insert = f"INSERT INTO {name} (org_id, {', '.join(self._all)}) VALUES (:org_id, {values})"
         self._update = f"UPDATE {name} SET {changes} {own} AND id = :id"
+        self._touch = f"UPDATE {name} SET updated_at = :updated_at {own} AND id = :id"
 
     def statements(self) -> Iterator[tuple[str, str]]:
         """Every statement by name. One whose name ends in `any_org` is the operator's, over all organizations."""
         yield from (("select", self.select), ("find", self._find), ("insert", self._insert), ("update", self._update))
+        yield "touch", self._touch
         yield "organization_any_org", self._find_organization
         if "external_id" in self.fields:
             yield "find_external", self._find_external
@@ -166,6 +168,13 @@ class Table(Columns[R]):
         if before is not None:
             tx.changed(self.name, id_, before, row)
         return row
+
+    def touch(self, tx: WriteTx, id_: str) -> None:
+        """Let who follows changes learn that what a list shows beside the row is another: `updated_at` alone moves.
+
+        Chosen: that is no change that a caller's `expectedVersion` could run into. What is `written` stays.
+        """
+        tx.run(self._touch, id=id_, updated_at=tx.updated_at)
 
     def refuse_taken(self, tx: ReadTx, external_id: str | None, id_: str = "") -> None:
         """Raises `Problem` `already_exists` where another resource than `id_` has this `external_id`."""

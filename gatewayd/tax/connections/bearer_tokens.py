@@ -2,20 +2,23 @@
 
 A refresh token works once: what the authority answers to it is kept, whatever becomes of the call that needed it.
 
-    the connection is locked against other processes -> something can be written -> the refresh token is spent ->
-    what came for it is stored, or remembered until it can be -> the lock is released
+    the connection's lease is taken -> something can be written -> the refresh token is spent ->
+    what came for it is stored, or remembered until it can be -> the lease is released
 
 The exchange is a task of the engine's: neither the deadline of a call nor a caller who goes cuts it off. Callers wait
 for `WAIT_SECONDS`, and the exchange has `EXCHANGE_SECONDS`, longer than any authority takes. What cannot be stored is
 served from memory, and stored as soon as it can be.
 
-One process at a time refreshes a connection, for commands run beside a daemon. Its lock is held until what was granted
-is stored, however long that takes, so that the next process finds tokens in the store that nobody has spent.
+One process at a time refreshes a connection: a daemon, or a command beside it. Its lease is renewed until what was
+granted is stored, however long that takes, so that the next process finds tokens in the store that nobody has spent.
+
+A process that is killed or stopped in the midst of an exchange, for longer than its lease, has spent the token or not:
+nobody can know, and another one spends it then. If the first wakes, it stores what it is granted only where the tokens
+are still those that it spent: over what the other was granted, nothing. If all that was refused to the other, what the
+first one holds is what keeps the connection. The same where nothing could be written for longer than a lease.
 """
 
-import hashlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 import trio
@@ -23,8 +26,9 @@ import trio
 from gatewayd.clock import SECOND, Instant
 from gatewayd.errors import Problem
 from gatewayd.http1.log import Log
+from gatewayd.leases.holder import Holder, Lease
+from gatewayd.leases.rows import LeaseLost
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
-from gatewayd.store.files.file_lock import FileLock, take_lock
 from gatewayd.tax.connections import connections
 from gatewayd.tax.connections.connections import Connection, Tokens
 from gatewayd.tax.connections.token_endpoint import TokenEndpoint
@@ -36,7 +40,6 @@ STORE_AGAIN_SECONDS: Final = 1.0  # Chosen: doubled each time
 STORE_AGAIN_SECONDS_MAX: Final = 60.0  # Chosen
 
 T = TypeVar("T")
-FOLDER_NAME: Final = "tax-refresh"
 _LOOK_AGAIN_SECONDS: Final = 0.1  # Chosen: a refresh takes some tenths of a second
 
 Key = tuple[str, str | None]
@@ -71,25 +74,17 @@ class _Unstored(NamedTuple):
     generation: int
 
 
-class Locks(Protocol):
-    """What keeps others from a connection."""
-
-    async def take(self, key: Key) -> None:
-        """Wait until the connection is ours alone, if it is not. Raises `StoreFailure` where it cannot be locked."""
-
-    def release(self, key: Key) -> None:
-        """Let others have it."""
-
-
 class BearerTokens:
     """The tokens of every connection. Of one connection, one refresh at a time: its token works only once."""
 
-    def __init__(self, store: Records, endpoint: TokenEndpoint, locks: Locks, log: Log, nursery: trio.Nursery) -> None:
+    def __init__(
+        self, store: Records, endpoint: TokenEndpoint, leases: "RefreshLeases", log: Log, nursery: trio.Nursery
+    ) -> None:
         """`nursery` is the engine's: refreshes outlive the calls that need them there. `finish` before it ends."""
         self._store = store
         self._log = log
         self._endpoint = endpoint
-        self._locks = locks
+        self._leases = leases
         self._nursery = nursery
         self._refreshing: dict[Key, _Refresh] = {}
         self._unstored: dict[Key, _Unstored] = {}
@@ -155,18 +150,21 @@ class BearerTokens:
             self._log.warning("tax_refresh_failed", org_id=key[0], exc_info=error)
         finally:
             if key not in self._unstored:
-                self._locks.release(key)
+                await self._leases.release(key)
             del self._refreshing[key]
             under_way.ended.set()
 
     async def _exchange(self, key: Key, spent: Connection, token: str, under_way: _Refresh) -> bool:
         """Whether there are other tokens now; False: a person must authorise. Raises `Problem`, `StoreFailure`."""
         with trio.move_on_after(WAIT_SECONDS) as wait:
-            await self._locks.take(key)
+            await self._leases.take(key)
         if wait.cancelled_caught:
             raise _too_slow()
-        if not await self._is_writable(key, spent):
-            return True  # replaced by a person meanwhile, or refreshed by another process: nothing is spent
+        try:
+            if not await self._is_writable(key, spent):
+                return True  # replaced by a person meanwhile, or refreshed by another process: nothing is spent
+        except LeaseLost:  # we were stopped: another process may be spending it
+            raise _too_slow() from None
         under_way.exchange.deadline = min(under_way.exchange.deadline, trio.current_time() + EXCHANGE_SECONDS)
         tokens = None
         with under_way.exchange as exchange:
@@ -174,7 +172,7 @@ class BearerTokens:
         if exchange.cancelled_caught:
             raise _too_slow()
         if tokens is None:
-            return False
+            return await self._is_replaced(key, spent)
         connection = connections.refreshed(spent, tokens, Instant(self._store.now()))
         await self._keep(key, _Unstored(tokens, connection, spent.generation))
         return True
@@ -184,7 +182,17 @@ class BearerTokens:
         unstored = self._unstored.get(key)
         if unstored is not None:
             await self._store_tokens(key, unstored)
-        return await self._store.write(lambda tx: connections.touch(tx, spent.generation, key[1]), key[0])
+
+        def work(tx: WriteTx) -> bool:
+            self._leases.require(tx, key)
+            return connections.touch(tx, spent.generation, key[1])
+
+        return await self._store.write(work, key[0])
+
+    async def _is_replaced(self, key: Key, spent: Connection) -> bool:
+        """Whether somebody else spent the token, and has stored what came for it, while we were stopped."""
+        kept = await self._kept(key)
+        return kept is not None and kept.generation != spent.generation
 
     # -- what could not be stored
 
@@ -207,7 +215,7 @@ class BearerTokens:
         if self._unstored.get(key) is granted:
             del self._unstored[key]
             if key not in self._refreshing:
-                self._locks.release(key)
+                await self._leases.release(key)
 
     async def _store_later(self, key: Key, granted: _Unstored) -> None:
         """Try again until it is stored, and once more at the end of the daemon."""
@@ -245,23 +253,28 @@ def _too_slow() -> Problem:
     return Problem("tax_upstream_timeout", "The tax authority did not answer in time.")
 
 
-class RefreshLocks:
-    """See `Locks`: those of one process, of a data directory."""
+class RefreshLeases:
+    """What keeps other processes from a connection."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._held: dict[Key, FileLock] = {}
+    def __init__(self, holder: Holder) -> None:
+        self._holder = holder
+        self._held: dict[Key, Lease] = {}
 
     async def take(self, key: Key) -> None:
+        """Wait until the connection is ours alone, if it is not. Raises `StoreFailure` where nothing can be written."""
         if key in self._held:
             return
         org_id, legal_entity_id = key
-        name = hashlib.sha256(f"{org_id} {legal_entity_id or ''}".encode()).hexdigest()[:32]
-        while (lock := take_lock(self._directory, f"{FOLDER_NAME}/{name}.lock", "the connection")) is None:
+        while (lease := await self._holder.take(org_id, f"tax_refresh:{legal_entity_id or ''}")) is None:
             await trio.sleep(_LOOK_AGAIN_SECONDS)
-        self._held[key] = lock
+        self._held[key] = lease
 
-    def release(self, key: Key) -> None:
-        lock = self._held.pop(key, None)
-        if lock is not None:
-            lock.release()
+    def require(self, tx: ReadTx, key: Key) -> None:
+        """Raises `LeaseLost` where it is not ours any more."""
+        self._held[key].require(tx)
+
+    async def release(self, key: Key) -> None:
+        """Let others have it."""
+        lease = self._held.pop(key, None)
+        if lease is not None:
+            await lease.release()

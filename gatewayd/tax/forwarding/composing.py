@@ -127,9 +127,9 @@ def _declaration(row: Object) -> shapes.FinalDeclaration:
 async def _summary(composition: Composition) -> shapes.FilingSummary:
     year = composition.values.get("taxYear")
     if not year:
-        raise invalid_field("taxYear", "required", "Name the tax year.")
+        raise invalid_field("taxYear", "required", "This parameter is required: expected a tax year, such as 2026-27.")
     if not is_tax_year(year):
-        raise invalid_field("taxYear", "invalid_format", "Expected a tax year such as 2026-27.")
+        raise invalid_field("taxYear", "invalid_format", "Expected a tax year, such as 2026-27.")
     all_parts = await composition.parts(
         [
             Question(STATUS, {"taxYear": year}),

@@ -235,11 +235,11 @@ def _absence_of(name: str, value: str | None, request: _Request) -> FraudFault |
         return None
     if value is None:
         needed = name in METHODS.get(request.method, _ALL)
-        return FraudFault(name, "required", "is required") if needed else None
+        return FraudFault(name, "required", f"is required: expected {HEADERS[name].must_be}") if needed else None
     leader = _MAY_FOLLOW.get(name)
     if HEADERS[name].may_be_empty or (leader is not None and not request.headers.get(leader.lower())):
         return None
-    return FraudFault(name, "required", "must not be empty")
+    return FraudFault(name, "required", f"must not be empty: expected {HEADERS[name].must_be}")
 
 
 def _warnings_of(name: str, request: _Request) -> list[FraudWarning]:

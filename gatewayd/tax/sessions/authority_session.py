@@ -178,7 +178,8 @@ class AuthoritySession:
             return None
         connection = await bearers.find(self.org_id, self.legal_entity_id)
         if connection is None and self._settings.mode == "hmrc":
-            raise Problem("tax_not_connected", "Nobody has connected these taxes to the tax authority.")
+            message = "Nobody has connected these taxes to the tax authority: a person does so at /developers/tax."
+            raise Problem("tax_not_connected", message)
         self._granted_to = None if connection is None else connection.legal_entity_id
         return None if connection is None else await bearers.renewed(self.org_id, connection)
 

@@ -80,7 +80,7 @@ async def sync_tax_business(
     """
     if (request.id is None) == (request.legal_entity_id is None):
         code = "required" if request.id is None else "conflict"
-        raise invalid_field("legalEntityId", code, "Name either a business or a legal entity.")
+        raise invalid_field("legalEntityId", code, "Give id, of a business, or legalEntityId: one of the two.")
     async with deps.tax.open_session(ID, caller, incoming) as session:
         store, org_id = deps.tax.store, caller.org_id
         subject = await store.read(lambda tx: _subject(tx, request), org_id)
@@ -117,7 +117,8 @@ def _nino(tx: ReadTx, legal_entity_id: str) -> str | None:
     if owner is None:
         raise not_found("legal entity")
     if owner.archived:
-        raise invalid_state("The legal entity is archived: bring it back first.", "archived", ())
+        message = "The legal entity is archived: bring it back first, by `status` of `legalEntity.updateLegalEntity`."
+        raise invalid_state(message, "archived", ("active",))
     return taxpayers.of_entity(tx, legal_entity_id).nino
 
 

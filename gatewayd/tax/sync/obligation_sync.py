@@ -82,7 +82,8 @@ def _taxpayer(tx: ReadTx, request: SyncObligations) -> Taxpayer:
     if owner is None:
         raise invalid(unknown_reference("legalEntityId", "legal_entity"))
     if owner.archived:
-        raise invalid_state("The legal entity is archived: bring it back first.", "archived", ())
+        message = "The legal entity is archived: bring it back first, by `status` of `legalEntity.updateLegalEntity`."
+        raise invalid_state(message, "archived", ("active",))
     taxpayer = taxpayers.of_entity(tx, request.legal_entity_id)
     numbers = {"vat": taxpayer.vrn, "income_tax": taxpayer.nino}
     if not any(numbers.values()):

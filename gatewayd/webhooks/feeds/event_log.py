@@ -4,24 +4,26 @@ Who reads a kind here listens to it: from the first time on it is recorded, and 
 lost between two calls, for the order is that of the commits, whichever process made them.
 """
 
+import functools
 from functools import partial
 from typing import Annotated, Any, Final, NamedTuple, Protocol
 
 import msgspec
 import trio
 from msgspec import Meta
-from msgspec.structs import replace
+from msgspec.structs import fields, replace
 
 from gatewayd.clock import DAY, Instant, from_moment
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import PageRequest, cursor_key, fill, next_cursor
+from gatewayd.contract.sentences import Sentences, Sources
 from gatewayd.contract.wire import Id, Request, Response, Since, Timestamp
 from gatewayd.errors import Problem, invalid, not_found
-from gatewayd.events import EVENT_KINDS, RECORDED, WILDCARDS, EventKind, expanded
+from gatewayd.events import EVENT_KINDS, RECORDED, WILDCARDS, EventKind, expanded, sequence_of
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Row, Store, WriteTx
-from gatewayd.webhooks.subscribers.validation import EventName, event_errors
+from gatewayd.webhooks.subscribers.validation import EventName, KindName, event_errors
 
 FOLLOWED: Final = 30 * DAY  # Chosen: how long kinds are recorded after they were last read
 RENEWED: Final = DAY  # Chosen: how often that is written down
@@ -57,12 +59,14 @@ class Event(Response, frozen=True, kw_only=True):
     """Something that happened."""
 
     id: Id
-    event: EventName
+    event: KindName
     """Its kind."""
     data: dict[str, Any]
     """What it says, of the shape that `events.listKinds` gives of its kind."""
     created_at: Timestamp
     """When it happened: with the change that it tells of."""
+    sequence: str
+    """Sorts, as text, as this list does: in the order in which events were recorded. Deliveries bear it too."""
 
 
 class EventPage(Response, frozen=True, kw_only=True):
@@ -81,7 +85,7 @@ class EventPage(Response, frozen=True, kw_only=True):
 class EventKindShown(Response, frozen=True, kw_only=True):
     """A kind of events."""
 
-    event: EventName
+    event: KindName
     """Its name, as subscriptions take it."""
     meaning: str
     """When it happens."""
@@ -233,8 +237,14 @@ def _behind(tx: ReadTx, kinds: frozenset[str], place: Place, limit: int) -> _Loo
 
 
 def _event(row: Row) -> Event:
-    _, event_id, kind, data, created_at = row
-    return Event(id=event_id, event=kind, data=msgspec.json.decode(data), created_at=Instant(created_at))
+    recorded_at, event_id, kind, data, created_at = row
+    return Event(
+        id=event_id,
+        event=kind,
+        data=msgspec.json.decode(data),
+        created_at=Instant(created_at),
+        sequence=sequence_of(recorded_at, event_id),
+    )
 
 
 class Deps(Protocol):
@@ -264,17 +274,26 @@ def get_event(tx: ReadTx, caller: Caller, request: GetEvent) -> Event:
 
 def list_event_kinds(tx: ReadTx, caller: Caller, request: ListEventKinds) -> EventKindList:
     """List the kinds of events, with what each means and the schema of its data."""
-    return EventKindList(data=[_shown(kind) for kind in EVENT_KINDS.values()])
+    return _shown_kinds()
 
 
-def _shown(kind: EventKind) -> EventKindShown:
-    schema = msgspec.json.schema(kind.data)
+@functools.cache
+def _shown_kinds() -> EventKindList:
+    """Every kind: the same until the program ends, and the sources of the sentences are read once."""
+    sentences = Sentences(Sources(), {})
+    return EventKindList(data=[_shown(kind, sentences) for kind in EVENT_KINDS.values()])
+
+
+def _shown(kind: EventKind, sentences: Sentences) -> EventKindShown:
+    schema = msgspec.json.schema(kind.data)["$defs"][kind.data.__name__]
+    for field in fields(kind.data):
+        schema["properties"][field.encode_name]["description"] = sentences.of(kind.data, field)
     return EventKindShown(
         event=kind.name,
         meaning=kind.meaning,
         patterns=[pattern for pattern, names in WILDCARDS.items() if kind.name in names],
         sent=kind.fired,
-        data_schema=schema["$defs"][kind.data.__name__],
+        data_schema=schema,
         sample=msgspec.to_builtins(kind.sample),
     )
 

@@ -12,12 +12,12 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 import trio
 
 from gatewayd.clock import SECOND, Clock, Instant
-from gatewayd.events import render_body
+from gatewayd.events import SentEvent, render_body, sequence_of
 from gatewayd.outbound.addresses import IPAddress, IPNetwork, parse_networks
 from gatewayd.outbound.errors import AddressBlockedError
 from gatewayd.outbound.resolver import Resolver
 from gatewayd.outbound.transport import GuardedTransport, Policy
-from gatewayd.store import ReadTx
+from gatewayd.store import ReadTx, Row
 from gatewayd.webhooks.sender import AttemptResult, Sender
 from gatewayd.webhooks.signature import signed_headers
 
@@ -45,7 +45,7 @@ _LATEST = """
 SELECT id FROM events WHERE org_id = :org_id AND created_at < :before ORDER BY id DESC LIMIT :count
 """
 _NEXT_IDS = "SELECT id FROM events WHERE org_id = :org_id AND id > :floor ORDER BY id LIMIT :count"
-_SELECT_EVENT = "SELECT id, kind, data, created_at, test FROM events WHERE org_id = :org_id AND id = :id"
+_SELECT_EVENT = "SELECT id, kind, data, created_at, test, recorded_at FROM events WHERE org_id = :org_id AND id = :id"
 
 
 class RecordedEvent(NamedTuple):
@@ -56,6 +56,7 @@ class RecordedEvent(NamedTuple):
     data: bytes
     created_at: Instant
     test: int
+    sequence: str
 
 
 class EventStore(Protocol):
@@ -82,7 +83,7 @@ class EventFeed:
     async def begin(self, since: Instant | None) -> None:
         """Take what was recorded before `since` as seen, None: all that is there. Raises `StoreFailure`."""
         before = AFTER_ALL if since is None else since
-        rows = await self._read(lambda tx: tx.rows(_LATEST, before=before, count=REMEMBERED + 1))
+        rows = await self._read_events(lambda tx: tx.rows(_LATEST, before=before, count=REMEMBERED + 1))
         for (event_id,) in reversed(rows):
             self._remember(event_id)
 
@@ -90,26 +91,31 @@ class EventFeed:
         """What was recorded next, at most `PAGE` events; waits until there is something. Raises `StoreFailure`."""
         while True:
             announced = self._store.topic(WAKE_TOPIC)  # before the read, so that none is missed between
-            page = await self._read(self._unseen)
+            page = await self._read_events(self._unseen)
             for event in page:
                 self._remember(event.id)
             if page:
                 return page
             await announced.wait()  # may last: until something is committed
 
-    async def _read(self, work: Callable[[ReadTx], T]) -> T:
+    async def _read_events(self, work: Callable[[ReadTx], T]) -> T:
         return await self._store.read_later(work, self._org_id)
 
     def _unseen(self, tx: ReadTx) -> list[RecordedEvent]:
         seen = frozenset(self._seen)
         rows = tx.rows(_NEXT_IDS, floor=self._floor, count=len(seen) + PAGE)
         ids = [event_id for (event_id,) in rows if event_id not in seen][:PAGE]
-        return [RecordedEvent(*row) for event_id in ids if (row := tx.row(_SELECT_EVENT, id=event_id)) is not None]
+        return [_recorded(row) for event_id in ids if (row := tx.row(_SELECT_EVENT, id=event_id)) is not None]
 
     def _remember(self, event_id: str) -> None:
         self._seen.append(event_id)
         if len(self._seen) > REMEMBERED:
             self._floor = max(self._floor, self._seen.popleft())
+
+
+def _recorded(row: Row) -> RecordedEvent:
+    event_id, kind, data, created_at, test, recorded_at = row
+    return RecordedEvent(event_id, kind, data, created_at, test, sequence_of(recorded_at, event_id))
 
 
 class LocalTransport(GuardedTransport):
@@ -156,7 +162,8 @@ class Forwarder:
         recognises it.
         """
         delivery_id = f"wdlv_{event.id.removeprefix('evt_')}"
-        body = render_body(delivery_id, event.kind, event.data, event.created_at)
+        sent = SentEvent(event.id, event.kind, event.data, event.created_at, event.sequence)
+        body = render_body(delivery_id, sent)
         headers = (
             ("X-Service-Event", event.kind),
             ("X-Service-Delivery", delivery_id),

@@ -109,4 +109,4 @@ def _reason(response: httpx.Response) -> str:
 
 def _recorded(event: dict[str, Any]) -> RecordedEvent:
     data = msgspec.json.encode(event["data"])
-    return RecordedEvent(event["id"], event["event"], data, from_wire(event["createdAt"]), 0)
+    return RecordedEvent(event["id"], event["event"], data, from_wire(event["createdAt"]), 0, event["sequence"])

@@ -241,7 +241,7 @@ def _claim(queue: _Queue, delivery: DueDelivery, at: Instant) -> Claim:
         attempt=delivery.attempts + 1,
         interruptions=delivery.interruptions,
         begun_at=at,
-        body=render_body(message_id, delivery.event, delivery.data, delivery.event_at),
+        body=render_body(message_id, delivery.sent),
         secrets=queue.receiver.secrets,
         failing_since=queue.receiver.failing_since,
         warned=queue.receiver.warned,

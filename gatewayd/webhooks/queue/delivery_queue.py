@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from gatewayd.clock import Instant
+from gatewayd.events import SentEvent, sequence_of
 from gatewayd.store import ReadTx, WriteTx
 
 INTERRUPTED: Final = "interrupted"  # Chosen: last error of an attempt that this daemon did not live to record
@@ -39,8 +40,16 @@ class DueDelivery(NamedTuple):
     interruptions: int
     in_flight: int
     begun_at: Instant
+    event_id: str
     data: bytes
     event_at: Instant
+    recorded_at: int
+
+    @property
+    def sent(self) -> SentEvent:
+        """The event as it is sent."""
+        sequence = sequence_of(self.recorded_at, self.event_id)
+        return SentEvent(self.event_id, self.event, self.data, self.event_at, sequence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +73,7 @@ WHERE due_at IS NOT NULL AND subscription_id > :after ORDER BY subscription_id, 
 """
 _SELECT_DUE = """
 SELECT d.id, d.original_id, d.event, d.attempts, d.interruptions + d.in_flight, d.in_flight,
-    COALESCE(d.last_attempt_at, d.created_at), e.data, e.created_at
+    COALESCE(d.last_attempt_at, d.created_at), e.id, e.data, e.created_at, e.recorded_at
 FROM deliveries d JOIN events e ON e.id = d.event_id
 WHERE d.org_id = :org_id AND d.subscription_id = :subscription_id AND d.due_at <= :at
 ORDER BY d.due_at, d.id LIMIT :count

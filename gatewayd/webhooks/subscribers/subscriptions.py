@@ -210,7 +210,7 @@ def clear_failing(tx: WriteTx, address: Address) -> None:
 def check_enabled(stored: SubscriptionRow) -> None:
     """Raises `Problem` `invalid_state` for a subscription to which nothing is sent."""
     if not stored.enabled:
-        why = f"The subscription is disabled ({stored.disabled_reason}): enable it first."
+        why = f"The subscription is disabled ({stored.disabled_reason}): enable it first, with `webhooks.update`."
         raise invalid_state(why, "disabled", ("enabled",))
 
 

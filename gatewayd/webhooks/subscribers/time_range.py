@@ -41,7 +41,7 @@ class TimeRange(NamedTuple):
 def requested_range(since: datetime | None, until: datetime | None) -> TimeRange:
     """The range that a request names; None is open. Raises `Problem` `validation_failed` for one that holds nothing."""
     if since is not None and until is not None and until <= since:
-        raise invalid_field("until", "date_order", "It must be later than since.")
+        raise invalid_field("until", "date_order", "It is not later than since: expected a later moment.")
     return TimeRange(
         Instant(0) if since is None else from_moment(since),
         OPEN_END if until is None else from_moment(until),

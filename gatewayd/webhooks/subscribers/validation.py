@@ -28,6 +28,8 @@ EventName = Annotated[
         extra_json_schema={"enum": list(NAMES)},
     ),
 ]
+KindName = Annotated[str, Meta(title="EventKind", extra_json_schema={"enum": list(EVENT_KINDS)})]
+"""What an event is: never a pattern."""
 Events = Annotated[list[EventName], Meta(min_length=1, max_length=100, description="The event kinds to be sent.")]
 Url = Annotated[
     str,
@@ -49,6 +51,11 @@ class SubscriptionRequest(Request, frozen=True, kw_only=True):
     id: Id
 
 
+def names_within(kinds: Collection[str]) -> list[str]:
+    """The kinds, and the patterns that stand for none but these."""
+    return [*kinds, *(pattern for pattern, names in WILDCARDS.items() if set(kinds).issuperset(names))]
+
+
 def url_errors(url: str, policy: Policy) -> list[FieldError]:
     """Errors that the URL alone shows; host names are looked up and vetted at each connection."""
     try:
@@ -59,7 +66,8 @@ def url_errors(url: str, policy: Policy) -> list[FieldError]:
     if address is None and (target.host == "localhost" or target.host.endswith(".localhost")):
         address = LOOPBACK
     if address is not None and refusal(unmapped(address), policy.allow_networks) is not None:
-        return [FieldError("url", "invalid_url", "The address is not public.")]
+        message = "The address is not public: expected a host that the internet can reach, such as hooks.example.com."
+        return [FieldError("url", "invalid_url", message)]
     return []
 
 
@@ -75,7 +83,7 @@ def event_errors(names: Sequence[str], known: Collection[str] = NAMES, path: str
 def unknown_event(name: str, known: Collection[str]) -> str:
     """What is said of a kind that is not known: all that are, where they are few, else those most like it."""
     if len(known) <= MOST_NAMED:
-        return f"Use one of: {', '.join(known)}."
+        return f"{name!r} is none of its event kinds. Use one of: {', '.join(known)}."
     close = difflib.get_close_matches(name, known, n=3)
     likely = f" Did you mean {' or '.join(close)}?" if close else ""
     return f"There is no event kind {name[:64]!r}.{likely} GET /events/kinds lists them all."

@@ -74,7 +74,7 @@ def test_a_credit_takes_the_rates_of_the_invoices_day(registered: Books) -> None
     ("fields", "error"),
     [
         ({"creditsInvoiceId": None}, ("creditsInvoiceId", "required")),
-        ({"kind": "invoice", "clientId": "cli_1"}, ("creditsInvoiceId", "conflict")),
+        ({"kind": "invoice", "clientId": None, "client": {"name": "Ann"}}, ("creditsInvoiceId", "conflict")),
         ({"client": {"name": "Ann"}}, ("client", "conflict")),
         ({"clientId": "cli_1"}, ("clientId", "conflict")),
         ({"legalEntityId": "ent_1"}, ("legalEntityId", "conflict")),

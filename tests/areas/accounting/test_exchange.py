@@ -61,7 +61,12 @@ def refused(books: Exporter, operation: str, **body: object) -> Problem:
 def test_what_has_no_rate_takes_hmrcs_of_its_month_and_tells(exporter: Exporter) -> None:
     sold = exporter.sold()
     assert (sold["fxRate"], sold["fxRateSource"], sold["fxRateDate"]) == ("0.737789582411", "hmrc", "2026-09-01")
-    assert [warning["code"] for warning in sold["warnings"]] == ["fx_rate_taken"]
+    assert [(warning["code"], warning["message"]) for warning in sold["warnings"]] == [
+        (
+            "fx_rate_taken",
+            "No `fxRate` was given: 1 USD is 0.737789582411 GBP, HMRC's of the month from 2026-09-01.",
+        )
+    ]
     assert exporter.income() == {"turnover": "737.79"}
 
 
@@ -73,6 +78,8 @@ def test_a_recorded_rate_of_the_day_goes_before_hmrcs(exporter: Exporter) -> Non
     exporter.write(lambda tx: tx.run(sql))
     sold = exporter.sold()
     assert (sold["fxRate"], sold["fxRateSource"], sold["fxRateDate"]) == ("0.74", "recorded", "2026-09-08")
+    (warning,) = sold["warnings"]
+    assert warning["message"] == "No `fxRate` was given: 1 USD is 0.74 GBP, recorded on 2026-09-08."
 
 
 def test_the_rate_that_is_given_is_taken_without_a_word(exporter: Exporter) -> None:
@@ -184,6 +191,15 @@ def test_the_credit_notes_of_an_invoice_get_its_rate(exporter: Exporter) -> None
     assert exporter.income() == {"turnover": "675.00"}
 
 
+def test_a_credit_note_with_a_rate_of_its_own_keeps_it(exporter: Exporter) -> None:
+    sold = exporter.sold(fxRate="0.75")
+    back = [{**ABROAD[0], "unitPrice": "100.00"}]
+    note = exporter.credit(sold["id"], lines=back, issueDate="2026-11-01", fxRate="0.70")
+    exporter.post("setInvoiceRate", invoiceId=sold["id"], fxRate="0.80")
+    assert exporter.one("getInvoice", f"invoiceId={note['id']}")["fxRate"] == "0.7"
+    assert exporter.income() == {"turnover": "730.00"}  # 800.00 less 70.00
+
+
 def test_a_rate_that_was_printed_stays(exporter: Exporter) -> None:
     work = [{"description": "Work", "unitPrice": "1000.00", "vatCode": "standard"}]
     sold = exporter.sold(fxRate="0.80", lines=work)
@@ -200,6 +216,15 @@ def test_no_closed_period_gets_another_rate(exporter: Exporter) -> None:
     sold = exporter.without_rate()
     exporter.write(lambda tx: period_locks.close(tx, exporter.owner, "2026-09-01", "2026-09-30"))
     assert refused(exporter, "setInvoiceRate", invoiceId=sold["id"], fxRate="0.75").code == "period_closed"
+
+
+def test_nor_does_a_credit_note_of_a_closed_period(exporter: Exporter) -> None:
+    sold = exporter.without_rate()
+    back = [{**ABROAD[0], "unitPrice": "100.00"}]
+    exporter.credit(sold["id"], lines=back, issueDate="2026-11-01", supplyDate="2026-11-01")
+    exporter.write(lambda tx: period_locks.close(tx, exporter.owner, "2026-11-01", "2026-11-30"))
+    assert refused(exporter, "setInvoiceRate", invoiceId=sold["id"], fxRate="0.75").code == "period_closed"
+    assert exporter.one("getInvoice", f"invoiceId={sold['id']}").get("fxRate") is None
 
 
 def test_a_rate_is_given_to_the_version_that_was_read(exporter: Exporter) -> None:

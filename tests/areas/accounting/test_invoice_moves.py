@@ -205,7 +205,10 @@ def test_issue_a_credit_note_of_what_was_voided(registered: Books) -> None:
     move(registered, moves.void, invoice["id"], "made twice")
     problem = refused(registered, moves.issue, credit["id"])
     assert (problem.code, problem.extra["currentState"]) == ("invalid_state", "void")
-    assert problem.message == "The invoice it credits is void: it has to be issued, paid, part_paid or sent."
+    assert problem.message == (
+        "The invoice it credits is void: it has to be issued, paid, part_paid or sent."
+        " `accounting.deleteInvoice` deletes this draft."
+    )
 
 
 def test_mark_sent(registered: Books) -> None:
@@ -296,7 +299,7 @@ def test_payments_that_are_none(registered: Books, payment: Payment, error: tupl
     invoice = registered.invoice()
     problem = refused(registered, payments.pay, invoice["id"], payment)
     assert fields_of(problem) == [error]
-    assert problem.errors[0].message != "Nothing is due."
+    assert problem.errors[0].message != "Nothing is due: how much was paid?"
     assert found(registered, invoice["id"]) == invoice
 
 
@@ -304,7 +307,7 @@ def test_where_nothing_is_due_nothing_is_paid_by_default(registered: Books) -> N
     invoice = registered.invoice(lines=[{**LINE, "unitPrice": "0"}])
     problem = refused(registered, payments.pay, invoice["id"], Payment())
     assert fields_of(problem) == [("amount", "out_of_range")]
-    assert problem.errors[0].message == "Nothing is due."
+    assert problem.errors[0].message == "Nothing is due: how much was paid?"
 
 
 def test_payments_out_of_range_together(registered: Books) -> None:
@@ -356,7 +359,19 @@ def test_void_in_a_closed_period(store: MemoryStore, closed: str) -> None:
     entity = books.entity()
     invoice = books.invoice(issueDate="2026-11-20", supplyDate="2026-11-19")
     store.write(lambda tx: period_locks.close(tx, entity, closed, closed), books.org_id)
-    assert refused(books, moves.void, invoice["id"], "x").code == "period_closed"
+    problem = refused(books, moves.void, invoice["id"], "x")
+    assert (problem.code, problem.message) == (
+        "period_closed",
+        "The period of the invoice is closed: make out a credit note instead.",
+    )
+
+
+def test_void_in_a_period_that_is_being_closed(registered: Books) -> None:
+    invoice = registered.invoice()
+    whose, day = str(invoice["legalEntityId"]), invoice["issueDate"]
+    registered.store.write(lambda tx: period_locks.begin_closing(tx, whose, day, day), registered.org_id)
+    problem = refused(registered, moves.void, invoice["id"], "x")
+    assert (problem.code, problem.extra["state"]) == ("period_closed", "closing")
 
 
 def test_voiding_a_credit_note_brings_the_balance_back(registered: Books) -> None:

@@ -18,6 +18,7 @@ from gatewayd.errors import Problem
 from gatewayd.money import Money
 from gatewayd.store import ReadTx
 from tests.areas.accounting.books import DECODERS, Books, Json
+from tests.ledger import lets
 from tests.support.plans import plan_of
 from tests.support.store import MemoryStore
 
@@ -233,6 +234,9 @@ def test_invalid_cursor(books: Books, made_with: str, used_with: str) -> None:
         "clientId=c",
         "clientId=c&status=paid,overdue",
         "businessId=b",
+        "legalEntityId=e",
+        "kind=credit_note",
+        "propertyId=p",
         "externalId=x",
         "issueDateFrom=2026-01-01&issueDateTo=2026-12-31",
         "issueDateTo=2026-12-31",
@@ -260,6 +264,37 @@ def test_no_statement_sorts_or_scans(books: Books, query: str) -> None:
     assert not [step for step in plans if "TEMP B-TREE" in step or "SCAN" in step], plans
     if "clientId" in query:
         assert all("invoices_of_client" in step for step in plans if "SEARCH" in step), plans
+
+
+@pytest.mark.parametrize("query", ["legalEntityId=e", "kind=credit_note", "propertyId=p", "currency=EUR"])
+def test_what_has_no_index_of_its_own_is_decided_in_that_of_the_list(books: Books, query: str) -> None:
+    assert plan_of(books, "listInvoices", query) == ["SEARCH invoices USING INDEX invoices_page (org_id=? AND id<?)"]
+
+
+def test_invoices_are_found_by_seller_kind_and_property(books: Books, store: MemoryStore) -> None:
+    one, two = books.entity(), books.unregistered_entity()
+    business = books.business(one)
+    house = books.store.write(lambda tx: lets.insert_property(tx, business), books.org_id)
+    first = books.invoice(legalEntityId=one, propertyId=house)["id"]
+    second = books.invoice(legalEntityId=two)["id"]
+    third = books.invoice(legalEntityId=one)["id"]
+    note = books.credit(first)["id"]
+    for query, expected in (
+        (f"legalEntityId={one}", [note, third, first]),
+        (f"legalEntityId={two}", [second]),
+        ("kind=credit_note", [note]),
+        ("kind=invoice", [third, second, first]),
+        (f"kind=invoice&legalEntityId={one}&status=issued", [third]),
+        (f"propertyId={house}&kind=invoice", [first]),
+        ("legalEntityId=ent_01k0000000000000000000000x", []),
+        ("propertyId=prop_01k0000000000000000000000x", []),
+    ):
+        assert [one["id"] for one in books.walk("listInvoices", f"{query}&limit=1")] == expected, query
+        since = f"{query}&updatedSince=1970-01-01T00:00:00Z"
+        assert {one["id"] for one in books.walk("listInvoices", f"{since}&limit=1")} == set(expected), query
+    stranger = Books(store)
+    assert stranger.get("listInvoices", f"legalEntityId={one}") == ([], None)
+    assert stranger.get("listInvoices", f"propertyId={house}") == ([], None)
 
 
 def test_a_clients_balances_come_from_their_index_alone(books: Books) -> None:

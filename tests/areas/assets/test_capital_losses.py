@@ -131,6 +131,7 @@ def test_a_trust_whose_exempt_amount_is_unknown_is_not_reckoned_further(holdings
         ({"taxYear": "2026-28"}, "taxYear", "invalid_format"),
         ({"taxYear": "2027-28"}, "taxYear", "out_of_range"),
         ({"elsewhere": "-1"}, "elsewhere", "out_of_range"),
+        ({"elsewhere": "1.001"}, "elsewhere", "invalid_decimal"),
         ({"claimedDate": "2025-04-05"}, "claimedDate", "out_of_range"),
         ({"claimedDate": "2026-11-21"}, "claimedDate", "out_of_range"),
         ({"legalEntityId": "ent_1"}, "legalEntityId", "unknown_reference"),

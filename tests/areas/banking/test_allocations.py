@@ -420,7 +420,7 @@ def test_a_payment_is_taken_back_where_it_was_recorded(trading: Trading) -> None
     for operation in ("removeAllocation", "updateAllocation"):
         problem = refused(trading.post, operation, allocationId=row.id)
         assert (problem.code, problem.extra["currentState"]) == ("invalid_state", "invoice_payment")
-        assert f"/invoices/{invoice['id']}/payments" in problem.message
+        assert f"{invoice['id']}: take it back with accounting.removePayment." in problem.message
 
 
 def test_a_payment_of_less_than_is_due_takes_what_the_line_has(trading: Trading) -> None:

@@ -79,3 +79,12 @@ def test_the_names_of_a_rule_go_together(letting: Letting) -> None:
     assert errors(propertyId=gone) == [("outcome.propertyId", "conflict")]
     assert errors(tenancyId="tcy_x") == [("outcome.tenancyId", "unknown_reference")]
     assert errors(propertyId=letting.house, category="turnover") == [("outcome.category", "conflict")]
+
+
+def test_what_replaces_a_domestic_item_is_bought(letting: Letting) -> None:
+    """ITTOIA 2005 s. 311A: it is told beside the account, and VAT of it is VAT of a purchase all the same."""
+    replaced = {"category": "costOfReplacingDomesticItems", "propertyId": letting.house}
+    line, other = (letting.line(letting.current, -120_00) for _ in range(2))
+    letting.part(line, vatCode="postponed_import_standard", **replaced)
+    problem = refused(letting.part, other, vatCode="export_goods_zero", **replaced)
+    assert fields_of(problem) == [("parts[0].vatCode", "conflict")]

@@ -79,6 +79,7 @@ def test_a_rule_allocates_and_says_why(trading: Trading) -> None:
         ({"reference": "tesco"}, False),
         ({"matchKey": "tesco stores"}, True),
         ({"matchKey": "tesco"}, False),
+        ({"matchKey": "Tesco Stores"}, False),
         ({"direction": "out"}, True),
         ({"direction": "in"}, False),
         ({"type": "card"}, True),
@@ -149,13 +150,24 @@ def test_a_dry_run_stores_nothing(trading: Trading) -> None:
     assert (trading.left(line), trading.of_line(line)) == (-1200, [])
 
 
+@pytest.mark.parametrize(("category", "allowable"), [("adminCosts", True), ("businessEntertainmentCosts", False)])
+def test_what_would_be_allocated_is_shown_as_it_would_be(trading: Trading, category: str, allowable: bool) -> None:
+    rule(trading, outcome={"category": category, "businessId": trading.trade})
+    trading.line(trading.current, -4520)
+    (planned,), (applied,) = apply(trading, dryRun=True), apply(trading)
+    assert (planned["allocation"]["allowable"], applied["allocation"]["allowable"]) == (allowable, allowable)
+    assert planned["allocation"]["disallowableAmount"] == applied["allocation"]["disallowableAmount"]
+
+
 def test_what_a_rule_may_not_have_is_told_and_stays(trading: Trading) -> None:
     rule(trading)
     line, later = trading.line(trading.current, -1200), trading.line(trading.current, -1200, date="2026-12-01")
     trading.write(lambda tx: period_locks.close(tx, trading.owner, "2026-11-01", "2026-11-30"))
     told, done = apply(trading)
     assert (told["bankTransactionId"], told["allocation"]) == (line, None)
-    assert told["refusal"] == "The period that holds 2026-11-02 is closed: reopen it to change what lies in it."
+    assert told["refusal"] == (
+        "The period that holds 2026-11-02 is closed: `periods.reopen` opens it, to change what lies in it."
+    )
     assert (done["bankTransactionId"], done["refusal"]) == (later, None)
     assert trading.left(line) == -1200
 
@@ -295,6 +307,8 @@ def test_a_rule_is_learned_from_what_was_chosen(trading: Trading) -> None:
         "tesco stores",
         "out",
     )
+    as_people_write = refused(trading.post, "learnRule", matchKey="Tesco Stores")
+    assert fields_of(as_people_write) == [("matchKey", "conflict")], "it is written as proposals have it"
     outcome = made["outcome"]
     assert (outcome["businessId"], outcome["vatPercent"], outcome["disallowablePercent"]) == (trading.trade, "20", "25")
     (applied,) = apply(trading)

@@ -260,3 +260,32 @@ async def test_ranges_and_zones_that_are_refused(open_billing: OpenBilling, quer
         reply = await billing.api("GET", "/billing/usage", query=query)
         assert reply.status == 422
         assert [(one["path"], one["code"]) for one in reply.json()["errors"]] == [(path, code)]
+
+
+async def test_entries_are_found_by_the_callers_identifier(open_billing: OpenBilling) -> None:
+    """An amount that is taken of two grants is two entries of one identifier."""
+    async with open_billing() as billing:
+        day = {"occurredAt": "2026-01-01T00:00:00Z"}
+        lines = [
+            {**day, "type": "purchase", "amount": "10", "externalId": "a"},
+            {**day, "type": "purchase", "amount": "5", "externalId": "b"},
+            {"occurredAt": "2026-02-01T00:00:00Z", "type": "usage", "amount": "-12", "externalId": "c"},
+        ]
+        await billing.do("ledger/import", source="former.csv", entries=lines)
+
+        async def found(query: str) -> list[tuple[str, str]]:
+            entries = (await billing.get("ledger", query))["data"]
+            return [(one["externalId"], one["amount"]) for one in entries]
+
+        parts = [("c", "-2"), ("c", "-10")]
+        assert await found("externalId=a") == [("a", "10")]
+        assert await found("externalId=c") == parts
+        assert await found("externalId=c&order=asc") == parts[::-1]
+        assert await found("externalId=c&type=purchase") == []
+        assert await found("externalId=c&fromDate=2026-02-02") == []
+        assert await found("externalId=c&toDate=2026-02-01&operation=vault.parse") == []
+        assert await found("externalId=x") == []
+        for order, expected in (("desc", parts), ("asc", parts[::-1])):
+            page = await billing.get("ledger", f"externalId=c&limit=1&order={order}")
+            rest = await found(f"externalId=c&limit=1&order={order}&cursor={page['nextCursor']}")
+            assert [*[("c", one["amount"]) for one in page["data"]], *rest] == expected

@@ -49,7 +49,7 @@ class LedgerBooks(BankBooks):
         self, business_id: str, category: Category, amount: int, date: str = "2026-11-02", **more: Any
     ) -> Allocation:
         """An entry of minor units that no bank line shows: income comes in, and all else goes out, but for `more`."""
-        currency = more.pop("currency", None)
+        currency = more.pop("currency", "GBP")
         direction = more.pop("direction", "in" if category in ("turnover", "periodAmount", "otherIncome") else "out")
         part = Part(
             category=category,

@@ -456,7 +456,7 @@ def test_from_a_turnover_of_90000_on_they_are_not_and_that_is_told(books: Ledger
 
 def test_the_limit_is_one_of_pounds(books: LedgerBooks) -> None:
     trade = books.trade(usesConsolidatedExpenses=True, currency="EUR")
-    books.enter(trade, "turnover", 90_000_00)
+    books.enter(trade, "turnover", 90_000_00, currency="EUR")
     assert books.pnl(trade)["warnings"] == []
 
 

@@ -215,6 +215,30 @@ def test_certificates_and_rates_that_end(estate: Estate) -> None:
     assert ("certificate_renewal", "2026-12-10") in due
 
 
+def test_what_expires_next_has_its_state_by_the_window(estate: Estate) -> None:
+    """A gas safety record of 10 December 2025 holds until that day of 2026, 20 days after today."""
+    house = estate.house(gasSupply=True, licensing="none")
+    estate.post("createCertificate", propertyId=house, type="gas_safety", issuedDate="2025-12-10")
+    states = {}
+    for days in (0, 19, 20, 60):
+        counted = estate.dashboard(f"windowDays={days}")["certificates"]
+        (soonest,) = counted["next"]
+        states[days] = soonest["status"]
+        assert (counted["valid"], counted["expiring"]) == ((1, 0) if soonest["status"] == "valid" else (0, 1))
+    assert states == {0: "valid", 19: "valid", 20: "expiring", 60: "expiring"}
+
+
+def test_what_is_archived_counts_on_no_day(estate: Estate) -> None:
+    """A property that was sold does on the days before; one that is put away may never have been there."""
+    estate.house("100000.00")
+    twice = estate.house("100000.00")
+    past = "asOfDate=2026-06-01"
+    assert estate.dashboard(past)["portfolioValue"] == "200000.00"
+    estate.post("updateProperty", id=twice, status="archived")
+    found = estate.dashboard(past)
+    assert (found["propertyCount"], found["portfolioValue"]) == (1, "100000.00")
+
+
 def test_whose_it_is(estate: Estate) -> None:
     estate.house("100000.00")
     other = estate.lets()

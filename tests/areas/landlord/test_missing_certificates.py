@@ -13,6 +13,8 @@ from gatewayd.areas.landlord.certificates import counting
 from gatewayd.areas.landlord.certificates.counting import Counts
 from gatewayd.areas.landlord.certificates.kinds import KINDS
 from gatewayd.areas.landlord.certificates.missing import REQUIREMENTS, Facts, required
+from gatewayd.areas.landlord.certificates.rows import shown
+from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS
 from gatewayd.clock import days_after
 from gatewayd.errors import Problem
 from gatewayd.ledger.certificate_shapes import Certificate
@@ -188,7 +190,8 @@ def counts(premises: Premises, day: str = TODAY, window: int = 60, **whose: str 
 
 def upcoming(premises: Premises, count: int = 10, day: str = TODAY, **whose: str | None) -> list[Certificate]:
     def find(tx: Any) -> list[Certificate]:
-        return counting.next_to_expire(tx, whose.get("business_id"), whose.get("legal_entity_id"), day, count)
+        found = counting.next_to_expire(tx, whose.get("business_id"), whose.get("legal_entity_id"), day, count)
+        return [shown(row, day, WINDOW_DAYS) for row in found]
 
     found: list[Certificate] = premises.read(find)
     return found

@@ -142,6 +142,8 @@ PLANS = {
     ("listTenants", ""): "tenants USING INDEX tenants_by_id (org_id=? AND id<?)",
     ("listTenants", "tenancyId=tcy_1"): "tenants USING INDEX tenants_by_id (org_id=? AND id=?)",
     ("listTenants", "propertyId=prop_1"): "tenancy_tenants_1 (org_id=? AND tenancy_id=?)",
+    ("listTenants", "tenancyId=tcy_1&includeFormer=false"): "tenancy_tenants_1 (org_id=? AND tenancy_id=?)",
+    ("listTenants", "propertyId=prop_1&includeFormer=false"): "tenancy_tenants_1 (org_id=? AND tenancy_id=?)",
     ("listTenants", "status=prospective"): "tenants USING INDEX tenants_never_let (org_id=? AND id<?)",
     ("listTenants", "status=current"): "tenants USING INDEX tenants_staying (org_id=? AND id<?)",
     ("listTenants", "status=past"): "tenants USING INDEX tenants_leaving (org_id=? AND id<?)",

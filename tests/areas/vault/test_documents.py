@@ -11,6 +11,7 @@ from gatewayd.errors import Problem
 from gatewayd.ledger import named_files
 from tests.areas.accounting.books import fields_of
 from tests.areas.vault.cabinet import Cabinet
+from tests.support.plans import plan_of
 
 PAPER = hashlib.sha256(b"paper").hexdigest()
 
@@ -154,6 +155,31 @@ def test_the_orders_of_a_folder(cabinet: Cabinet) -> None:
     assert order("createdAt") == ["pending", "apple", "cherry", "Apple", "banana"]
     assert order("documentDate") == ["cherry", "banana", "apple", "pending", "Apple"]
     assert order("size") == ["banana", "apple", "cherry", "Apple", "pending"]
+    for sort in ("name", "createdAt", "documentDate", "size"):
+        natural = order(sort)
+        way, back = ("asc", "desc") if sort == "name" else ("desc", "asc")
+        assert order(f"{sort}&order={way}") == natural
+        assert order(f"{sort}&order={back}") == natural[::-1]
+        steps = plan_of(cabinet, "getFolderDocuments", f"folderId={folder}&sort={sort}&order={back}")
+        assert not [step for step in steps if "ORDER BY" in step], steps
+
+
+def test_starred_ones_and_the_trash_are_found_as_others_are(cabinet: Cabinet) -> None:
+    for name in "abc":
+        made = cabinet.document(name, externalId=f"x-{name}")
+        cabinet.post("toggleDocumentStar", documentId=made["id"], starred=True)
+    pending = cabinet.record("d", externalId="x-d")["document"]
+    cabinet.post("toggleDocumentStar", documentId=pending["id"], starred=True)
+    assert cabinet.names("getStarredDocuments", "externalId=x-b") == ["b"]
+    assert cabinet.names("getStarredDocuments", "externalId=x-e") == []
+    assert cabinet.names("getStarredDocuments", "parseStatus=queued&limit=1") == ["c", "b", "a"]
+    assert cabinet.names("getStarredDocuments", "parseStatus=none") == ["d"]
+    for row in cabinet.walk("getStarredDocuments", ""):
+        cabinet.post("deleteDocument", documentId=row["id"])
+    assert cabinet.names("listTrash", "externalId=x-b") == ["b"]
+    assert cabinet.names("listTrash", "externalId=x-b&parseStatus=failed") == []
+    assert cabinet.names("listTrash", "limit=1") == ["d", "c", "b", "a"]
+    assert cabinet.names("listTrash", "parseStatus=none") == cabinet.names("listTrash", "limit=1&parseStatus=none")
 
 
 def test_below_a_folder_and_at_the_top(cabinet: Cabinet) -> None:

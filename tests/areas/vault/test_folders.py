@@ -1,9 +1,11 @@
 """Folders: a tree whose names are taken once, that has no circles, and that goes with all that is in it."""
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gatewayd.clock import SECOND, to_wire
 from gatewayd.errors import Problem
 from gatewayd.store import WriteTx
 from tests.areas.accounting.books import fields_of
@@ -203,3 +205,48 @@ def test_a_folder_is_read_by_its_id_with_counts_where_they_are_asked_for(cabinet
     assert cabinet.one("getFolder", f"folderId={outer}&includeCounts=true")["totalDocumentCount"] == 1
     with pytest.raises(Problem, match="not_found"):
         Cabinet(cabinet.store).one("getFolder", f"folderId={outer}")
+
+
+# -- changes
+
+
+def changed(cabinet: Cabinet, query: str) -> list[tuple[str, str]]:
+    """Name and path of what has changed, page by page, in the order of change."""
+    return [(row["name"], row["path"]) for row in cabinet.walk("getFolders", f"{query}&limit=1")]
+
+
+def test_who_follows_folders_learns_of_every_path(cabinet: Cabinet, store: MemoryStore) -> None:
+    top, other = cabinet.folder("Top"), cabinet.folder("Other")
+    middle = cabinet.folder("Middle", top)
+    cabinet.folder("Low", middle)
+    whole = changed(cabinet, "updatedSince=1970-01-01T00:00:00Z")
+    assert whole == [("Top", "/Top"), ("Other", "/Other"), ("Middle", "/Top/Middle"), ("Low", "/Top/Middle/Low")]
+    assert changed(Cabinet(store), "updatedSince=1970-01-01T00:00:00Z") == []
+
+    def since() -> str:
+        store.clock.advance(SECOND)
+        return f"updatedSince={to_wire(store.now())}"
+
+    moment = since()
+    cabinet.post("updateFolderName", folderId=top, name="High")
+    renamed = [("High", "/High"), ("Low", "/High/Middle/Low"), ("Middle", "/High/Middle")]
+    assert sorted(changed(cabinet, moment)) == renamed
+    assert changed(cabinet, f"{moment}&parentId={top}") == [("Middle", "/High/Middle")]
+    moment = since()
+    cabinet.post("updateFolderParent", folderId=middle, parentId=other)
+    assert sorted(changed(cabinet, moment)) == [("Low", "/Other/Middle/Low"), ("Middle", "/Other/Middle")]
+    moment = since()
+    cabinet.post("updateFolderName", folderId=middle, name="Middle")
+    assert changed(cabinet, moment) == []
+
+
+def test_who_follows_folders_learns_what_is_gone(cabinet: Cabinet, store: MemoryStore) -> None:
+    top = cabinet.folder("Top")
+    below = cabinet.folder("Below", top)
+    store.clock.advance(SECOND)
+    moment = f"updatedSince={to_wire(store.now())}"
+    cabinet.post("deleteFolder", folderId=top)
+    listing = cabinet.listing("getFolders", moment)
+    assert listing.pieces == []
+    removed = msgspec.json.decode(b"{" + listing.extra.lstrip(b",") + b"}")["removed"]
+    assert {row["id"] for row in removed} == {below, top}

@@ -1,18 +1,23 @@
 """The list of all documents: each filter, its orders, and that whoever follows it has what is there."""
 
+import hashlib
 from typing import Any
 
+import msgspec
 import pytest
 
 from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.documents.rows import UPLOAD_LASTS
+from gatewayd.areas.vault.documents.shapes import ListAllDocuments
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.parses.rows import Failure
-from gatewayd.clock import SECOND
+from gatewayd.areas.vault.search import SearchFilters
+from gatewayd.clock import HOUR, SECOND
 from gatewayd.errors import Problem
 from gatewayd.store import WriteTx
 from tests.areas.accounting.books import fields_of
 from tests.areas.vault.cabinet import Cabinet
+from tests.ledger import lets
 from tests.support.document_reading import NOTHING_FOUND
 from tests.support.plans import plan_of
 from tests.support.store import MemoryStore
@@ -61,6 +66,21 @@ def test_each_filter_finds_its_documents_in_its_order(cabinet: Cabinet) -> None:
         ("fromDate=2026-03-06", "b"),
         ("toDate=2026-03-31", "da"),
         ("fromDate=2026-03-05&toDate=2026-03-31", "da"),
+        ("documentDateFrom=2026-03-05&documentDateTo=2026-03-31", "da"),
+        ("documentDateFrom=2026-03-05&order=asc", "adb"),
+        ("documentDateFrom=2026-03-05&documentDateTo=2026-03-31&order=asc", "ad"),
+        ("documentDateTo=2026-03-31&order=asc", "ad"),
+        ("documentDateTo=2026-03-31&sort=createdAt", "da"),
+        ("documentDateFrom=2026-03-05&documentDateTo=2026-03-31&sort=createdAt&order=asc", "ad"),
+        ("sort=createdAt", "dcba"),
+        ("order=asc", "abcd"),
+        ("sort=documentDate", "bdac"),
+        ("sort=documentDate&order=asc&starred=false", "adb"),
+        (f"folderIds={outer}", "ba"),
+        (f"folderIds={inner}", "b"),
+        (f"folderIds={inner},{outer}&order=asc", "ab"),
+        (f"folderIds={outer}&folderId={outer}", "a"),
+        ("folderIds=fld_01k0000000000000000000000x", ""),
     ):
         for limit in (1, 2, 50):
             assert "".join(cabinet.names("listDocuments", f"{query}&limit={limit}".lstrip("&"))) == found, query
@@ -140,7 +160,75 @@ def test_how_far_its_reading_has_come_is_a_change_and_no_edit(cabinet: Cabinet) 
 def test_dates_that_are_turned_are_refused(cabinet: Cabinet) -> None:
     with pytest.raises(Problem) as caught:
         cabinet.listing("listDocuments", "fromDate=2026-03-02&toDate=2026-03-01")
-    assert fields_of(caught.value) == [("toDate", "date_order")]
+    assert fields_of(caught.value) == [("documentDateTo", "date_order")]
+    turned = "createdFrom=2026-03-02T00:00:00Z&createdTo=2026-03-01T00:00:00Z"
+    with pytest.raises(Problem) as caught:
+        cabinet.listing("listDocuments", turned)
+    assert fields_of(caught.value) == [("createdTo", "date_order")]
+
+
+def test_changes_have_an_order_of_their_own(cabinet: Cabinet) -> None:
+    with pytest.raises(Problem) as caught:
+        cabinet.listing("listDocuments", "updatedSince=2026-01-01T00:00:00Z&sort=createdAt&order=desc")
+    assert fields_of(caught.value) == [("sort", "conflict"), ("order", "conflict")]
+
+
+def test_documents_are_found_by_their_bytes_their_type_and_what_they_belong_to(
+    cabinet: Cabinet, store: MemoryStore
+) -> None:
+    business = cabinet.business(cabinet.entity())
+    house = store.write(lambda tx: lets.insert_property(tx, business), cabinet.org_id)
+    other = store.write(lambda tx: lets.insert_property(tx, business), cabinet.org_id)
+    cabinet.document("a.pdf", b"one", links=[{"type": "property", "id": house}])
+    cabinet.document("b.png", b"two", links=[{"type": "property", "id": other}])
+    cabinet.document("c.txt", b"one")
+    stranger = Cabinet(store)
+    stranger.document("theirs.pdf", b"one")
+    one = hashlib.sha256(b"one").hexdigest()
+    for query, found in (
+        (f"sha256={one}", ["c.txt", "a.pdf"]),
+        (f"sha256={one}&order=asc", ["a.pdf", "c.txt"]),
+        (f"sha256={one}&mimeType=text/plain", ["c.txt"]),
+        (f"sha256={'0' * 64}", []),
+        ("mimeType=application/pdf", ["a.pdf"]),
+        ("mimeType=application/pdf,image/png", ["b.png", "a.pdf"]),
+        ("mimeType=image/gif", []),
+        (f"propertyId={house}", ["a.pdf"]),
+        (f"propertyId={house}&mimeType=image/png", []),
+        ("propertyId=prop_01k0000000000000000000000x", []),
+    ):
+        assert cabinet.names("listDocuments", f"{query}&limit=1") == found, query
+        if "order" not in query:
+            assert changes(cabinet, f"{query}&updatedSince=1970-01-01T00:00:00Z&limit=1").keys() == set(found), query
+    assert stranger.names("listDocuments", f"sha256={one}") == ["theirs.pdf"]
+    assert stranger.names("listDocuments", f"propertyId={house}") == []
+
+
+def test_the_time_of_creation_includes_both_ends(cabinet: Cabinet) -> None:
+    at = []
+    for name in "abc":
+        at.append(cabinet.document(name)["createdAt"])
+        cabinet.store.clock.advance(2 * HOUR)
+    for query, found in (
+        (f"createdFrom={at[1]}", "cb"),
+        (f"createdTo={at[1]}", "ba"),
+        (f"createdFrom={at[1]}&createdTo={at[1]}", "b"),
+        (f"createdFrom={at[0]}&createdTo={at[1]}&order=asc", "ab"),
+        (f"createdFrom={at[1]}&order=asc", "bc"),
+        (f"createdTo={at[1]}&sort=documentDate", "ba"),
+    ):
+        for limit in (1, 50):
+            assert "".join(cabinet.names("listDocuments", f"{query}&limit={limit}")) == found, query
+    assert changes(cabinet, f"updatedSince={at[0]}&createdTo={at[1]}").keys() == {"a", "b"}
+
+
+def test_the_list_and_the_search_have_the_same_filters() -> None:
+    """But for what a search has nothing of: states that it does not look in, what has one document, and changes."""
+    of_list = {name.encode_name for name in msgspec.structs.fields(ListAllDocuments)}
+    of_search = {name.encode_name for name in msgspec.structs.fields(SearchFilters)}
+    assert of_search - of_list == {"mimeTypes"}  # a former name
+    pages = {"limit", "cursor", "sort", "order", "updatedSince"}
+    assert of_list - of_search - pages == {"status", "externalId", "sha256"}
 
 
 def test_another_organizations_documents_are_not_there(cabinet: Cabinet, store: MemoryStore) -> None:
@@ -167,6 +255,13 @@ def test_another_organizations_documents_are_not_there(cabinet: Cabinet, store: 
         ("externalId=x", "vault_documents_by_external_id"),
         ("fromDate=2026-01-01", "vault_documents_by_document_date"),
         ("toDate=2026-01-01", "vault_documents_by_document_date"),
+        ("order=asc", "vault_documents_by_id"),
+        ("documentDateTo=2026-01-01&sort=createdAt", "vault_documents_by_id"),
+        ("sort=documentDate&order=asc", "vault_documents_by_document_date"),
+        ("folderIds=fld_1,fld_2", "vault_documents_by_id"),
+        ("mimeType=application/pdf", "vault_documents_by_id"),
+        ("propertyId=prop_1", "vault_documents_by_id"),
+        ("createdFrom=2026-01-01T00:00:00Z&createdTo=2026-02-01T00:00:00Z", "vault_documents_by_id"),
         ("updatedSince=2026-01-01T00:00:00Z", "vault_documents_by_change"),
         ("updatedSince=2026-01-01T00:00:00Z&status=deleted", "vault_documents_by_change"),
     ],
@@ -175,3 +270,9 @@ def test_a_page_comes_from_the_index_with_its_order(cabinet: Cabinet, query: str
     steps = plan_of(cabinet, "listDocuments", query)
     assert any(step.startswith("SEARCH d ") and f"USING INDEX {index} " in step for step in steps), steps
     assert "externalId" in query or not [step for step in steps if "ORDER BY" in step], steps
+
+
+def test_what_has_the_same_bytes_is_found_by_their_index(cabinet: Cabinet) -> None:
+    steps = plan_of(cabinet, "listDocuments", f"sha256={'0' * 64}")
+    assert any("vault_documents_by_content (" in step for step in steps), steps
+    assert not [step for step in steps if "ORDER BY" in step or step.endswith("(org_id=?)")], steps

@@ -48,7 +48,10 @@ def test_a_document_shows_how_far_its_reading_has_come(cabinet: Cabinet) -> None
     assert cabinet.store.write(ended, cabinet.org_id)
     assert shown(cabinet, document_id) == ("failed", 1, "damaged")
     assert not cabinet.store.write(ended, cabinet.org_id), "it has ended"
-    assert cabinet.post("reparseDocument", documentId=document_id)["parse"]["attempt"] == 2
+    queued = cabinet.post("reparseDocument", documentId=document_id)["parse"]
+    assert (queued["status"], queued["attempt"]) == ("queued", 2)
+    nothing = dict.fromkeys(("startedAt", "finishedAt", "errorCode", "errorMessage"))
+    assert queued == queued | nothing, "those of the attempt before are listed, and not this one's"
     assert cabinet.post("reparseDocument", documentId=document_id)["parse"]["attempt"] == 2, "again changes nothing"
     attempt(cabinet, document_id)
     found = cabinet.one("getDocument", f"documentId={document_id}")
@@ -67,6 +70,21 @@ def test_a_document_shows_how_far_its_reading_has_come(cabinet: Cabinet) -> None
     assert "certificate" not in found["extracted"]
     assert cabinet.get("getOrganizationDocuments")[0] == [found]
     cabinet.read_by("usr_a", document_id)
+
+
+def test_an_attempt_that_is_queued_anew_has_no_times_so_far(cabinet: Cabinet) -> None:
+    document_id = cabinet.document()["id"]
+    attempt(cabinet, document_id)
+    before = cabinet.one("getDocument", f"documentId={document_id}")["parse"]
+    assert None not in (before["startedAt"], before["finishedAt"])
+    asked = cabinet.post("reparseDocument", documentId=document_id)["parse"]
+    waiting = {"status": "queued", "attempt": 2, "startedAt": None, "finishedAt": None}
+    assert asked == before | waiting, "the text of before is kept until then"
+    cabinet.store.write(partial(rows.begin, document_id=document_id), cabinet.org_id)
+    (left,) = cabinet.store.read(partial(rows.left_running, count=9))
+    cabinet.store.write(partial(rows.interrupt, left=left, counted=True), cabinet.org_id)
+    again = cabinet.one("getDocument", f"documentId={document_id}")["parse"]
+    assert again == before | waiting | {"attempt": 3}
 
 
 def test_what_is_not_uploaded_is_not_read(cabinet: Cabinet) -> None:

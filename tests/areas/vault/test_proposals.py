@@ -199,6 +199,14 @@ def test_what_is_allocated_later_has_the_document_too(cabinet: Cabinet) -> None:
     assert [row.document_ids for row in allocate(cabinet, line_id)] == [[document_id]]
 
 
+def test_an_allocation_has_twenty_documents_at_most(cabinet: Cabinet) -> None:
+    line_id = line(cabinet)
+    link = [{"type": "bank_transaction", "id": line_id}]
+    document_ids = [str(cabinet.document(f"bill {number}.pdf", links=link)["id"]) for number in range(21)]
+    assert [row.document_ids for row in allocate(cabinet, line_id)] == [document_ids[:20]]
+    assert [len(ids) for ids in documented(cabinet, line_id)] == [20]
+
+
 def test_profit_and_loss_counts_the_expense_as_documented(cabinet: Cabinet) -> None:
     business_id = cabinet.business(cabinet.entity())
     line_id, document_id = line(cabinet), bill(cabinet)

@@ -30,8 +30,9 @@ KINDS = frozenset(
 )
 TYPES = {"int8": "BIGINT", "int4": "INTEGER", "text": "TEXT"}
 ROW_NUMBERS = frozenset({"rowid", "_rowid_", "oid", "ctid"})
-FOLDED = frozenset({"search_text", "scopes"})
-"""Columns whose text has one case: folded on the way in, or names of a closed set. So are those named `*_folded`."""
+FOLDED = frozenset({"search_text", "scopes", "links"})
+"""Columns whose text has one case: folded on the way in, or names of a closed set and ids. So are those named
+`*_folded`."""
 
 
 def constructs(place: Place) -> Iterator[str]:

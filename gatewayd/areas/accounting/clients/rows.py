@@ -68,7 +68,6 @@ WHERE invoices.org_id = clients.org_id AND client_id = clients.id AND invoices.c
 _SUM = "coalesce(sum(balance_due), 0)"
 BALANCES: Final = f"(SELECT {_SUM} {_DUE}), (SELECT {_SUM} {_DUE} AND open_due_date < :today)"
 """Columns of a client: outstanding and overdue, minor units of the client's currency."""
-_TOUCH = "UPDATE clients SET updated_at = :updated_at WHERE org_id = :org_id AND id = :id"
 _SELECT_BALANCES = f"SELECT {BALANCES} FROM clients WHERE org_id = :org_id AND id = :id"
 
 
@@ -154,7 +153,7 @@ def refuse_lookalike(tx: ReadTx, client: StoredClient) -> None:
 
 def touch(tx: WriteTx, client_id: str) -> None:
     """Let who follows changes learn that a client's balances are others; nobody has edited it."""
-    tx.run(_TOUCH, id=client_id, updated_at=tx.updated_at)
+    CLIENTS.touch(tx, client_id)
 
 
 def wire_of(tx: ReadTx, client: StoredClient) -> bytes:

@@ -147,7 +147,8 @@ class StoredClient(Response, frozen=True, kw_only=True):
     """VAT number, whose check digits are right: of a British client without GB, else with the letters of its country.
     Null: none is known."""
     vat_check: Flat[VatCheck] | None
-    """The last check of `vatNumber` with the tax authority. Null: it was not checked; no operation does it so far."""
+    """The last check of `vatNumber` with the tax authority. Reserved: nothing checks it so far, and it is always
+    null."""
     country_code: str
     """Where the client is; it says how its numbers are read. A new client has that of its billing address, else GB."""
     currency: str

@@ -57,7 +57,8 @@ def _gross_mistakes(tx: ReadTx, row: InvoiceRow, original: InvoiceRow) -> Iterat
     gross, payable = rows.credited(tx, original)
     gross, payable = gross + row.gross_total, payable + row.gross_total - row.cis_deduction
     if gross > original.gross_total:
-        yield _error("The credit notes would come to more than the invoice.")
+        message = f"The credit notes would come to {gross}: expected no more than the invoice, {original.gross_total}."
+        yield _error(message)
     if gross - payable > original.cis_deduction:
         yield _error("The credit notes would take back more CIS deduction than there was.")
     if payable > original.gross_total - original.cis_deduction:
@@ -103,7 +104,11 @@ def credited(tx: ReadTx, original: InvoiceRow, requests: Sequence[LineRequest]) 
         line = charged.get(request.credits_line or 0)
         if line is None:
             errors.append(
-                FieldError(f"lines[{index}].creditsLine", "unknown_reference", "The invoice has no such line.")
+                FieldError(
+                    f"lines[{index}].creditsLine",
+                    "unknown_reference",
+                    f"The invoice has no such line: it has 1 to {len(charged)}.",
+                )
             )
             continue
         before = taken.get(line.position, _Taken(_NONE, _NOTHING))
@@ -143,7 +148,8 @@ def _quantity(request: LineRequest, line: LineRow, before: Decimal, path: str, e
     within = min(left, _NONE) <= quantity <= max(left, _NONE)
     if not within or (charged and not quantity):
         name = "creditsLine" if request.quantity is None else "quantity"
-        errors.append(FieldError(f"{path}.{name}", "out_of_range", f"Of the quantity of the line {left:f} is left."))
+        message = f"Of the quantity of the line {left:f} is left: expected no more."
+        errors.append(FieldError(f"{path}.{name}", "out_of_range", message))
     return quantity
 
 

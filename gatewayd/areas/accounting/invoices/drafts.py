@@ -5,7 +5,7 @@ request gives become the request of a new draft. Reads, but for a client that a 
 """
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from gatewayd.areas.accounting.invoices.states import CREDITABLE
 from gatewayd.areas.accounting.invoices.totals import Charged, Conditions, TaxContext
 from gatewayd.clock import days_after
 from gatewayd.contract.wire import project
-from gatewayd.errors import FieldError, Problem, either, invalid, invalid_field, invalid_state
+from gatewayd.errors import FieldError, either, gathered, invalid, invalid_field, invalid_state
 from gatewayd.ledger import references
 from gatewayd.ledger.allocating import lets
 from gatewayd.ledger.references import Reference, unknown_reference
@@ -69,35 +69,34 @@ class Draft(NamedTuple):
     parties: Parties
 
 
-def of_request(tx: WriteTx, request: CreateInvoice) -> Draft:
-    """The draft that a request describes; a new client is stored.
+def of_request(tx: WriteTx, request: CreateInvoice, wrong: Iterable[FieldError] = ()) -> Draft:
+    """The draft that a request describes; a new client is stored. `wrong` is what is known to be wrong already.
 
     Raises `Problem` `validation_failed`, `invalid_state` (what is credited is a draft or void), and what a new client
     raises.
     """
-    _refuse_conflicts(request)
-    _refuse_unknown(tx, request)
-    return draft(tx, request, _parties_of_request(tx, request))
+    errors = [*wrong, *_conflicts(request), *_unknown(tx, request)]
+    return draft(tx, request, _parties_of_request(tx, request, errors), errors)
 
 
 def of_change(tx: WriteTx, before: InvoiceRow, request: CreateInvoice) -> Draft:
     """A draft that becomes what `request` says. Raises `Problem` `validation_failed`, `invalid_state`."""
-    _refuse_conflicts(request)
-    _refuse_unknown(tx, request)
-    return draft(tx, request, _parties_of_change(tx, before, request))
+    errors = [*_conflicts(request), *_unknown(tx, request)]
+    return draft(tx, request, _parties_of_change(tx, before, request, errors), errors)
 
 
 # -- what a request says of itself, and what it names
 
 
-def _refuse_conflicts(request: CreateInvoice) -> None:
-    """Raises `Problem` `validation_failed` where what a request says of itself does not hold together."""
+def _conflicts(request: CreateInvoice) -> list[FieldError]:
+    """Where what a request says of itself does not hold together."""
     errors = []
     credit = request.kind == "credit_note"
     if credit and request.credits_invoice_id is None:
         errors.append(FieldError("creditsInvoiceId", "required", "Which invoice does the credit note credit?"))
     if not credit and request.credits_invoice_id is not None:
-        errors.append(FieldError("creditsInvoiceId", "conflict", "Only a credit note credits an invoice."))
+        message = "Only a credit note credits an invoice: give `kind` credit_note, or leave this out."
+        errors.append(FieldError("creditsInvoiceId", "conflict", message))
     if request.client_id is not None and request.client is not None:
         errors.append(FieldError("client", "conflict", "Give clientId or client, not both."))
     if not credit and request.client_id is None and request.client is None:
@@ -105,14 +104,14 @@ def _refuse_conflicts(request: CreateInvoice) -> None:
     if credit and request.client is not None:
         errors.append(FieldError("client", "conflict", "A credit note is for the client of the invoice it credits."))
     if not credit and request.lines is None:
-        errors.append(FieldError("lines", "required", "An invoice has at least one line."))
+        errors.append(FieldError("lines", "required", "This field is required: an invoice has at least one line."))
     if request.due_date is not None and request.payment_terms_days is not None:
         errors.append(FieldError("paymentTermsDays", "conflict", "Give dueDate or paymentTermsDays, not both."))
     by_lines = _takes_lines_back(request.lines)
     errors += _form_mistakes(request.lines or (), of_credit=credit, by_lines=by_lines)
     if by_lines or request.lines is None:
         errors += [
-            FieldError(name, "conflict", "The figures of the invoice are credited as they are.")
+            FieldError(name, "conflict", "The figures of the invoice are credited as they are: leave this out.")
             for name, value in (
                 ("amountsAre", request.amounts_are),
                 ("vatRounding", request.vat_rounding),
@@ -120,8 +119,7 @@ def _refuse_conflicts(request: CreateInvoice) -> None:
             )
             if value is not None
         ]
-    if errors:
-        raise invalid(*errors)
+    return errors
 
 
 def _takes_lines_back(lines: Sequence[LineRequest] | None) -> bool:
@@ -137,15 +135,18 @@ def _form_mistakes(lines: Sequence[LineRequest], *, of_credit: bool, by_lines: b
         path = f"lines[{index}]"
         if line.credits_line is not None:
             if not of_credit:
-                yield FieldError(f"{path}.creditsLine", "conflict", "Only a credit note takes a line back.")
+                message = "Only a credit note takes a line back: leave this out."
+                yield FieldError(f"{path}.creditsLine", "conflict", message)
             yield from _foreign_to_credit(line, path)
         elif by_lines:  # Chosen: a sum that is no part of the invoice is another credit note
-            yield FieldError(f"{path}.creditsLine", "required", "The other lines name one of the invoice: which one?")
+            message = "This field is required, as the other lines have it: which line of the invoice?"
+            yield FieldError(f"{path}.creditsLine", "required", message)
         else:
             if line.description is None:
-                yield FieldError(f"{path}.description", "required", "What is it for?")
+                yield FieldError(f"{path}.description", "required", "This field is required: what is it for?")
             if line.unit_price is None:
-                yield FieldError(f"{path}.unitPrice", "required", "What does one cost?")
+                message = "This field is required: what does one cost, such as 250.00?"
+                yield FieldError(f"{path}.unitPrice", "required", message)
 
 
 def _foreign_to_credit(line: LineRequest, path: str) -> Iterator[FieldError]:
@@ -155,11 +156,12 @@ def _foreign_to_credit(line: LineRequest, path: str) -> Iterator[FieldError]:
     for name in names:
         head, *tail = name.split("_")
         camel = head + "".join(map(str.capitalize, tail))
-        yield FieldError(f"{path}.{camel}", "conflict", "Beside creditsLine it is that of the invoice.")
+        message = "Beside `creditsLine` it is that of the invoice: leave this out."
+        yield FieldError(f"{path}.{camel}", "conflict", message)
 
 
-def _refuse_unknown(tx: ReadTx, request: CreateInvoice) -> None:
-    """Raises `Problem` `validation_failed` where a request names what the organization does not have."""
+def _unknown(tx: ReadTx, request: CreateInvoice) -> Iterable[FieldError]:
+    """What a request names that the organization does not have."""
     named = []
     if request.business_id is not None:
         named.append(Reference("businessId", "business", request.business_id))
@@ -170,53 +172,50 @@ def _refuse_unknown(tx: ReadTx, request: CreateInvoice) -> None:
     for index, line in enumerate(request.lines or ()):
         if line.property_id is not None:
             named.append(Reference(f"lines[{index}].propertyId", "property", line.property_id))
-    errors = tuple(references.unknown(tx, named)) if named else ()
-    if errors:
-        raise invalid(*errors, *_unknown_parties(tx, request))
+    return references.unknown(tx, named) if named else ()
 
 
 # -- who sells to whom
 
 
-def _unknown_parties(tx: ReadTx, request: CreateInvoice) -> Iterator[FieldError]:
-    """Which of the parties that a request names there are not: read only where something is wrong already."""
-    seller_id, client_id = request.legal_entity_id, request.client_id
-    named = [] if seller_id is None else [Reference("legalEntityId", "legal_entity", seller_id)]
-    named += [] if client_id is None else [Reference("clientId", "client", client_id)]
-    return references.unknown(tx, named)
+def _parties_of_request(tx: WriteTx, request: CreateInvoice, errors: list[FieldError]) -> Parties | None:
+    """The parties that a request names; a new client is stored. None: something is wrong with them, told in `errors`.
 
-
-def _parties_of_request(tx: WriteTx, request: CreateInvoice) -> Parties:
-    """The parties that a request names; a new client is stored.
-
-    Raises `Problem` `validation_failed`, `invalid_state` (what is credited is a draft or void), and what a new client
-    raises.
+    Raises `Problem` `invalid_state` (what is credited is a draft or void), and what a new client raises.
     """
-    if request.credits_invoice_id is not None:
-        return _of_credit(tx, request, request.credits_invoice_id)
-    try:
-        selling = seller(tx, request.legal_entity_id)
-    except Problem:
-        if errors := tuple(_unknown_parties(tx, request)):
-            raise invalid(*errors) from None
-        raise
-    if request.client is not None:
-        return Parties(selling, clients.add(tx, request.client, "client."), None)
-    return Parties(selling, _client(tx, request.client_id or ""), None)
+    if request.kind == "credit_note":
+        return _parties_of_credit(tx, request, errors)
+    selling = gathered(errors, seller, tx, request.legal_entity_id)
+    client = None
+    if request.client is None and request.client_id is not None:
+        client = gathered(errors, _client, tx, request.client_id)
+    elif request.client is not None and request.client_id is None:
+        client = gathered(errors, clients.add, tx, request.client, "client.")
+    return None if selling is None or client is None else Parties(selling, client, None)
 
 
-def _parties_of_change(tx: WriteTx, row: InvoiceRow, request: CreateInvoice) -> Parties:
+def _parties_of_change(
+    tx: WriteTx, row: InvoiceRow, request: CreateInvoice, errors: list[FieldError]
+) -> Parties | None:
     """The parties of a draft that becomes what `request` says: those it had may have been archived since.
 
-    Raises `Problem` `validation_failed`, `invalid_state` (what is credited is void).
+    None: something is wrong with them, told in `errors`. Raises `Problem` `invalid_state` (what is credited is void).
     """
-    if request.credits_invoice_id is not None:
-        return _of_credit(tx, request, request.credits_invoice_id)
+    if request.kind == "credit_note":
+        return _parties_of_credit(tx, request, errors)
     same_seller = row.legal_entity_id is not None and request.legal_entity_id == row.legal_entity_id
-    selling = _seller_of(tx, row) if same_seller else seller(tx, request.legal_entity_id)
-    same_client = request.client_id == row.client_id
-    client = CLIENTS.get(tx, row.client_id) if same_client else _client(tx, request.client_id or "")
-    return Parties(selling, client, None)
+    selling = _seller_of(tx, row) if same_seller else gathered(errors, seller, tx, request.legal_entity_id)
+    client = None
+    if request.client_id == row.client_id:
+        client = CLIENTS.get(tx, row.client_id)
+    elif request.client_id is not None:
+        client = gathered(errors, _client, tx, request.client_id)
+    return None if selling is None or client is None else Parties(selling, client, None)
+
+
+def _parties_of_credit(tx: WriteTx, request: CreateInvoice, errors: list[FieldError]) -> Parties | None:
+    original_id = request.credits_invoice_id
+    return None if original_id is None else gathered(errors, _of_credit, tx, request, original_id)
 
 
 def parties_of(tx: ReadTx, row: InvoiceRow) -> Parties:
@@ -226,7 +225,10 @@ def parties_of(tx: ReadTx, row: InvoiceRow) -> Parties:
     """
     original = None if row.credits_invoice_id is None else INVOICES.get(tx, row.credits_invoice_id)
     if original is not None and original.status not in CREDITABLE:
-        message = f"The invoice it credits is {original.status}: it has to be {either(sorted(CREDITABLE))}."
+        message = (
+            f"The invoice it credits is {original.status}: it has to be {either(sorted(CREDITABLE))}."
+            " `accounting.deleteInvoice` deletes this draft."
+        )
         raise invalid_state(message, original.status, tuple(sorted(CREDITABLE)))
     if original is None and row.legal_entity_id is None:
         return Parties(seller(tx, None), CLIENTS.get(tx, row.client_id), None)
@@ -247,7 +249,8 @@ def seller(tx: ReadTx, legal_entity_id: str | None) -> Seller:
     if legal_entity_id is None:
         only = sellers.find_only(tx)
         if only is None:
-            raise invalid_field("legalEntityId", "required", "The organization has several: which one sells?")
+            message = "The organization has several legal entities: which one sells?"
+            raise invalid_field("legalEntityId", "required", message)
         return only
     selling = sellers.find(tx, legal_entity_id)
     if selling is None:
@@ -263,20 +266,27 @@ def _of_credit(tx: WriteTx, request: CreateInvoice, invoice_id: str) -> Parties:
     """A credit note stands between the same parties as the invoice it credits."""
     original = INVOICES.find(tx, invoice_id)
     if original is None:
-        raise invalid_field("creditsInvoiceId", "unknown_reference", "There is no such invoice.")
+        raise invalid(unknown_reference("creditsInvoiceId", "invoice"))
     if original.kind != "invoice":
-        raise invalid_field("creditsInvoiceId", "conflict", "A credit note credits an invoice, not a credit note.")
+        message = "This is a credit note: expected the invoice that it credits."
+        raise invalid_field("creditsInvoiceId", "conflict", message)
     if original.status not in CREDITABLE:
         message = (
             f"An invoice that is {original.status} cannot be credited: only one that is {either(sorted(CREDITABLE))}."
         )
         raise invalid_state(message, original.status, tuple(sorted(CREDITABLE)))
+    errors = []
     if request.client_id not in (None, original.client_id):
-        raise invalid_field("clientId", "conflict", "The invoice that is credited is another client's.")
+        message = f"The invoice that is credited is for {original.client_id}: leave this out."
+        errors.append(FieldError("clientId", "conflict", message))
     if request.legal_entity_id not in (None, original.legal_entity_id):
-        raise invalid_field("legalEntityId", "conflict", "The invoice that is credited is another seller's.")
+        message = "The invoice that is credited is another seller's: leave this out."
+        errors.append(FieldError("legalEntityId", "conflict", message))
     if request.currency not in (None, original.currency):
-        raise invalid_field("currency", "currency_mismatch", f"The invoice that is credited is in {original.currency}.")
+        message = f"The invoice that is credited is in {original.currency}."
+        errors.append(FieldError("currency", "currency_mismatch", message))
+    if errors:
+        raise invalid(*errors)
     return Parties(_seller_of(tx, original), CLIENTS.get(tx, original.client_id), original)
 
 
@@ -290,49 +300,86 @@ def _seller_of(tx: ReadTx, row: InvoiceRow) -> Seller:
 # -- dates, currency and figures
 
 
-def draft(tx: WriteTx, request: CreateInvoice, parties: Parties) -> Draft:
-    """The draft that a request describes. Raises `Problem` `validation_failed`."""
-    seller, client, original = parties
-    business_id = _business_id(tx, request, original)
-    dates = _dates(tx.today, request, parties)
+def draft(tx: WriteTx, request: CreateInvoice, parties: Parties | None, wrong: Sequence[FieldError] = ()) -> Draft:
+    """The draft that a request describes. `wrong` is what is known to be wrong already, as it is without parties.
+
+    Raises `Problem` `validation_failed` with all of that, and with all that is wrong besides.
+    """
+    errors = [*wrong]
+    original = None if parties is None else parties.original
+    business_id = gathered(errors, _business_id, tx, request, original)
+    errors += _date_mistakes(tx.today, request, original)
+    if parties is None:
+        raise invalid(*errors)
     currency = _currency(request, parties)
+    fx_rate = gathered(errors, _fx_rate, request, parties, currency)
+    dates = figured = None
+    if not any(map(_concerns_figures, errors)):
+        dates = _dates(tx.today, request, parties)
+        figured = gathered(errors, _figured, tx, request, parties, dates)
+    if errors or dates is None or figured is None:
+        raise invalid(*errors)
+    return Draft(_row(tx, request, parties, _Parts(business_id, dates, fx_rate, figured[0])), figured[1], parties)
+
+
+class _Parts(NamedTuple):
+    """What a draft is made of, besides its request and its parties."""
+
+    business_id: str | None
+    dates: Dates
+    fx_rate: str | None
+    figures: dict[str, Any]
+
+
+def _concerns_figures(error: FieldError) -> bool:
+    """Whether figures would only be wrong because this is."""
+    of_line = error.path.startswith("lines") and not error.path.endswith(".propertyId")
+    return of_line or error.path in ("issueDate", "supplyDate")
+
+
+def _figured(
+    tx: WriteTx, request: CreateInvoice, parties: Parties, dates: Dates
+) -> tuple[dict[str, Any], list[LineRow]]:
+    """Figures under the names of the row's fields, and the lines. Raises `Problem` `validation_failed`."""
+    original, currency = parties.original, _currency(request, parties)
     if original is not None and request.lines is None:
-        figures = {name: getattr(original, name) for name in COPIED}
-        rows = lines_of(tx, original)
-    elif original is not None and _takes_lines_back(request.lines):
+        return {name: getattr(original, name) for name in COPIED}, lines_of(tx, original)
+    if original is not None and _takes_lines_back(request.lines):
         totals_, rows = crediting.credited(tx, original, request.lines or ())
         figures = {name: getattr(original, name) for name in ("amounts_are", "vat_rounding")}
-        figures |= {"discount_amount": Money(0, currency), **totals.amounts_of(totals_, currency)}
-    else:
-        figures, rows = _charged(request, parties, dates, currency)
-    fx_rate = _fx_rate(request, parties, currency)
+        return {**figures, "discount_amount": Money(0, currency), **totals.amounts_of(totals_, currency)}, rows
+    return _charged(request, parties, dates, currency)
+
+
+def _row(tx: WriteTx, request: CreateInvoice, parties: Parties, parts: _Parts) -> InvoiceRow:
+    """Raises `Problem` `validation_failed` for VAT that is too much in the seller's currency."""
+    seller, currency, figures = parties.seller, _currency(request, parties), parts.figures
     nothing = Money(0, currency)
     due = figures["gross_total"] - figures["cis_deduction"]
-    row = INVOICES.new(
+    return INVOICES.new(
         tx,
         request,
         status="draft",
         number=None,
         seller_key=seller.key,
         legal_entity_id=seller.legal_entity_id,
-        business_id=business_id,
-        client_id=client.id,
-        issue_date=dates.issue,
-        supply_date=dates.supply,
-        due_date=dates.due,
+        business_id=parts.business_id,
+        client_id=parties.client.id,
+        issue_date=parts.dates.issue,
+        supply_date=parts.dates.supply,
+        due_date=parts.dates.due,
         currency=currency,
         base_currency=seller.base_currency,
-        fx_rate=fx_rate,
+        fx_rate=parts.fx_rate,
         fx_rate_source=None,
         fx_rate_date=None,
-        vat_total_base=vat_in_base(figures["vat_total"], fx_rate, seller.base_currency),
+        vat_total_base=vat_in_base(figures["vat_total"], parts.fx_rate, seller.base_currency),
         paid_total=nothing,
         credited_total=nothing,
         balance_due=nothing if request.kind == "credit_note" else due,  # Chosen: a credit note has no balance
         payments=[],
         **figures,
     )
-    return Draft(row, rows, parties)
 
 
 def _business_id(tx: ReadTx, request: CreateInvoice, original: InvoiceRow | None) -> str | None:
@@ -351,14 +398,14 @@ def _business_id(tx: ReadTx, request: CreateInvoice, original: InvoiceRow | None
         if business_id is None and original is None:
             business_id = let.business_id
         elif business_id != let.business_id:
-            errors.append(FieldError(path, "conflict", "It is a property of another business."))
+            message = f"It is a property of another business, {let.business_id}: all have to be of one."
+            errors.append(FieldError(path, "conflict", message))
     if errors:
         raise invalid(*errors)
     return business_id if original is None else request.business_id
 
 
-def _dates(today: str, request: CreateInvoice, parties: Parties) -> Dates:
-    errors = []
+def _date_mistakes(today: str, request: CreateInvoice, original: InvoiceRow | None) -> Iterator[FieldError]:
     requested = {
         "issueDate": request.issue_date,
         "supplyDate": request.supply_date,
@@ -366,15 +413,24 @@ def _dates(today: str, request: CreateInvoice, parties: Parties) -> Dates:
     }
     for name, date in requested.items():
         if date is not None and not EARLIEST <= date <= LATEST:
-            errors.append(FieldError(name, "out_of_range", f"Expected a date from {EARLIEST} to {LATEST}."))
-    issue = today if request.issue_date is None else request.issue_date.isoformat()
-    if parties.original is not None and issue < parties.original.issue_date:
-        message = f"It is before the issue date of the invoice, {parties.original.issue_date}."
-        errors.append(FieldError("issueDate", "date_order", message))
+            yield FieldError(name, "out_of_range", f"Expected a date from {EARLIEST} to {LATEST}.")
+    issue = _issue_date(today, request)
+    if original is not None and issue < original.issue_date:
+        message = (
+            f"It is before the issue date of the invoice, {original.issue_date}: expected that day or a later one."
+        )
+        yield FieldError("issueDate", "date_order", message)
     if request.due_date is not None and request.due_date.isoformat() < issue:
-        errors.append(FieldError("dueDate", "date_order", f"It is before the issue date, {issue}."))
-    if errors:
-        raise invalid(*errors)
+        message = f"It is before the issue date, {issue}: expected that day or a later one."
+        yield FieldError("dueDate", "date_order", message)
+
+
+def _issue_date(today: str, request: CreateInvoice) -> str:
+    return today if request.issue_date is None else request.issue_date.isoformat()
+
+
+def _dates(today: str, request: CreateInvoice, parties: Parties) -> Dates:
+    issue = _issue_date(today, request)
     return Dates(issue, _supply_date(request, parties, issue), _due_date(request, parties, issue))
 
 
@@ -437,10 +493,10 @@ def rate_of_exchange(text: str, currency: str, base_currency: str) -> str | None
     rate = Decimal(text)
     if currency == base_currency:
         if rate != 1:
-            raise invalid_field("fxRate", "conflict", f"{currency} is the seller's own currency.")
+            raise invalid_field("fxRate", "conflict", f"{currency} is the seller's own currency: leave this out.")
         return None
     if rate <= 0:
-        raise invalid_field("fxRate", "out_of_range", "A rate of exchange is above zero.")
+        raise invalid_field("fxRate", "out_of_range", "Expected more than 0, such as 0.8412.")
     return canonical(text)
 
 

@@ -28,7 +28,7 @@ from gatewayd.areas.accounting.invoices.shapes import (
 )
 from gatewayd.areas.accounting.invoices.states import Settlement
 from gatewayd.contract.wire import Address, project
-from gatewayd.errors import invalid_field
+from gatewayd.errors import FieldError, gathered, invalid, invalid_field
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.calendar.period_locks import LockState
 from gatewayd.ledger.exchange import exchange_rates
@@ -81,9 +81,10 @@ def _as_issued(tx: WriteTx, row: InvoiceRow, parties: Parties, number: str | Non
     elsewhere).
     """
     refuse_closed(tx, row, row.issue_date, row.supply_date)
-    row = _rated(tx, row)
+    errors: list[FieldError] = []
+    row = gathered(errors, _rated, tx, row) or row
     if parties.original is not None:
-        crediting.refuse_excess(tx, row, parties.original)
+        gathered(errors, crediting.refuse_excess, tx, row, parties.original)
     issued = replace(
         row,
         status="issued",
@@ -91,7 +92,10 @@ def _as_issued(tx: WriteTx, row: InvoiceRow, parties: Parties, number: str | Non
         seller_snapshot=_seller_snapshot(parties.seller, row.supply_date),
     )
     if number is None:
-        _refuse_without_address(issued)
+        gathered(errors, _refuse_without_address, issued)
+    if errors:
+        raise invalid(*errors)
+    if number is None:
         number = numbers.allot(tx, row.seller_key, row.kind, row.issue_date)
     else:
         numbers.take(tx, row.seller_key, number)
@@ -207,7 +211,7 @@ def set_rate(tx: WriteTx, invoice_id: str, text: str | None) -> InvoiceRow:
     row = INVOICES.get(tx, invoice_id)
     states.check("rate", row.status)
     if not is_foreign(row):
-        raise invalid_field("fxRate", "conflict", f"{row.currency} is the seller's own currency.")
+        raise invalid_field("fxRate", "conflict", f"{row.currency} is the seller's own currency: it needs no rate.")
     if row.fx_rate is not None and row.vat_total:
         raise invalid_field("fxRate", "conflict", f"Its VAT was printed at {row.fx_rate}: credit it instead.")
     refuse_closed(tx, row, row.issue_date, row.supply_date, *(paid.date for paid in row.payments))

@@ -76,11 +76,13 @@ def set_numbering(tx: WriteTx, caller: Caller, request: SetNumbering) -> Numberi
         message = "Expected one counter such as {000001} and at most one {yyyy}, without spaces around."
         raise invalid(FieldError("pattern", "invalid_format", message))
     if numbers.may_meet(pattern, numbers.other_pattern(tx, seller.key, kind)):
-        message = "Invoices and credit notes would come to the same number."
+        message = (
+            "Invoices and credit notes would come to the same number: expected another pattern, such as CN-{000001}."
+        )
         raise invalid(FieldError("pattern", "conflict", message))
     used = numbers.highest(tx, seller.key, numbers.series(pattern, year))
     if request.next_count is not None and request.next_count <= used:
-        raise invalid(FieldError("nextCount", "out_of_range", f"{used} is used: expected more."))
+        raise invalid(FieldError("nextCount", "out_of_range", f"{used} is used: expected {used + 1} or more."))
     following = used + 1 if pattern != before.pattern else before.next_count
     numbers.begin_at(tx, seller.key, kind, year, (pattern, request.next_count or following))
     return _shown(tx, seller, kind)

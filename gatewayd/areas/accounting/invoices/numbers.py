@@ -142,7 +142,8 @@ def allot(tx: WriteTx, seller_key: str, kind: InvoiceKind, issue_date: str) -> s
     else:
         count, pattern = row
     if count > MAX_COUNT:
-        raise invalid_state("The numbers are used up: set another pattern.", "used_up", ())
+        message = "The numbers are used up: set another pattern, with `accounting.setNumbering`."
+        raise invalid_state(message, "used_up", ())
     return series(pattern, year).written(count)
 
 
@@ -150,7 +151,7 @@ def refuse_taken(tx: ReadTx, seller_key: str, number: str) -> None:
     """Raises `Problem` `number_taken` where an invoice of the seller bears this number."""
     existing_id = tx.value(_SELECT_HOLDER, seller_key=seller_key, number=number)
     if existing_id is not None:
-        message = f"The seller has an invoice {number} already: {existing_id}."
+        message = f"The seller has an invoice {number} already, {existing_id}: give another number."
         raise Problem("number_taken", message, extra={"existingId": existing_id})
 
 

@@ -14,6 +14,8 @@ A draft that changes goes the same way. What a credit note may take back of its 
 moves, `pages` the list, `numbering` the operations over the sequences.
 """
 
+from collections.abc import Iterator
+
 from gatewayd.areas.accounting.invoices import crediting, drafts, moves, pages, payments, rows, states
 from gatewayd.areas.accounting.invoices.payments import Payment
 from gatewayd.areas.accounting.invoices.rows import INVOICES
@@ -36,7 +38,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import Rendered
-from gatewayd.errors import FieldError, Problem, invalid
+from gatewayd.errors import FieldError, Problem
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -65,27 +67,31 @@ def create_invoice(tx: WriteTx, caller: Caller, request: CreateInvoice) -> Rende
     A credit note names the invoice in `creditsInvoiceId`; without lines it credits all of it. An administrator may
     bring in invoices that have a number already, with `origin` imported; what is issued then is numbered after it.
     """
-    _refuse_origin(caller, request)
+    _refuse_import(caller, request)
     INVOICES.refuse_taken(tx, request.external_id)
-    draft = drafts.of_request(tx, request)
+    draft = drafts.of_request(tx, request, _origin_mistakes(request))
     issued = request.status == "issued" or request.number is not None
     return Rendered(moves.enter(tx, draft, issued=issued, number=request.number))
 
 
-def _refuse_origin(caller: Caller, request: CreateInvoice) -> None:
-    """Only what is imported brings its number, and only an administrator imports."""
+def _refuse_import(caller: Caller, request: CreateInvoice) -> None:
+    """Only an administrator imports."""
+    if request.origin == "imported" and not caller.is_admin:
+        raise Problem("forbidden", "Only an administrator of the organization can import invoices.")
+
+
+def _origin_mistakes(request: CreateInvoice) -> Iterator[FieldError]:
+    """Only what is imported brings its number."""
     if request.origin != "imported":
         if request.number is not None:
-            raise invalid(
-                FieldError("number", "conflict", "Numbers are allotted; only imported invoices bring theirs.")
-            )
+            message = "Numbers are allotted, and only invoices of `origin` imported bring theirs: leave this out."
+            yield FieldError("number", "conflict", message)
         return
-    if not caller.is_admin:
-        raise Problem("forbidden", "Only an administrator of the organization can import invoices.")
     if request.number is None:
-        raise invalid(FieldError("number", "required", "An imported invoice has a number."))
+        message = "This field is required: an invoice of `origin` imported has the number that it was issued with."
+        yield FieldError("number", "required", message)
     if request.status == "draft":  # Chosen: a number means that it was issued
-        raise invalid(FieldError("status", "conflict", "An imported invoice was issued."))
+        yield FieldError("status", "conflict", "An invoice of `origin` imported was issued: expected issued.")
 
 
 def get_invoice(tx: ReadTx, caller: Caller, request: GetInvoice) -> Rendered[Invoice]:

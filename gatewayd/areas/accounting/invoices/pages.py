@@ -49,6 +49,9 @@ _ORDERINGS: dict[Order, _Ordering] = {
 _CONDITIONS = {
     "client_id": "client_id = :client_id",
     "business_id": "business_id = :business_id",
+    "legal_entity_id": "legal_entity_id = :legal_entity_id",
+    "property_id": "property_id = :property_id",
+    "kind": "kind = :kind",
     "credits_invoice_id": "credits_invoice_id = :credits_invoice_id",
     "issue_date_from": "issue_date >= :issue_date_from",
     "issue_date_to": "issue_date <= :issue_date_to",
@@ -104,9 +107,9 @@ def page(tx: ReadTx, request: ListInvoices) -> Listing[Invoice]:
 def _reversed(request: ListInvoices) -> Iterator[FieldError]:
     """Ranges that end before they begin."""
     if request.issue_date_from and request.issue_date_to and request.issue_date_to < request.issue_date_from:
-        yield FieldError("issueDateTo", "date_order", "It lies before issueDateFrom.")
+        yield FieldError("issueDateTo", "date_order", "It is before issueDateFrom: expected that day or a later one.")
     if request.due_date_from and request.due_date_to and request.due_date_to < request.due_date_from:
-        yield FieldError("dueDateTo", "date_order", "It lies before dueDateFrom.")
+        yield FieldError("dueDateTo", "date_order", "It is before dueDateFrom: expected that day or a later one.")
 
 
 def _fill(stored: Iterator[Row], limit: int) -> tuple[list[Row], bool]:

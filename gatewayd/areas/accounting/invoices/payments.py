@@ -17,7 +17,7 @@ from gatewayd.areas.accounting.invoices import moves, rows, states
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import InvoicePayment, InvoiceRow, TakenRateSource
 from gatewayd.areas.accounting.invoices.totals import fits
-from gatewayd.errors import FieldError, invalid, invalid_field, invalid_state, not_found
+from gatewayd.errors import FieldError, either, gathered, invalid, invalid_field, invalid_state, not_found
 from gatewayd.ledger.allocating import allocations, bank_lines
 from gatewayd.ledger.allocating.allocation_shapes import Part
 from gatewayd.ledger.allocating.allocations import ALLOCATIONS
@@ -81,14 +81,10 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
     """
     row = INVOICES.get(tx, invoice_id)
     if row.kind == "credit_note":
-        raise invalid_state("A credit note takes no payment: record it with the invoice.", row.status, ())
+        message = f"A credit note takes no payment: record it with the invoice, {row.credits_invoice_id}."
+        raise invalid_state(message, row.status, ())
     states.check_payment(row.status)
-    line = None if payment.bank_transaction_id is None else _paying_line(tx, row, payment.bank_transaction_id)
-    charges = _charges(row, payment, line)
-    amount = _paid_amount(row, payment.amount, _due(row, line, charges))
-    date = payment.date or (tx.today if line is None else line.date)
-    if date > tx.today:
-        raise invalid_field("date", "out_of_range", "The payment is in the future.")
+    line, charges, amount, date = _paid(tx, row, payment)
     moves.refuse_closed(tx, row, date)
     paid_total = row.paid_total + amount
     if not fits(paid_total.minor, exponent(row.currency)):
@@ -137,11 +133,34 @@ def unpay(tx: WriteTx, invoice_id: str, position: int) -> InvoiceRow:
 # -- how much
 
 
+def _paid(tx: ReadTx, row: InvoiceRow, payment: Payment) -> tuple[BankLine | None, Money, Money, str]:
+    """With which bank transaction it is paid, what that cost, how much and on which ISO date.
+
+    Raises `Problem`: `invalid_state` (the bank transaction is not booked), `validation_failed` with all that is wrong.
+    """
+    errors: list[FieldError] = []
+    line_id = payment.bank_transaction_id
+    line = None if line_id is None else gathered(errors, _paying_line, tx, row, line_id)
+    charges = gathered(errors, _charges, row, payment, line)
+    amount = None
+    if payment.amount is not None or (charges is not None and not errors):
+        default = None if charges is None or errors else _due(row, line, charges)
+        amount = gathered(errors, _paid_amount, row, payment.amount, default)
+    date = payment.date or (tx.today if line is None else line.date)
+    if date > tx.today:
+        message = f"It lies ahead: expected {tx.today} or an earlier day."
+        errors.append(FieldError("date", "out_of_range", message))
+    if errors or charges is None or amount is None:
+        raise invalid(*errors)
+    return line, charges, amount, date
+
+
 def _charges(row: InvoiceRow, payment: Payment, line: BankLine | None) -> Money:
     if payment.charges is None:
         return Money(0, row.currency)
     if payment.bank_transaction_id is None:
-        raise invalid_field("bankTransactionId", "required", "Charges are what is missing of a bank transaction.")
+        message = "This field is required: of which bank transaction were the charges kept?"
+        raise invalid_field("bankTransactionId", "required", message)
     if line is not None and line.currency != row.currency:
         raise invalid_field("charges", "conflict", f"The bank transaction is in {line.currency}: enter them apart.")
     try:
@@ -166,7 +185,8 @@ def _paid_amount(row: InvoiceRow, text: str | None, default: Money | None) -> Mo
     except ValueError as error:
         raise invalid_field("amount", "invalid_decimal", f"{error}.") from None
     if amount.minor <= 0:
-        raise invalid_field("amount", "out_of_range", "Nothing is due." if text is None else "A payment is above zero.")
+        message = "Nothing is due: how much was paid?" if text is None else "Expected more than 0."
+        raise invalid_field("amount", "out_of_range", message)
     return amount
 
 
@@ -211,9 +231,12 @@ def _paying_line(tx: ReadTx, row: InvoiceRow, line_id: str) -> BankLine:
         raise invalid(unknown_reference(_PATH, "bank_transaction"))
     allocations.refuse_unbooked(line)
     if line.amount < 0:
-        raise invalid_field(_PATH, "conflict", "Money went out with it.")
+        raise invalid_field(_PATH, "conflict", "Money went out with it: expected one with which money came in.")
     if line.currency not in (row.currency, row.base_currency):
-        message = f"It is in {line.currency}, and the invoice in {row.currency}."
+        message = (
+            f"It is in {line.currency}: expected one in"
+            f" {either(tuple(dict.fromkeys((row.currency, row.base_currency))))}."
+        )
         raise invalid_field(_PATH, "currency_mismatch", message)
     if None not in (line.legal_entity_id, row.legal_entity_id) and line.legal_entity_id != row.legal_entity_id:
         raise invalid_field(_PATH, "conflict", "Its account belongs to another legal entity than the invoice.")
@@ -249,11 +272,13 @@ def _taking_mistakes(tx: ReadTx, line: BankLine, taking: _Taking) -> Iterator[Fi
     if tx.row(_SELECT_TAKEN, source_id=line.id, invoice_id=taking.invoice_id) is not None:
         yield FieldError(_PATH, "conflict", "It pays this invoice already: take that payment back first.")
     if taking.date != line.date:  # the same money on two days would count in two periods
-        yield FieldError("date", "conflict", f"It is that of the bank transaction, {line.date}.")
+        message = f"It is that of the bank transaction: expected {line.date}, or leave this out."
+        yield FieldError("date", "conflict", message)
     if not Money(0, line.currency) <= taking.charges <= taking.amount:
-        yield FieldError("charges", "out_of_range", f"They are a part of {taking.amount}.")
+        yield FieldError("charges", "out_of_range", f"They are a part of the payment: expected 0 to {taking.amount}.")
     elif line.rest < taking.amount - taking.charges:
-        yield FieldError("amount", "out_of_range", f"{line.rest} {line.currency} of the bank transaction is left.")
+        message = f"{line.rest} {line.currency} of the bank transaction is left: expected no more."
+        yield FieldError("amount", "out_of_range", message)
 
 
 def _bearer_of_charges(tx: ReadTx, line: BankLine, taking: _Taking) -> Business:

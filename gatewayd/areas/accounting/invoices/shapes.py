@@ -201,6 +201,12 @@ class ListInvoices(SyncRequest, frozen=True, kw_only=True):
     """Whom the invoices are made out to."""
     business_id: Id | None = None
     """The business that the invoices name."""
+    legal_entity_id: Id | None = None
+    """Who sells."""
+    property_id: Id | None = None
+    """Only those that name this property."""
+    kind: InvoiceKind | None = None
+    """Only invoices, or only credit notes."""
     credits_invoice_id: Id | None = None
     """Only credit notes of this invoice."""
     issue_date_from: Date | None = None
@@ -358,7 +364,7 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     sent_at: Timestamp | None
     """When it was marked as sent to the client. Null: never."""
     viewed_at: Timestamp | None
-    """When the client opened it. Null: nobody knows; nothing sets it so far."""
+    """When the client opened it. Reserved: nothing sets it so far, and it is always null."""
     paid_date: DateText | None
     """The day on which a payment or credit note settled the rest. Null: something is due, or nothing was."""
     voided_at: Timestamp | None
@@ -366,7 +372,7 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     void_reason: str | None
     """Why it was voided. Null: it was not."""
     pdf_document_id: str | None
-    """The document in the vault that shows it. Null: there is none; nothing sets it so far."""
+    """The document in the vault that shows it. Reserved: nothing makes one so far, and it is always null."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int

@@ -10,7 +10,7 @@ A rate of exchange is given to whatever is issued and not void (`rate`), which s
 Whether an invoice is overdue is no state: it follows from its due date and from what is still due.
 """
 
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from gatewayd.errors import Problem, either, invalid_state
 from gatewayd.money import Money
@@ -59,16 +59,19 @@ def check(move: Move, status: Status) -> None:
     """Raises `Problem` `invalid_state` where the table has no such move from this state."""
     if status not in TRANSITIONS[move]:
         allowed = tuple(TRANSITIONS[move])
-        message = f"An invoice that is {status} cannot {_VERBS[move]}: only one that is {either(allowed)}."
-        raise invalid_state(message, status, allowed)
+        raise _refusal(move, status, allowed)
 
 
 def check_payment(status: Status) -> None:
     """Raises `Problem` `invalid_state` where no payment can be taken. A paid invoice takes none."""
     if status not in OPEN:
-        raise invalid_state(
-            f"An invoice that is {status} cannot be paid: only one that is {either(OPEN)}.", status, OPEN
-        )
+        raise _refusal("pay", status, OPEN)
+
+
+def _refusal(move: Move | Literal["pay"], status: Status, allowed: tuple[Status, ...]) -> Problem:
+    way_out = _WAYS_OUT.get((move, status), "")
+    message = f"An invoice that is {status} cannot {_VERBS[move]}: only one that is {either(allowed)}.{way_out}"
+    return invalid_state(message, status, allowed)
 
 
 def after_settlement(status: Status, settlement: Settlement) -> Status:
@@ -99,7 +102,8 @@ def refuse_void(status: Status, is_filed: bool) -> None:
         raise Problem("period_closed", message, extra={"state": "closed"})
 
 
-_VERBS: dict[Move, str] = {
+_VERBS: dict[Move | Literal["pay"], str] = {
+    "pay": "be paid",
     "change": "be changed",
     "issue": "be issued",
     "delete": "be deleted",
@@ -109,3 +113,18 @@ _VERBS: dict[Move, str] = {
     "rate": "take a rate of exchange",
     "void": "be voided",
 }
+
+_UNDONE: Final = " `accounting.voidInvoice` voids it, and a credit note takes it back."
+_TAKEN_BACK: Final = " A credit note takes it back."
+_ISSUED_FIRST: Final = " Issue it first, with `accounting.issueInvoice`."
+_WAYS_OUT: dict[tuple[Move | Literal["pay"], Status], str] = {
+    **{(move, status): _UNDONE for move in ("change", "delete") for status in ("issued", "sent")},
+    **{(move, status): _TAKEN_BACK for move in ("change", "delete") for status in ("part_paid", "paid")},
+    ("send", "draft"): _ISSUED_FIRST,
+    ("pay", "draft"): _ISSUED_FIRST,
+    ("rate", "draft"): " It takes `fxRate` with `accounting.updateInvoice` or `accounting.issueInvoice`.",
+    ("void", "draft"): " `accounting.deleteInvoice` deletes a draft.",
+    ("void", "part_paid"): " A credit note takes it back, or `accounting.removePayment` its payments first.",
+    ("void", "paid"): " A credit note takes it back, or `accounting.removePayment` its payments first.",
+}
+"""What to do instead, where there is anything."""

@@ -153,7 +153,7 @@ def _discount_amount(text: str | None, currency: str) -> Money:
     except ValueError as error:
         raise invalid_field("discountAmount", "invalid_decimal", f"{error}.") from None
     if amount.minor < 0:
-        raise invalid_field("discountAmount", "out_of_range", "A discount is not negative.")
+        raise invalid_field("discountAmount", "out_of_range", "Expected 0 or more.")
     return amount
 
 
@@ -206,7 +206,7 @@ def _rate(code: VatCode, index: int, context: TaxContext, errors: list[FieldErro
         return None
     rate = rate_on(code, context.supply_date)
     if rate is None:
-        message = f"{code} had no rate on {context.supply_date}."
+        message = f"{code} had no rate on {context.supply_date}: expected another code, or another `supplyDate`."
         errors.append(FieldError(_code_path(index), "vat_rate_invalid_on_date", message))
     return rate
 
@@ -222,10 +222,17 @@ def _code_error(code: VatCode, index: int, context: TaxContext) -> FieldError | 
             return None
         return FieldError(_code_path(index), "conflict", f"With amountsAre no_vat every line is {NO_VAT_CODE}.")
     if not context.registered and code in NEEDS_REGISTRATION:
-        return FieldError(_code_path(index), "vat_not_registered", "The seller is not registered for VAT on that day.")
+        message = (
+            f"The seller is not registered for VAT on {context.supply_date}: expected {NO_VAT_CODE}, or no `vatCode`."
+        )
+        return FieldError(_code_path(index), "vat_not_registered", message)
     if code in DOMESTIC_REVERSE_CHARGES:
         if not context.client_is_vat_registered:  # VATREVCON23000: the customer is registered in the United Kingdom
-            return FieldError(_code_path(index), "reverse_charge_needs_vrn", "The client has no British VAT number.")
+            message = (
+                "The client has no British VAT number, without which it bears VAT as usual: give the client its"
+                " `vatNumber`."
+            )
+            return FieldError(_code_path(index), "reverse_charge_needs_vrn", message)
         if context.client_is_end_user:  # VATREVCON23500
             return FieldError(
                 _code_path(index), "reverse_charge_end_user", "The client is an end user: charge VAT as usual."
@@ -304,7 +311,8 @@ def _amounts(lines: Sequence[LineInput], terms: Terms) -> tuple[int, list[int]]:
     if terms.discount:
         weights = [max(0, amount) for amount in amounts]
         if terms.discount > sum(weights):
-            raise invalid(FieldError("discountAmount", "out_of_range", "The discount is more than the lines come to."))
+            message = f"The lines come to {Decimal(sum(weights)).scaleb(-terms.exponent)}: expected no more."
+            raise invalid(FieldError("discountAmount", "out_of_range", message))
         amounts = [amount - part for amount, part in zip(amounts, spread(terms.discount, weights), strict=True)]
     return before, amounts
 

@@ -73,9 +73,11 @@ def create_account(tx: WriteTx, caller: Caller, request: CreateAssetAccount) -> 
     """Create an account with a broker, a platform or a pension provider, or a wallet, in a portfolio."""
     portfolio = PORTFOLIOS.find(tx, request.portfolio_id)
     if portfolio is None:
-        raise invalid(unknown_reference("portfolioId", "portfolio"))
+        row = ACCOUNTS.new(tx, request, legal_entity_id="", status="open")
+        raise invalid(unknown_reference("portfolioId", "portfolio"), *_own_mistakes(tx, row))
     if portfolio.archived_at is not None:
-        raise invalid_state("The portfolio is archived: bring it back first.", "archived", ("active",))
+        message = "The portfolio is archived: bring it back first, by `status` of `assets.updatePortfolio`."
+        raise invalid_state(message, "archived", ("active",))
     row = ACCOUNTS.new(tx, request, legal_entity_id=portfolio.legal_entity_id, status="open")
     return _shown_account(ACCOUNTS.insert(tx, _checked_account(tx, None, row)))
 
@@ -101,23 +103,27 @@ def update_account(tx: WriteTx, caller: Caller, request: UpdateAssetAccount) -> 
 def _refuse_holding(tx: ReadTx, row: AssetAccountRow) -> None:
     instrument_id = reading.open_position(tx, row.id)
     if instrument_id is not None:
-        raise invalid_state(f"It holds {instrument_id}: sell or transfer it first.", row.status, ())
+        message = f"It holds {instrument_id}: sell or transfer that first, with `assets.createTransaction`."
+        raise invalid_state(message, row.status, ())
 
 
 def _refuse_archived(tx: ReadTx, row: AssetAccountRow) -> None:
     if PORTFOLIOS.get(tx, row.portfolio_id).archived_at is not None:
-        raise invalid_state("Its portfolio is archived: bring that back first.", row.status, ())
+        message = "Its portfolio is archived: bring that back first, by `status` of `assets.updatePortfolio`."
+        raise invalid_state(message, row.status, ())
 
 
 def _refuse_fixed(tx: ReadTx, before: AssetAccountRow, after: AssetAccountRow) -> None:
-    fixed = (("currency", "currency"), ("tax_wrapper", "wrapper"))
+    fixed = (("currency", "currency"), ("tax_wrapper", "taxWrapper"))
     changed = [word for name, word in fixed if getattr(before, name) != getattr(after, name)]
     if changed and accounts.has_transactions(tx, before.id):
-        raise invalid_state(f"It has transactions: its {changed[0]} stays as it is.", before.status, ())
+        message = f"It has transactions: its `{changed[0]}` stays as it is. Another account can have another."
+        raise invalid_state(message, before.status, ())
     if before.allow_short and not after.allow_short:
         instrument_id = reading.short_position(tx, before.id)
         if instrument_id is not None:
-            raise invalid_state(f"It has sold more of {instrument_id} than it held.", before.status, ())
+            message = f"It has sold more of {instrument_id} than it held: buy that back before `allowShort` is false."
+            raise invalid_state(message, before.status, ())
 
 
 def _checked_account(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccountRow) -> AssetAccountRow:
@@ -125,10 +131,16 @@ def _checked_account(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccou
 
     Raises `Problem` `validation_failed` naming every field that is wrong.
     """
-    errors = [*_bank_account_mistakes(tx, before, row), *_date_mistakes(row, tx.today), *_number_mistakes(row)]
+    errors = [*_bank_account_mistakes(tx, before, row), *_own_mistakes(tx, row)]
     if errors:
         raise invalid(*errors)
     return replace(row, account_number=row.account_number and row.account_number.translate(_SPACING))
+
+
+def _own_mistakes(tx: ReadTx, row: AssetAccountRow) -> Iterator[FieldError]:
+    """What is wrong with it whatever it belongs to."""
+    yield from _date_mistakes(row, tx.today)
+    yield from _number_mistakes(row)
 
 
 def _bank_account_mistakes(tx: ReadTx, before: AssetAccountRow | None, row: AssetAccountRow) -> Iterator[FieldError]:
@@ -145,16 +157,17 @@ def _date_mistakes(row: AssetAccountRow, today: str) -> Iterator[FieldError]:
     if row.closed_date is None:
         return
     if row.status == "open":
-        yield FieldError("closedDate", "conflict", "The account is open.")
+        yield FieldError("closedDate", "conflict", "The account is open: give `status` closed too, or leave this out.")
     elif row.closed_date > today:
         yield FieldError("closedDate", "out_of_range", "The day is still to come: expected today or an earlier one.")
     elif row.opened_date is not None and row.closed_date < row.opened_date:
-        yield FieldError("closedDate", "date_order", "The account would close before it opens.")
+        message = f"The account was opened on {row.opened_date}: expected that day or a later one."
+        yield FieldError("closedDate", "date_order", message)
 
 
 def _number_mistakes(row: AssetAccountRow) -> Iterator[FieldError]:
     if row.account_number is not None and len(row.account_number.translate(_SPACING)) < 4:
-        yield FieldError("accountNumber", "invalid_format", "Expected four characters or more.")
+        yield FieldError("accountNumber", "invalid_format", "Expected four letters or digits or more.")
 
 
 def _shown_account(row: AssetAccountRow) -> AssetAccount:

@@ -57,7 +57,7 @@ def pooling_owner(tx: ReadTx, legal_entity_id: str, instrument_id: str | None = 
 def year_range(year: str) -> Range:
     """The days of a tax year. Raises `Problem` `validation_failed` for a year such as 2026-28."""
     if not is_tax_year(year):
-        raise invalid_field("taxYear", "invalid_format", "A tax year is written as 2026-27.")
+        raise invalid_field("taxYear", "invalid_format", "Expected a tax year, such as 2026-27.")
     return Range(*bounds(year))
 
 

@@ -15,7 +15,7 @@ from gatewayd.areas.assets.gains.return_shapes import (
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.errors import invalid_field
+from gatewayd.errors import FieldError, gathered, invalid, invalid_field
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.dates.tax_calendar import bounds, first_year_of, tax_year, tax_year_of
 from gatewayd.ledger.taxpayers.owners import Owner
@@ -48,19 +48,31 @@ def record_capital_loss(tx: WriteTx, caller: Caller, request: RecordCapitalLoss)
 
     What was recorded of that year earlier is replaced; without a loss and a date nothing is kept of it.
     """
-    owner = pooling_owner(tx, request.legal_entity_id)
-    days = year_range(request.tax_year)
-    elsewhere = Money.of(request.elsewhere, POOL_CURRENCY)
-    if elsewhere.minor < 0:
-        raise invalid_field("elsewhere", "out_of_range", "A loss is written without a sign.")
-    if days.first > tx.today:
-        raise invalid_field("taxYear", "out_of_range", "The tax year is still to come.")
+    errors: list[FieldError] = []
+    owner = gathered(errors, pooling_owner, tx, request.legal_entity_id)
+    days = gathered(errors, year_range, request.tax_year)
+    elsewhere = gathered(errors, _loss, request.elsewhere)
     claimed = None if request.claimed_date is None else request.claimed_date.isoformat()
-    if claimed is not None and not days.first <= claimed <= tx.today:
-        raise invalid_field("claimedDate", "out_of_range", "It lies before the tax year, or is still to come.")
+    if days is not None and days.first > tx.today:
+        errors.append(FieldError("taxYear", "out_of_range", f"It begins on {days.first}: expected one that has begun."))
+    elif days is not None and claimed is not None and not days.first <= claimed <= tx.today:
+        message = f"Expected a date from {days.first}, the first day of the tax year, to {tx.today}."
+        errors.append(FieldError("claimedDate", "out_of_range", message))
+    if errors or owner is None or days is None or elsewhere is None:
+        raise invalid(*errors)
     period_locks.refuse_closed(tx, owner.id, days.last)
     record(tx, owner.id, request.tax_year, Recorded(elsewhere.minor, claimed, request.notes))
     return years(tx, owner, request.tax_year)[-1]
+
+
+def _loss(text: str) -> Money:
+    try:
+        amount = Money.of(text, POOL_CURRENCY)
+    except ValueError as error:
+        raise invalid_field("elsewhere", "invalid_decimal", f"{error}.") from None
+    if amount.minor < 0:
+        raise invalid_field("elsewhere", "out_of_range", "A loss is written without a sign: expected 0 or more.")
+    return amount
 
 
 def list_capital_losses(tx: ReadTx, caller: Caller, request: ListCapitalLosses) -> CapitalLosses:

@@ -55,12 +55,12 @@ def list_disposals(tx: ReadTx, caller: Caller, request: ListDisposals) -> Listin
 def _requested_days(request: ListDisposals) -> Range:
     if request.tax_year is not None:
         if request.from_date is not None or request.to_date is not None:
-            raise invalid_field("taxYear", "conflict", "Give the tax year, or the dates.")
+            raise invalid_field("taxYear", "conflict", "Give taxYear, or fromDate and toDate, not both.")
         return year_range(request.tax_year)
     first = ALWAYS[0] if request.from_date is None else request.from_date.isoformat()
     last = ALWAYS[1] if request.to_date is None else request.to_date.isoformat()
     if last < first:
-        raise invalid_field("toDate", "date_order", "toDate is before fromDate.")
+        raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     return Range(first, last)
 
 
@@ -126,7 +126,7 @@ def gain_forecast(tx: ReadTx, caller: Caller, request: GetGainForecast) -> GainF
             message = "A purchase has instrumentId, quantity and unitPrice."
             raise invalid_field("instrumentId", "required", message)
         if request.quantity.startswith("-") or request.unit_price.startswith("-"):
-            raise invalid_field("quantity", "out_of_range", "Quantity and price are not below 0.")
+            raise invalid_field("quantity", "out_of_range", "Expected 0 or more, as of `unitPrice`.")
         bought = forecast.purchase(request.instrument_id, request.quantity, request.unit_price)
     return forecast.forecast(tx, owner.id, request.instrument_id, bought)
 

@@ -19,6 +19,7 @@ from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger import references
 from gatewayd.ledger.dates.tax_calendar import is_tax_year, tax_year_of
+from gatewayd.ledger.references import unknown_reference
 from gatewayd.money import canonical, exponent, half_up
 from gatewayd.store import ReadTx
 
@@ -51,15 +52,15 @@ def list_income_events(tx: ReadTx, caller: Caller, request: ListIncomeEvents) ->
 
 def _request_errors(tx: ReadTx, request: ListIncomeEvents) -> Iterator[FieldError]:
     if request.portfolio_id is not None and PORTFOLIOS.find(tx, request.portfolio_id) is None:
-        yield FieldError("portfolioId", "unknown_reference", "There is no such portfolio.")
+        yield unknown_reference("portfolioId", "portfolio")
     if request.account_id is not None and ACCOUNTS.find(tx, request.account_id) is None:
-        yield FieldError("accountId", "unknown_reference", "There is no such account.")
+        yield unknown_reference("accountId", "asset_account")
     if request.instrument_id is not None and INSTRUMENTS.find(tx, request.instrument_id) is None:
-        yield FieldError("instrumentId", "unknown_reference", "There is no such instrument.")
+        yield unknown_reference("instrumentId", "instrument")
     owner = references.Reference("legalEntityId", "legal_entity", request.legal_entity_id)
     yield from references.unknown(tx, [owner])
     if request.tax_year is not None and not is_tax_year(request.tax_year):
-        yield FieldError("taxYear", "invalid_format", "A tax year is written 2026-27.")
+        yield FieldError("taxYear", "invalid_format", "Expected a tax year, such as 2026-27.")
     if request.tax_year is not None and (request.from_date or request.to_date):
         yield FieldError("taxYear", "conflict", "Give a tax year or dates, not both.")
     if request.from_date and request.to_date and request.to_date < request.from_date:

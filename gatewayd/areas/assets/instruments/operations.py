@@ -82,7 +82,8 @@ def update_instrument(tx: WriteTx, caller: Caller, request: UpdateInstrument) ->
 def _mistakes(row: Instrument) -> Iterator[FieldError]:
     yield from rules.identifier_mistakes(row, "")
     if row.exchange_mic is not None and row.symbol is None:
-        yield FieldError("symbol", "required", "What is its ticker at the exchange?")
+        message = "This field is required: what is its ticker at the exchange, such as VOD?"
+        yield FieldError("symbol", "required", message)
 
 
 def _refuse_taken(tx: ReadTx, before: Instrument, after: Instrument) -> None:
@@ -97,7 +98,7 @@ def _refuse_taken(tx: ReadTx, before: Instrument, after: Instrument) -> None:
 
 def _refuse(existing: Instrument | None, row: Instrument, name: str) -> None:
     if existing is not None and existing.id != row.id:
-        message = f"An instrument with this {name} exists: {existing.id}."
+        message = f"An instrument with this {name} exists: {existing.id}. Use that one."
         raise Problem("already_exists", message, extra={"existingId": existing.id, "field": name})
 
 

@@ -56,7 +56,7 @@ def identifier_mistakes(identified: Identified, path: str) -> Iterator[FieldErro
     for name, (is_valid, title) in _CHECKS.items():
         text = getattr(identified, name)
         if text is not None and not is_valid(text):
-            yield FieldError(member(path, name), "invalid_format", f"This is no {title}: check its digits.")
+            yield FieldError(member(path, name), "invalid_format", f"This is not a valid {title}: check its digits.")
 
 
 def domicile_of(number: str | None) -> str | None:

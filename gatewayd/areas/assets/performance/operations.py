@@ -30,17 +30,18 @@ def performance(tx: ReadTx, caller: Caller, request: GetPerformance) -> Performa
         if INSTRUMENTS.find(tx, request.instrument_id) is None:
             raise invalid(unknown_reference("instrumentId", "instrument"))
         if request.basis == "with_cash":
-            raise invalid_field("basis", "conflict", "Cash is not of an instrument.")
+            message = "Cash is of no instrument: leave `instrumentId` out, or ask for another basis."
+            raise invalid_field("basis", "conflict", message)
     last = tx.today if request.to_date is None else request.to_date.isoformat()
     if not EARLIEST_DATE <= last <= tx.today:
-        raise invalid_field("toDate", "out_of_range", "The day is still to come, or before 1900.")
+        raise invalid_field("toDate", "out_of_range", "Expected a day from 1900-01-01 to today.")
     subject = Subject(frozenset(accounts_of(choice)), base_of(choice), request.instrument_id, last)
     history = History(tx, subject, records.read(tx, subject), with_cash=request.basis == "with_cash")
     first = min(history.first_day() or last, last) if request.from_date is None else request.from_date.isoformat()
     if first < EARLIEST_DATE:
-        raise invalid_field("fromDate", "out_of_range", "Nothing is kept of before 1900.")
+        raise invalid_field("fromDate", "out_of_range", "Expected a day from 1900-01-01 on.")
     if first > last:
-        raise invalid_field("toDate", "date_order", "toDate is before fromDate.")
+        raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
     return measuring.measure(history, Span(first, last, request.interval), subject.base, request.basis)
 
 

@@ -23,7 +23,6 @@ from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import project
 from gatewayd.errors import FieldError, invalid, invalid_state
 from gatewayd.ledger.lists import archive_filter, table_page
-from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.store import ReadTx, WriteTx
@@ -58,7 +57,7 @@ def create_portfolio(tx: WriteTx, caller: Caller, request: CreatePortfolio) -> P
     owner = owners.find(tx, request.legal_entity_id)
     method = request.cost_basis_method or _default_method(owner, request.base_currency)
     row = PORTFOLIOS.new(tx, request, cost_basis_method=method)
-    errors = [*_owner_mistakes(owner), *_method_mistakes(owner, row)]
+    errors = [*owners.mistakes(owner), *_method_mistakes(owner, row)]
     if errors:
         raise invalid(*errors)
     row = PORTFOLIOS.insert(tx, row)
@@ -76,7 +75,11 @@ def update_portfolio(tx: WriteTx, caller: Caller, request: UpdatePortfolio) -> P
     if request.status is not UNSET:
         after = _moved(tx, after, archived=request.status == "archived")
     if after.base_currency != before.base_currency and portfolios.has_transactions(tx, before.id):
-        raise invalid_state("It has transactions: its base currency stays as it is.", before.status, ())
+        message = (
+            f"The portfolio has transactions: its `baseCurrency` stays {before.base_currency}. Create another with"
+            " `assets.createPortfolio`."
+        )
+        raise invalid_state(message, before.status, ())
     errors = [*_method_mistakes(owners.find(tx, after.legal_entity_id), after), *_default_mistakes(after)]
     if errors:
         raise invalid(*errors)
@@ -102,7 +105,8 @@ def _moved(tx: WriteTx, row: Portfolio, *, archived: bool) -> Portfolio:
     if row.archived_at is not None:
         owner = owners.find(tx, row.legal_entity_id)
         if owner is None or owner.archived:
-            raise invalid_state("Its legal entity is archived: bring that back first.", "archived", ())
+            message = "Its legal entity is archived: bring it back by `status` of `legalEntity.updateLegalEntity`."
+            raise invalid_state(message, "archived", ("active",))
     return replace(row, archived_at=None)
 
 
@@ -112,32 +116,25 @@ def _default_method(owner: Owner | None, base_currency: str) -> CostBasisMethod:
     return "section_104" if pools and base_currency == POOL_CURRENCY else "average_cost"
 
 
-def _owner_mistakes(owner: Owner | None) -> Iterator[FieldError]:
-    """What is wrong with the legal entity of a new portfolio. None: there is no such one."""
-    if owner is None:
-        yield unknown_reference("legalEntityId", "legal_entity")
-    elif owner.archived:
-        yield FieldError(
-            "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
-        )
-
-
 def _method_mistakes(owner: Owner | None, row: Portfolio) -> Iterator[FieldError]:
     """What is wrong with section_104: companies have other rules, and pools are kept in pounds."""
     if row.cost_basis_method != "section_104" or owner is None:
         return
     if not owner.has_pools:
         kind = owner.type.replace("_", " ")
-        yield FieldError("costBasisMethod", "conflict", f"Section 104 holdings are of persons, and not of a {kind}.")
+        message = f"Section 104 holdings are of persons, and not of a {kind}: expected another method."
+        yield FieldError("costBasisMethod", "conflict", message)
     elif row.base_currency != POOL_CURRENCY:
-        message = f"Section 104 holdings are kept in GBP, and the portfolio in {row.base_currency}."
+        message = (
+            f"Section 104 holdings are kept in GBP, and the portfolio in {row.base_currency}: expected another method."
+        )
         yield FieldError("costBasisMethod", "conflict", message)
 
 
 def _default_mistakes(row: Portfolio) -> Iterator[FieldError]:
     """What is wrong with `isDefault`."""
     if row.is_default and row.archived_at is not None:
-        yield FieldError("isDefault", "conflict", "The portfolio is archived.")
+        yield FieldError("isDefault", "conflict", "The portfolio is archived: give `status` active too.")
 
 
 OPERATIONS = (

@@ -8,7 +8,7 @@ from gatewayd.areas.assets.books.portfolios import PORTFOLIOS, CostBasisMethod, 
 from gatewayd.areas.assets.pools.held import Whose
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.areas.assets.positions.shapes import ListPositions
-from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.errors import invalid, invalid_field
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx
@@ -58,7 +58,7 @@ def choose(tx: ReadTx, request: ListPositions) -> Choice:
     if request.account_id is not None:
         account = ACCOUNTS.find(tx, request.account_id)
         if account is None:
-            raise invalid(FieldError("accountId", "unknown_reference", "There is no such account."))
+            raise invalid(unknown_reference("accountId", "asset_account"))
         return of_account(tx, account, day, request.method)
     return _of_entity(tx, request.legal_entity_id or "", day, request.method)
 

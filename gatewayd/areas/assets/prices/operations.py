@@ -19,7 +19,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
-from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.errors import FieldError, gathered, invalid, invalid_field
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.money import canonical
 from gatewayd.store import ReadTx, WriteTx
@@ -86,13 +86,18 @@ def record_price(tx: WriteTx, caller: Caller, request: RecordPrice) -> AssetPric
 
     Pence (`GBX`) become pounds.
     """
-    instrument = _instrument(tx, request.instrument_id)
-    quote = rows.quote(request.price, request.currency or instrument.currency)
+    errors: list[FieldError] = []
+    instrument = gathered(errors, _instrument, tx, request.instrument_id)
+    quoted_in = request.currency or ("GBP" if instrument is None else instrument.currency)
+    quote = rows.quote(request.price, quoted_in)
     if quote is None:
-        raise invalid_field("currency", "invalid_enum", "There is no such currency.")
-    if quote.price.startswith("-"):
-        raise invalid_field("price", "out_of_range", "Expected 0 or more.")
-    day = _past_day(tx, request.date)
+        message = "There is no such currency: expected one such as GBP, or GBX for pence."
+        errors.append(FieldError("currency", "invalid_enum", message))
+    elif quote.price.startswith("-"):
+        errors.append(FieldError("price", "out_of_range", "Expected 0 or more."))
+    day = gathered(errors, _past_day, tx, request.date)
+    if errors or instrument is None or quote is None or day is None:
+        raise invalid(*errors)
     price = AssetPrice(
         instrument_id=instrument.id, date=day, price=quote.price, currency=quote.currency, source="manual"
     )
@@ -103,11 +108,14 @@ def record_price(tx: WriteTx, caller: Caller, request: RecordPrice) -> AssetPric
 def record_exchange_rate(tx: WriteTx, caller: Caller, request: RecordExchangeRate) -> ExchangeRate:
     """Record what 1 of a currency is in another on a day, in the place of the rate that there is."""
     rate = canonical(request.rate)
+    errors: list[FieldError] = []
     if rate == "0" or rate.startswith("-"):
-        raise invalid_field("rate", "out_of_range", "Expected a rate above 0.")
+        errors.append(FieldError("rate", "out_of_range", "Expected a rate above 0."))
     if request.currency == request.base_currency:
-        raise invalid_field("baseCurrency", "conflict", "The two currencies are one.")
-    day = _past_day(tx, request.date)
+        errors.append(FieldError("baseCurrency", "conflict", f"Expected another currency than {request.currency}."))
+    day = gathered(errors, _past_day, tx, request.date)
+    if errors or day is None:
+        raise invalid(*errors)
     recorded = ExchangeRate(
         currency=request.currency, base_currency=request.base_currency, date=day, rate=rate, source="manual"
     )

@@ -92,7 +92,8 @@ def refuse_mismatch(request: CreateTransaction, currency: str) -> None:
         units = half_up(*_in_minor(product, currency).as_integer_ratio())
         raise Problem(
             "amount_mismatch",
-            f"quantity x unitPrice is {Money(units, currency)}, and grossAmount is {request.gross_amount}.",
+            f"quantity x unitPrice is {Money(units, currency)}, and grossAmount is {request.gross_amount}: give one of"
+            " them, or make them agree.",
             extra={"computed": str(Money(units, currency))},
         )
 

@@ -20,6 +20,7 @@ from gatewayd.errors import FieldError, Problem, invalid, invalid_state
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.exchange import exchange_rates
 from gatewayd.ledger.exchange.exchange_rates import Pair
+from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.money import Money, canonical
 from gatewayd.store import ReadTx, WriteTx
@@ -99,9 +100,11 @@ def refuse_places(tx: ReadTx, places: list[Place], date: str) -> None:
     """Raises `Problem` where nothing can be entered: `invalid_state`, or `period_closed` on that ISO date."""
     for account, portfolio in places:
         if portfolio.archived_at is not None:
-            raise invalid_state("The portfolio is archived: make it active first.", "archived", ("active",))
+            message = "The portfolio is archived: bring it back first, by `status` of `assets.updatePortfolio`."
+            raise invalid_state(message, "archived", ("active",))
         if account.status == "closed":
-            raise invalid_state(f"The account {account.name} is closed: open it first.", "closed", ("open",))
+            message = f"The account {account.name} is closed: open it first, by `status` of `assets.updateAccount`."
+            raise invalid_state(message, "closed", ("open",))
     for legal_entity_id in dict.fromkeys(account.legal_entity_id for account, _ in places):
         period_locks.refuse_closed(tx, legal_entity_id, date)
 
@@ -120,18 +123,18 @@ def _subject(tx: WriteTx, request: CreateTransaction) -> tuple[_Subject, list[Fi
     errors: list[FieldError] = []
     place, counter = place_of(tx, request.account_id), None
     if place is None:
-        errors.append(_unknown_error("accountId", ACCOUNTS.kind))
+        errors.append(unknown_reference("accountId", "asset_account"))
     if request.counter_account_id is not None:
         counter = place_of(tx, request.counter_account_id)
         if counter is None:
-            errors.append(_unknown_error("counterAccountId", ACCOUNTS.kind))
+            errors.append(unknown_reference("counterAccountId", "asset_account"))
     if request.from_instrument_id is not None and INSTRUMENTS.find(tx, request.from_instrument_id) is None:
-        errors.append(_unknown_error("fromInstrumentId", INSTRUMENTS.kind))
+        errors.append(unknown_reference("fromInstrumentId", "instrument"))
     instrument = None
     if request.instrument_id is not None:
         instrument = INSTRUMENTS.find(tx, request.instrument_id)
         if instrument is None:
-            errors.append(_unknown_error("instrumentId", INSTRUMENTS.kind))
+            errors.append(unknown_reference("instrumentId", "instrument"))
     elif request.instrument is not None and place is not None:
         try:
             currency = request.currency or place.account.currency
@@ -141,12 +144,9 @@ def _subject(tx: WriteTx, request: CreateTransaction) -> tuple[_Subject, list[Fi
                 raise
             errors += problem.errors
     if instrument is not None and instrument.id == request.from_instrument_id:
-        errors.append(FieldError("fromInstrumentId", "conflict", "It is the new instrument itself."))
+        message = "It is the new instrument itself: expected the one that it took the place of."
+        errors.append(FieldError("fromInstrumentId", "conflict", message))
     return _Subject(place, counter, instrument), errors
-
-
-def _unknown_error(path: str, kind: str) -> FieldError:
-    return FieldError(path, "unknown_reference", f"There is no such {kind}.")
 
 
 def _rate(tx: ReadTx, request: CreateTransaction, subject: _Subject) -> Rate | None:
@@ -243,7 +243,7 @@ def _transfer_errors(tx: ReadTx, request: CreateTransaction, place: Place, count
     """Why nothing can be transferred between these two accounts."""
     here, there = place.account, counter.account
     if here.id == there.id:
-        yield FieldError("counterAccountId", "conflict", "It is the account itself.")
+        yield FieldError("counterAccountId", "conflict", "It is the account itself: expected another one.")
         return
     if place.portfolio.base_currency != counter.portfolio.base_currency:
         # Chosen: a cost would need a rate of its own on the way
@@ -253,10 +253,10 @@ def _transfer_errors(tx: ReadTx, request: CreateTransaction, place: Place, count
         yield from _errors_of_spouses(tx, request, here, there)
         return
     if request.spouse_transfer:
-        yield FieldError("spouseTransfer", "conflict", "Both accounts are of the same person.")
+        yield FieldError("spouseTransfer", "conflict", "Both accounts are of the same person: leave this out.")
     is_worth_told = request.gross_amount is not None or request.unit_price is not None
     if here.is_pooled != there.is_pooled and not is_worth_told:
-        message = "Into and out of a wrapper it is disposed of: at what worth?"
+        message = "This field is required: into and out of a wrapper it is disposed of, at what worth?"
         yield FieldError("grossAmount", "required", message)
 
 

@@ -8,6 +8,7 @@ from gatewayd.areas.assets.transactions import rules
 from gatewayd.areas.assets.transactions.entering import Origin, place_of, refuse_places
 from gatewayd.areas.assets.transactions.shapes import CreateTransaction
 from gatewayd.errors import FieldError, invalid, invalid_state
+from gatewayd.ledger.references import unknown_reference
 from gatewayd.money import Money
 from gatewayd.store import WriteTx
 
@@ -43,23 +44,27 @@ def _original(tx: WriteTx, request: CreateTransaction) -> AssetTransaction:
     if request.reverses_transaction_id is not None:
         original = TRANSACTIONS.find(tx, request.reverses_transaction_id)
         if original is None:
-            errors.append(FieldError("reversesTransactionId", "unknown_reference", "There is no such transaction."))
+            message = "There is no such transaction: `assets.listTransactions` lists those there are."
+            errors.append(FieldError("reversesTransactionId", "unknown_reference", message))
     place = place_of(tx, request.account_id)
     if place is None:
-        errors.append(FieldError("accountId", "unknown_reference", "There is no such account."))
+        errors.append(unknown_reference("accountId", "asset_account"))
     if original is not None:
         if place is not None and original.account_id != request.account_id:
-            errors.append(FieldError("accountId", "conflict", f"It happened in {original.account_id}."))
+            message = f"It happened in another account: expected {original.account_id}."
+            errors.append(FieldError("accountId", "conflict", message))
         if original.trade_date != request.trade_date.isoformat():
-            message = f"A reversal has the date of what it reverses, {original.trade_date}."
+            message = f"A reversal has the date of what it reverses: expected {original.trade_date}."
             errors.append(FieldError("tradeDate", "conflict", message))
     if errors:
         raise invalid(*errors)
     assert original is not None
     if original.type == "reversal":
-        raise invalid_state("A reversal is not reversed: enter the transaction anew.", "reversal", ())
+        message = f"It is a reversal, and is not reversed itself: enter {original.reverses_transaction_id} anew."
+        raise invalid_state(message, "reversal", ())
     if original.reversed_by_id is not None:
-        raise invalid_state(f"It is reversed already, by {original.reversed_by_id}.", "reversed", ())
+        message = f"It is reversed already, by {original.reversed_by_id}: to have it again, enter it anew."
+        raise invalid_state(message, "reversed", ())
     return original
 
 

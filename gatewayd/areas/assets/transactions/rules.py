@@ -152,13 +152,17 @@ def _missing_fields(request: CreateTransaction, takes: Takes, fields: frozenset[
     for name in sorted(takes.needs):
         if name == "instrument":
             if not fields & {"instrument", "instrumentId"}:
-                yield FieldError("instrumentId", "required", f"{what.capitalize()} is of an instrument.")
+                message = (
+                    f"{what.capitalize()} is of an instrument: give `instrumentId`, or `instrument` for a new one."
+                )
+                yield FieldError("instrumentId", "required", message)
         elif name == "amount":
             if not _has_amount(fields):
-                message = f"{what.capitalize()} needs it, or a quantity with its unitPrice."
+                by_price = ", or a `quantity` with its `unitPrice`" if "quantity" in takes.needs | takes.may else ""
+                message = f"{what.capitalize()} needs it{by_price}."
                 yield FieldError("grossAmount", "required", message)
         elif name not in fields:
-            yield FieldError(name, "required", f"{what.capitalize()} needs it.")
+            yield FieldError(name, "required", f"This field is required: {what} has one.")
     if {"instrument", "instrumentId"} <= fields:
         yield FieldError("instrument", "conflict", "Give instrumentId or an instrument, not both.")
     if "amount" in takes.needs and "unitPrice" in fields and "quantity" not in fields and "quantity" in takes.may:
@@ -191,7 +195,7 @@ def _unwanted_fields(request: CreateTransaction, takes: Takes, fields: frozenset
     if "amount" in taken:
         allowed.add("grossAmount")
     for name in sorted(fields - allowed):
-        yield FieldError(name, "conflict", f"{with_article(request.type).capitalize()} takes none.")
+        yield FieldError(name, "conflict", f"{with_article(request.type).capitalize()} has none: leave this out.")
     if "amount" not in takes.needs and not has_amount(request):
         for name in sorted(fields & {"currency", "fxRate"} & allowed):
             yield FieldError(name, "conflict", "Without an amount nothing is in a currency.")
@@ -201,7 +205,7 @@ def _range_errors(request: CreateTransaction) -> Iterator[FieldError]:
     above = (("quantity", request.quantity), ("fromQuantity", request.from_quantity), ("fxRate", request.fx_rate))
     for path, text in above:
         if text is not None and Decimal(text) <= 0:
-            yield FieldError(path, "out_of_range", "It is above zero: the type says which way it goes.")
+            yield FieldError(path, "out_of_range", "Expected more than 0: the type says which way it goes.")
     amounts = (
         ("unitPrice", request.unit_price),
         ("grossAmount", request.gross_amount),
@@ -211,12 +215,13 @@ def _range_errors(request: CreateTransaction) -> Iterator[FieldError]:
     )
     for path, text in amounts:
         if text is not None and Decimal(text) < 0:
-            yield FieldError(path, "out_of_range", "It is zero or more: the type says which way it goes.")
+            yield FieldError(path, "out_of_range", "Expected 0 or more: the type says which way it goes.")
     if request.cost_share is not None and not 0 <= Decimal(request.cost_share) <= 1:
-        yield FieldError("costShare", "out_of_range", "A part of the cost is from 0 to 1.")
+        yield FieldError("costShare", "out_of_range", "Expected a part of the cost, from 0 to 1, such as 0.25.")
     ratio = request.split_ratio
     if ratio is not None and ratio.numerator == ratio.denominator:
-        yield FieldError("splitRatio", "out_of_range", "A split as one for one changes nothing.")
+        message = "A split of one for one changes nothing: expected another ratio, such as 2 for 1."
+        yield FieldError("splitRatio", "out_of_range", message)
 
 
 def _date_errors(request: CreateTransaction, today: str) -> Iterator[FieldError]:
@@ -229,6 +234,7 @@ def _date_errors(request: CreateTransaction, today: str) -> Iterator[FieldError]
         if date is not None and date < EARLIEST:
             yield FieldError(path, "out_of_range", f"It lies before {EARLIEST}: a year is missing digits.")
     if request.trade_date.isoformat() > today:
-        yield FieldError("tradeDate", "out_of_range", f"It lies after today, {today}: what is to come is not booked.")
+        message = f"It lies ahead, and what is to come is not booked: expected {today} or an earlier day."
+        yield FieldError("tradeDate", "out_of_range", message)
     if request.settlement_date is not None and request.settlement_date < request.trade_date:
-        yield FieldError("settlementDate", "date_order", "It lies before tradeDate.")
+        yield FieldError("settlementDate", "date_order", "It is before tradeDate: expected that day or a later one.")

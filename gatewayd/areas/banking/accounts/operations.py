@@ -14,9 +14,10 @@ from gatewayd.areas.banking.accounts.shapes import (
     UpdateAccount,
 )
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.faults import made_of
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
-from gatewayd.errors import Problem, invalid_state
+from gatewayd.errors import FieldError, Problem, gathered, invalid_state
 from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.store import ReadTx, WriteTx
 
@@ -49,8 +50,16 @@ def create_account(tx: WriteTx, caller: Caller, request: CreateAccount) -> BankA
 
 def make(tx: WriteTx, request: CreateAccount, account_id: str) -> BankAccountRow:
     """The new account under an id. Raises `Problem`: `validation_failed`, `already_exists`."""
-    request = with_identifiers(request)
-    row = ACCOUNTS.new(
+    errors: list[FieldError] = []
+    request = gathered(errors, with_identifiers, request) or request
+    row = made_of(errors, lambda asked: _new_row(tx, asked), request)
+    row = rules.checked(tx, None, replace(row, id=account_id), errors)
+    _refuse_same(tx, row)
+    return ACCOUNTS.insert(tx, row)
+
+
+def _new_row(tx: WriteTx, request: CreateAccount) -> BankAccountRow:
+    return ACCOUNTS.new(
         tx,
         request,
         business_ids=request.business_ids or [],
@@ -58,9 +67,6 @@ def make(tx: WriteTx, request: CreateAccount, account_id: str) -> BankAccountRow
         balances=[],
         coverage=rows.NOTHING_COVERED,
     )
-    row = rules.checked(tx, None, replace(row, id=account_id))
-    _refuse_same(tx, row)
-    return ACCOUNTS.insert(tx, row)
 
 
 def update_account(tx: WriteTx, caller: Caller, request: UpdateAccount) -> BankAccount:
@@ -69,8 +75,10 @@ def update_account(tx: WriteTx, caller: Caller, request: UpdateAccount) -> BankA
     A closed account keeps its transactions and takes no imports.
     """
     before = ACCOUNTS.get(tx, request.account_id, request.expected_version)
-    request = with_identifiers(request, before)
-    after = rules.checked(tx, before, ACCOUNTS.changed(before, request))
+    errors: list[FieldError] = []
+    request = gathered(errors, with_identifiers, request, before) or request
+    after = made_of(errors, lambda asked: ACCOUNTS.changed(before, asked), request)
+    after = rules.checked(tx, before, after, errors)
     _refuse_fixed(tx, before, after)
     _refuse_same(tx, after)
     return rows.shown(ACCOUNTS.update(tx, after))
@@ -78,15 +86,22 @@ def update_account(tx: WriteTx, caller: Caller, request: UpdateAccount) -> BankA
 
 def _refuse_fixed(tx: ReadTx, before: BankAccountRow, after: BankAccountRow) -> None:
     if after.currency != before.currency and rows.has_transactions(tx, before.id):
-        raise invalid_state("It has transactions: its currency stays as it is.", before.status, ())
+        message = f"It has transactions: its `currency` stays {before.currency}. Another account can have another."
+        raise invalid_state(message, before.status, ())
     if after.legal_entity_id != before.legal_entity_id and rows.has_allocated(tx, before.id):
-        raise invalid_state("Transactions of it are allocated: its legal entity stays as it is.", before.status, ())
+        message = (
+            "Transactions of it are allocated: its `legalEntityId` stays as it is, until `banking.removeAllocation` has"
+            " taken all of that back."
+        )
+        raise invalid_state(message, before.status, ())
 
 
 def _refuse_same(tx: ReadTx, row: BankAccountRow) -> None:
     existing_id = rules.same_account(tx, row) if row.status == "active" else None
     if existing_id is not None:
-        message = f"An open account with this sort code and number exists: {existing_id}."
+        message = (
+            f"An open account with this sort code and number exists: {existing_id}. Use that one, or close it first."
+        )
         raise Problem("already_exists", message, extra={"existingId": existing_id, "field": "accountNumber"})
 
 

@@ -1,6 +1,6 @@
 """The rules that the fields of a bank account follow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from msgspec import UNSET
@@ -44,7 +44,7 @@ def with_identifiers(request: R, before: BankAccountRow | None = None) -> R:
     said = {name: value for name, value in said.items() if value is None or value != shown_in_part.get(name)}
     beside = {name: getattr(request, name) for name in said}
     errors = [
-        FieldError(f"identifiers.{_CAMEL[name]}", "conflict", f"`{_CAMEL[name]}` beside it says another.")
+        FieldError(f"identifiers.{_CAMEL[name]}", "conflict", f"`{_CAMEL[name]}` beside it says another: give one.")
         for name, value in said.items()
         if beside[name] not in (None, UNSET, value)
     ]
@@ -53,10 +53,12 @@ def with_identifiers(request: R, before: BankAccountRow | None = None) -> R:
     return replace(request, **said)
 
 
-def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> BankAccountRow:
+def checked(
+    tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow, wrong: Sequence[FieldError] = ()
+) -> BankAccountRow:
     """The account with identifiers in one form, its bank, and the legal entity of its businesses where it has none.
 
-    What is as it was `before` is not checked again.
+    What is as it was `before` is not checked again. `wrong` is what is known to be wrong already.
 
     Raises `Problem` `validation_failed` naming every field that is wrong.
     """
@@ -66,6 +68,7 @@ def checked(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> B
             row, legal_entity_id=next((entity_id for entity_id in entities.values() if entity_id is not None), None)
         )
     errors = [
+        *wrong,
         *_identifier_mistakes(row),
         *_institution_mistakes(before, row),
         *_entity_mistakes(tx, before, row),
@@ -103,13 +106,14 @@ def same_account(tx: ReadTx, row: BankAccountRow) -> str | None:
 
 def _identifier_mistakes(row: BankAccountRow) -> Iterator[FieldError]:
     if row.iban is not None and check_digits.iban(row.iban) is None:
-        yield FieldError("iban", "invalid_format", "This is not an IBAN: check its digits.")
+        message = "This is not an IBAN, such as GB29NWBK60161331926819: check its digits."
+        yield FieldError("iban", "invalid_format", message)
     if row.bic is not None and not check_digits.is_bic(row.bic):
         yield FieldError(
             "bic", "invalid_format", "This is not a BIC: expected 8 or 11 letters and digits, such as BUKBGB22."
         )
     if row.account_number is not None and len(row.account_number.translate(_SPACING)) < 4:
-        yield FieldError("accountNumber", "invalid_format", "Expected four characters or more.")
+        yield FieldError("accountNumber", "invalid_format", "Expected four letters or digits or more.")
     if row.overdraft_limit is not None and row.overdraft_limit.minor < 0:
         yield FieldError("overdraftLimit", "out_of_range", "Expected 0 or more.")
 
@@ -117,19 +121,14 @@ def _identifier_mistakes(row: BankAccountRow) -> Iterator[FieldError]:
 def _institution_mistakes(before: BankAccountRow | None, row: BankAccountRow) -> Iterator[FieldError]:
     kept = before is not None and before.institution_id == row.institution_id
     if row.institution_id is not None and not kept and row.institution_id not in institutions.BY_ID:
-        yield FieldError("institutionId", "unknown_reference", "There is no such institution.")
+        message = "There is no such institution: `banking.listInstitutions` lists those there are."
+        yield FieldError("institutionId", "unknown_reference", message)
 
 
 def _entity_mistakes(tx: ReadTx, before: BankAccountRow | None, row: BankAccountRow) -> Iterator[FieldError]:
     if row.legal_entity_id is None or (before is not None and before.legal_entity_id == row.legal_entity_id):
         return
-    owner = owners.find(tx, row.legal_entity_id)
-    if owner is None:
-        yield unknown_reference("legalEntityId", "legal_entity")
-    elif owner.archived:
-        yield FieldError(
-            "legalEntityId", "conflict", "The legal entity is archived: bring it back first, or choose another."
-        )
+    yield from owners.mistakes(owners.find(tx, row.legal_entity_id))
 
 
 def _business_mistakes(row: BankAccountRow, entities: dict[str, str | None]) -> Iterator[FieldError]:
@@ -139,7 +138,8 @@ def _business_mistakes(row: BankAccountRow, entities: dict[str, str | None]) -> 
         if entities[id_] is None:
             yield unknown_reference(path, "business")
         elif entities[id_] != row.legal_entity_id:
-            yield FieldError(path, "conflict", "The business is another legal entity's.")
+            message = f"The business is of another legal entity, {entities[id_]}: all of an account are of one."
+            yield FieldError(path, "conflict", message)
         elif id_ in seen:
             yield FieldError(path, "conflict", "The business is named twice.")
         seen.add(id_)

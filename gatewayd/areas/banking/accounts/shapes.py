@@ -23,9 +23,7 @@ from gatewayd.contract.wire import (
 
 AccountType = Literal["current", "savings", "card", "loan", "mortgage", "other"]
 Usage = Literal["business", "personal"]
-AccountStatus = Literal["active", "closed", "expired_consent"]
-GivenStatus = Literal["active", "closed"]
-"""The states that a request may name: a consent is the business of whoever connects accounts."""
+AccountStatus = Literal["active", "closed"]
 BalanceType = Literal["closing_booked", "available", "interim", "expected"]
 SortCode = Annotated[
     str,
@@ -127,8 +125,7 @@ class _Shared(Response, frozen=True, kw_only=True):
     currency: str
     """The currency of the balances, the limit and the transactions."""
     status: AccountStatus
-    """`closed`: it keeps its transactions and takes no imports. `expired_consent` is of accounts that are connected,
-    which none is so far."""
+    """`closed`: it keeps its transactions and takes no imports."""
     overdraft_limit: Amount | None
     """How far it may be overdrawn, 0 or more. Null: nobody said."""
     business_ids: list[Id]
@@ -232,7 +229,7 @@ class UpdateAccount(Request, frozen=True, kw_only=True):
     account_id: Id
     """The bank account to change."""
     expected_version: Version | None = None
-    status: GivenStatus | UnsetType = UNSET
+    status: AccountStatus | UnsetType = UNSET
     sort_code: SortCode | UnsetType | None = UNSET
     account_number: AccountNumber | UnsetType | None = UNSET
     iban: Iban | UnsetType | None = UNSET

@@ -166,7 +166,7 @@ def _enter(tx: WriteTx, request: Allocate) -> Allocated:
     if request.replace:
         raise invalid_field("bankTransactionId", "required", "What is there is replaced of a bank transaction.")
     if not request.parts:
-        raise invalid_field("parts", "required", "What is to be entered?")
+        raise invalid_field("parts", "required", "This field is required: what is to be entered?")
     business_id = request.parts[0].business_id
     business = None if business_id is None else businesses.find(tx, business_id)
     currency = request.currency or ("GBP" if business is None else business.currency)

@@ -53,6 +53,8 @@ def other_half(tx: ReadTx, row: Allocation) -> Allocation | None:
 
 def _mistakes(tx: ReadTx, line: BankLine, counterpart: BankLine) -> list[FieldError]:
     errors: list[tuple[str, str]] = []
+    if line.id == counterpart.id:
+        return [FieldError("counterpartId", "conflict", "It is the bank transaction itself: expected its other half.")]
     if line.account_id == counterpart.account_id:
         errors.append(("conflict", "Both are of one account."))
     if (line.amount > 0) == (counterpart.amount > 0):

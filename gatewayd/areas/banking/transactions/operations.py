@@ -88,7 +88,7 @@ def get_transactions(tx: ReadTx, caller: Caller, request: ListTransactions) -> R
     least = _minor("minAmount", request.min_amount, account.currency)
     most = _minor("maxAmount", request.max_amount, account.currency)
     if least is not None and most is not None and most < least:
-        raise invalid(FieldError("maxAmount", "out_of_range", "It is less than minAmount."))
+        raise invalid(FieldError("maxAmount", "out_of_range", "It is less than minAmount: expected that or more."))
     page = _page(tx, request, (least, most))
     as_of = max((balance.as_of for balance in account.balances), default=None)
     about = encode(TransactionsAccount(currency=account.currency, balance_as_of=as_of))

@@ -85,7 +85,7 @@ def owned_by(tx: ReadTx, row: BusinessRow) -> Owned:
 
 def form_of(tx: ReadTx, row: BusinessRow, result: Result, owned: Owned) -> tuple[Form, str | None]:
     """How a result is shown, and the tax year whose turnover forbids the one figure that the business uses."""
-    days = result.whole
+    days = result.date_range
     parts = results.compute_parts(tx, result.account, days, owned.joint, owned.spans(days), result.beside)
     joint = [Joint(shares, part) for shares, part in zip(owned.joint.values(), parts, strict=True)]
     forbidding_year = results.above_consolidated_limit(result) if row.uses_consolidated_expenses else None
@@ -97,7 +97,7 @@ def _rent_debtors(tx: ReadTx, result: Result) -> RentDebtors | None:
     account = result.account
     if account.basis != "accruals":
         return None
-    return reports.rent_debtors(rents_accrued.debtors(tx, account, result.whole), account.currency)
+    return reports.rent_debtors(rents_accrued.debtors(tx, account, result.date_range), account.currency)
 
 
 def _previous(tx: ReadTx, row: BusinessRow, form: Form, result: Result, compare: Compare) -> PnlStatement | None:
@@ -105,9 +105,9 @@ def _previous(tx: ReadTx, row: BusinessRow, form: Form, result: Result, compare:
     if compare == "none":
         return None
     shift = date_ranges.year_before if compare == "previous_year" else date_ranges.period_before
-    before = results.compute(tx, result.account, shift(result.whole))
+    before = results.compute(tx, result.account, shift(result.date_range))
     form, _ = form_of(tx, row, before, Owned(form.shares, {}))
-    return rendering.statement(before, form, before.whole)
+    return rendering.statement(before, form, before.date_range)
 
 
 OPERATIONS = (

@@ -59,8 +59,8 @@ def share_of(result: Result, form: Form) -> Statement | None:
         joint = profit_and_loss.combined(statement_of(part.result, form, span) for part in form.joint)
         return profit_and_loss.less(account, joint)
 
-    each = [_own(form.shares, result.whole, rest)]
-    each += [_own(part.shares, result.whole, partial(statement_of, part.result, form)) for part in form.joint]
+    each = [_own(form.shares, result.date_range, rest)]
+    each += [_own(part.shares, result.date_range, partial(statement_of, part.result, form)) for part in form.joint]
     return profit_and_loss.combined(each)
 
 
@@ -100,7 +100,7 @@ def owner_share(result: Result, form: Form) -> OwnerShare | None:
     if share is None:
         return None
     shares = (form.shares, *(part.shares for part in form.joint))
-    percents = {canonical(each.on(result.whole.last)) for each in shares}
+    percents = {canonical(each.on(result.date_range.last)) for each in shares}
     percent = percents.pop() if len(percents) == 1 else None
     return OwnerShare(percent=percent, **members(share, result.account.currency))
 

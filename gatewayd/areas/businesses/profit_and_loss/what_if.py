@@ -97,8 +97,8 @@ def _alternative(row: BusinessRow, outcome: _Outcome, group_by: GroupBy) -> Alte
     return Alternative(
         basis=account.basis,
         quarterly_period_type=outcome.quarterly_type,
-        vat_scheme=account.vat.terms_on(result.whole.first).scheme,
-        flat_rate_percent=_flat_rate(account.vat, result.whole.first),
+        vat_scheme=account.vat.terms_on(result.date_range.first).scheme,
+        flat_rate_percent=_flat_rate(account.vat, result.date_range.first),
         **rendering.members(rendering.statement_of(result, form), account.currency),
         owner_share=rendering.owner_share(result, form),
         buckets=[rendering.statement(result, form, part) for part in outcome.buckets if group_by != "total"],
@@ -147,11 +147,12 @@ def _share_mistakes(row: BusinessRow, request: GetWhatIf) -> Iterator[FieldError
 def _scheme_mistakes(request: GetWhatIf, vat: VatStanding, days: DateRange) -> Iterator[FieldError]:
     rates = {"flatRateCategory": request.flat_rate_category, "flatRatePercent": request.flat_rate_percent}
     if request.vat_scheme is not None and not _is_ever_registered(vat, days):
-        yield FieldError("vatScheme", "vat_not_registered", "The entity is not registered for VAT in these days.")
+        message = "The entity is not registered for VAT in these days: leave this out."
+        yield FieldError("vatScheme", "vat_not_registered", message)
     if (request.vat_scheme or vat.terms.scheme) != "flat_rate":
         for path, value in rates.items():
             if value is not None:
-                yield FieldError(path, "conflict", "Only the flat_rate scheme has this.")
+                yield FieldError(path, "conflict", "Only the flat_rate scheme has this: leave it out.")
         return
     if all(rates.values()):
         yield FieldError("flatRateCategory", "conflict", "Give the category or the percentage, not both.")

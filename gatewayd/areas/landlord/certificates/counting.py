@@ -6,13 +6,12 @@ issued: what stands now, without what was issued since, and with what was supers
 
 from typing import Final, NamedTuple
 
-from gatewayd.areas.landlord.certificates import missing, rows, rules
+from gatewayd.areas.landlord.certificates import missing, rules
 from gatewayd.areas.landlord.certificates.missing import KEPT_PROPERTY
 from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
 from gatewayd.areas.landlord.certificates.rules import NEVER
-from gatewayd.areas.landlord.certificates.shapes import WINDOW_DAYS
+from gatewayd.areas.landlord.certificates.shapes import StoredCertificate
 from gatewayd.clock import days_after
-from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.store import ReadTx
 
 _OF_WHOM: Final = f"""{KEPT_PROPERTY}
@@ -55,10 +54,11 @@ class Counts(NamedTuple):
     missing: int
 
 
-def counts(
-    tx: ReadTx, business_id: str | None, legal_entity_id: str | None, day: str, window_days: int = WINDOW_DAYS
-) -> Counts:
-    """How many there are on an ISO date, of a business, of a legal entity, or of all with neither."""
+def counts(tx: ReadTx, business_id: str | None, legal_entity_id: str | None, day: str, window_days: int) -> Counts:
+    """How many there are on an ISO date, of a business, of a legal entity, or of all with neither.
+
+    `window_days` is how many days ahead an expiry is `expiring`, 0 or more.
+    """
     values = {"business_id": business_id, "legal_entity_id": legal_entity_id, "day": day}
     values["until"] = days_after(day, window_days)
     standing, issued, superseded = (tx.rows(sql, **values)[0] for sql in _SELECT_COUNTS)
@@ -67,17 +67,12 @@ def counts(
 
 
 def next_to_expire(
-    tx: ReadTx,
-    business_id: str | None,
-    legal_entity_id: str | None,
-    day: str,
-    count: int,
-    window_days: int = WINDOW_DAYS,
-) -> list[Certificate]:
-    """What is valid on an ISO date and expires next, the soonest first, of the same as `counts`."""
+    tx: ReadTx, business_id: str | None, legal_entity_id: str | None, day: str, count: int
+) -> list[StoredCertificate]:
+    """What is valid on an ISO date and expires next, however far ahead, the soonest first: of the same as `counts`."""
     whose = {"business_id": business_id, "legal_entity_id": legal_entity_id}
     upcoming = [
         CERTIFICATES.read(tx, row) for sql in _SELECT_NEXT for row in tx.each(sql, day=day, count=count, **whose)
     ]
     upcoming.sort(key=lambda row: (rules.valid_until(row), row.id))
-    return [rows.shown(row, day, window_days) for row in upcoming[:count]]
+    return upcoming[:count]

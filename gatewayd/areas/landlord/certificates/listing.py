@@ -16,6 +16,7 @@ from gatewayd.areas.landlord.certificates.missing import KEPT_PROPERTY, MissingF
 from gatewayd.areas.landlord.certificates.rows import CERTIFICATES
 from gatewayd.areas.landlord.certificates.rules import valid_until
 from gatewayd.areas.landlord.certificates.shapes import ListCertificates, StoredCertificate
+from gatewayd.areas.landlord.register import whose
 from gatewayd.clock import days_after
 from gatewayd.contract.pages import Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
@@ -26,6 +27,7 @@ from gatewayd.store import ReadTx
 
 T = TypeVar("T")
 
+_WHOSE: Final = whose.by_property("certificates")
 _CURRENT: Final = "superseded_by_id IS NULL"
 _KEPT: Final = f"""EXISTS (
     SELECT 1 FROM properties p WHERE p.org_id = :org_id AND p.id = certificates.property_id AND {KEPT_PROPERTY}
@@ -71,10 +73,14 @@ def page(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
 def _missing_page(tx: ReadTx, request: ListCertificates) -> Listing[Certificate]:
     paths = [path for path, name in _NOT_OF_MISSING.items() if getattr(request, name) is not None]
     if paths:
-        raise invalid(*(FieldError(path, "conflict", "What is missing has none.") for path in paths))
+        raise invalid(*(FieldError(path, "conflict", "What is missing has none: leave this out.") for path in paths))
     property_id, type_, unit_id = cursor_key(request, str, str, str) or ("", "", "")
     wanted = MissingFilter(
-        request.property_id, request.unit_id, None if request.type is None else frozenset(request.type)
+        property_id=request.property_id,
+        unit_id=request.unit_id,
+        business_id=request.business_id,
+        legal_entity_id=request.legal_entity_id,
+        types=None if request.type is None else frozenset(request.type),
     )
     all_lacking = missing.behind(tx, wanted, (str(property_id), str(type_), str(unit_id)))
     return _listing(request, all_lacking, missing.shown, lambda lacking: lacking[:3])
@@ -157,6 +163,7 @@ def _filters(request: ListCertificates, today: str, property_id: str | None) -> 
     before = request.expiry_date_before
     named: dict[str, object] = {
         "property_id = :property_id": property_id,
+        **_WHOSE.filters(request),
         "unit_id = :unit_id": request.unit_id,
         "tenancy_id = :tenancy_id": request.tenancy_id,
         "document_id = :document_id": request.document_id,
@@ -165,7 +172,7 @@ def _filters(request: ListCertificates, today: str, property_id: str | None) -> 
         **of_state.get(request.status or "", {}),
     }
     in_force = {condition: value for condition, value in named.items() if value is not None}
-    values = {condition.rpartition(":")[2]: value for condition, value in in_force.items()}
+    values = {condition.rpartition(":")[2].rstrip(")"): value for condition, value in in_force.items()}
     types = {f"type_{index}": type_ for index, type_ in enumerate(dict.fromkeys(request.type or ()))}
     conditions = list(in_force)
     if types:  # of one type an index has the order of the list

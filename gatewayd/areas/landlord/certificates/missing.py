@@ -104,35 +104,37 @@ _NOTED = "p.may_lack = 1"
 _NOTED_THEN = f"""({_NOTED} OR p.id IN (
         SELECT l.property_id FROM certificates l WHERE l.org_id = :org_id AND l.issued_date > :day
     ))"""
+_OF_WHOM = """(CAST(:business_id AS TEXT) IS NULL OR p.business_id = :business_id)
+    AND (CAST(:legal_entity_id AS TEXT) IS NULL OR p.business_id IN (
+        SELECT b.id FROM businesses b WHERE b.org_id = :org_id AND b.legal_entity_id = :legal_entity_id
+    ))"""
 _SELECT_ANY = f"SELECT 1 {_LACKING} AND p.id = :property_id LIMIT 1"
 _SELECT_BEHIND = f"""
 SELECT p.id, r.type, coalesce(u.id, ''), p.currency {_LACKING} AND {_NOTED} AND p.id >= :after
     AND (CAST(:property_id AS TEXT) IS NULL OR p.id = :property_id)
     AND (CAST(:unit_id AS TEXT) IS NULL OR u.id = :unit_id)
+    AND {_OF_WHOM}
 ORDER BY p.id
 """
-_OF_WHOM = f"""
-SELECT count(1) {_LACKING}
-    AND (CAST(:business_id AS TEXT) IS NULL OR p.business_id = :business_id)
-    AND (CAST(:legal_entity_id AS TEXT) IS NULL OR p.business_id IN (
-        SELECT b.id FROM businesses b WHERE b.org_id = :org_id AND b.legal_entity_id = :legal_entity_id
-    ))
-"""
-_SELECT_COUNT = f"{_OF_WHOM} AND {_NOTED}"
-_SELECT_COUNT_THEN = f"{_OF_WHOM} AND {_NOTED_THEN}"
+_SELECT_COUNT = f"SELECT count(1) {_LACKING} AND {_OF_WHOM} AND {_NOTED}"
+_SELECT_COUNT_THEN = f"SELECT count(1) {_LACKING} AND {_OF_WHOM} AND {_NOTED_THEN}"
 
 
 class MissingFilter(NamedTuple):
-    """Whose missing certificates are asked for. None: of every property, of flats and whole ones, of any type."""
+    """Whose missing certificates are asked for. None: of every property, of flats and whole ones, of any business and
+    legal entity, of any type."""
 
     property_id: str | None = None
     unit_id: str | None = None
+    business_id: str | None = None
+    legal_entity_id: str | None = None
     types: frozenset[CertificateType] | None = None
 
 
 def behind(tx: ReadTx, wanted: MissingFilter, key: tuple[str, str, str]) -> Iterator[Lacking]:
     """What is missing today behind a key of property, type and unit, in this order, as far as anybody reads."""
-    found = tx.each(_SELECT_BEHIND, day=tx.today, after=key[0], property_id=wanted.property_id, unit_id=wanted.unit_id)
+    whose = {name: value for name, value in wanted._asdict().items() if name != "types"}
+    found = tx.each(_SELECT_BEHIND, day=tx.today, after=key[0], **whose)
     for _, of_property in itertools.groupby((Lacking(*row) for row in found), attrgetter("property_id")):
         for lacking in sorted(of_property):
             if lacking[:3] > key and (wanted.types is None or lacking.type in wanted.types):

@@ -18,19 +18,17 @@ from gatewayd.areas.landlord.certificates.shapes import (
     StoredCertificate,
     UpdateCertificate,
 )
-from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register import properties, unit_references
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.faults import made_of
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
-from gatewayd.errors import FieldError, invalid
+from gatewayd.errors import FieldError, gathered, invalid
 from gatewayd.ledger import references
 from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.ledger.references import Reference, unknown_reference
 from gatewayd.store import ReadTx, WriteTx
 
-_SELECT_UNIT = """
-SELECT property_id, archived_at IS NOT NULL FROM property_units WHERE org_id = :org_id AND id = :id
-"""
 _SELECT_TENANCY = "SELECT property_id, unit_id FROM tenancies WHERE org_id = :org_id AND id = :id"
 
 
@@ -56,10 +54,12 @@ def create_certificate(tx: WriteTx, caller: Caller, request: CreateCertificate) 
     It supersedes the one before it of the same property, unit and type, or is itself superseded by one that was issued
     later. A gas safety check in the last 2 months of the former one keeps its day.
     """
-    owner = properties.in_use(tx, request.property_id)
-    issuer = rules.issuer(request.issuer_name, request.issuer)
-    row = CERTIFICATES.new(tx, request, currency=owner.currency, issuer_name=issuer)
-    errors = [*rules.mistakes(row, tx.today), *_reference_mistakes(tx, None, row)]
+    errors: list[FieldError] = []
+    owner = gathered(errors, properties.in_use, tx, request.property_id)
+    issuer = gathered(errors, rules.issuer, request.issuer_name, request.issuer)
+    currency, untold = ("GBP", list[FieldError]()) if owner is None else (owner.currency, errors)
+    row = made_of(untold, lambda asked: CERTIFICATES.new(tx, asked, currency=currency, issuer_name=issuer), request)
+    errors += [*rules.mistakes(row, tx.today), *_reference_mistakes(tx, None, row)]
     if errors:
         raise invalid(*errors)
     row = rules.with_remedy(row)
@@ -73,11 +73,12 @@ def create_certificate(tx: WriteTx, caller: Caller, request: CreateCertificate) 
 def update_certificate(tx: WriteTx, caller: Caller, request: UpdateCertificate) -> Certificate:
     """Change the given fields of a certificate. Which one is current follows from when they were issued."""
     before = CERTIFICATES.get(tx, request.id, request.expected_version)
-    after = CERTIFICATES.changed(before, request)
-    issuer = rules.issuer(request.issuer_name, request.issuer)
+    errors: list[FieldError] = []
+    after = made_of(errors, lambda asked: CERTIFICATES.changed(before, asked), request)
+    issuer = gathered(errors, rules.issuer, request.issuer_name, request.issuer)
     if issuer is not UNSET:
         after = replace(after, issuer_name=issuer)
-    errors = [*rules.mistakes(after, tx.today), *_reference_mistakes(tx, before, after)]
+    errors += [*rules.mistakes(after, tx.today), *_reference_mistakes(tx, before, after)]
     if errors:
         raise invalid(*errors)
     if request.result == "unsatisfactory":
@@ -95,23 +96,11 @@ def delete_certificate(tx: WriteTx, caller: Caller, request: DeleteCertificate) 
 def _reference_mistakes(tx: ReadTx, before: StoredCertificate | None, after: StoredCertificate) -> Iterator[FieldError]:
     """What is wrong with the unit, tenancy and document that it names. Those that stay are not looked at again."""
     if before is None or before.unit_id != after.unit_id:
-        yield from _unit_mistakes(tx, after)
+        yield from unit_references.mistakes(tx, after.unit_id, after.property_id)
     if before is None or (before.tenancy_id, before.unit_id) != (after.tenancy_id, after.unit_id):
         yield from _tenancy_mistakes(tx, after)
     if before is None or before.document_id != after.document_id:
         yield from references.unknown(tx, [Reference("documentId", "document", after.document_id)])
-
-
-def _unit_mistakes(tx: ReadTx, row: StoredCertificate) -> Iterator[FieldError]:
-    if row.unit_id is None:
-        return
-    unit = tx.row(_SELECT_UNIT, id=row.unit_id)
-    if unit is None:
-        yield unknown_reference("unitId", "unit")
-    elif unit[0] != row.property_id:
-        yield FieldError("unitId", "conflict", "The unit is one of another property.")
-    elif unit[1]:
-        yield FieldError("unitId", "conflict", "The unit is archived: bring it back first, or choose another.")
 
 
 def _tenancy_mistakes(tx: ReadTx, row: StoredCertificate) -> Iterator[FieldError]:
@@ -121,9 +110,11 @@ def _tenancy_mistakes(tx: ReadTx, row: StoredCertificate) -> Iterator[FieldError
     if tenancy is None:
         yield unknown_reference("tenancyId", "tenancy")
     elif tenancy[0] != row.property_id:
-        yield FieldError("tenancyId", "conflict", "The tenancy is one of another property.")
+        message = f"The tenancy is one of another property, {tenancy[0]}: expected one of {row.property_id}."
+        yield FieldError("tenancyId", "conflict", message)
     elif None not in (row.unit_id, tenancy[1]) and row.unit_id != tenancy[1]:
-        yield FieldError("tenancyId", "conflict", "The tenancy is one of another unit.")
+        message = f"The tenancy is one of another unit, {tenancy[1]}: expected one of {row.unit_id}."
+        yield FieldError("tenancyId", "conflict", message)
 
 
 OPERATIONS = (

@@ -64,10 +64,10 @@ def chain_of(row: StoredCertificate) -> str:
 def mistakes(row: StoredCertificate, today: str) -> Iterator[FieldError]:
     """What is wrong with a certificate, as requests call its fields. `today` is ISO."""
     if row.type == "other" and row.title is None:
-        yield FieldError("title", "required", "What is it?")
+        yield FieldError("title", "required", "This field is required of the type other: what is it?")
     for path, value in (("rating", row.rating), ("score", row.score)):
         if value is not None and row.type != "epc":
-            yield FieldError(path, "conflict", "Only an EPC has it.")
+            yield FieldError(path, "conflict", "Only the type epc has it: leave this out.")
     if row.cost is not None and row.cost.minor < 0:
         yield FieldError("cost", "out_of_range", "Expected 0 or more.")
     yield from _date_mistakes(row, today)
@@ -83,7 +83,7 @@ def _date_mistakes(row: StoredCertificate, today: str) -> Iterator[FieldError]:
         elif date > today and path in _PAST:
             yield FieldError(path, "out_of_range", "The day is still to come: expected today or an earlier one.")
         elif date < row.issued_date:
-            yield FieldError(path, "date_order", "It lies before issuedDate.")
+            yield FieldError(path, "date_order", "It is before issuedDate: expected that day or a later one.")
 
 
 def is_unsafe(row: StoredCertificate) -> bool:

@@ -54,11 +54,16 @@ class DeletedCertificate(Response, frozen=True, kw_only=True):
 
 
 class ListCertificates(SyncRequest, frozen=True, kw_only=True):
-    """Filters of the list. With `status` missing, only `propertyId`, `unitId` and `type` filter."""
+    """Filters of the list. With `status` missing, only whose they are and `type` filter: `propertyId`, `unitId`,
+    `businessId`, `legalEntityId`."""
 
     former_names: ClassVar = {"expiresBefore": "expiryDateBefore"}
 
     property_id: Id | None = None
+    business_id: Id | None = None
+    """Only those of this business's properties."""
+    legal_entity_id: Id | None = None
+    """Only those of the properties of this legal entity's businesses."""
     unit_id: Id | None = None
     """Only those of this unit, without those of the whole property."""
     tenancy_id: Id | None = None

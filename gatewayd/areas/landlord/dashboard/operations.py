@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from gatewayd.areas.landlord.certificates import counting
+from gatewayd.areas.landlord.certificates import rows as certificates
 from gatewayd.areas.landlord.dashboard import earnings, properties_held, tenancies_live
 from gatewayd.areas.landlord.dashboard.earnings import Counting, Earned
 from gatewayd.areas.landlord.dashboard.properties_held import HeldProperty, Scope, share_of
@@ -166,7 +167,10 @@ def _arrears(tx: ReadTx, day: str, currency: str, percents: Mapping[str, str]) -
 def _certificates(tx: ReadTx, scope: Scope, window_days: int) -> CertificateSummary:
     whose = (tx, scope.business_id, scope.legal_entity_id, scope.day)
     states = counting.counts(*whose, window_days)
-    return CertificateSummary(**states._asdict(), next=counting.next_to_expire(*whose, SHOWN))
+    upcoming = counting.next_to_expire(*whose, SHOWN)
+    return CertificateSummary(
+        **states._asdict(), next=[certificates.shown(row, scope.day, window_days) for row in upcoming]
+    )
 
 
 def _rates_ending(tx: ReadTx, property_ids: Collection[str], day: str, until: str) -> list[RateEnding]:

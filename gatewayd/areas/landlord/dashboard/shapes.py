@@ -53,7 +53,7 @@ class ArrearsSummary(Response, frozen=True, kw_only=True):
 
 
 class CertificateSummary(Response, frozen=True, kw_only=True):
-    """How many certificates there are in each state, of properties that are active or under offer."""
+    """How many certificates there are in each state, of properties that are active or under offer now."""
 
     valid: int
     """How many hold for longer than `windowDays`, those without an end among them."""
@@ -65,7 +65,7 @@ class CertificateSummary(Response, frozen=True, kw_only=True):
     missing: int
     """How many the law asks for that nobody has entered."""
     next: list[Certificate]
-    """The ten that expire next, the soonest first."""
+    """The ten that expire next, the soonest first, whether within `windowDays` (`expiring`) or behind it (`valid`)."""
 
 
 class RateEnding(Response, frozen=True, kw_only=True):
@@ -108,8 +108,8 @@ class LandlordDashboard(Response, frozen=True, kw_only=True):
     """The currency of the business, else of the legal entity, else GBP. What is kept in another one is left out of
     amounts, and told in `warnings`."""
     property_count: int
-    """How many properties are held on that day, in any currency: acquired by then, not sold by then, and not
-    archived."""
+    """How many properties are held on that day, in any currency: acquired by then, and not sold by then. What is
+    archived now counts on no day, a past one neither."""
     unit_count: int
     """How many units these properties have now, archived ones left out; a property without units counts as one."""
     let_unit_count: int
@@ -156,7 +156,8 @@ class LandlordDashboard(Response, frozen=True, kw_only=True):
     properties with a value, and of what names no property. What borrowing costs is left out. Null: there is no
     value."""
     income_tax_year_to_date: Amount
-    """Income from the 6 April before to that day, of the businesses that let, each on its own basis."""
+    """Income from the 6 April before to that day, of the businesses that let, each on its own basis. What is archived
+    now is left out, of a past day too."""
     expenses_tax_year_to_date: Amount
     """Expenses of the same businesses and days, without `residentialFinancialCost` and what replaced domestic items."""
     net_tax_year_to_date: Amount

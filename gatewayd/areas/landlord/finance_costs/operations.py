@@ -105,7 +105,7 @@ def _amounts(request: GetFinanceCostRelief) -> list[int | None]:
             errors.append(FieldError(path, "invalid_decimal", f"{error}."))
             continue
         if amount is not None and amount < 0 and path != "profits":
-            errors.append(FieldError(path, "out_of_range", "It is not below zero."))
+            errors.append(FieldError(path, "out_of_range", "Expected 0 or more."))
         amounts.append(amount)
     if errors:
         raise invalid(*errors)

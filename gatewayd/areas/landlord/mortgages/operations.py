@@ -3,7 +3,7 @@
 What was owed on days of closed periods stays what it was (Domain B9).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -19,13 +19,14 @@ from gatewayd.areas.landlord.mortgages.shapes import (
     StatedBalance,
     UpdateMortgage,
 )
-from gatewayd.areas.landlord.register import properties
+from gatewayd.areas.landlord.register import properties, whose
 from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.faults import made_of
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
-from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.errors import FieldError, gathered, invalid, invalid_field
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.calendar.period_locks import LockState
 from gatewayd.ledger.lists import table_page
@@ -33,6 +34,7 @@ from gatewayd.ledger.loans.amortising import Loan, balance_on
 from gatewayd.ledger.taxpayers import businesses
 from gatewayd.store import ReadTx, WriteTx
 
+_WHOSE = whose.by_property("mortgages")
 _BY_END = " AND (rate_end_date, id) > (:after_date, :after_id) ORDER BY rate_end_date, id LIMIT :count"
 
 
@@ -67,6 +69,9 @@ def _filters(request: ListMortgages, today: str) -> dict[str, object]:
         status = "active"  # Chosen: a loan that is repaid needs no new rate
     return {
         "property_id = :property_id": request.property_id,
+        **_WHOSE.filters(request),
+        "type = :type": request.type,
+        "rate_type = :rate_type": request.rate_type,
         "(redeemed_date IS NULL OR redeemed_date > :redeemed_after)": today if status == "active" else None,
         "redeemed_date <= :redeemed_by": today if status == "redeemed" else None,
         "rate_end_date < :rate_end_date_before": None if ends_before is None else ends_before.isoformat(),
@@ -85,14 +90,19 @@ def create_mortgage(tx: WriteTx, caller: Caller, request: CreateMortgage) -> Mor
     A loan over several properties is entered as a mortgage of each. Without `monthlyPayment` the balance of a repayment
     mortgage is estimated by its `termMonths`; with neither, as if nothing were repaid.
     """
-    owner = properties.in_use(tx, request.property_id)
-    if request.currency not in (None, owner.currency):
-        raise invalid_field("currency", "currency_mismatch", f"The property is kept in {owner.currency}.")
     errors = [*rules.balance_mistakes(request.current_balance, request.balance_date)]
-    if errors:
-        raise invalid(*errors)
+    owner = gathered(errors, properties.in_use, tx, request.property_id)
+    if owner is not None and request.currency not in (None, owner.currency):
+        message = f"The property is kept in {owner.currency}: expected that, or leave this out."
+        errors.append(FieldError("currency", "currency_mismatch", message))
+    currency = request.currency or ("GBP" if owner is None else owner.currency)
+    untold = [] if owner is None and request.currency is None else errors
     masked = rules.masked(request.account_number_masked)
-    row = MORTGAGES.new(tx, request, currency=owner.currency, account_number_masked=masked)
+    row = made_of(
+        untold,
+        lambda asked: MORTGAGES.new(tx, asked, currency=currency, account_number_masked=masked),
+        request,
+    )
     row = replace(
         row,
         rate_history=[RateStep(from_date=row.start_date, interest_rate=row.interest_rate)],
@@ -100,7 +110,7 @@ def create_mortgage(tx: WriteTx, caller: Caller, request: CreateMortgage) -> Mor
         if row.current_balance is None or row.balance_date is None
         else [StatedBalance(date=row.balance_date, amount=str(row.current_balance))],
     )
-    return MORTGAGES.insert(tx, _checked(tx, row))
+    return MORTGAGES.insert(tx, _checked(tx, row, errors))
 
 
 def update_mortgage(tx: WriteTx, caller: Caller, request: UpdateMortgage) -> Mortgage:
@@ -111,7 +121,8 @@ def update_mortgage(tx: WriteTx, caller: Caller, request: UpdateMortgage) -> Mor
     change that would move them is refused.
     """
     before = MORTGAGES.get(tx, request.id, request.expected_version)
-    requested = MORTGAGES.changed(before, request)
+    errors: list[FieldError] = []
+    requested = made_of(errors, lambda asked: MORTGAGES.changed(before, asked), request)
     if request.account_number_masked is not UNSET:
         requested = replace(requested, account_number_masked=rules.masked(request.account_number_masked))
     after = replace(
@@ -120,20 +131,24 @@ def update_mortgage(tx: WriteTx, caller: Caller, request: UpdateMortgage) -> Mor
         current_balance=before.current_balance,
         balance_date=before.balance_date,
     )
-    after = _with_balance(_with_rate(tx, rules.started(after), before, request, requested), request, requested)
-    return MORTGAGES.update(tx, _with_closed_days_kept(tx, before, _checked(tx, after)))
+    after = rules.started(after)
+    after = gathered(errors, _with_rate, tx, after, before, request, requested) or after
+    after = gathered(errors, _with_balance, after, request, requested) or after
+    return MORTGAGES.update(tx, _with_closed_days_kept(tx, before, _checked(tx, after, errors)))
 
 
 def _with_rate(tx: WriteTx, row: Mortgage, before: Mortgage, request: UpdateMortgage, requested: Mortgage) -> Mortgage:
     """The mortgage with the rate that is asked for. Raises `Problem` `validation_failed` for a day it cannot have."""
     if request.interest_rate is UNSET:
         if request.rate_from_date is not UNSET:
-            raise invalid_field("interestRate", "required", "What is the rate from that day on?")
+            message = "This field is required: what is the rate from that day on?"
+            raise invalid_field("interestRate", "required", message)
         return row
     latest = max(tx.today, row.start_date)
     from_date = latest if request.rate_from_date is UNSET else request.rate_from_date.isoformat()
     if from_date < row.start_date:
-        raise invalid_field("rateFromDate", "date_order", "It lies before startDate.")
+        message = f"It is before startDate, {row.start_date}: expected that day or a later one."
+        raise invalid_field("rateFromDate", "date_order", message)
     if from_date > latest:  # Chosen: of a rate to come rateEndDate and reversionRate tell
         raise invalid_field(
             "rateFromDate", "out_of_range", "The day is still to come: expected today or an earlier one."
@@ -159,8 +174,9 @@ def _with_balance(row: Mortgage, request: UpdateMortgage, requested: Mortgage) -
     return row if amount is None or day is None else rules.with_balance(row, amount, day)
 
 
-def _checked(tx: WriteTx, row: Mortgage) -> Mortgage:
-    errors: list[FieldError] = [*rules.mistakes(row, tx.today)]
+def _checked(tx: WriteTx, row: Mortgage, wrong: Sequence[FieldError]) -> Mortgage:
+    """The mortgage as it is. Raises `Problem` `validation_failed` with what is `wrong` already, and all besides."""
+    errors = [*wrong, *rules.mistakes(row, tx.today)]
     if errors:
         raise invalid(*errors)
     return row

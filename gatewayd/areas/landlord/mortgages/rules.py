@@ -38,18 +38,19 @@ def mistakes(row: Mortgage, today: str) -> Iterator[FieldError]:
     if not out_of_range:
         yield from _order_mistakes(row, today)
     if row.reversion_rate is not None and row.rate_end_date is None:
-        yield FieldError("rateEndDate", "required", "The rate goes back to another one on a day.")
+        message = "This field is required: from which day on does the loan bear `reversionRate`?"
+        yield FieldError("rateEndDate", "required", message)
     for path, history in (("interestRate", row.rate_history), ("currentBalance", row.balance_history)):
         if len(history) > STEPS_MAX:
-            yield FieldError(path, "out_of_range", f"A mortgage keeps {STEPS_MAX} of them.")
+            yield FieldError(path, "out_of_range", f"A mortgage keeps {STEPS_MAX} of them, and has as many.")
 
 
 def balance_mistakes(current_balance: object, balance_date: object) -> Iterator[FieldError]:
     """What is wrong with a balance and its day, None where it is not given: one says nothing without the other."""
     if current_balance is None and balance_date is not None:
-        yield FieldError("currentBalance", "required", "What was owed on that day?")
+        yield FieldError("currentBalance", "required", "This field is required: what was owed on that day?")
     if current_balance is not None and balance_date is None:
-        yield FieldError("balanceDate", "required", "Of which day is the balance?")
+        yield FieldError("balanceDate", "required", "This field is required: of which day is the balance?")
 
 
 def _percent_mistakes(row: Mortgage) -> Iterator[FieldError]:
@@ -82,11 +83,13 @@ def _order_mistakes(row: Mortgage, today: str) -> Iterator[FieldError]:
         first_balance = row.balance_history[0].date if row.balance_history else None
         date = first_balance if name == "balance_date" else getattr(row, name)
         if date is not None and date < row.start_date:
-            yield FieldError(_path(name), "date_order", "It lies before startDate.")
+            message = f"It is before startDate, {row.start_date}: expected that day or a later one."
+            yield FieldError(_path(name), "date_order", message)
     if row.balance_date is not None and row.balance_date > today:
         yield FieldError("balanceDate", "out_of_range", "The day is still to come: expected today or an earlier one.")
     if row.redeemed_date is not None and (row.balance_date or "") > row.redeemed_date:
-        yield FieldError("redeemedDate", "date_order", "A balance is of a later day.")
+        message = f"A balance is of a later day: expected {row.balance_date} or later."
+        yield FieldError("redeemedDate", "date_order", message)
 
 
 def _path(name: str) -> str:

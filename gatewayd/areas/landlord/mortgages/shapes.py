@@ -131,8 +131,14 @@ class ListMortgages(SyncRequest, frozen=True, kw_only=True):
     former_names: ClassVar = {"rateEndsBefore": "rateEndDateBefore"}
 
     property_id: Id | None = None
+    business_id: Id | None = None
+    """Only those of this business's properties."""
+    legal_entity_id: Id | None = None
+    """Only those of the properties of this legal entity's businesses."""
     status: MortgageStatus | None = None
     """Only those in this state today."""
+    type: MortgageType | None = None
+    rate_type: RateType | None = None
     rate_end_date_before: Date | None = None
     """Only those whose rate ends before this day, the soonest first; redeemed ones are left out unless `status` asks
     for them."""

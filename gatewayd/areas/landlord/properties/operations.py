@@ -19,10 +19,12 @@ from gatewayd.areas.landlord.properties.shapes import (
 )
 from gatewayd.areas.landlord.register import tenancies
 from gatewayd.areas.landlord.register.properties import PROPERTIES, PropertyOwner, StoredProperty
+from gatewayd.areas.landlord.register.whose import PROPERTIES_OF_LEGAL_ENTITY
 from gatewayd.areas.landlord.tenancies import rows as tenancy_rows
 from gatewayd.areas.landlord.tenancies.rules import only_place
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.faults import made_of
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
@@ -50,8 +52,11 @@ def list_properties(tx: ReadTx, caller: Caller, request: ListProperties) -> List
     filters = {
         **archive_filter(request),
         "business_id = :business_id": request.business_id,
+        PROPERTIES_OF_LEGAL_ENTITY: request.legal_entity_id,
         "status = :status": request.status,
         "use = :use": request.use,
+        "type = :type": request.type,
+        "jurisdiction = :jurisdiction": request.jurisdiction,
         "external_id = :external_id": request.external_id,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
@@ -85,23 +90,14 @@ def create_property(tx: WriteTx, caller: Caller, request: CreateProperty) -> Pro
     owners = rules.merged_owners([], request.owners or request.ownership or [])
     errors = [*_naming_mistakes(request), *rules.business_mistakes(business)]
     errors += _owner_mistakes(tx, owners, business, path)
+    untold = [] if business is None and request.currency is None else errors
+    row = made_of(untold, lambda asked: _new_row(tx, asked, business, owners), request)
+    errors += rules.mistakes(row, tx.today)
+    errors += [] if business is None else rules.foreign_id_mistakes(row, business)
     if errors or business is None:
         raise invalid(*errors)
-    row = PROPERTIES.new(
-        tx,
-        request,
-        name=_name_or_first_line(request),
-        jurisdiction=request.jurisdiction or rules.default_jurisdiction(business, request.address),
-        owners=owners,
-        owner_share_percent=rules.share_steps(owners, business.legal_entity_id)[-1].percent,
-        currency=request.currency or business.currency,
-        status="active",
-    )
-    errors = [*rules.mistakes(row, tx.today), *rules.foreign_id_mistakes(row, business)]
-    if errors:
-        raise invalid(*errors)
-    row = PROPERTIES.insert(tx, row)
     its = rules.share_steps(owners, business.legal_entity_id)
+    row = PROPERTIES.insert(tx, replace(row, owner_share_percent=its[-1].percent))
     owner_shares.keep_steps(tx, Of(business.id, row.id), None, its, None)  # closed days have nothing of it yet
     return rows.get_shown(tx, row.id)
 
@@ -118,10 +114,10 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     before = PROPERTIES.get(tx, request.id, request.expected_version)
     business = businesses.find(tx, before.business_id)
     assert business is not None  # a foreign key
-    after = PROPERTIES.changed(before, request)
+    errors: list[FieldError] = []
+    after = made_of(errors, lambda asked: PROPERTIES.changed(before, asked), request)
     path = "owners" if request.ownership is UNSET else "ownership"
     owners = request.owners if request.ownership is UNSET else request.ownership
-    errors: list[FieldError] = []
     if request.owners is not UNSET and request.ownership is not UNSET:
         errors.append(_NAMED_TWICE)
     if owners is not UNSET:
@@ -145,6 +141,21 @@ def update_property(tx: WriteTx, caller: Caller, request: UpdateProperty) -> Pro
     return rows.get_shown(tx, after.id)
 
 
+def _new_row(
+    tx: WriteTx, request: CreateProperty, business: Business | None, owners: list[PropertyOwner]
+) -> StoredProperty:
+    """The property that is asked for, not stored and not looked at. Of no business it is in pounds by default."""
+    return PROPERTIES.new(
+        tx,
+        request,
+        name=_name_or_first_line(request),
+        jurisdiction=request.jurisdiction or rules.default_jurisdiction(business, request.address),
+        owners=owners,
+        currency=request.currency or ("GBP" if business is None else business.currency),
+        status="active",
+    )
+
+
 def _naming_mistakes(request: CreateProperty) -> Iterator[FieldError]:
     if request.name is None and request.address is None:
         yield FieldError("name", "required", "Give a name, or an address for its first line to be the name.")
@@ -155,8 +166,7 @@ def _naming_mistakes(request: CreateProperty) -> Iterator[FieldError]:
 def _name_or_first_line(request: CreateProperty) -> str:
     if request.name is not None:
         return request.name
-    assert request.address is not None
-    return request.address.line1.strip()[:_NAME_LENGTH].rstrip()
+    return "" if request.address is None else request.address.line1.strip()[:_NAME_LENGTH].rstrip()
 
 
 def _owner_mistakes(
@@ -202,7 +212,8 @@ def _archived_or_back(tx: WriteTx, before: StoredProperty, after: StoredProperty
     if after.status == "archived":
         return replace(after, archived_at=before.archived_at or tx.now)
     if before.status == "archived" and business.archived:
-        raise invalid_state("Its business is archived: bring that back first.", "archived", ())
+        message = "Its business is archived: bring that back first, with `businesses.setStatus`."
+        raise invalid_state(message, "archived", ("active",))
     return replace(after, archived_at=None)
 
 
@@ -220,7 +231,10 @@ def _refuse_tenancies(tx: ReadTx, before: StoredProperty, after: StoredProperty)
     assert day is not None  # rules.mistakes
     tenancy_id = tenancies.lasting(tx, before.id, day)
     if tenancy_id is not None:
-        message = f"The tenancy {tenancy_id} has not ended before: end it, or have it {what} with keepTenancies."
+        message = (
+            f"The tenancy {tenancy_id} has not ended before: end it with `landlord.updateTenancy`, or send"
+            f" keepTenancies: true to have the property {what} all the same."
+        )
         raise invalid_state(message, before.status, ())
 
 

@@ -44,7 +44,8 @@ def business_mistakes(business: Business | None) -> Iterator[FieldError]:
     elif business.archived:
         yield FieldError("businessId", "conflict", "The business is archived: bring it back first, or choose another.")
     elif not business.is_live:
-        yield FieldError("businessId", "conflict", "The business has ceased.")
+        message = "The business has ceased: choose another, or make it active with `businesses.setStatus`."
+        yield FieldError("businessId", "conflict", message)
 
 
 def default_jurisdiction(business: Business | None, address: PropertyAddressRequest | None) -> Jurisdiction:
@@ -69,7 +70,7 @@ def share_mistakes(owners: Sequence[PropertyOwner], legal_entity_id: str, path: 
     """What is wrong with their shares together, where the property is of a business of that legal entity."""
     total = _total_share(owners)
     if total > _WHOLE:
-        yield FieldError(path, "share_total", f"The shares come to {canonical(f'{total:f}')} %: more than all of it.")
+        yield FieldError(path, "share_total", f"The shares come to {canonical(f'{total:f}')} %: expected 100 at most.")
     elif total == _WHOLE and all(owner.legal_entity_id != legal_entity_id for owner in owners):
         message = "The others own all of it: nothing is left for the legal entity of the business."
         yield FieldError(path, "conflict", message)
@@ -103,17 +104,19 @@ def _disposal_mistakes(row: StoredProperty, today: str) -> Iterator[FieldError]:
     """Chosen: a sale that is agreed may have its day before it has come, but is `under_offer` until then."""
     if row.disposal_date is None:
         if row.status == "sold":
-            yield FieldError("disposalDate", "required", "The property is sold: when?")
+            yield FieldError("disposalDate", "required", "This field is required of what is sold: when was it?")
     elif row.status == "sold" and row.disposal_date > today:
         yield FieldError("disposalDate", "out_of_range", "The day is still to come: until then it is under_offer.")
     elif row.acquisition_date is not None and row.disposal_date < row.acquisition_date:
-        yield FieldError("disposalDate", "date_order", f"The property was acquired on {row.acquisition_date}.")
+        message = f"The property was acquired on {row.acquisition_date}: expected that day or a later one."
+        yield FieldError("disposalDate", "date_order", message)
 
 
 def foreign_id_mistakes(row: StoredProperty, business: Business) -> Iterator[FieldError]:
     """What is wrong with `foreignPropertyId`: HMRC gives one to each property abroad, and to no other."""
     if row.foreign_property_id is not None and business.type != "foreign_property":
-        yield FieldError("foreignPropertyId", "conflict", "It is for the properties of a foreign_property business.")
+        message = "Only a property of a foreign_property business has one: leave this out."
+        yield FieldError("foreignPropertyId", "conflict", message)
 
 
 def _total_share(owners: Sequence[PropertyOwner]) -> Decimal:

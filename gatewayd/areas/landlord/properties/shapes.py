@@ -80,8 +80,12 @@ class ListProperties(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
     business_id: Id | None = None
+    legal_entity_id: Id | None = None
+    """Only those of this legal entity's businesses, whoever else owns a part."""
     status: PropertyStatus | None = None
     use: Use | None = None
+    type: PropertyType | None = None
+    jurisdiction: Jurisdiction | None = None
     q: Search | None = None
     """Text to look for in the name and the address, in any letter case."""
     external_id: ExternalId | None = None

@@ -226,4 +226,5 @@ def in_use(tx: ReadTx, property_id: str) -> StoredProperty:
 def refuse_archived(row: StoredProperty) -> None:
     """Raises `Problem` `invalid_state` for a property that is archived."""
     if row.archived_at is not None:
-        raise invalid_state("The property is archived: bring it back first.", "archived", ("active",))
+        message = "The property is archived: bring it back first, by `status` of `landlord.updateProperty`."
+        raise invalid_state(message, "archived", ("active",))

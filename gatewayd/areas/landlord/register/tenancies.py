@@ -31,8 +31,6 @@ _MARK_ENDING = "UPDATE tenancies SET ending_told_for = expected_end WHERE org_id
 _MARK_LOOKED_AT = """
 UPDATE tenancies SET rent_looked_at_on = :today, rent_told_for = :told_for WHERE org_id = :org_id AND id = :id
 """
-# Chosen: nor is what was paid.
-_TOUCH = "UPDATE tenancies SET updated_at = :updated_at WHERE org_id = :org_id AND id = :id"
 _TOUCH_OF_PROPERTY = """
 UPDATE tenancies SET updated_at = :updated_at
 WHERE org_id = :org_id AND property_id = :property_id AND cancelled_at IS NULL
@@ -69,7 +67,7 @@ def mark_rent_looked_at(tx: WriteTx, tenancy_id: str, told_for: str | None) -> N
 
 def touch(tx: WriteTx, tenancy_id: str) -> None:
     """Let who follows changes learn that something else was paid of its rent."""
-    tx.run(_TOUCH, id=tenancy_id, updated_at=tx.updated_at)
+    TENANCIES.touch(tx, tenancy_id)
 
 
 def touch_all(tx: WriteTx, property_id: str) -> None:

@@ -17,7 +17,7 @@ from gatewayd.areas.landlord.rents.shapes import (
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
-from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state
+from gatewayd.errors import FieldError, Problem, gathered, invalid, invalid_field, invalid_state
 from gatewayd.ledger.allocating import allocations, lets, rents_received
 from gatewayd.ledger.allocating.allocation_shapes import Allocation, Entry, Part
 from gatewayd.ledger.references import unknown_reference
@@ -57,7 +57,8 @@ def record_rent(tx: WriteTx, caller: Caller, request: RecordRent) -> RecordedRen
     if row is None:
         raise invalid(unknown_reference("tenancyId", "tenancy"))
     if row.cancelled_at is not None:
-        raise invalid_state("The tenancy was called off.", "cancelled", ())
+        message = "The tenancy was called off, and has no rent: `banking.allocate` enters money that is none."
+        raise invalid_state(message, "cancelled", ("upcoming", "active", "notice", "ended"))
     allocation = _enter_rent(tx, row, request)
     owed = arrears.of_tenancy(tx, row, tx.today)
     return RecordedRent(
@@ -73,23 +74,33 @@ def _enter_rent(tx: WriteTx, row: TenancyRow, request: RecordRent) -> Allocation
     assert let is not None  # a foreign key
     business = businesses.find(tx, let.business_id)
     assert business is not None  # another
-    try:
-        amount = to_minor(request.amount, row.currency)
-    except ValueError as error:
-        raise invalid_field("amount", "invalid_decimal", f"{error}.") from None
-    if amount <= 0:
-        raise invalid_field("amount", "out_of_range", "An amount is above zero.")
+    errors: list[FieldError] = []
+    amount = gathered(errors, _received, row, request.amount)
     part = Part(
         category=rents_received.category_of(business.type, let.use),
         direction="in",
-        amount=amount,
+        amount=amount or 1,  # what else is wrong is told beside an amount that is
         tenancy_id=row.id,
         fx_rate=None if request.fx_rate is None else canonical(request.fx_rate),
         description=request.description or _BY[request.method],
         external_id=request.external_id,
     )
     date = None if request.date is None else request.date.isoformat()
-    return _enter_part(tx, part, Entry(date, row.currency), _OF_RECORDED)
+    entered = gathered(errors, _enter_part, tx, part, Entry(date, row.currency), _OF_RECORDED)
+    if errors or entered is None:
+        raise invalid(*errors)
+    return entered
+
+
+def _received(row: TenancyRow, text: str) -> int:
+    try:
+        amount = to_minor(text, row.currency)
+    except ValueError as error:
+        raise invalid_field("amount", "invalid_decimal", f"{error}.") from None
+    if amount <= 0:
+        message = "Expected more than 0: what is given back is a part of `banking.allocate` with `direction` out."
+        raise invalid_field("amount", "out_of_range", message)
+    return amount
 
 
 def write_off_rent(tx: WriteTx, caller: Caller, request: WriteOffRent) -> WrittenOffRent:
@@ -105,7 +116,8 @@ def write_off_rent(tx: WriteTx, caller: Caller, request: WriteOffRent) -> Writte
     day = tx.today if request.date is None else request.date.isoformat()
     owed = min(arrears.of_tenancy(tx, row, day).arrears, arrears.of_tenancy(tx, row, tx.today).arrears)
     if not owed:
-        raise invalid_state(f"The tenancy owes nothing that was due by {day}.", "paid", ())
+        message = f"The tenancy owes nothing that was due by {day}: `landlord.listRentsDue` has what it owes when."
+        raise invalid_state(message, "paid", ("due", "late"))
     part = Part(
         category="not_pnl",
         purpose="rent_written_off",

@@ -8,7 +8,7 @@ from gatewayd.areas.landlord.rents.shapes import ListRentsDue, RentDue, RentStat
 from gatewayd.clock import days_after
 from gatewayd.contract.pages import PAGE_BYTES, Listing, cursor_key, next_cursor
 from gatewayd.contract.wire import encode
-from gatewayd.errors import Problem, invalid, invalid_field
+from gatewayd.errors import FieldError, Problem, invalid
 from gatewayd.ledger import references
 from gatewayd.ledger.allocating import rents_received
 from gatewayd.ledger.references import Kind, Reference
@@ -36,6 +36,10 @@ _PROPERTY_OF_TENANCY = "SELECT property_id FROM tenancies AS its WHERE its.org_i
 _OF_TENANCY = _SELECT.format(whose=f"tenancies.id = :id AND properties.id = ({_PROPERTY_OF_TENANCY})")
 _OF_PROPERTY = _SELECT.format(whose="properties.id = :id")
 _OF_BUSINESS = _SELECT.format(whose="properties.business_id = :id AND properties.id >= :after_property")
+_OF_LEGAL_ENTITY = _SELECT.format(
+    whose="properties.id >= :after_property AND properties.id IN (SELECT o.id FROM businesses b CROSS JOIN properties o"
+    " WHERE b.org_id = :org_id AND b.legal_entity_id = :id AND o.org_id = :org_id AND o.business_id = b.id)"
+)
 
 
 class _Place(NamedTuple):
@@ -110,18 +114,22 @@ def _filter_of(tx: ReadTx, request: ListRentsDue) -> _Filter:
         ("tenancyId", "tenancy", _OF_TENANCY): request.tenancy_id,
         ("propertyId", "property", _OF_PROPERTY): request.property_id,
         ("businessId", "business", _OF_BUSINESS): request.business_id,
+        ("legalEntityId", "legal_entity", _OF_LEGAL_ENTITY): request.legal_entity_id,
     }
     named = [(path, kind, sql, id_) for (path, kind, sql), id_ in whose.items() if id_ is not None]
-    if len(named) != 1:
-        raise invalid_field("tenancyId", "required", "Give one of tenancyId, propertyId and businessId.")
-    ((path, kind, sql, id_),) = named
-    errors = list(references.unknown(tx, [Reference(path, kind, id_)]))
-    if errors:
-        raise invalid(*errors)
+    if len(named) == 1:
+        errors = list(references.unknown(tx, (Reference(path, kind, id_) for path, kind, _, id_ in named)))
+    else:
+        message = "Give one of tenancyId, propertyId, businessId and legalEntityId."
+        errors = [FieldError("tenancyId", "required", message)]
     first = _FIRST_DATE if request.from_date is None else request.from_date.isoformat()
     last = days_after(tx.today, AHEAD_DAYS) if request.to_date is None else request.to_date.isoformat()
     if request.from_date is not None and request.to_date is not None and last < first:
-        raise invalid_field("toDate", "date_order", "It is before fromDate: expected that day or a later one.")
+        message = "It is before fromDate: expected that day or a later one."
+        errors.append(FieldError("toDate", "date_order", message))
+    if errors:
+        raise invalid(*errors)
+    ((_, _, sql, id_),) = named
     return _Filter(sql, id_, first, last, tx.today, bool(request.status) and _OWED.issuperset(request.status or ()))
 
 

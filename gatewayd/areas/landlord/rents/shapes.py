@@ -17,7 +17,7 @@ RentStatuses = Annotated[list[RentStatus], Meta(max_length=6)]
 
 
 class ListRentsDue(PageRequest, frozen=True, kw_only=True):
-    """Whose rents: of a tenancy, of a property or of a business, one of the three."""
+    """Whose rents: of a tenancy, of a property, of a business or of a legal entity, one of the four."""
 
     tenancy_id: Id | None = None
     """The tenancy whose rents are listed."""
@@ -25,6 +25,8 @@ class ListRentsDue(PageRequest, frozen=True, kw_only=True):
     """The property whose rents are listed."""
     business_id: Id | None = None
     """The business of whose properties the rents are listed."""
+    legal_entity_id: Id | None = None
+    """The legal entity of whose businesses' properties the rents are listed."""
     from_date: Date | None = None
     """The first due date, inclusive. Left out: from the start of each tenancy."""
     to_date: Date | None = None

@@ -89,7 +89,7 @@ class Counted(NamedTuple):
 
         So a bucket is what the share up to its end is more than the share up to the day before it.
         """
-        all_days = self.result.whole
+        all_days = self.result.date_range
         if share == "full":
             return self._full_part(days)
         until = self._own_part(DateRange(all_days.first, days.last))

@@ -123,8 +123,8 @@ def _property_account(property_: Counted, share: Share) -> PropertyAccount:
     return PropertyAccount(
         property_id=property_.let.id,
         business_id=property_.let.business_id,
-        owner_share_percent=canonical(property_.shares.on(property_.result.whole.last)),
-        **_account_members(property_.part(share, property_.result.whole), currency),
+        owner_share_percent=canonical(property_.shares.on(property_.result.date_range.last)),
+        **_account_members(property_.part(share, property_.result.date_range), currency),
         mortgage_interest=_mortgage_interest([property_]),
     )
 
@@ -217,7 +217,7 @@ def _of_payments(tx: ReadTx, property_: Counted, mortgage: LetMortgage) -> Itera
 
 def _of_deducted(property_: Counted) -> Iterator[PnlWarning]:
     deducted = sum(line.amount for line in property_.result.statement().expenses if line.category == "financialCosts")
-    if deducted and property_.let.restricts_finance_costs(property_.source.owner, property_.result.whole.last):
+    if deducted and property_.let.restricts_finance_costs(property_.source.owner, property_.result.date_range.last):
         yield PnlWarning(
             code="finance_costs_deducted",
             message=f"The property {property_.let.id} is a dwelling that no company lets, and financialCosts are"

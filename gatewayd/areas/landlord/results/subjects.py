@@ -53,7 +53,8 @@ def of_request(tx: ReadTx, request: GetPropertyPnl) -> Subjects:
             currencies = f"{first.account.currency} and {other.account.currency}"
             raise invalid_field("propertyIds", "currency_mismatch", f"Their businesses count in {currencies}.")
         if other.account.basis != first.account.basis:
-            raise invalid_field("basis", "required", "Their businesses keep their books on different bases: on which?")
+            message = "This field is required, as their businesses keep their books on different bases: on which?"
+            raise invalid_field("basis", "required", message)
     return Subjects(properties, sources)
 
 

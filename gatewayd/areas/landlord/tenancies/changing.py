@@ -11,7 +11,7 @@ from gatewayd.areas.landlord.register.tenancy_shapes import RentFrequency, RentN
 from gatewayd.areas.landlord.tenancies import deposits, notice_law, rules, spans
 from gatewayd.areas.landlord.tenancies.rules import amount_of
 from gatewayd.areas.landlord.tenancies.shapes import RentChange, UpdateTenancy
-from gatewayd.errors import FieldError, Problem, invalid, invalid_field
+from gatewayd.errors import FieldError, Problem, gathered, invalid, invalid_field
 
 TERMS = (
     *("end_date", "ended_date", "term_end_date", "notice_served_date", "notice_expiry_date"),
@@ -110,9 +110,9 @@ def with_rent(row: TenancyRow, change: RentChange, today: str) -> TenancyRow:
     if change.amount is None:
         return _without_rent(row, change)
     errors = [*_rent_mistakes(row, change, today)]
+    amount = gathered(errors, amount_of, "rent.amount", change.amount, row.currency)
     if errors:
         raise invalid(*errors)
-    amount = amount_of("rent.amount", change.amount, row.currency)
     from_date, monthly_since = change.from_date.isoformat(), rent_terms.monthly_since(row)
     by_month = monthly_since is not None and from_date >= monthly_since
     frequency: RentFrequency | None = "monthly" if by_month else None
@@ -127,7 +127,7 @@ def _without_rent(row: TenancyRow, change: RentChange) -> TenancyRow:
     """The tenancy without the rent of a day: the one before it goes on."""
     day, starts = change.from_date.isoformat(), [step.from_date for step in row.rent_history]
     if change.notice is not None:
-        raise invalid_field("rent.notice", "conflict", "A rent that is taken out has no notice.")
+        raise invalid_field("rent.notice", "conflict", "A rent that is taken out has no notice: leave this out.")
     if day == starts[0]:
         message = "The first rent cannot be taken out: give another amount from that day on."
         raise invalid_field("rent.fromDate", "conflict", message)
@@ -139,9 +139,11 @@ def _without_rent(row: TenancyRow, change: RentChange) -> TenancyRow:
 def _rent_mistakes(row: TenancyRow, change: RentChange, today: str) -> Iterator[FieldError]:
     from_date, end, horizon = change.from_date.isoformat(), tenancy_states.last_day(row), rules.horizon(today)
     if from_date < row.start_date:
-        yield FieldError("rent.fromDate", "date_order", f"The tenancy begins on {row.start_date}.")
+        message = f"The tenancy begins on {row.start_date}: expected that day or a later one."
+        yield FieldError("rent.fromDate", "date_order", message)
     if end is not None and end < from_date:
-        yield FieldError("rent.fromDate", "date_order", f"The tenancy ends on {end}.")
+        message = f"The tenancy ends on {end}: expected that day or an earlier one."
+        yield FieldError("rent.fromDate", "date_order", message)
     notice = change.notice or RentNotice()
     dates = {"fromDate": change.from_date, "notice.servedDate": notice.served_date}
     for name, date in {**dates, "notice.effectiveDate": notice.effective_date}.items():

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow
 from gatewayd.areas.landlord.tenancies.rules import amount_of
 from gatewayd.areas.landlord.tenancies.shapes import CreateTenancy, Deposit, DepositPart
-from gatewayd.errors import FieldError, invalid, invalid_field
+from gatewayd.errors import FieldError, gathered, invalid, invalid_field
 
 _NONE: Mapping[str, object] = {
     "deposit_amount": None,
@@ -25,16 +25,20 @@ def columns_of(part: DepositPart | None, currency: str, *, by_name: bool = False
     """
     if part is None:
         return _NONE
-    returned = part.returned_amount
+    errors: list[FieldError] = []
+    amount = gathered(errors, amount_of, _path("amount", by_name), part.amount, currency)
+    returned = None
+    if part.returned_amount is not None:
+        returned = gathered(errors, amount_of, "deposit.returnedAmount", part.returned_amount, currency)
+    if errors:
+        raise invalid(*errors)
     return {
-        "deposit_amount": amount_of(_path("amount", by_name), part.amount, currency),
+        "deposit_amount": amount,
         "deposit_scheme": part.scheme,
         "deposit_reference": part.reference,
         "deposit_received_date": _date_text(part.received_date),
         "deposit_protected_date": _date_text(part.protected_date),
-        "deposit_returned_amount": None
-        if returned is None
-        else amount_of("deposit.returnedAmount", returned, currency),
+        "deposit_returned_amount": returned,
         "deposit_returned_date": _date_text(part.returned_date),
     }
 
@@ -51,10 +55,16 @@ def part_of(request: CreateTenancy) -> DepositPart | None:
     paths = [path for path, value in named.items() if value is not None]
     if request.deposit is not None or not paths:
         if paths:
-            raise invalid(*(FieldError(path, "conflict", "Give `deposit` or its parts by name.") for path in paths))
+            raise invalid(
+                *(
+                    FieldError(path, "conflict", "It is a part of `deposit`: give that, or all parts by name.")
+                    for path in paths
+                )
+            )
         return request.deposit
     if request.deposit_amount is None:
-        raise invalid_field("depositAmount", "required", "Give the amount of the deposit.")
+        message = "This field is required with the others of the deposit: how much is it?"
+        raise invalid_field("depositAmount", "required", message)
     return DepositPart(
         amount=request.deposit_amount,
         scheme=request.deposit_scheme,
@@ -68,7 +78,8 @@ def mistakes(row: TenancyRow, today: str, *, by_name: bool = False) -> Iterator[
     """What is wrong with the deposit of a tenancy. `by_name` is as with `columns_of`."""
     protected, returned = row.deposit_protected_date, row.deposit_returned_date
     if protected is not None and row.deposit_scheme in (None, "none"):
-        yield FieldError(_path("scheme", by_name), "required", "The deposit is protected: by which scheme?")
+        message = "This field is required, as the deposit is protected: by which scheme, such as dps?"
+        yield FieldError(_path("scheme", by_name), "required", message)
     if row.deposit_received_date is not None and row.deposit_received_date > today:
         yield FieldError(
             _path("receivedDate", by_name),
@@ -88,9 +99,9 @@ def mistakes(row: TenancyRow, today: str, *, by_name: bool = False) -> Iterator[
     held, back = row.deposit_amount, row.deposit_returned_amount
     if (back is None) != (returned is None):
         path = "returnedAmount" if back is None else "returnedDate"
-        yield FieldError(f"deposit.{path}", "required", "Give what was returned, and when.")
+        yield FieldError(f"deposit.{path}", "required", "This field is required: give what was returned, and when.")
     elif held is not None and back is not None and held < back:
-        yield FieldError("deposit.returnedAmount", "out_of_range", "More is returned than was taken.")
+        yield FieldError("deposit.returnedAmount", "out_of_range", f"{held} was taken: expected no more.")
 
 
 def shown(row: TenancyRow) -> Deposit | None:

@@ -301,7 +301,7 @@ def mistakes(row: TenancyRow) -> Iterator[FieldError]:
     for index, ground in enumerate(row.notice_grounds):
         path = f"noticeGrounds[{index}]"
         if ground in row.notice_grounds[:index]:
-            yield FieldError(path, "conflict", "The ground is named twice.")
+            yield FieldError(path, "conflict", "The ground is named twice: name it once.")
         elif ground not in known:
             what = "Of what kind is the notice?" if kind is None else f"It is no ground of {_NAMES[kind]}."
             yield FieldError(path, "conflict", what)

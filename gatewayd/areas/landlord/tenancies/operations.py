@@ -5,27 +5,25 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.register import rent_terms, tenancy_states
+from gatewayd.areas.landlord.register import rent_terms, tenancy_states, unit_references
 from gatewayd.areas.landlord.register.properties import PROPERTIES, Jurisdiction, StoredProperty
 from gatewayd.areas.landlord.register.tenancies import TENANCIES
 from gatewayd.areas.landlord.register.tenancy_shapes import RentStep, TenancyRow
 from gatewayd.areas.landlord.tenancies import changing, compliance, deposits, rows, rules, spans
 from gatewayd.areas.landlord.tenancies.rules import amount_of
 from gatewayd.areas.landlord.tenancies.shapes import CreateTenancy, GetTenancy, ListTenancies, Tenancy, UpdateTenancy
+from gatewayd.areas.landlord.tenancies.spans import Changed
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode
-from gatewayd.errors import FieldError, invalid, invalid_state
+from gatewayd.errors import FieldError, gathered, invalid, invalid_state
 from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.ledger.taxpayers import businesses
+from gatewayd.money import Money
 from gatewayd.store import ReadTx, Row, WriteTx
-
-_SELECT_UNIT = """
-SELECT property_id, archived_at IS NOT NULL FROM property_units WHERE org_id = :org_id AND id = :id
-"""
 
 
 def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listing[Tenancy]:
@@ -37,6 +35,7 @@ def list_tenancies(tx: ReadTx, caller: Caller, request: ListTenancies) -> Listin
     as_of_date = None if request.as_of_date is None else request.as_of_date.isoformat()
     filters: dict[str, object] = {
         "property_id = :property_id": request.property_id,
+        **rows.WHOSE.filters(request),
         "unit_id = :unit_id": request.unit_id,
         rows.OF_TENANT: request.tenant_id,
         rows.RUNS_ON: as_of_date,
@@ -69,16 +68,15 @@ def create_tenancy(tx: WriteTx, caller: Caller, request: CreateTenancy) -> Tenan
     let = PROPERTIES.find(tx, request.property_id)
     errors = [
         *_property_mistakes(tx, let),
-        *_unit_mistakes(tx, request.unit_id, request.property_id),
+        *unit_references.mistakes(tx, request.unit_id, request.property_id),
         *_tenant_mistakes(tx, request.tenant_ids),
     ]
-    if errors or let is None:
-        raise invalid(*errors)
-    row = _new_row(tx, request, let)
+    row = _new_row(tx, request, let, errors)
     ends = {"endDate": row.term_end_date, "endedDate": row.end_date}
-    wrong = [*rules.type_mistakes(row, let.jurisdiction), *rules.mistakes(row, tx.today, ends)]
-    wrong += rules.due_day_mistakes(row, is_requested=request.rent_due_day is not None)
-    _refuse_mistakes([*wrong, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
+    errors += [] if let is None else rules.type_mistakes(row, let.jurisdiction)
+    errors += rules.mistakes(row, tx.today, ends)
+    errors += rules.due_day_mistakes(row, is_requested=request.rent_due_day is not None)
+    _refuse_mistakes([*errors, *deposits.mistakes(row, tx.today, by_name=request.deposit is None)])
     warnings = [compliance.no_term(row)] if rules.takes_no_term(row) else []
     row = rows.add(tx, rules.without_term(row))
     return rows.shown(tx, row, [*warnings, *compliance.of_last_quarter(None, row)])
@@ -96,22 +94,25 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     """
     before = TENANCIES.get(tx, request.id, request.expected_version)
     if before.cancelled_at is not None and changing.changes_terms(request):
-        raise invalid_state("The tenancy was called off.", "cancelled", ())
+        message = "The tenancy was called off: only its `deposit`, `notes` and `externalId` change. Create another."
+        raise invalid_state(message, "cancelled", ("upcoming", "active", "notice", "ended"))
+    errors: list[FieldError] = []
     after = TENANCIES.changed(before, request, end_date=before.end_date)
     after = changing.with_start(changing.with_due_day(after, before, request), before, request)
     after = changing.with_notice(after, before, request)
-    after = changing.with_end(after, request, tx.today)
-    after, told = spans.with_tenants(changing.with_deposit(after, request), before, request, tx.today)
-    errors = [*rules.due_day_mistakes(after, is_requested=request.rent_due_day is not UNSET)]
+    after = gathered(errors, changing.with_end, after, request, tx.today) or after
+    after = gathered(errors, changing.with_deposit, after, request) or after
+    after, told = gathered(errors, spans.with_tenants, after, before, request, tx.today) or Changed(after)
+    errors += rules.due_day_mistakes(after, is_requested=request.rent_due_day is not UNSET)
     if request.tenant_ids is not UNSET and after.tenant_ids != before.tenant_ids:
         errors += _tenant_mistakes(tx, after.tenant_ids)
     if (after.type, after.start_date) != (before.type, before.start_date):
         errors += rules.type_mistakes(after, _jurisdiction(tx, before))
     ends = changing.ends_of(after, request)
     errors += [*rules.mistakes(after, tx.today, ends), *spans.mistakes(after), *deposits.mistakes(after, tx.today)]
-    _refuse_mistakes(errors)
     if request.rent is not UNSET:
-        after = changing.with_rent(after, request.rent, tx.today)
+        after = gathered(errors, changing.with_rent, after, request.rent, tx.today) or after
+    _refuse_mistakes(errors)
     if request.cancelled:
         after = _called_off(tx, after)
     same = (after.type, after.term_end_date) == (before.type, before.term_end_date)
@@ -123,11 +124,25 @@ def update_tenancy(tx: WriteTx, caller: Caller, request: UpdateTenancy) -> Tenan
     return rows.shown(tx, after, warnings)
 
 
-def _new_row(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> TenancyRow:
-    """A tenancy that is not stored yet, and not looked at. Raises `Problem` `validation_failed`."""
+def _new_row(tx: WriteTx, request: CreateTenancy, let: StoredProperty | None, errors: list[FieldError]) -> TenancyRow:
+    """A tenancy that is not stored yet, and not looked at. Amounts that are wrong are told in `errors`, and not in it.
+
+    Of no property it is in no currency, and of no type that would follow from one: `other`, in pounds.
+    """
     start = request.start_date.isoformat()
-    rent = amount_of("rentAmount", request.rent_amount, let.currency)
-    type_ = request.type or rules.default_type(let, start, companies=_are_companies(tx, request.tenant_ids))
+    if let is None:
+        type_, currency, untold = request.type or "other", "GBP", list[FieldError]()
+    else:
+        companies = _are_companies(tx, request.tenant_ids)
+        type_, currency, untold = (
+            request.type or rules.default_type(let, start, companies=companies),
+            let.currency,
+            errors,
+        )
+    rent = gathered(untold, amount_of, "rentAmount", request.rent_amount, currency) or Money(0, currency)
+    deposit = gathered(errors, deposits.part_of, request)
+    by_name = request.deposit is None
+    columns = gathered(untold, deposits.columns_of, deposit, currency, by_name=by_name)
     return TENANCIES.new(
         tx,
         request,
@@ -137,9 +152,9 @@ def _new_row(tx: WriteTx, request: CreateTenancy, let: StoredProperty) -> Tenanc
         term_end_date=None if request.end_date is None else request.end_date.isoformat(),
         end_date=None if request.ended_date is None else request.ended_date.isoformat(),
         rent_due_day=request.rent_due_day or rules.default_due_day(start, request.rent_frequency),
-        currency=let.currency,
+        currency=currency,
         rent_history=[RentStep(from_date=start, amount=str(rent), notice=None)],
-        **deposits.columns_of(deposits.part_of(request), let.currency, by_name=request.deposit is None),
+        **(columns or deposits.columns_of(None, currency)),
     )
 
 
@@ -153,7 +168,8 @@ def _called_off(tx: WriteTx, row: TenancyRow) -> TenancyRow:
     """The tenancy, cancelled. Raises `Problem` `invalid_state` where it has begun."""
     status = tenancy_states.status_of(row, tx.today)
     if status not in ("upcoming", "cancelled"):
-        raise invalid_state(f"The tenancy began on {row.start_date}: it can end, but not be called off.", status, ())
+        message = f"The tenancy began on {row.start_date}: it is not called off any more, but ends on its `endedDate`."
+        raise invalid_state(message, status, ("upcoming",))
     return replace(row, cancelled_at=row.cancelled_at or tx.now)
 
 
@@ -169,7 +185,8 @@ def _property_mistakes(tx: ReadTx, let: StoredProperty | None) -> Iterator[Field
         yield unknown_reference("propertyId", "property")
         return
     if let.status in ("sold", "archived"):
-        yield FieldError("propertyId", "conflict", f"The property is {let.status}.")
+        message = f"The property is {let.status}: choose another, or bring it back with `landlord.updateProperty`."
+        yield FieldError("propertyId", "conflict", message)
     business = businesses.find(tx, let.business_id)
     if business is not None and business.archived:
         yield FieldError(
@@ -179,29 +196,16 @@ def _property_mistakes(tx: ReadTx, let: StoredProperty | None) -> Iterator[Field
         )
 
 
-def _unit_mistakes(tx: ReadTx, unit_id: str | None, property_id: str) -> Iterator[FieldError]:
-    """What is wrong with the unit of a new tenancy; None: it is of the whole property."""
-    if unit_id is None:
-        return
-    unit = tx.row(_SELECT_UNIT, id=unit_id)
-    if unit is None:
-        yield unknown_reference("unitId", "unit")
-    elif unit[0] != property_id:
-        yield FieldError("unitId", "conflict", "The unit is one of another property.")
-    elif unit[1]:
-        yield FieldError("unitId", "conflict", "The unit is archived: bring it back first, or choose another.")
-
-
 def _tenant_mistakes(tx: ReadTx, ids: Sequence[str]) -> Iterator[FieldError]:
     """What is wrong with the tenants of a tenancy."""
     for index, id_ in enumerate(ids):
         path, standing = f"tenantIds[{index}]", tenants.standing(tx, id_)
         if id_ in ids[:index]:
-            yield FieldError(path, "conflict", "The tenant is named twice.")
+            yield FieldError(path, "conflict", "The tenant is named twice: name each once.")
         elif standing is None:
             yield unknown_reference(path, "tenant")
         elif standing.erased:
-            yield FieldError(path, "conflict", "The tenant was erased.")
+            yield FieldError(path, "conflict", "The tenant was erased: choose another.")
 
 
 def _are_companies(tx: ReadTx, ids: Sequence[str]) -> bool:

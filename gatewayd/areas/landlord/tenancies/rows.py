@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.landlord.register import rent_terms, tenancy_states
+from gatewayd.areas.landlord.register import rent_terms, tenancy_states, whose
 from gatewayd.areas.landlord.register.tenancies import TENANCIES
 from gatewayd.areas.landlord.register.tenancy_shapes import TenancyRow, TenancyStatus
 from gatewayd.areas.landlord.rents import arrears
@@ -66,6 +66,7 @@ OF_STATUS: Final[Mapping[TenancyStatus, tuple[str, ...]]] = {
 }
 """The conditions of each state on the day `:today`, of which a tenancy meets one at most."""
 RUNS_ON: Final = "cancelled_at IS NULL AND start_date <= :as_of_date AND (last_day IS NULL OR last_day >= :as_of_date)"
+WHOSE: Final = whose.by_property("tenancies")
 OF_TENANT: Final = """
 id IN (SELECT tenancy_id FROM tenancy_tenants WHERE org_id = :org_id AND tenant_id = :tenant_id)
 """
@@ -153,7 +154,7 @@ def _refuse_overlapping(tx: ReadTx, row: TenancyRow) -> None:
     )
     if existing is not None:
         existing_id, term_end, last, expiry = existing
-        message = f"It is let on some of these days: {existing_id}."
+        message = f"It is let on some of these days, by {existing_id}: end that first, or give other days."
         if expiry is not None and last is None:
             message += f" That tenancy goes on past its notice ({expiry}) until `endedDate` is given."
         elif term_end is not None and last is None:

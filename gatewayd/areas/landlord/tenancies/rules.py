@@ -83,9 +83,13 @@ def type_mistakes(row: TenancyRow, jurisdiction: Jurisdiction) -> Iterator[Field
     """What is wrong with the type of a tenancy, for where it lies and when it begins."""
     only_in = only_place(row.type)
     if only_in is not None and only_in != jurisdiction:
-        yield FieldError("type", "conflict", f"It is a tenancy of {only_in.replace('_', ' ').title()}.")
+        message = (
+            f"It is a type of {only_in}, and the property lies in {jurisdiction}: expected"
+            f" {_BY_JURISDICTION[jurisdiction]}."
+        )
+        yield FieldError("type", "conflict", message)
     if row.type == "assured_shorthold" and row.start_date >= tenancy_states.PERIODIC_FROM:
-        message = f"Since {tenancy_states.PERIODIC_FROM} no assured shorthold begins: new ones are assured periodic."
+        message = f"Since {tenancy_states.PERIODIC_FROM} no assured shorthold begins: expected assured_periodic."
         yield FieldError("type", "conflict", message)
 
 
@@ -96,7 +100,8 @@ def mistakes(row: TenancyRow, today: str, ends: Mapping[str, str | None]) -> Ite
         yield FieldError("startDate", "out_of_range", f"Give a day from {_EARLIEST} to {horizon(today)}.")
     for path, end in ends.items():
         if end is not None and end < row.start_date:
-            yield FieldError(path, "date_order", f"The tenancy begins on {row.start_date}.")
+            message = f"The tenancy begins on {row.start_date}: expected that day or a later one."
+            yield FieldError(path, "date_order", message)
     yield from _notice_mistakes(row)
 
 
@@ -110,12 +115,13 @@ def due_day_mistakes(row: TenancyRow, *, is_requested: bool) -> Iterator[FieldEr
 def _rent_mistakes(row: TenancyRow) -> Iterator[FieldError]:
     begins_since = row.type == "assured_periodic" and row.start_date >= tenancy_states.PERIODIC_FROM
     if begins_since and row.rent_frequency in stored_terms.LONGER:
-        message = "The rent of an assured periodic tenancy is for a month, or for 28 days at most."
+        message = "The rent of an assured periodic tenancy is for a month, or for 28 days at most, such as monthly."
         yield FieldError("rentFrequency", "conflict", message)
     if row.rent_frequency in BY_WEEKS and row.rent_due_day > 7:
-        yield FieldError("rentDueDay", "out_of_range", "Rent by the week is due on a day of the week, 1 to 7.")
+        message = "Rent by the week is due on a day of the week: expected 1, Monday, to 7, Sunday."
+        yield FieldError("rentDueDay", "out_of_range", message)
     if row.rent_quarter_days is not None and row.rent_frequency != "quarterly":
-        yield FieldError("rentQuarterDays", "conflict", "Only quarterly rent is due on quarter days.")
+        yield FieldError("rentQuarterDays", "conflict", "Only quarterly rent is due on quarter days: leave this out.")
     first, *later = row.rent_history
     if any(step.from_date <= first.from_date for step in later):
         yield FieldError("startDate", "date_order", "The tenancy has a rent from that day or before it.")
@@ -125,13 +131,15 @@ def _notice_mistakes(row: TenancyRow) -> Iterator[FieldError]:
     served, expiry = row.notice_served_date, row.notice_expiry_date
     said = expiry, row.notice_by, row.notice_kind, row.notice_grounds or None
     if served is None and any(value is not None for value in said):
-        yield FieldError("noticeServedDate", "required", "When was the notice served?")
+        yield FieldError("noticeServedDate", "required", "This field is required: when was the notice served?")
     elif served is not None and expiry is None:
-        yield FieldError("noticeExpiryDate", "required", "When does the notice expire?")
+        yield FieldError("noticeExpiryDate", "required", "This field is required: when does the notice expire?")
     elif served is not None and expiry is not None and expiry < served:
-        yield FieldError("noticeExpiryDate", "date_order", "The notice expires before it is served.")
+        message = f"The notice is served on {served}: expected that day or a later one."
+        yield FieldError("noticeExpiryDate", "date_order", message)
     if expiry is not None and expiry < row.start_date:
-        yield FieldError("noticeExpiryDate", "date_order", f"The tenancy begins on {row.start_date}.")
+        message = f"The tenancy begins on {row.start_date}: expected that day or a later one."
+        yield FieldError("noticeExpiryDate", "date_order", message)
     if served is not None:
         yield from notice_law.mistakes(row)
 
@@ -151,7 +159,7 @@ def amount_of(path: str, text: str, currency: str) -> Money:
     except ValueError as error:
         raise invalid_field(path, "invalid_decimal", f"{error}.") from None
     if amount.minor < 0:
-        raise invalid_field(path, "out_of_range", "The amount is below zero.")
+        raise invalid_field(path, "out_of_range", "Expected 0 or more.")
     if amount.minor >= 10 ** (_MOST_DIGITS + exponent(currency)):
         raise invalid_field(path, "out_of_range", f"The amount has more than {_MOST_DIGITS} digits before the point.")
     return amount

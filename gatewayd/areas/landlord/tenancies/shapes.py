@@ -196,6 +196,10 @@ class ListTenancies(SyncRequest, frozen=True, kw_only=True):
     former_names: ClassVar = {"activeOn": "asOfDate"}
 
     property_id: Id | None = None
+    business_id: Id | None = None
+    """Only those of this business's properties."""
+    legal_entity_id: Id | None = None
+    """Only those of the properties of this legal entity's businesses."""
     unit_id: Id | None = None
     tenant_id: Id | None = None
     """Only those of which this tenant is one, or ever was."""

@@ -54,14 +54,15 @@ def with_tenants(row: TenancyRow, before: TenancyRow, request: UpdateTenancy, to
     named = request.tenants_from_date
     if request.tenant_ids is UNSET or (set(row.tenant_ids) == set(before.tenant_ids) and named is UNSET):
         if named is not UNSET:
-            raise invalid_field("tenantIds", "required", "Who are the tenants from that day on?")
+            message = "This field is required: who are the tenants from that day on?"
+            raise invalid_field("tenantIds", "required", message)
         return Changed(row)
     if named is not UNSET:
         day = named.isoformat()
         _refuse_day(row, day, today)
         return Changed(_with_tenants_from(row, before, day))
     if tenancy_states.status_of(before, today) == "ended":
-        message = f"Since when? Of all days, give the first one, {row.start_date}."
+        message = f"This field is required: since when? For all of its days give the first one, {row.start_date}."
         raise invalid_field("tenantsFromDate", "required", message)
     day = max(row.start_date, today)
     return Changed(_with_tenants_from(row, before, day), [_day_supposed_warning(day)] if day > row.start_date else [])

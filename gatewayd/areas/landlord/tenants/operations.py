@@ -23,13 +23,21 @@ from gatewayd.store import ReadTx, WriteTx
 def list_tenants(tx: ReadTx, caller: Caller, request: ListTenants) -> Listing[Tenant]:
     """List tenants, newest first, or in the order of change with `updatedSince`.
 
-    With `propertyId` or `tenancyId` it is everybody who is or was a tenant there, whatever became of the tenancy.
+    With `propertyId`, `tenancyId`, `businessId` or `legalEntityId` it is everybody who is or was a tenant there,
+    whatever became of the tenancy.
     `includeFormer` false leaves out who was replaced.
     """
-    former = request.include_former
+    where: dict[str, object] = {
+        rows.IN_PROPERTY: request.property_id,
+        rows.IN_TENANCY: request.tenancy_id,
+        rows.IN_BUSINESS: request.business_id,
+        rows.IN_LEGAL_ENTITY: request.legal_entity_id,
+    }
+    if not request.include_former:
+        where = {rows.now(condition): value for condition, value in where.items()}
     filters: dict[str, object] = {
-        rows.IN_PROPERTY if former else rows.NOW_IN_PROPERTY: request.property_id,
-        rows.IN_TENANCY if former else rows.NOW_IN_TENANCY: request.tenancy_id,
+        **where,
+        "kind = :kind": request.kind,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
         "external_id = :external_id": request.external_id,
     }
@@ -53,7 +61,8 @@ def update_tenant(tx: WriteTx, caller: Caller, request: UpdateTenant) -> Tenant:
     """Change the given fields of a tenant. One that was erased stays as it is."""
     before = TENANTS.get(tx, request.id, request.expected_version)
     if before.anonymised_at is not None:
-        raise invalid_state("The tenant was erased.", before.status, ())
+        message = "The tenant was erased, for good: create another with `landlord.createTenant`."
+        raise invalid_state(message, before.status, ())
     after = TENANTS.changed(before, request)
     after = replace(after, right_to_rent=after.right_to_rent or rules.UNCHECKED)
     return TENANTS.update(tx, _checked(tx, rules.named(after, request.name), request))
@@ -72,7 +81,8 @@ def erase_tenant(tx: WriteTx, caller: Caller, request: EraseTenant) -> Tenant:
         return before
     last_day, going_on = rows.ends_of(tx, before.id)
     if going_on:
-        raise invalid_state("A tenancy of theirs has not ended: end that first.", before.status, ())
+        message = "A tenancy of theirs has not ended: end that first, by `endedDate` of `landlord.updateTenancy`."
+        raise invalid_state(message, before.status, ("past", "prospective"))
     kept_until = None if last_day is None else rules.kept_until(last_day)
     forced = kept_until is not None and kept_until >= tx.today
     if forced:
@@ -84,7 +94,8 @@ def erase_tenant(tx: WriteTx, caller: Caller, request: EraseTenant) -> Tenant:
 def _refuse_early(caller: Caller, request: EraseTenant, message: str) -> None:
     """Raises `Problem`: `invalid_state`, `forbidden`, `validation_failed`."""
     if not request.force:
-        raise invalid_state(message, "past", ())
+        way_out = "An administrator erases them earlier, with force: true and a `reason`."
+        raise invalid_state(f"{message} {way_out}", "past", ())
     if not caller.is_admin:
         raise Problem("forbidden", "Only an administrator of the organization can erase a tenant before that time.")
     if request.reason is None:

@@ -40,7 +40,7 @@ def mistakes(row: Tenant, today: str) -> Iterator[FieldError]:
     if row.kind == "person":
         for path, value in (("companyName", row.company_name), ("companyNumber", row.company_number)):
             if value is not None:
-                yield FieldError(path, "conflict", "It is for a tenant of kind company.")
+                yield FieldError(path, "conflict", "It is for a tenant of kind company: leave this out.")
     yield from _check_mistakes(row.right_to_rent, today)
 
 
@@ -54,7 +54,8 @@ def name_mistakes(request: CreateTenant | UpdateTenant) -> Iterator[FieldError]:
 def _check_mistakes(check: RightToRent, today: str) -> Iterator[FieldError]:
     checked, expiry = check.checked_date, check.expiry_date
     if check.status == "time_limited" and expiry is None:
-        yield FieldError("rightToRent.expiryDate", "required", "A right that is limited in time ends: when?")
+        message = "This field is required, as the right is limited in time: when does it end?"
+        yield FieldError("rightToRent.expiryDate", "required", message)
     if check.status == "not_checked":
         for path, value in (("checkedDate", checked), ("expiryDate", expiry)):
             if value is not None:
@@ -64,7 +65,8 @@ def _check_mistakes(check: RightToRent, today: str) -> Iterator[FieldError]:
             "rightToRent.checkedDate", "out_of_range", "The day is still to come: expected today or an earlier one."
         )
     elif checked is not None and expiry is not None and expiry < checked:
-        yield FieldError("rightToRent.expiryDate", "date_order", "It ends before the day of the check.")
+        message = "It ends before the day of the check: expected that day or a later one."
+        yield FieldError("rightToRent.expiryDate", "date_order", message)
 
 
 def kept_until(last_day: str) -> str:

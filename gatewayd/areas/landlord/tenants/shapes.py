@@ -117,12 +117,18 @@ class ListTenants(SyncRequest, frozen=True, kw_only=True):
 
     property_id: Id | None = None
     """Only those who are tenants of this property, or ever were."""
+    business_id: Id | None = None
+    """Only those who are tenants of one of this business's properties, or ever were."""
+    legal_entity_id: Id | None = None
+    """Only those who are tenants of one of the properties of this legal entity's businesses, or ever were."""
     tenancy_id: Id | None = None
     """Only those who are tenants of this tenancy, or ever were."""
     include_former: bool = True
-    """Whether `propertyId` and `tenancyId` find those too who were replaced while their tenancy went on."""
+    """Whether `propertyId`, `tenancyId`, `businessId` and `legalEntityId` find those too who were replaced while their
+    tenancy went on."""
     status: TenantStatus | None = None
     """Only those in this state today."""
+    kind: TenantKind | None = None
     q: Search | None = None
     """Text to look for in names, email address and phone number, in any letter case."""
     external_id: ExternalId | None = None

@@ -1,6 +1,6 @@
 """The unit resource (Spec §4, Domain A4 and B4): its operations."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from msgspec import UNSET
@@ -20,10 +20,11 @@ from gatewayd.areas.landlord.units.shapes import (
     UpdatePropertyUnit,
 )
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.faults import made_of
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode
-from gatewayd.errors import FieldError, invalid, invalid_state
+from gatewayd.errors import FieldError, gathered, invalid, invalid_state
 from gatewayd.ledger.lists import Source, archive_filter, sync_page
 from gatewayd.store import ReadTx, WriteTx
 
@@ -37,6 +38,8 @@ def list_property_units(tx: ReadTx, caller: Caller, request: ListPropertyUnits) 
     filters: dict[str, object] = {
         **archive_filter(request),
         "property_id = :property_id": request.property_id,
+        **rows.WHOSE.filters(request),
+        "type = :type": request.type,
         "external_id = :external_id": request.external_id,
     }
     selects = [rows.SELECT_SHOWN + condition for condition in rows.OF_STATUS.get(request.status or "archived", ("",))]
@@ -50,9 +53,12 @@ def get_property_unit(tx: ReadTx, caller: Caller, request: GetPropertyUnit) -> P
 
 def create_property_unit(tx: WriteTx, caller: Caller, request: CreatePropertyUnit) -> PropertyUnit:
     """Create a unit of a property. Its name may be used once in the property, whatever its letter case."""
-    owner = properties.in_use(tx, request.property_id)
-    row = UNITS.new(tx, request, currency=owner.currency)
-    row = UNITS.insert(tx, _checked(tx, row, request.rent_frequency))
+    errors: list[FieldError] = []
+    owner = gathered(errors, properties.in_use, tx, request.property_id)
+    currency, untold = ("GBP", list[FieldError]()) if owner is None else (owner.currency, errors)
+    row = made_of(untold, lambda asked: UNITS.new(tx, asked, currency=currency), request)
+    rent_wrong = row.market_rent is None and request.market_rent is not None
+    row = UNITS.insert(tx, _checked(tx, row, None if rent_wrong else request.rent_frequency, errors))
     return rows.get_shown(tx, row.id)
 
 
@@ -63,20 +69,23 @@ def update_property_unit(tx: WriteTx, caller: Caller, request: UpdatePropertyUni
     """
     before = UNITS.get(tx, request.id, request.expected_version)
     properties.refuse_archived(PROPERTIES.get(tx, before.property_id))
-    after = UNITS.changed(before, request)
+    errors: list[FieldError] = []
+    after = made_of(errors, lambda asked: UNITS.changed(before, asked), request)
     if request.archived is not UNSET:
         after = _archived_or_back(tx, after, archived=request.archived)
-    after = UNITS.update(tx, _checked(tx, after, request.rent_frequency or None))
+    after = UNITS.update(tx, _checked(tx, after, request.rent_frequency or None, errors))
     return rows.get_shown(tx, after.id)
 
 
-def _checked(tx: ReadTx, row: StoredUnit, frequency: RentFrequency | None) -> StoredUnit:
-    """The unit as it is kept; `frequency` is what the caller gives. Raises `Problem`: `validation_failed`,
-    `already_exists`.
+def _checked(tx: ReadTx, row: StoredUnit, frequency: RentFrequency | None, wrong: Sequence[FieldError]) -> StoredUnit:
+    """The unit as it is kept; `frequency` is what the caller gives, `wrong` what is known to be wrong already.
+
+    Raises `Problem`: `validation_failed`, `already_exists`.
     """
-    errors = [*_mistakes(row)]
+    errors = [*wrong, *_mistakes(row)]
     if row.market_rent is None and frequency is not None:
-        errors.append(FieldError("rentFrequency", "conflict", "There is no marketRent that it would be of."))
+        message = "It is how often `marketRent` is due, and there is none: give that, or leave this out."
+        errors.append(FieldError("rentFrequency", "conflict", message))
     if errors:
         raise invalid(*errors)
     rows.refuse_taken_name(tx, row)
@@ -95,7 +104,8 @@ def _archived_or_back(tx: WriteTx, row: StoredUnit, *, archived: bool) -> Stored
         return row
     tenancy_id = tenancies.lasting_of_unit(tx, row.property_id, row.id, tx.today)
     if tenancy_id is not None:
-        raise invalid_state(f"Its tenancy {tenancy_id} has not ended: end that first.", "active", ())
+        message = f"Its tenancy {tenancy_id} has not ended: end that first, by `endedDate` of `landlord.updateTenancy`."
+        raise invalid_state(message, "active", ())
     return replace(row, archived_at=tx.now)
 
 

@@ -8,6 +8,7 @@ goes on, empty where there is none: by it a list passes over the many that are l
 from collections.abc import Mapping
 from typing import Final
 
+from gatewayd.areas.landlord.register import whose
 from gatewayd.areas.landlord.units.shapes import Occupancy, PropertyUnit, StoredUnit, UnitFilter
 from gatewayd.clock import LAST_DATE, days_after
 from gatewayd.contract.wire import project
@@ -28,6 +29,7 @@ def name_key(name: str) -> str:
 
 
 UNITS = Table("property_units", StoredUnit, kind="unit", prefix="unit", written={"name_key": _name_key})
+WHOSE: Final = whose.by_property("property_units")
 # 2 where a tenancy goes on, 1 where all that run are ending, NULL where none runs; read from an index alone
 _LET = """(
     SELECT max(CASE WHEN (t.notice_served_date IS NULL OR t.notice_served_date > :today)
@@ -116,5 +118,5 @@ def refuse_taken_name(tx: ReadTx, row: StoredUnit) -> None:
     """Raises `Problem` `already_exists` where another unit of the property has the name, archived or not."""
     taken = tx.value(_SELECT_NAMED, property_id=row.property_id, name_key=name_key(row.name), id=row.id)
     if taken is not None:
-        message = f"The property has a unit of this name: {taken}."
+        message = f"The property has a unit of this name, {taken}: give another name."
         raise Problem("already_exists", message, extra={"existingId": taken, "field": "name"})

@@ -71,8 +71,13 @@ class ListPropertyUnits(SyncRequest, frozen=True, kw_only=True):
     """Filters of the list."""
 
     property_id: Id | None = None
+    business_id: Id | None = None
+    """Only those of this business's properties."""
+    legal_entity_id: Id | None = None
+    """Only those of the properties of this legal entity's businesses."""
     status: UnitFilter | None = None
     """Only those with this occupancy today, or those that are `archived`."""
+    type: UnitType | None = None
     external_id: ExternalId | None = None
     include_archived: bool = False
     """Whether archived ones are listed too; `status` archived lists them alone."""

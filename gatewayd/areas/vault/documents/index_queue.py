@@ -27,10 +27,15 @@ SELECT max(s.id) FROM (
 ) s
 """
 _TAKE_OUT = """
-DELETE FROM vault_index_queue WHERE org_id = :org_id AND document_id = :document_id AND revision = :revision
+DELETE FROM vault_index_queue
+WHERE org_id = :org_id AND document_id = :document_id AND revision = :revision AND queued_at = :queued_at
+"""
+_SELECT_ONE = """
+SELECT 1 FROM vault_index_queue
+WHERE org_id = :org_id AND document_id = :document_id AND revision = :revision AND queued_at = :queued_at
 """
 _SELECT = """
-SELECT document_id, revision FROM vault_index_queue
+SELECT document_id, revision, queued_at FROM vault_index_queue
 WHERE org_id = :org_id ORDER BY queued_at, document_id LIMIT :count
 """
 _NEXT_ANY_ORG = "SELECT org_id FROM vault_index_queue WHERE org_id > :after ORDER BY org_id LIMIT 1"
@@ -38,10 +43,11 @@ _COUNT_ANY_ORG = "SELECT count(*) FROM vault_index_queue"
 
 
 class Waiting(NamedTuple):
-    """A document that waits, and the revision of it that is meant."""
+    """A document that waits, and what of it is meant: its revision, of those since it was queued."""
 
     document_id: str
     revision: int
+    queued_at: int
 
 
 def put(tx: WriteTx, document_id: str) -> None:
@@ -64,7 +70,12 @@ def put_some(tx: WriteTx, after: str, count: int) -> str | None:
 
 def take_out(tx: WriteTx, one: Waiting) -> None:
     """A document is indexed; one that has changed since waits again."""
-    tx.run(_TAKE_OUT, document_id=one.document_id, revision=one.revision)
+    tx.run(_TAKE_OUT, document_id=one.document_id, revision=one.revision, queued_at=one.queued_at)
+
+
+def is_waiting(tx: ReadTx, one: Waiting) -> bool:
+    """Whether it still waits as it is meant: it has not changed since, nor has another process indexed it."""
+    return tx.row(_SELECT_ONE, document_id=one.document_id, revision=one.revision, queued_at=one.queued_at) is not None
 
 
 def waiting(tx: ReadTx, count: int) -> list[Waiting]:

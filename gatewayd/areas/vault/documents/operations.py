@@ -1,5 +1,6 @@
 """The document resource (Spec §4, Domain A7 and B7): its operations."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import UNSET
@@ -51,13 +52,25 @@ def get_document(tx: ReadTx, caller: Caller, request: ReadDocument) -> Document:
 def list_documents(tx: ReadTx, caller: Caller, request: ListAllDocuments) -> Listing[Document]:
     """List the documents of all folders.
 
-    Newest first, with `fromDate` or `toDate` latest `documentDate` first, or in the order of change with
-    `updatedSince`: that a document went into the trash is a change of its `status`, and once it is gone for good it is
-    `removed`. That somebody read one is no change.
+    Newest first, with `documentDateFrom` or `documentDateTo` latest `documentDate` first, or as `sort` and `order` say;
+    in the order of change with `updatedSince`: that a document went into the trash is a change of its `status`, and
+    once it is gone for good it is `removed`. That somebody read one is no change.
     """
-    if request.from_date and request.to_date and request.to_date < request.from_date:
-        raise invalid(FieldError("toDate", "date_order", "It is before fromDate: expected that day or a later one."))
+    if errors := [*_order_mistakes(request)]:
+        raise invalid(*errors)
     return pages.everywhere(tx, request)
+
+
+def _order_mistakes(request: ListAllDocuments) -> Iterator[FieldError]:
+    first, last = request.document_date_from, request.document_date_to
+    if first and last and last < first:
+        message = "It is before documentDateFrom: expected that day or a later one."
+        yield FieldError("documentDateTo", "date_order", message)
+    if request.created_from and request.created_to and request.created_to < request.created_from:
+        yield FieldError("createdTo", "date_order", "It is before createdFrom: expected that instant or a later one.")
+    if request.updated_since is not None:
+        message = "With updatedSince the list is in the order of change: leave it out."
+        yield from (FieldError(name, "conflict", message) for name in ("sort", "order") if getattr(request, name))
 
 
 def get_folder_documents(tx: ReadTx, caller: Caller, request: GetFolderDocuments) -> Listing[Document]:
@@ -136,7 +149,7 @@ def confirm_upload(tx: WriteTx, caller: Caller, request: ConfirmUpload) -> Docum
     if row.size_bytes is None or row.sha256 is None:
         if rows.status_of(row, tx.now) == "upload_expired":
             raise Problem("upload_expired", "Nothing was sent in time: create the record anew.")
-        raise Problem("upload_missing", "Nothing has been sent to the upload URL.")
+        raise Problem("upload_missing", "Nothing has been sent to the upload URL: send the bytes there first.")
     rules.refuse_other_bytes(row.size_bytes, row.sha256, request)
     if row.status == "pending_upload":
         _refuse_duplicate(tx, row, row.sha256)
@@ -155,13 +168,13 @@ def update_document(tx: WriteTx, caller: Caller, request: UpdateDocument) -> Doc
     """
     before = rows.get(tx, request.document_id, request.expected_version)
     if all(value is UNSET for value in _requested_values(request)):
-        raise invalid_field("name", "required", "Nothing is to be changed.")
+        raise invalid_field("name", "required", "Nothing is to be changed: give at least one field, such as `name`.")
     after = DOCUMENTS.changed(before, request)
     rules.refuse_lines_of_others(caller, before.links, after.links)
     if errors := [*rules.reference_mistakes(tx, after.folder_id, after.links)]:
         raise invalid(*errors)
     if request.unique and (existing_id := rows.named(tx, after)) is not None:
-        message = f"A document of that name is in the folder: {existing_id}."
+        message = f"A document of that name is in the folder, {existing_id}: give another name."
         raise Problem("name_taken", message, extra={"existingId": existing_id, "field": "name"})
     return rows.store(tx, before, after)
 
@@ -185,7 +198,11 @@ def bulk_move_documents(tx: WriteTx, caller: Caller, request: BulkMoveDocuments)
             documents.append(row)
     if missing and not request.partial:
         errors = tuple(
-            FieldError(f"documentIds[{request.document_ids.index(id_)}]", "unknown_reference", f"There is no {id_}.")
+            FieldError(
+                f"documentIds[{request.document_ids.index(id_)}]",
+                "unknown_reference",
+                f"There is no document {id_}: `vault.listDocuments` lists those there are.",
+            )
             for id_ in missing
         )
         raise Problem("not_found", not_found("document").message, errors=errors, extra={"missingIds": missing})
@@ -248,7 +265,10 @@ def _requested_values(request: UpdateDocument) -> list[object]:
 def _refuse_duplicate(tx: ReadTx, row: DocumentRow, sha256: str) -> None:
     existing_id = rows.same_content(tx, sha256, row.id) if row.on_duplicate == "reject" else None
     if existing_id is not None:
-        message = f"A document with these bytes exists: {existing_id}."
+        message = (
+            f"A document with these bytes exists: {existing_id}. Use that one, or create the record with onDuplicate:"
+            " allow."
+        )
         raise Problem("duplicate_content", message, extra={"existingId": existing_id})
 
 

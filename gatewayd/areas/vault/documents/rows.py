@@ -8,6 +8,7 @@ Bytes lie beside the database, under their digest, and several documents may hav
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from gatewayd.areas.vault.documents import evidence, keeping, usage
@@ -32,11 +33,12 @@ PENDING: Final[StoredStatus] = "pending_upload"
 UPLOADED: Final[StoredStatus] = "uploaded"
 UPLOAD_LASTS: Final = 24 * HOUR  # Domain B7
 
+PREFIX: Final = "doc"
 DOCUMENTS = RemovableTable(
     "vault_documents",
     DocumentRow,
     kind="document",
-    prefix="doc",
+    prefix=PREFIX,
     written={
         "name_key": lambda row: name_key(row.name),
         "date_key": lambda row: row.document_date or "",
@@ -73,7 +75,6 @@ _LEAVE_FOLDER = """
 UPDATE vault_documents SET folder_id = NULL, updated_at = :updated_at
 WHERE org_id = :org_id AND coalesce(folder_id, '') = :folder_id
 """
-_TOUCH = "UPDATE vault_documents SET updated_at = :updated_at WHERE org_id = :org_id AND id = :id"
 _SELECT_NAMED = """
 SELECT id FROM vault_documents
 WHERE org_id = :org_id AND coalesce(folder_id, '') = :of AND name_key = :name_key AND id <> :id AND status <> 'deleted'
@@ -121,6 +122,11 @@ def link(tx: WriteTx, row: DocumentRow, links: Sequence[DocumentLink]) -> Docume
     return store(tx, row, replace(row, links=after))
 
 
+def link_to_property(property_id: str) -> str:
+    """The link as it stands in a row's JSON."""
+    return msgspec.json.encode(DocumentLink(type="property", id=property_id)).decode()
+
+
 def bank_lines_of(row: DocumentRow) -> list[str]:
     """The bank lines that a document belongs to."""
     return [link.id for link in row.links if link.type == "bank_transaction"]
@@ -145,14 +151,15 @@ def get(tx: ReadTx, document_id: str, expected_version: int | None = None) -> Do
 
 def touch(tx: WriteTx, document_id: str) -> None:
     """Let who follows changes learn that its reading came on. Chosen: nobody has edited it, and its version stays."""
-    tx.run(_TOUCH, id=document_id, updated_at=tx.updated_at)
+    DOCUMENTS.touch(tx, document_id)
 
 
 def uploaded(tx: ReadTx, document_id: str, expected_version: int | None = None) -> DocumentRow:
     """A document whose bytes are there. Raises `Problem`: `not_found`, `not_uploaded`, `version_conflict`."""
     row = get(tx, document_id, expected_version)
     if row.status != UPLOADED:
-        raise Problem("not_uploaded", "Its bytes have not been uploaded and confirmed.")
+        message = "Its bytes have not been uploaded and confirmed: send them, then call `vault.confirmUpload`."
+        raise Problem("not_uploaded", message)
     return row
 
 

@@ -56,7 +56,7 @@ def reference_mistakes(tx: ReadTx, folder_id: str | None, links: Iterable[Docume
     for index, link in enumerate(links):
         yield from unknown(tx, [Reference(f"links[{index}].id", link.type, link.id)])
         if link in seen:
-            yield FieldError(f"links[{index}]", "conflict", "It is named twice.")
+            yield FieldError(f"links[{index}]", "conflict", "It is named twice: name it once.")
         seen.add(link)
 
 

@@ -1,18 +1,19 @@
 """What documents look like (Domain B7): requests, responses, and the row where it differs."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.areas.vault.names import VaultName
 from gatewayd.areas.vault.parses.shapes import DocumentParse, ExtractedFacts, ParseStatus
-from gatewayd.contract.pages import PageRequest, SyncRequest
-from gatewayd.contract.wire import Date, DateText, ExternalId, Id, Part, Request, Response, Timestamp, Version
+from gatewayd.contract.pages import PageRequest, SortOrder, SyncRequest
+from gatewayd.contract.wire import Date, DateText, ExternalId, Id, Part, Request, Response, Since, Timestamp, Version
 
 StoredStatus = Literal["pending_upload", "uploaded", "deleted"]
 DocumentStatus = Literal["pending_upload", "uploaded", "upload_expired", "deleted"]
 LinkType = Literal["property", "tenancy", "certificate", "invoice", "bank_transaction", "business", "client"]
 Sort = Literal["name", "createdAt", "documentDate", "size"]
+SortOfAll = Literal["createdAt", "documentDate"]
 OnDuplicate = Literal["allow", "reject"]
 Disposition = Literal["attachment", "inline"]
 
@@ -174,20 +175,36 @@ class CreatedDocument(Response, frozen=True, kw_only=True):
     """Where the bytes are to be sent."""
 
 
-class ListDocuments(PageRequest, frozen=True, kw_only=True):
-    """Filters and order of a list of documents."""
+class SomeDocuments(PageRequest, frozen=True, kw_only=True):
+    """Filters of any list of documents."""
 
-    sort: Sort = "createdAt"
-    """`name`: from A to Z; `createdAt`: newest first; `documentDate`: latest first; `size`: largest first."""
     external_id: ExternalId | None = None
     parse_status: ParseStatus | None = None
     """Only those whose reading has come so far."""
 
 
-class ListAllDocuments(SyncRequest, frozen=True, kw_only=True):
-    """Filters of the list over all folders."""
+class ListDocuments(SomeDocuments, frozen=True, kw_only=True):
+    """Filters and order of a list of documents."""
 
+    sort: Sort = "createdAt"
+    """By what they go. Those without a `documentDate` or a size count as less than any."""
+    order: SortOrder | None = None
+    """Left out: `name` from A to Z, `asc`, and all else `desc`: the newest, latest or largest first."""
+
+
+class ListAllDocuments(SyncRequest, frozen=True, kw_only=True):
+    """Filters and order of the list over all folders."""
+
+    former_names: ClassVar = {"fromDate": "documentDateFrom", "toDate": "documentDateTo"}
+
+    sort: SortOfAll | None = None
+    """By what they go. Left out: by `documentDate` with `documentDateFrom` or `documentDateTo`, else by `createdAt`.
+    Not with `updatedSince`, which has an order of its own."""
+    order: SortOrder | None = None
+    """Left out: `desc`, the newest or latest first. Those without a `documentDate` count as before any."""
     folder_id: DocumentFolderFilter | None = None
+    folder_ids: Annotated[list[Id], Meta(min_length=1, max_length=100)] | None = None
+    """Only those in one of these folders, or below."""
     status: DocumentStatus | None = None
     """Only those in this state. Left out: all but those in the trash, and with `updatedSince` those too."""
     parse_status: ParseStatus | None = None
@@ -195,10 +212,20 @@ class ListAllDocuments(SyncRequest, frozen=True, kw_only=True):
     starred: bool | None = None
     """True: only those with a star; false: only those without."""
     contract_id: ContractId | None = None
-    from_date: Date | None = None
-    """From this day on, of `documentDate`."""
-    to_date: Date | None = None
-    """Up to this day, included, of `documentDate`."""
+    mime_type: Annotated[list[MimeType], Meta(min_length=1, max_length=50)] | None = None
+    """Only those of one of these media types."""
+    sha256: Sha256 | None = None
+    """Only those with these bytes."""
+    property_id: Id | None = None
+    """Only those that are linked to this property."""
+    created_from: Since | None = None
+    """Only those created at this instant or later."""
+    created_to: Since | None = None
+    """Only those created at this instant or earlier."""
+    document_date_from: Date | None = None
+    """Only those whose own date is this day or later."""
+    document_date_to: Date | None = None
+    """Only those whose own date is this day or earlier."""
     external_id: ExternalId | None = None
 
 
@@ -211,11 +238,11 @@ class GetFolderDocuments(ListDocuments, frozen=True, kw_only=True):
     """Whether those in the folders below it are listed too."""
 
 
-class GetStarredDocuments(PageRequest, frozen=True, kw_only=True):
+class GetStarredDocuments(SomeDocuments, frozen=True, kw_only=True):
     """The documents with a star."""
 
 
-class ListTrash(PageRequest, frozen=True, kw_only=True):
+class ListTrash(SomeDocuments, frozen=True, kw_only=True):
     """The documents in the trash."""
 
 

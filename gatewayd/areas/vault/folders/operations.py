@@ -1,5 +1,6 @@
 """The folder resource (Spec §4, Domain A7 and B7): its operations."""
 
+import itertools
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -21,17 +22,19 @@ from gatewayd.areas.vault.folders.shapes import (
 from gatewayd.areas.vault.names import TOP
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
+from gatewayd.contract.pages import Listing, SyncPage, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
 from gatewayd.errors import FieldError, Problem, invalid
+from gatewayd.ledger.lists import Changed, changes_page, start_of_changes
 from gatewayd.ledger.references import Reference, unknown
 from gatewayd.store import ReadTx, WriteTx
 
 
 def get_folders(tx: ReadTx, caller: Caller, request: GetFolders) -> Listing[Folder]:
-    """List folders by path: those in a folder, at the top, or all.
+    """List folders: those in a folder, at the top, or all.
 
-    With `includeCounts` each tells how many documents and folders it holds.
+    By path, or in the order of change with `updatedSince`. With `includeCounts` each tells how many documents and
+    folders it holds.
     """
     tree = Tree(tx)
     counts = rows.document_counts(tx) if request.include_counts else None
@@ -43,6 +46,11 @@ def get_folders(tx: ReadTx, caller: Caller, request: GetFolders) -> Listing[Fold
         for row in rows.every(tx)
         if (request.parent_id is None or row.parent_id == parent_id) and request.external_id in (None, row.external_id)
     ]
+    if request.updated_since is not None:
+        start = start_of_changes(tx, request, FOLDERS.name)
+        changed = sorted(Changed(folder.updated_at, folder.id, encode(folder)) for folder in folders)
+        behind = (change for change in changed if change[:2] > start)
+        return changes_page(tx, request, FOLDERS.name, start, itertools.islice(behind, request.limit + 1))
     folders.sort(key=_by_path)
     after = cursor_key(request, str)
     if after is not None:
@@ -84,7 +92,7 @@ def update_folder_parent(tx: WriteTx, caller: Caller, request: UpdateFolderParen
     _refuse_unknown(tx, request.parent_id)
     tree = Tree(tx)
     if _is_cycle(tree, before.id, request.parent_id):
-        raise Problem("folder_cycle", "A folder cannot lie in itself, or in one that lies in it.")
+        raise Problem("folder_cycle", "A folder cannot lie in itself, or in one that lies in it: choose another.")
     if errors := [*_depth_mistakes(tree, request.parent_id, tree.height(before.id))]:
         raise invalid(*errors)
     return _changed(tx, before, replace(before, parent_id=request.parent_id))
@@ -109,8 +117,7 @@ def delete_folder(tx: WriteTx, caller: Caller, request: DeleteFolder) -> Deleted
 
 def _changed(tx: WriteTx, before: FolderRow, after: FolderRow) -> Folder:
     if after != before:
-        rows.refuse_taken(tx, after)
-        after = FOLDERS.update(tx, after)
+        after = rows.change(tx, after)
     return rows.shown(Tree(tx), after)
 
 
@@ -144,7 +151,7 @@ OPERATIONS = (
         path="/vault/folders",
         scopes=("vault:read",),
         request=GetFolders,
-        response=Page[Folder],
+        response=SyncPage[Folder],
         handler=get_folders,
         example={"parentId": "root", "includeCounts": True},
     ),

@@ -24,6 +24,7 @@ FOLDERS = RemovableTable(
 )
 _SELECT_TREE = "SELECT id, parent_id, name FROM vault_folders WHERE org_id = :org_id"
 _SELECT_ALL = f"{FOLDERS.select} ORDER BY id"
+_TOUCH = "UPDATE vault_folders SET updated_at = :updated_at WHERE org_id = :org_id AND id = :id"
 _COUNT = "SELECT count(id) FROM vault_folders WHERE org_id = :org_id"
 _SELECT_NAMED = """
 SELECT id FROM vault_folders
@@ -113,7 +114,7 @@ def refuse_taken(tx: ReadTx, row: FolderRow) -> None:
     """Raises `Problem` `name_taken` where another folder beside it has the name, in any letter case."""
     existing_id = named(tx, row.parent_id, row.name, row.id)
     if existing_id is not None:
-        message = f"A folder of that name is there: {existing_id}."
+        message = f"A folder of that name is there, {existing_id}: give another name."
         raise Problem("name_taken", message, extra={"existingId": existing_id, "field": "name"})
 
 
@@ -125,6 +126,18 @@ def add(tx: WriteTx, row: FolderRow) -> FolderRow:
     FOLDERS.refuse_taken(tx, row.external_id)
     refuse_taken(tx, row)
     return FOLDERS.insert(tx, row)
+
+
+def change(tx: WriteTx, row: FolderRow) -> FolderRow:
+    """Store what a folder has become. Raises `Problem` `name_taken`.
+
+    Who follows changes learns that what lies below it has another path.
+    """
+    refuse_taken(tx, row)
+    changed = FOLDERS.update(tx, row)
+    _, *below = Tree(tx).below(row.id)
+    tx.run_each(_TOUCH, [(tx.updated_at, tx.org_id, id_) for id_ in below])
+    return changed
 
 
 def delete(tx: WriteTx, folder_ids: list[str]) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from gatewayd.areas.vault.names import VaultName
-from gatewayd.contract.pages import PageRequest
+from gatewayd.contract.pages import SyncRequest
 from gatewayd.contract.wire import ExternalId, Id, Request, Response, Timestamp, Version
 
 ParentFilter = Annotated[
@@ -44,8 +44,12 @@ class Folder(FolderRow, frozen=True, kw_only=True):
     """How many documents lie in the folder and in those below it. Null: `includeCounts` was not given."""
 
 
-class GetFolders(PageRequest, frozen=True, kw_only=True):
-    """Which folders."""
+class GetFolders(SyncRequest, frozen=True, kw_only=True):
+    """Which folders.
+
+    With `updatedSince` they come in the order of change, and with them what was deleted since. That a folder above has
+    another name or place is a change of `path`; what `includeCounts` adds is none.
+    """
 
     parent_id: ParentFilter | None = None
     include_counts: bool = False

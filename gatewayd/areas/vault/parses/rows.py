@@ -4,7 +4,7 @@ The row is the queue: `due_at` is when the next attempt may begin, and NULL whil
 running before any of its work is done.
 
     queued     due, or in the trash with its document
-    running    not due: a daemon is at it, or was when it was killed
+    running    not due: a daemon is at it under a lease, or was when it was killed
     failed     due again by itself some times, then no more
     succeeded, skipped   not due
 """
@@ -37,8 +37,10 @@ VALUES (:org_id, :document_id, 'queued', 1, :now)
 ON CONFLICT (org_id, document_id) DO UPDATE SET due_at = excluded.due_at
 WHERE vault_parses.status = 'queued' OR (vault_parses.status = 'failed' AND vault_parses.retries < :retries_max)
 """
-_QUEUE_ANEW = """
-UPDATE vault_parses SET status = 'queued', retries = 0, due_at = :now,
+_NONE_YET: Final = "started_at = NULL, finished_at = NULL, error_code = NULL, error_message = NULL"
+"""Of an attempt that waits: what is kept of those before stands in `vault_parse_attempts`."""
+_QUEUE_ANEW = f"""
+UPDATE vault_parses SET status = 'queued', retries = 0, due_at = :now, {_NONE_YET},
     attempt = CASE WHEN status = 'queued' THEN attempt ELSE attempt + 1 END
 WHERE org_id = :org_id AND document_id = :document_id AND status <> 'running'
 """
@@ -74,8 +76,9 @@ UPDATE vault_parses SET status = :status, due_at = :due_at, finished_at = :now, 
     error_message = :message
 WHERE org_id = :org_id AND document_id = :document_id AND status = 'running' AND attempt = :attempt
 """
-_QUEUE_INTERRUPTED = """
-UPDATE vault_parses SET status = 'queued', attempt = attempt + 1, retries = retries + :counted, due_at = :due_at
+_QUEUE_INTERRUPTED = f"""
+UPDATE vault_parses SET status = 'queued', attempt = attempt + 1, retries = retries + :counted, due_at = :due_at,
+    {_NONE_YET}
 WHERE org_id = :org_id AND document_id = :document_id AND status = 'running' AND attempt = :attempt
 """
 _END_ATTEMPT = """
@@ -86,7 +89,11 @@ WHERE org_id = :org_id AND document_id = :document_id AND n = :attempt AND statu
 _SELECT_LEFT_ANY_ORG = """
 SELECT p.org_id, p.document_id, p.attempt, p.retries, d.status
 FROM vault_parses p JOIN vault_documents d ON d.org_id = p.org_id AND d.id = p.document_id
-WHERE p.status = 'running' ORDER BY p.org_id, p.document_id LIMIT :count
+WHERE p.status = 'running' AND NOT EXISTS (
+    SELECT 1 FROM leases l
+    WHERE l.org_id = p.org_id AND l.subject = 'parse:' || p.document_id AND (l.until > :at OR l.holder = :holder)
+)
+ORDER BY p.org_id, p.document_id LIMIT :count
 """
 _SELECT_ATTEMPTS = """
 SELECT n, status, engine, started_at, finished_at, error_code, error_message FROM vault_parse_attempts
@@ -286,9 +293,14 @@ def interrupt(tx: WriteTx, left: Left, *, counted: bool) -> None:
         _end_attempt(tx, left.document_id, left.attempt, INTERRUPTED, INTERRUPTED)
 
 
-def left_running(tx: ReadTx, count: int) -> list[Left]:
-    """Attempts on record as running, of all organizations."""
-    return [Left(*row) for row in tx.rows(_SELECT_LEFT_ANY_ORG, count=count)]
+def lease_subject(document_id: str) -> str:
+    """What the lease is of, under which a document is read."""
+    return f"parse:{document_id}"
+
+
+def left_running(tx: ReadTx, holder: str, count: int) -> list[Left]:
+    """Attempts on record as running, of all organizations, at which nobody is: neither the holder nor another."""
+    return [Left(*row) for row in tx.rows(_SELECT_LEFT_ANY_ORG, at=tx.now, holder=holder, count=count)]
 
 
 def forget(tx: WriteTx, document_id: str) -> None:

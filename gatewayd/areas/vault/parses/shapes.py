@@ -17,15 +17,15 @@ class DocumentParse(Response, frozen=True, kw_only=True):
     attempt: int
     """The number of the latest attempt, or of the one it is queued for. 0: there was none."""
     started_at: Timestamp | None
-    """When the latest attempt began. Null: none has."""
+    """When that attempt began. Null: it waits, or there was none."""
     finished_at: Timestamp | None
-    """When the latest attempt ended. Null: none has, or it is under way."""
+    """When that attempt ended. Null: it waits or is under way, or there was none."""
     error_code: str | None
-    """Why the latest attempt gave no text, for programs. Of `failed`: `damaged`, `too_large`, `too_slow`,
+    """Why that attempt gave no text, for programs. Of `failed`: `damaged`, `too_large`, `too_slow`,
     `out_of_memory`, `crashed`, `gone` (the bytes are lost), `interrupted`, `internal`; of `skipped`: `empty`,
-    `encrypted`, `unsupported`, `no_ocr` (a picture, and nothing that reads it). Null: it did not fail."""
+    `encrypted`, `unsupported`, `no_ocr` (a picture, and nothing that reads it). Null: it did not fail so far."""
     error_message: str | None
-    """Why the latest attempt gave no text, for people. Null: it did not fail."""
+    """Why that attempt gave no text, for people. Null: it did not fail so far."""
     engine: str | None
     """What read the text that is kept, such as `pdfium+tesseract`. Null: there is no text."""
     text_chars: int | None

@@ -107,7 +107,8 @@ def document_named(tx: ReadTx, document_id: str, *others: Reference) -> Document
 def is_open(state: State | None, decision: Decision, target_id: str | None) -> bool:
     """Whether a decision is still to be made; False: this very one was. Raises `Problem` `invalid_state`."""
     if state is None:
-        raise invalid_state("The document proposes nothing.", "none", ("open",))
+        message = "The document proposes nothing of the kind: `vault.reparseDocument` has it read once more."
+        raise invalid_state(message, "none", ("open",))
     if state.decision is None:
         return True
     if (state.decision, state.target_id) != (decision, target_id):
@@ -117,4 +118,5 @@ def is_open(state: State | None, decision: Decision, target_id: str | None) -> b
 
 def decided(decision: Decision) -> Problem:
     """Somebody decided otherwise before."""
-    return invalid_state(f"What it proposed is {decision} already.", decision, ("open",))
+    message = f"What it proposed is {decision} already: only what is open can be decided otherwise."
+    return invalid_state(message, decision, ("open",))

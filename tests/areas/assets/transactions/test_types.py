@@ -120,8 +120,8 @@ def test_what_a_type_needs_is_asked_for_all_at_once(broking: Broking, kind: str)
         ("transfer_out", {"quantity": "1", "spouseTransfer": True, "fxRate": "1.2"}, {"fxRate"}),
         (
             "spin_off",
-            {**HELD, "costShare": "1", **FROM_VOD, "currency": "GBP"},
-            {"costShare"},
+            {**HELD, "costShare": "1", **FROM_VOD, "fromQuantity": "7", "currency": "GBP"},
+            {"costShare", "fromQuantity"},
         ),
     ],
 )

@@ -1,0 +1,1 @@
+"""Leases: which process works on what, told by rows (decision 0033)."""

@@ -1,0 +1,1 @@
+"""The engine that is usual: SQLite through apsw, one file, one machine."""
