@@ -286,7 +286,7 @@ OPERATIONS = (
         request=ListDeliveries,
         response=Page[Delivery],
         handler=AT_CATALOGUE,
-        example={"id": "wsub_01k0000000000000000000000a", "status": ["exhausted"], "limit": 20},
+        example={"id": "wsub_01k0000000000000000000000a", "status": ["exhausted", "succeeded"], "limit": 20},
     ),
     Operation(
         id="webhooks.getDelivery",

@@ -193,6 +193,6 @@ OPERATIONS = (
         handler=AT_CATALOGUE,
         errors=("invalid_state", "unknown_event", "date_order"),
         extension=True,
-        example={"id": "wsub_01k0000000000000000000000a", "since": "2026-11-20T08:00:00Z", "dryRun": True},
+        example={"id": "wsub_01k0000000000000000000000a", "since": "2026-11-05T00:00:00Z", "dryRun": True},
     ),
 )

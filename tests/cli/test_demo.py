@@ -33,7 +33,7 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     ran = demo("--once", "--port", "0", directory=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     steps = [line.split(".")[0] for line in ran.stdout.splitlines() if line[:1].isdigit()]
-    assert steps == ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13"]
+    assert steps == [str(number) for number in range(1, 16)]
     assert "is uploaded to a URL of its own and confirmed" in ran.stdout
     assert 'Found by a word of it: "quarter-sawn"' in ran.stdout
     assert 'Found by its meaning: "what did we pay for wood".' in ran.stdout
@@ -61,6 +61,10 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     assert "Missing: the gas safety certificate of 9 Mill Lane." in ran.stdout
     assert "proposed for 9 Mill Lane: It has the postcode and the number." in ran.stdout
     assert "and none is missing any more." in ran.stdout
+    assert "Ann Oak's quarter to " in ran.stdout
+    assert "A calendar that subscribes to this knows all deadlines:\n     http://127.0.0.1:" in ran.stdout
+    assert ", in -" not in ran.stdout, "the next deadline is not one that has gone by"
+    assert "3 bank lines that wait to be" in ran.stdout
     # 5 credits are enough for two calls at 2 each; with 10 more the third leaves 9
     assert "402 insufficient_credits: This costs 2 credits; 1 are available." in ran.stdout
     assert "3 calls for 6 credits; 9 are left." in ran.stdout

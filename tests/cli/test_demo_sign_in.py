@@ -18,7 +18,7 @@ from gatewayd.cli.demo.sign_in import CALLBACK, INVOICES, METADATA, AppConnectio
 SECONDS = 120
 PEOPLE = (Person("ann@oak.example", "Ann Oak", "owner"),)
 FIRM = Firm(
-    *("org_1", "Oak & Son", "key_1", "k", "ent_1", "biz_1", "cli_1", "ent_2", "biz_2", "Ann Oak", PEOPLE),
+    *("org_1", "Oak & Son", "key_1", "k", "ent_1", "biz_1", "cli_1", "cli_2", "ent_2", "biz_2", "Ann Oak", PEOPLE),
     *("org_2", "Fern", "k_2"),
 )
 

@@ -15,13 +15,14 @@ from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import DAY
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.importing.engine import open_importing
-from gatewayd.importing.parts import SIZES, ImportParts, Sizes
+from gatewayd.importing.parts import SIZES, ImportParts, ReadApart, Sizes
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.leases.holder import Holder
 from gatewayd.parsing.engine import open_parsing
-from gatewayd.parsing.parts import ParseParts
+from gatewayd.parsing.parts import ParseParts, Reader
 from gatewayd.search.embedding import NoEmbedder
 from gatewayd.search.engine import Search, SearchParts
+from gatewayd.store import ReadTx
 from gatewayd.store.files.blobs import Blobs
 from gatewayd.tax import engine
 from gatewayd.tax.settings import TaxSettings
@@ -35,13 +36,23 @@ from tests.support.engines import Engines, TaxLog
 from tests.support.inline_reading import read_inline
 from tests.support.statement_files import read_parts
 
-SEED_SECONDS = 20.0
+SEED_SECONDS = 60.0
+LOOK_SECONDS = 0.01
+
+_RUNNING = "SELECT 1 FROM vault_parses WHERE org_id = :org_id AND status = 'running' LIMIT 1"
 
 
 class OpenCatalogue(Protocol):
     """`async with open_catalogue() as (api, ids)`: `ids` are those of the seeded resources by prefix."""
 
     def __call__(self) -> AbstractAsyncContextManager[tuple[TestedApi, dict[str, str]]]: ...
+
+
+class RealReading(NamedTuple):
+    """What reads documents, and statements of banks and brokers, as they are."""
+
+    reader: Reader
+    read_statement: ReadApart
 
 
 class Seeded(NamedTuple):
@@ -52,20 +63,23 @@ class Seeded(NamedTuple):
 
 
 @asynccontextmanager
-async def engines_of(api: TestedApi, directory: Path, engines: Engines, sizes: Sizes = SIZES) -> AsyncIterator[None]:
-    """What rows of kind `call` are given. `sizes` are those of imports."""
+async def engines_of(
+    api: TestedApi, directory: Path, engines: Engines, sizes: Sizes = SIZES, real: RealReading | None = None
+) -> AsyncIterator[None]:
+    """What rows of kind `call` are given. `sizes` are those of imports; `real` reads files instead of our stand-ins."""
     settings = TaxSettings(mode="sandbox", fraud_headers="off")
     engines.prices, engines.bundles = PriceImporting(api.store, read_inline, 1 << 20), Bundles(api.store, directory)
     engines.event_log = EventLog(api.store, 90 * DAY)
     blobs = Blobs(directory)
     holder = Holder(api.store)
-    reading = ParseParts(store=api.store, holder=holder, blobs=blobs, reader=FakeReader(), log=ImportLog())
+    reader: Reader = FakeReader() if real is None else real.reader
+    reading = ParseParts(store=api.store, holder=holder, blobs=blobs, reader=reader, log=ImportLog())
     engines.search = Search(SearchParts(store=api.store, embedder=NoEmbedder("there is none"), log=ImportLog()))
     parts = ImportParts(
         store=api.store,
         holder=holder,
         directory=directory,
-        read_apart=read_parts,
+        read_apart=read_parts if real is None else real.read_statement,
         log=TaxLog(),
         max_bytes=1 << 20,
         sizes=sizes,
@@ -80,7 +94,7 @@ async def engines_of(api: TestedApi, directory: Path, engines: Engines, sizes: S
         yield
 
 
-async def read_documents(api: TestedApi, engines: Engines) -> None:
+async def read_documents(api: TestedApi, engines: Engines, org_id: str = "org_a") -> None:
     """Let the documents be read and indexed; in tests nothing goes on by itself."""
     engine, search = engines.parsing, engines.search
     assert engine is not None
@@ -89,13 +103,16 @@ async def read_documents(api: TestedApi, engines: Engines) -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(engine.run)
             nursery.start_soon(search.keep_index)
-            while await api.store.read(lambda tx: len(rows.due(tx, 1)), "org_a"):
-                await api.store.write_behind(lambda tx: None)
-            while engine.under_way:
-                await api.store.write_behind(lambda tx: None)
+            while await api.store.read(_unread, org_id) or engine.under_way:
+                await trio.sleep(LOOK_SECONDS)
             while await api.store.read(index_queue.length):
-                await api.store.write_behind(lambda tx: None)
+                await trio.sleep(LOOK_SECONDS)
             nursery.cancel_scope.cancel()
+
+
+def _unread(tx: ReadTx) -> bool:
+    """Whether a document is due, or is being read."""
+    return bool(rows.due(tx, 1)) or tx.value(_RUNNING) is not None
 
 
 async def make_seeded(directory: Path, image: bytes) -> Seeded:

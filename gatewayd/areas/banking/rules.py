@@ -438,7 +438,7 @@ OPERATIONS = (
         handler=apply_rules,
         takes_override=True,
         extension=True,
-        example={"accountId": "bac_01k0000000000000000000000m", "dryRun": True, "limit": 20},
+        example={"ruleId": "rule_01k0000000000000000000000b", "dryRun": True, "limit": 20},
     ),
     Operation(
         id="banking.learnRule",
@@ -451,6 +451,6 @@ OPERATIONS = (
         handler=learn_rule,
         errors=("already_exists", "limit_reached"),
         extension=True,
-        example={"bankTransactionId": "btx_01k0000000000000000000000a", "mode": "propose"},
+        example={"bankTransactionId": "btx_01k0000000000000000000000e", "mode": "propose"},
     ),
 )

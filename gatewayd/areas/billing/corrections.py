@@ -160,7 +160,7 @@ OPERATIONS = (
         handler=refund_entry,
         errors=("forbidden", "invalid_state", "out_of_range"),
         extension=True,
-        example={"id": "led_01k0000000000000000000000a", "amount": "2", "description": "The file was damaged"},
+        example={"id": "led_01k0000000000000000000000a", "amount": "2", "description": "The lead was spam"},
     ),
     Operation(
         id="billing.adjustCredits",
@@ -173,7 +173,7 @@ OPERATIONS = (
         handler=adjust_credits,
         errors=("forbidden", "insufficient_credits", "out_of_range"),
         extension=True,
-        example={"amount": "-12.5", "description": "Counted twice by the former ledger"},
+        example={"amount": "-1.5", "description": "Counted twice by the former ledger"},
     ),
     Operation(
         id="billing.importEntries",
@@ -189,7 +189,12 @@ OPERATIONS = (
         example={
             "source": "credits.csv",
             "entries": [
-                {"occurredAt": "2026-10-01T09:00:00Z", "type": "purchase", "amount": "100", "externalId": "a-1"},
+                {
+                    "occurredAt": "2026-10-01T09:00:00Z",
+                    "type": "purchase",
+                    "amount": "100",
+                    "externalId": "2026-10-01",
+                },
                 {
                     "occurredAt": "2026-10-02T09:00:00Z",
                     "type": "usage",

@@ -132,7 +132,7 @@ OPERATIONS = (
         handler=grant_credits,
         errors=("conflict", "forbidden", "out_of_range"),
         extension=True,
-        example={"amount": "500", "type": "purchase", "description": "Autumn"},
+        example={"amount": "500", "type": "purchase", "description": "Top-up for the autumn"},
     ),
     Operation(
         id="billing.listGrants",

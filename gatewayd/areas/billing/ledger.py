@@ -259,6 +259,6 @@ OPERATIONS = (
         handler=get_usage_summary,
         errors=("date_order", "invalid_format", "out_of_range", "range_too_long"),
         long=True,
-        example={"fromDate": "2026-11-01", "toDate": "2026-11-30", "timezone": "Europe/Paris"},
+        example={"fromDate": "2026-11-18", "toDate": "2026-11-30", "timezone": "Europe/London"},
     ),
 )

@@ -214,7 +214,7 @@ OPERATIONS = (
         handler=retire_plan,
         errors=("forbidden", "invalid_state"),
         extension=True,
-        example={"code": "trial"},
+        example={"code": "shared-box"},
     ),
     Operation(
         id="billing.setPlan",
@@ -227,6 +227,6 @@ OPERATIONS = (
         handler=set_plan,
         errors=("forbidden", "invalid_state", "unknown_reference"),
         extension=True,
-        example={"code": "trial"},
+        example={"code": "shared-box"},
     ),
 )

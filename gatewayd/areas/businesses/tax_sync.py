@@ -142,6 +142,6 @@ OPERATIONS: Final = (
         ),
         takes_incoming=True,
         work=TAX_FORWARD,
-        example={"id": "biz_01k0000000000000000000000a"},
+        example={"id": "biz_01k0000000000000000000000c"},
     ),
 )

@@ -167,7 +167,7 @@ OPERATIONS = (
         handler=create_opportunity,
         errors=("already_exists",),
         extension=True,
-        example={"name": "Shah Interiors: bookkeeping", "stage": "proposal", "amount": "2400.00", "currency": "GBP"},
+        example={"name": "Shah Interiors: fitted shelves", "stage": "proposal", "amount": "2400.00", "currency": "GBP"},
     ),
     Operation(
         id="crm.moveOpportunity",

@@ -239,7 +239,7 @@ OPERATIONS = (
         response=SyncPage[PropertyValuation],
         handler=list_property_valuations,
         errors=("date_order", "unknown_reference"),
-        example={"propertyId": "prop_01k0000000000000000000000a", "fromDate": "2024-01-01", "limit": 20},
+        example={"propertyId": "prop_01k0000000000000000000000b", "fromDate": "2024-01-01", "limit": 20},
     ),
     Operation(
         id="landlord.getPropertyValuation",
@@ -265,10 +265,10 @@ OPERATIONS = (
         errors=("already_exists", "invalid_state"),
         example={
             "propertyId": "prop_01k0000000000000000000000a",
-            "valuationDate": "2026-09-30",
-            "amount": "262500.00",
+            "valuationDate": "2026-11-16",
+            "amount": "236000.00",
             "method": "agent",
-            "source": "Harbour Estates",
+            "source": "Wharfe Valuations",
         },
     ),
 )

@@ -230,13 +230,13 @@ OPERATIONS = (
         handler=create_legal_entity,
         errors=("already_exists", *IDENTIFIER_CODES),
         example={
-            "name": "Oak & Son Joinery",
+            "name": "Oak & Son Kitchens",
             "type": "limited_company",
-            "legalName": "Oak & Son Joinery Ltd",
-            "companyNumber": "01234567",
-            "vatNumber": "GB980780684",
-            "vat": {"status": "registered", "effectiveDate": "2024-05-01", "scheme": "standard"},
-            "address": {"line1": "12 Oak Street", "town": "Leeds", "postcode": "LS1 4DY", "countryCode": "GB"},
+            "legalName": "Oak & Son Kitchens Ltd",
+            "companyNumber": "13579246",
+            "vatNumber": "GB577215622",
+            "vat": {"status": "registered", "effectiveDate": "2026-09-01", "scheme": "standard"},
+            "address": {"line1": "12a Oak Street", "town": "Leeds", "postcode": "LS1 4DY", "countryCode": "GB"},
         },
     ),
     Operation(
@@ -249,7 +249,7 @@ OPERATIONS = (
         response=LegalEntity,
         handler=update_legal_entity,
         errors=("already_exists", "invalid_state", "version_conflict", *IDENTIFIER_CODES),
-        example={"id": "ent_01k0000000000000000000000a", "email": "accounts@example.com", "expectedVersion": 1},
+        example={"id": "ent_01k0000000000000000000000a", "email": "accounts@oakandson.example", "expectedVersion": 1},
     ),
     Operation(
         id="legalEntity.archive",

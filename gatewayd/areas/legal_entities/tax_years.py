@@ -143,7 +143,7 @@ OPERATIONS = (
         response=TaxYearOfEntity,
         handler=set_tax_year,
         extension=True,
-        example={"id": "ent_01k0000000000000000000000a", "taxYear": "2024-25", "qualifyingIncome": "52000.00"},
+        example={"id": "ent_01k0000000000000000000000b", "taxYear": "2024-25", "qualifyingIncome": "52000.00"},
     ),
     Operation(
         id="legalEntity.listTaxYears",
@@ -155,6 +155,6 @@ OPERATIONS = (
         response=Page[TaxYearOfEntity],
         handler=list_tax_years,
         extension=True,
-        example={"id": "ent_01k0000000000000000000000a"},
+        example={"id": "ent_01k0000000000000000000000b"},
     ),
 )

@@ -197,7 +197,7 @@ OPERATIONS = (
         response=VatYearOfEntity,
         handler=set_vat_year,
         extension=True,
-        example={"id": "ent_01k0000000000000000000000a", "endDate": "2026-09-30", "liability": "2600000.00"},
+        example={"id": "ent_01k0000000000000000000000a", "endDate": "2026-09-30", "liability": "14250.00"},
     ),
     Operation(
         id="legalEntity.listVatYears",

@@ -142,7 +142,7 @@ OPERATIONS = (
         handler=rename_organization,
         errors=("forbidden", "invalid_format", "out_of_range", "required"),
         extension=True,
-        example={"id": _ID, "name": "Oak & Daughters"},
+        example={"id": _ID, "name": "Fern Accounting"},
     ),
     Operation(
         id="organizations.suspend",
@@ -181,6 +181,6 @@ OPERATIONS = (
         handler=delete_organization,
         errors=("conflict", "forbidden"),
         extension=True,
-        example={"id": _ID, "name": "Oak & Son"},
+        example={"id": _ID, "name": "Fern Bookkeeping"},
     ),
 )

@@ -233,7 +233,7 @@ OPERATIONS = (
         response=SyncPage[Obligation],
         handler=list_obligations,
         errors=("date_order",),
-        example={"status": ["open", "overdue"], "dueDateTo": "2027-01-31", "limit": 20},
+        example={"status": ["open"], "dueDateFrom": "2026-11-20", "dueDateTo": "2027-01-31", "limit": 20},
     ),
     Operation(
         id="obligations.get",
@@ -287,7 +287,7 @@ OPERATIONS = (
         handler=dismiss_obligation,
         errors=("invalid_state", "version_conflict"),
         extension=True,
-        example={"id": "obl_01k0000000000000000000000a", "reason": "The income is below the threshold"},
+        example={"id": "obl_01k0000000000000000000000a", "reason": "The policy was cancelled"},
     ),
     Operation(
         id="obligations.reopen",
@@ -300,6 +300,6 @@ OPERATIONS = (
         handler=reopen_obligation,
         errors=("invalid_state", "version_conflict"),
         extension=True,
-        example={"id": "obl_01k0000000000000000000000b", "reason": "It bounced"},
+        example={"id": "obl_01k0000000000000000000000b", "reason": "The engineer has to come again"},
     ),
 )

@@ -223,7 +223,7 @@ OPERATIONS = (
         handler=close_period,
         errors=("invalid_state", "version_conflict"),
         extension=True,
-        example={"id": "per_01k0000000000000000000000a", "force": True, "reason": "Kept elsewhere until now"},
+        example={"id": "per_01k0000000000000000000000c", "force": True, "reason": "Kept elsewhere until now"},
     ),
     Operation(
         id="periods.reopen",
@@ -236,6 +236,6 @@ OPERATIONS = (
         handler=reopen_period,
         errors=("forbidden", "invalid_state", "version_conflict"),
         extension=True,
-        example={"id": "per_01k0000000000000000000000b", "reason": "An invoice was forgotten"},
+        example={"id": "per_01k0000000000000000000000b", "reason": "A rent was forgotten"},
     ),
 )

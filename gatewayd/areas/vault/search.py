@@ -123,6 +123,6 @@ OPERATIONS: Final = (
         work="vault.search.vector",
         does_work=lambda request: request.mode != "text",
         did_work=lambda answer: answer.mode_used != "text",
-        example={"q": "boiler repair", "filters": {"mimeType": ["application/pdf"]}},
+        example={"q": "quarter-sawn ash", "mode": "text", "filters": {"mimeType": ["application/pdf"]}},
     ),
 )

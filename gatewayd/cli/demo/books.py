@@ -1,19 +1,31 @@
 """The shop keeps its books: a bank statement comes in, its lines find what they are for, and the quarter is told."""
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 from gatewayd.cli.demo.firm import Firm
 from gatewayd.cli.demo.http import ApiClient, DemoFailed
+from gatewayd.clock import days_after
+
+
+class Line(NamedTuple):
+    """A line of a statement: what came in, or went out, of or to whom, and what else the bank says."""
+
+    amount: str
+    name: str
+    memo: str
+
 
 _LINES: Final = (
-    ("6636.00", "BIRCH INTERIORS LTD", "INV-000001"),
-    ("-96.40", "SCREWFIX LEEDS", "CARD 4417"),
-    ("-38.15", "SCREWFIX YORK", "CARD 4417"),
-    ("-512.40", "JEWSON TIMBER", "CARD 4417"),
+    Line("6636.00", "BIRCH INTERIORS LTD", "INV-000001"),
+    Line("-96.40", "SCREWFIX LEEDS", "CARD 4417"),
+    Line("-38.15", "SCREWFIX YORK", "CARD 4417"),
+    Line("-512.40", "NORTHERN HARDWOODS", "NH-20417"),
 )
-_CLOSING = "7989.05"
+_OPENING: Final = "2000.00"
+_CLOSING: Final = "7989.05"
+ACCOUNT: Final = "60161331"
 _VAT_OF_TIMBER = "85.40"
 _OFX: Final = """OFXHEADER:100
 DATA:OFXSGML
@@ -27,7 +39,7 @@ NEWFILEUID:NONE
 
 <OFX><SIGNONMSGSRSV1><SONRS><STATUS><CODE>0<SEVERITY>INFO</STATUS><DTSERVER>{day}<LANGUAGE>ENG</SONRS></SIGNONMSGSRSV1>
 <BANKMSGSRSV1><STMTTRNRS><TRNUID>1<STATUS><CODE>0<SEVERITY>INFO</STATUS><STMTRS><CURDEF>GBP
-<BANKACCTFROM><BANKID>204891<ACCTID>60161331<ACCTTYPE>CHECKING</BANKACCTFROM>
+<BANKACCTFROM><BANKID>204891<ACCTID>{account}<ACCTTYPE>CHECKING</BANKACCTFROM>
 <BANKTRANLIST><DTSTART>{day}<DTEND>{day}
 {lines}
 </BANKTRANLIST><LEDGERBAL><BALAMT>{closing}<DTASOF>{day}</LEDGERBAL></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>
@@ -35,27 +47,29 @@ NEWFILEUID:NONE
 _LINE: Final = "<STMTTRN><TRNTYPE>OTHER<DTPOSTED>{day}<TRNAMT>{amount}<FITID>{number}<NAME>{name}<MEMO>{memo}</STMTTRN>"
 
 
-def statement(today: str) -> bytes:
-    """What the firm's bank offers for download. `today` is ISO."""
-    day = today.replace("-", "")
-    lines = "\n".join(
+def statement(day: str, lines: Sequence[Line], closing: str, first: int = 1, account: str = ACCOUNT) -> bytes:
+    """What the firm's bank offers for download: lines of one day, ISO, the first of which the bank calls `first`."""
+    day = day.replace("-", "")
+    rows = "\n".join(
         _LINE.format(day=day, amount=amount, number=number, name=name, memo=memo)
-        for number, (amount, name, memo) in enumerate(_LINES, start=1)
+        for number, (amount, name, memo) in enumerate(lines, start=first)
     )
-    return _OFX.format(day=day, lines=lines, closing=_CLOSING).encode("ascii")
+    return _OFX.format(day=day, lines=rows, closing=closing, account=account).encode("ascii")
 
 
 class BooksScene:
     """The shop, with a key that reads and writes books."""
 
-    def __init__(self, origin: str, firm: Firm) -> None:
+    def __init__(self, api: ApiClient, firm: Firm) -> None:
         self._firm = firm
-        self._api = ApiClient(f"{origin}/api/rpc", firm.key)
+        self._api = api
 
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told as it goes. Raises `DemoFailed`."""
         account_id = await self._account()
-        await self._import(account_id, statement(today), say)
+        await self._import(account_id, statement(today, _LINES, _CLOSING), say)
+        before = {"date": days_after(today, -1), "balance": _OPENING}
+        await self._api.post(f"/accounts/{account_id}/balances", before)
         await self._allocate(account_id, say)
         await self._report(today, say)
 
@@ -65,7 +79,7 @@ class BooksScene:
             "legalEntityId": self._firm.entity_id,
             "businessIds": [self._firm.business_id],
             "sortCode": "204891",
-            "accountNumber": "60161331",
+            "accountNumber": ACCOUNT,
         }
         account = await self._api.post("/accounts", values)
         rule = {
@@ -117,7 +131,7 @@ class BooksScene:
             f"9. Profit and loss since {first}, {account['basis']}, without VAT: income {totals['income']},"
             f" expenses {totals['expenses']}, profit {totals['netProfit']}."
         )
-        due = await self._api.get("/obligations/list", {"status": "open", "limit": "1"})
+        due = await self._api.get("/obligations/list", {"status": "open", "dueDateFrom": today, "limit": "1"})
         if not due["data"]:
             raise DemoFailed("nothing is due")
         (following,) = due["data"]

@@ -14,7 +14,7 @@ from gatewayd.performing.performer import Performer
 from gatewayd.performing.prepared import prepare
 from gatewayd.store import Store
 
-_CALL: Final = "/api/rpc/crm/createLead"
+_CALL: Final = "/crm/createLead"
 _PLAN: Final = {"code": "shared-box", "name": "Shared box", "includedCredits": "5"}
 _COST: Final = {"operation": "crm.createLead", "credits": "2", "description": "A lead"}
 _PRICED: Final[PricedWork] = {_COST["operation"]: ("call",)}
@@ -25,9 +25,9 @@ _LEADS: Final = ("Alder & Co", "Elm House", "Hornbeam Ltd")
 class CreditsScene:
     """The bookkeepers who share the machine, with a key of their own, and the operator."""
 
-    def __init__(self, origin: str, firm: Firm, store: Store) -> None:
+    def __init__(self, api: ApiClient, firm: Firm, store: Store) -> None:
         self._firm = firm
-        self._api = ApiClient(origin, firm.practice_key)
+        self._api = api
         self._store = store
 
     async def run(self, say: Callable[[str], None]) -> None:
@@ -37,12 +37,12 @@ class CreditsScene:
         await self._operate("billing.setOperationCost", _COST)
         await self._operate("billing.setPlan", {"code": _PLAN["code"]})
         say(
-            f"13. {name} shares this box and has a plan with {_PLAN['includedCredits']} credits a month;"
+            f"14. {name} shares this box and has a plan with {_PLAN['includedCredits']} credits a month;"
             f" {_COST['operation']} costs {_COST['credits']}."
         )
         await self._spend(say)
-        balance = await self._api.get("/api/rpc/billing/balance")
-        used = (await self._api.get("/api/rpc/billing/usage"))["totals"]
+        balance = await self._api.get("/billing/balance")
+        used = (await self._api.get("/billing/usage"))["totals"]
         if (balance["available"], used["credits"], used["operations"]) != ("9", "6", len(_LEADS)):
             raise DemoFailed(f"the credits do not add up: {balance} {used}")
         say(f"     {used['operations']} calls for {used['credits']} credits; {balance['available']} are left.")

@@ -16,6 +16,7 @@ from gatewayd.clock import days_after
 
 READ_SECONDS: Final = 30.0  # Chosen: the longest that a document is read
 LOOK_SECONDS: Final = 0.1
+_MONTH: Final = 30 * 24 * 3600  # seconds
 _INVOICE: Final = (
     "Northern Hardwoods Ltd",
     "14 Canal Wharf, Leeds LS11 5PS    VAT GB 123 4567 82",
@@ -27,8 +28,8 @@ _INVOICE: Final = (
 _LETTER: Final = "Dear customer,\nthe cover of your van is renewed from the first of next month. No claims were made.\n"
 _RECORD: Final = (
     "Landlord Gas Safety Record",
-    "Record no: GS-20417",
-    f"Property address: {WITHOUT_GAS_RECORD}, Leeds, {POSTCODE}",
+    "Record no: {number}",
+    "Property address: {place}",
     "Gas Safe registration no: 512048",
     "Date of inspection: {inspected}",
     "Next inspection due: {due}",
@@ -60,32 +61,46 @@ def pdf_of(lines: tuple[str, ...]) -> bytes:
     return f"{pdf}xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode("ascii")
 
 
+def gas_record(place: str, number: str, inspected: str, due: str) -> tuple[str, ...]:
+    """The lines of a landlord's gas safety record. `place` is an address; the days are ISO."""
+    return tuple(line.format(place=place, number=number, inspected=inspected, due=due) for line in _RECORD)
+
+
 class DocumentsScene:
     """The shop, with a key that reads and writes its vault."""
 
-    def __init__(self, origin: str, firm: Firm) -> None:
+    def __init__(self, api: ApiClient, firm: Firm, meaning_seconds: float = READ_SECONDS) -> None:
+        """`meaning_seconds` is how long what knows meanings is waited for."""
         self._firm = firm
-        self._api = ApiClient(f"{origin}/api/rpc", firm.key)
+        self._api = api
+        self._meaning_seconds = meaning_seconds
 
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told as it goes. `today` is ISO. Raises `DemoFailed`."""
         folder = await self._api.post("/vault/folders", {"name": "Suppliers"})
         content = pdf_of(_INVOICE)
-        invoice = await self._upload("NH-20417.pdf", content, folder["id"])
-        letter = await self._upload("insurance.txt", _LETTER.encode(), None)
+        invoice = await self.upload("NH-20417.pdf", content, folder["id"])
+        policies = await self._api.post("/vault/folders", {"name": "Insurance"})
+        letter = await self.upload("insurance.txt", _LETTER.encode(), policies["id"])
         say(f"12. A supplier's invoice, {len(content)} bytes of PDF, is uploaded to a URL of its own and confirmed;")
         say("     it is kept as long as the law wants, for it belongs to the books.")
         await self._give_away(invoice, content, say)
         await self._find(invoice, letter, say)
         await self._accept_record(today, say)
 
-    async def _upload(self, name: str, content: bytes, folder_id: str | None) -> str:
+    async def send(self, name: str, content: bytes, folder_id: str | None) -> str:
+        """Send the bytes of a document, which is nobody's before it is confirmed; answers its id."""
         link = {"type": "business", "id": self._firm.business_id}
         made = await self._api.post("/vault/documents", {"name": name, "folderId": folder_id, "links": [link]})
         upload = made["upload"]
         (await self._api.http.put_file(upload["url"], content, upload["headers"])).expect()
+        return str(made["document"]["id"])
+
+    async def upload(self, name: str, content: bytes, folder_id: str | None) -> str:
+        """Send a document and confirm it; answers its id. Raises `DemoFailed`."""
+        document_id = await self.send(name, content, folder_id)
         said = {"sizeBytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-        document = await self._api.post(f"/vault/documents/{made['document']['id']}/confirm-upload", said)
+        document = await self._api.post(f"/vault/documents/{document_id}/confirm-upload", said)
         if document["status"] != "uploaded" or document["archiveUntilDate"] is None:
             raise DemoFailed(f"the document is not kept: {document}")
         return str(document["id"])
@@ -99,13 +114,20 @@ class DocumentsScene:
         if got.body != content:
             raise DemoFailed("the link gave other bytes")
         say("     A link for one download gives it to the accountant, and nothing to whoever comes second.")
+        mine = await self._api.get(f"/vault/documents/{document_id}/download")
+        if (await self._api.http.get(mine["url"])).expect().body != content:
+            raise DemoFailed("the download gave other bytes")
+        await self._api.post("/vault/toggleDocumentStar", {"documentId": document_id, "starred": True})
+        lasting = {"expiresInSeconds": _MONTH, "maxDownloads": 20}
+        link = await self._api.post(f"/vault/documents/{document_id}/temporal-link", lasting)
+        say(f"     This one is good for a month: {link['url']}")
 
     async def _find(self, invoice: str, letter: str, say: Callable[[str], None]) -> None:
         for document_id in (invoice, letter):
-            await self._await_text(document_id)
-        answer = await self._search(_WORD, invoice)
+            await self.await_text(document_id)
+        answer = await self._search(_WORD, invoice, READ_SECONDS)
         say(f'     Found by a word of it: "{_WORD}" in "{answer["data"][0]["snippets"][0]["text"]}".')
-        answer = await self._search(_MEANING, invoice)
+        answer = await self._search(_MEANING, invoice, self._meaning_seconds)
         if answer["modeUsed"] == "text":
             say(f"     Not by its meaning: {answer['warnings'][0]['message']}")
         else:
@@ -113,9 +135,9 @@ class DocumentsScene:
 
     async def _accept_record(self, today: str, say: Callable[[str], None]) -> None:
         inspected, due = days_after(today, -3), days_after(today, 362)
-        lines = tuple(line.format(inspected=inspected, due=due) for line in _RECORD)
-        document_id = await self._upload("gas-safety.pdf", pdf_of(lines), None)
-        await self._await_text(document_id)
+        lines = gas_record(f"{WITHOUT_GAS_RECORD}, Leeds, {POSTCODE}", "GS-20417", inspected, due)
+        document_id = await self.upload("gas-safety.pdf", pdf_of(lines), None)
+        await self.await_text(document_id)
         (proposing,) = (await self._api.get("/vault/proposals", {"documentId": document_id}))["data"]
         (proposal,) = proposing["proposals"]
         proposed = proposal["certificate"]
@@ -127,24 +149,25 @@ class DocumentsScene:
         say(f"     A gas safety record is read and proposed for {proposed['propertyName']}: {proposal['reason']}")
         say(f"     Accepted, it is the house's certificate until {made['expiryDate']}, and none is missing any more.")
 
-    async def _search(self, query: str, wanted: str) -> dict[str, Any]:
+    async def _search(self, query: str, wanted: str, seconds: float) -> dict[str, Any]:
         """What is found, once it is the wanted document first; by words alone where there is nothing else to wait for.
 
         The index follows a document in some moments; what knows meanings takes seconds to load.
         """
-        answer: dict[str, Any] = {}
-        with trio.move_on_after(READ_SECONDS):
-            while True:
-                answer = await self._api.post("/vault/search", {"q": query})
-                if [hit["document"]["id"] for hit in answer["data"]][:1] == [wanted]:
-                    return answer
-                await trio.sleep(LOOK_SECONDS)
-        if answer.get("modeUsed") != "text":
+        deadline = trio.current_time() + seconds
+        while True:
+            answer = await self._api.post("/vault/search", {"q": query})
+            if [hit["document"]["id"] for hit in answer["data"]][:1] == [wanted]:
+                return answer
+            if trio.current_time() >= deadline:
+                break
+            await trio.sleep(LOOK_SECONDS)
+        if answer["modeUsed"] != "text":
             raise DemoFailed(f"{query} does not find the invoice: {answer}")
         return answer
 
-    async def _await_text(self, document_id: str) -> None:
-        """Wait until its text is known."""
+    async def await_text(self, document_id: str) -> None:
+        """Wait until its text is known. Raises `DemoFailed`."""
         with trio.move_on_after(READ_SECONDS):
             while True:
                 document = await self._api.get(f"/vault/documents/{document_id}")

@@ -10,6 +10,7 @@ from gatewayd.areas.accounting import clients, invoices
 from gatewayd.areas.businesses import operations as businesses
 from gatewayd.areas.crm import leads
 from gatewayd.areas.legal_entities import operations as legal_entities
+from gatewayd.areas.legal_entities import tax_years
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.operation import Operation
@@ -25,6 +26,9 @@ _ENTITY = {
     "type": "limited_company",
     "legalName": "Oak & Son Joinery Ltd",
     "companyNumber": "09876543",
+    "incorporationDate": "2015-11-20",
+    "utr": "1955839661",
+    "accountingYearEnd": {"month": 3, "day": 31},
     "vatNumber": "GB980780684",
     "vat": {
         "status": "registered",
@@ -37,7 +41,15 @@ _ENTITY = {
     "email": "office@oakandson.example",
     "cis": {"subcontractor": True, "verifiedRate": 20},
 }
-_PERSON = {"name": "Ann Oak", "type": "individual"}
+_OWNER = "Ann Oak"
+_PERSON = {
+    "name": _OWNER,
+    "type": "individual",
+    "nino": "AA123456A",
+    "address": {"line1": "27 Chapel Lane", "town": "Leeds", "postcode": "LS6 3BW", "countryCode": "GB"},
+    "email": "ann@oakandson.example",
+}
+_OWN_TRADE = {"type": "self_employment", "name": "Music lessons", "commencementDate": "2018-05-16"}
 _CLIENTS = (
     {
         "name": "Birch Interiors Ltd",
@@ -60,6 +72,16 @@ _CLIENTS = (
         "billingAddress": {"line1": "3 Mill Lane", "town": "Otley", "postcode": "LS21 1AA", "countryCode": "GB"},
         "endUser": True,
     },
+)
+_LEADS = (
+    {
+        "source": "referral",
+        "name": "Joan Larch",
+        "email": "joan@larch.example",
+        "company": "Larch & Co",
+        "notes": "Two staircases, by spring. Was sent by Birch Interiors.",
+    },
+    {"source": "fair", "name": "Sam Willow", "phone": "07700 900482", "company": "Willow House"},
 )
 _LINES = (
     [
@@ -96,8 +118,9 @@ class Person:
 class Firm:
     """What the demo needs to know of it.
 
-    `key` is the API key in the clear; `lets_id` is the business of what the owner lets; `people` begin with the owner.
-    The practice is the second organization, which shares the box.
+    `key` is the API key in the clear; `pupil_id` is a client who learns the piano of the owner; `lets_id` is the
+    business of what she lets; `people` begin with the owner. The practice is the second organization, which shares the
+    box.
     """
 
     org_id: str
@@ -107,6 +130,7 @@ class Firm:
     entity_id: str
     business_id: str
     client_id: str
+    pupil_id: str
     person_id: str
     lets_id: str
     person_name: str
@@ -122,7 +146,7 @@ def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
     practice = organizations.create(tx, "Fern Bookkeeping", audit.OPERATOR)
     tx.bind(firm.id)
     people = (
-        Person("ann@oakandson.example", "Ann Oak", f"owner of {firm.name}"),
+        Person("ann@oakandson.example", _OWNER, f"owner of {firm.name}"),
         Person("ben@oakandson.example", "Ben Oak", f"member of {firm.name}"),
         Person("fay@fern.example", "Fay Fern", f"owner of {practice.name}, admin of {firm.name}"),
     )
@@ -137,7 +161,7 @@ def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
     books = _books(tx, firm.id, ann)
     key = _key(tx, "Demo shop", ann, _SCOPES)
     mine = (firm.id, firm.name, key.id, key.key)
-    return Firm(*mine, *books, _PERSON["name"], people, practice.id, practice.name, shared.key)
+    return Firm(*mine, *books, _OWNER, people, practice.id, practice.name, shared.key)
 
 
 _SCOPES = (
@@ -146,6 +170,7 @@ _SCOPES = (
     "accounting:write",
     "banking:read",
     "periods:read",
+    "periods:write",
     "webhooks:read",
     "webhooks:write",
     "crm:read",
@@ -166,10 +191,10 @@ def _user(tx: WriteTx, person: Person, password_hash: str | None) -> str:
     return users.create(tx, new, audit.OPERATOR).id
 
 
-def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str, str, str]:
-    """The entity, its trade, its clients with an invoice each, its owner as a person who lets, and two leads.
+def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str, str, str, str]:
+    """The entity, its trade, its clients with an invoice each, its owner as a person who teaches and lets, two leads.
 
-    Returns the ids of entity, trade, first client, owner and what she lets.
+    Returns the ids of entity, trade, first client, who learns the piano, owner and what she lets.
     """
     caller = Caller(
         kind="operator", credential_id="operator", org_id=org_id, user_id=user_id, role="owner", scopes=FULL_ACCESS
@@ -185,14 +210,18 @@ def _books(tx: WriteTx, org_id: str, user_id: str) -> tuple[str, str, str, str, 
         invoice = {"clientId": client_id, "businessId": business_id, "status": "issued", "lines": lines}
         _run_operation(tx, caller, _operation_of(invoices.OPERATIONS, "accounting.createInvoice"), invoice)
         client_ids.append(client_id)
-    for lead in ({"source": "referral", "name": "Larch & Co"}, {"source": "fair", "name": "Willow House"}):
+    for lead in _LEADS:
         _run_operation(tx, caller, _operation_of(leads.OPERATIONS, "crm.createLead"), lead)
     person_id = _run_operation(
         tx, caller, _operation_of(legal_entities.OPERATIONS, "legalEntity.createLegalEntity"), _PERSON
     )
+    lessons = {"legalEntityId": person_id, **_OWN_TRADE}
+    _run_operation(tx, caller, _operation_of(businesses.OPERATIONS, "businesses.create"), lessons)
+    income = {"id": person_id, "taxYear": "2024-25", "qualifyingIncome": "31840.00"}
+    _run_operation(tx, caller, _operation_of(tax_years.OPERATIONS, "legalEntity.setTaxYear"), income)
     lets = {"legalEntityId": person_id, "type": "uk_property", "name": "Lets"}
     lets_id = _run_operation(tx, caller, _operation_of(businesses.OPERATIONS, "businesses.create"), lets)
-    return entity_id, business_id, client_ids[0], person_id, lets_id
+    return entity_id, business_id, client_ids[0], client_ids[-1], person_id, lets_id
 
 
 def _operation_of(operations: tuple[Operation, ...], operation_id: str) -> Operation:

@@ -1,5 +1,6 @@
 """The demo's HTTP client: one request at a time, each on a thread, with cookies."""
 
+import copy
 import http.client
 import urllib.request
 from collections.abc import Mapping
@@ -59,25 +60,29 @@ class HttpClient:
         self._opener = urllib.request.build_opener(no_proxy, urllib.request.HTTPCookieProcessor(), _AnyStatus)
 
     async def get(self, url: str, headers: Mapping[str, str] | None = None) -> Response:
-        return await self._send(urllib.request.Request(url, headers=dict(headers or {})))
+        return await self.send(urllib.request.Request(url, headers=dict(headers or {})))
 
     async def post_form(
         self, url: str, fields: Mapping[str, str] | list[tuple[str, str]], headers: Mapping[str, str] | None = None
     ) -> Response:
         headers = {"Content-Type": FORM, **(headers or {})}
-        return await self._send(urllib.request.Request(url, urlencode(fields).encode(), headers))
+        return await self.send(urllib.request.Request(url, urlencode(fields).encode(), headers))
 
     async def post_json(self, url: str, document: object, headers: Mapping[str, str] | None = None) -> Response:
         headers = {"Content-Type": JSON, **(headers or {})}
-        return await self._send(urllib.request.Request(url, msgspec.json.encode(document), headers))
+        return await self.send(urllib.request.Request(url, msgspec.json.encode(document), headers))
 
     async def post_file(self, url: str, content: bytes, headers: Mapping[str, str]) -> Response:
-        return await self._send(urllib.request.Request(url, content, {"Content-Type": BYTES, **headers}))
+        return await self.send(urllib.request.Request(url, content, {"Content-Type": BYTES, **headers}))
 
     async def put_file(self, url: str, content: bytes, headers: Mapping[str, str]) -> Response:
-        return await self._send(urllib.request.Request(url, content, dict(headers), method="PUT"))
+        return await self.send(urllib.request.Request(url, content, dict(headers), method="PUT"))
 
-    async def _send(self, request: urllib.request.Request) -> Response:
+    async def delete(self, url: str, headers: Mapping[str, str]) -> Response:
+        return await self.send(urllib.request.Request(url, headers=dict(headers), method="DELETE"))
+
+    async def send(self, request: urllib.request.Request) -> Response:
+        """What is answered, whatever its status. Raises `DemoFailed`."""
         return await trio.to_thread.run_sync(self._send_blocking, request, abandon_on_cancel=True)
 
     def _send_blocking(self, request: urllib.request.Request) -> Response:
@@ -92,10 +97,16 @@ class HttpClient:
 class ApiClient:
     """Calls operations of the daemon's API with a key. `base` is the address before their paths."""
 
-    def __init__(self, base: str, key: str) -> None:
+    def __init__(self, base: str, key: str, http: HttpClient | None = None) -> None:
         self.base = base
         self.authorization = {"Authorization": f"Bearer {key}"}
-        self.http = HttpClient()
+        self.http = http or HttpClient()
+
+    def under(self, path: str) -> "ApiClient":
+        """The same key and what sends, for what lies under a path."""
+        client = copy.copy(self)
+        client.base += path
+        return client
 
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any]:
         """The answer of a read. Raises `DemoFailed`."""

@@ -15,28 +15,77 @@ _NAMES: Final = {"gas_safety": "gas safety certificate"}
 
 
 class _Let(NamedTuple):
-    """A house with who lives in it: its worth, the rent of a week, how many rents came, and its certificates."""
+    """A house with who lives in it: what it cost, its worth, what is owed on it, the rent of a week, the deposit.
+
+    Then how many rents came, the certificates, and what was spent: the category, days from today, how much, for what.
+    `loan` None: nothing is owed.
+    """
 
     name: str
     tenant: str
+    email: str
+    price: str
     value: str
+    loan: str | None
     rent: str
+    deposit: str
     paid: int
     certificates: tuple[str, ...]
+    costs: tuple[tuple[str, int, str, str], ...] = ()
 
 
 _LETS: Final = (
-    _Let("4 Elm Row", "Mr R. Thorn", "185000.00", "180.00", _WEEKS, ("epc", "eicr", "gas_safety")),
-    _Let(WITHOUT_GAS_RECORD, "Ms L. Sorrel", "160000.00", "150.00", _WEEKS - 1, ("epc", "eicr")),
+    _Let(
+        name="4 Elm Row",
+        tenant="Rob Thorn",
+        email="rob.thorn@example.net",
+        price="142000.00",
+        value="185000.00",
+        loan="98000.00",
+        rent="180.00",
+        deposit="720.00",
+        paid=_WEEKS,
+        certificates=("epc", "eicr", "gas_safety"),
+        costs=(
+            ("residentialFinancialCost", -47, "391.18", "Interest of the mortgage"),
+            ("residentialFinancialCost", -16, "391.18", "Interest of the mortgage"),
+            ("repairsAndMaintenance", -33, "148.00", "Boiler serviced"),
+        ),
+    ),
+    _Let(
+        name=WITHOUT_GAS_RECORD,
+        tenant="Lena Sorrel",
+        email="lena.sorrel@example.net",
+        price="131500.00",
+        value="160000.00",
+        loan=None,
+        rent="150.00",
+        deposit="600.00",
+        paid=_WEEKS - 1,
+        certificates=("epc", "eicr"),
+    ),
 )
+_MORTGAGE: Final = {
+    "lender": "Aire Building Society",
+    "type": "interest_only",
+    "rateType": "fixed",
+    "interestRate": "4.79",
+    "reversionRate": "7.24",
+    "termMonths": 300,
+}
+
+
+def _mortgage(loan: str, today: str) -> dict[str, str]:
+    """What of a mortgage depends on the day: its rate is fixed for half a year more."""
+    return {"originalAmount": loan, "startDate": days_after(today, -1640), "rateEndDate": days_after(today, 185)}
 
 
 class LetsScene:
     """The owner, with a key that reads and writes books."""
 
-    def __init__(self, origin: str, firm: Firm) -> None:
+    def __init__(self, api: ApiClient, firm: Firm) -> None:
         self._firm = firm
-        self._api = ApiClient(f"{origin}/api/rpc/landlord", firm.key)
+        self._books, self._api = api, api.under("/landlord")
 
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told as it goes. `today` is ISO. Raises `DemoFailed`."""
@@ -55,18 +104,27 @@ class LetsScene:
 
     async def _let(self, let: _Let, today: str) -> str:
         """One house with all that is known of it; answers its id."""
-        values = {"name": let.name, "type": "house", "gasSupply": True, "licensing": "none"}
+        values = {"name": let.name, "type": "house", "gasSupply": True, "licensing": "none", "bedrooms": 2}
+        values |= {"acquisitionDate": days_after(today, -1800), "purchasePrice": let.price}
         address = {"line1": let.name, "town": "Leeds", "postcode": POSTCODE, "countryCode": "GB"}
         made = await self._api.post("/createProperty", {"businessId": self._firm.lets_id, "address": address, **values})
         of = {"propertyId": made["id"]}
         worth = {"valuationDate": days_after(today, -200), "amount": let.value, "method": "agent"}
         await self._api.post("/createPropertyValuation", {**of, **worth})
+        if let.loan is not None:
+            await self._api.post("/createMortgage", {**of, **_MORTGAGE, **_mortgage(let.loan, today)})
+        for category, day, amount, description in let.costs:
+            cost = {"category": category, "direction": "out", "amount": amount, "description": description, **of}
+            await self._books.post("/allocations", {"parts": [cost], "date": days_after(today, day)})
         for type_ in let.certificates:
             await self._api.post("/createCertificate", {**of, "type": type_, "issuedDate": days_after(today, -120)})
-        tenant = await self._api.post("/createTenant", {"kind": "person", "name": let.tenant})
         first = days_after(today, -1 - 7 * (_WEEKS - 1))
+        checked = {"rightToRent": {"status": "passed", "checkedDate": days_after(first, -8)}}
+        person = {"kind": "person", "name": let.tenant, "email": let.email, **checked}
+        tenant = await self._api.post("/createTenant", person)
         terms = {"tenantIds": [tenant["id"]], "startDate": first, "rentAmount": let.rent, "rentFrequency": "weekly"}
-        tenancy = await self._api.post("/createTenancy", {**of, **terms})
+        deposit = {"amount": let.deposit, "scheme": "dps", "receivedDate": first, "protectedDate": days_after(first, 9)}
+        tenancy = await self._api.post("/createTenancy", {**of, **terms, "deposit": deposit})
         for week in range(let.paid):
             rent = {"tenancyId": tenancy["id"], "date": days_after(first, 7 * week), "amount": let.rent}
             await self._api.post("/recordRent", rent)

@@ -7,7 +7,7 @@ from gatewayd.cli.demo.firm import Firm
 from gatewayd.cli.demo.http import ApiClient, DemoFailed
 from gatewayd.clock import days_after
 
-_SHARE: Final = {"symbol": "LRCH", "exchangeMic": "XLON", "name": "Larch Group"}
+SHARE: Final = {"symbol": "LRCH", "exchangeMic": "XLON", "name": "Larch Group"}
 _BROKERS: Final = ("Aldgate Dealing", "Birch Street Shares")
 _SOLD: Final = -45
 """When she sells, in days from today: long enough ago that nothing bought from now on is matched with it."""
@@ -37,18 +37,31 @@ _TRADES: Final = (
 )
 
 
+_PAID_IN: Final = ("4500.00", "4000.00")
+_PAID_IN_DAYS: Final = (_SOLD - 381, _SOLD - 201)
+"""What came into each account, and when, in days from today: the day before the first purchase."""
+_WEEKS: Final = 36
+"""For how many weeks there are prices."""
+
+
+def _price_of(week: int) -> str:
+    """From 4.12 on a little more each week, with an ebb each third one. Pounds."""
+    pence = 412 + 2 * week - (5 if week % 3 == 2 else 0)
+    return f"{pence // 100}.{pence % 100:02}"
+
+
 class SharesScene:
     """The owner, with a key that reads and writes books."""
 
-    def __init__(self, origin: str, firm: Firm) -> None:
+    def __init__(self, api: ApiClient, firm: Firm) -> None:
         self._firm = firm
-        self._api = ApiClient(f"{origin}/api/rpc/assets", firm.key)
+        self._api = api.under("/assets")
 
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told as it goes. `today` is ISO. Raises `DemoFailed`."""
         seller, instrument_id = await self._trade(today)
         first, second = _BROKERS
-        say(f"10. {self._firm.person_name} has shares of {_SHARE['name']} with two brokers, {first} and {second}.")
+        say(f"10. {self._firm.person_name} has shares of {SHARE['name']} with two brokers, {first} and {second}.")
         await self._explain(instrument_id, days_after(today, _SOLD), say)
         alone = await self._sale({"accountId": seller, "instrumentId": instrument_id}, days_after(today, _SOLD))
         say(f"     By its own average cost the first would call it {alone['gain']}.")
@@ -61,12 +74,26 @@ class SharesScene:
         for name in _BROKERS:
             account = {"portfolioId": portfolio["id"], "name": name, "type": "brokerage", "currency": "GBP"}
             accounts.append((await self._api.post("/createAccount", account))["id"])
+        for account_id, day, amount in zip(accounts, _PAID_IN_DAYS, _PAID_IN, strict=True):
+            paid_in = {"accountId": account_id, "type": "deposit", "grossAmount": amount}
+            await self._api.post("/createTransaction", {**paid_in, "tradeDate": days_after(today, day)})
         made: dict[str, Any] = {}
         for trade in _TRADES:
-            values = {"type": trade.type, "quantity": trade.quantity, "unitPrice": trade.price, "instrument": _SHARE}
+            values = {"type": trade.type, "quantity": trade.quantity, "unitPrice": trade.price, "instrument": SHARE}
             place = {"accountId": accounts[trade.broker], "tradeDate": days_after(today, trade.day)}
             made = await self._api.post("/createTransaction", {**values, **place})
+        await self._price(today)
         return accounts[0], str(made["instrumentId"])
+
+    async def _price(self, today: str) -> None:
+        """What the share cost at the end of each week of the last months, as a file."""
+        symbol, days = SHARE["symbol"], [days_after(today, 7 * (week - _WEEKS)) for week in range(_WEEKS)]
+        rows = [f"{day},{symbol},{_price_of(week)},GBP\n" for week, day in enumerate(days)]
+        content = "".join(("date,symbol,price,currency\n", *rows)).encode()
+        url = f"{self._api.base}/importPrices?fileName=prices.csv"
+        run = (await self._api.http.post_file(url, content, self._api.authorization)).expect().json()
+        if run["added"] != _WEEKS:
+            raise DemoFailed(f"the prices were not taken: {run}")
 
     async def _explain(self, instrument_id: str, date: str, say: Callable[[str], None]) -> None:
         wanted = {"legalEntityId": self._firm.person_id, "instrumentId": instrument_id}

@@ -13,12 +13,15 @@ import trio
 
 from gatewayd.cli.demo.books import BooksScene
 from gatewayd.cli.demo.credits import CreditsScene
+from gatewayd.cli.demo.desk import DeskScene
 from gatewayd.cli.demo.documents import DocumentsScene
 from gatewayd.cli.demo.firm import Firm, seed
 from gatewayd.cli.demo.http import ApiClient, DemoFailed
 from gatewayd.cli.demo.lets import LetsScene
+from gatewayd.cli.demo.quarters import QuartersScene
 from gatewayd.cli.demo.receiver import Receiver
 from gatewayd.cli.demo.shares import SharesScene
+from gatewayd.cli.demo.shop import ShopScene
 from gatewayd.cli.demo.sign_in import AppConnection
 from gatewayd.cli.demo.tax import TaxScene
 from gatewayd.clock import Clock, london_date
@@ -29,6 +32,7 @@ from gatewayd.daemon.daemon import STOP_SIGNALS, Daemon, Running, Surroundings
 from gatewayd.identity.sign_in.passwords import Hasher
 from gatewayd.logs import make_logger
 
+MOUNT = "/api/rpc"
 STEP_SECONDS = 20.0  # Chosen: longest time for one step of the play
 
 
@@ -103,29 +107,31 @@ class _Walkthrough:
         self._base_url = running.addresses[0]
         self._firm = firm
         self._password = password
-        self._api = ApiClient(self._base_url, firm.key)
+        api = ApiClient(f"{self._base_url}{MOUNT}", firm.key)
+        practice = ApiClient(api.base, firm.practice_key)
+        self._api = api
         self._receiver = options.receiver
         self._step_seconds = options.step_seconds
         self._clock = options.clock
-        self._books = BooksScene(self._base_url, firm)
-        self._shares = SharesScene(self._base_url, firm)
-        self._lets = LetsScene(self._base_url, firm)
-        self._documents = DocumentsScene(self._base_url, firm)
-        self._credits = CreditsScene(self._base_url, firm, running.store)
+        self._shop = ShopScene(api, firm)
+        self._books = BooksScene(api, firm)
+        self._shares = SharesScene(api, firm)
+        self._lets = LetsScene(api, firm)
+        self._documents = DocumentsScene(api, firm)
+        self._quarters = QuartersScene(api, firm)
+        self._desk = DeskScene(api, firm, self._documents)
+        self._credits = CreditsScene(practice, firm, running.store)
         self._taxes = TaxScene(self._base_url, firm, running.store, options.directory)
 
     async def run(self, hook_url: str) -> None:
         firm = self._firm
         self._say(f"gatewayd serves {firm.org_name} at {self._base_url}\n")
-        ready = await self._api.get("/readyz")
+        ready = (await self._api.http.get(f"{self._base_url}/readyz")).expect().json()
         self._say(f"1. The daemon is {ready['status']}: its store answers and its dispatcher runs.")
         await AppConnection(self._base_url, firm, self._password, self._say).run()
-        await self._invoice()
-        subscription = await self._api.post(
-            "/api/rpc/webhooks/subscriptions", {"url": hook_url, "events": ["lead.created"]}
-        )
+        await self._shop.issue(self._say)
+        subscription = await self._shop.subscribe(hook_url, self._say)
         self._receiver.secret = subscription["secret"]
-        self._say(f"4. The shop subscribes to lead.created at {hook_url}; the secret is shown this once.")
         await self._lead(subscription["id"])
         await self._taxes.run(self._clock, self._say)
         today = london_date(self._clock.now())
@@ -133,7 +139,9 @@ class _Walkthrough:
         await self._shares.run(today, self._say)
         await self._lets.run(today, self._say)
         await self._documents.run(today, self._say)
+        await self._quarters.run(today, self._say)
         await self._credits.run(self._say)
+        await self._desk.run(today, self._say)
         people = "\n".join(f"  {each.email:<23} {each.name}, {each.place}" for each in firm.people)
         pages = _PAGES.format(base=self._base_url, password=self._password, people=people)
         headers = shlex.quote(f"@{self._taxes.headers_file.absolute()}")
@@ -149,35 +157,17 @@ class _Walkthrough:
             )
         )
 
-    async def _invoice(self) -> None:
-        lines = [
-            {"description": "Oak front door", "unitPrice": "1240.00"},
-            {"description": "Fitting", "quantity": "6.5", "unit": "hours", "unitPrice": "42.50"},
-        ]
-        seller = {"legalEntityId": self._firm.entity_id, "businessId": self._firm.business_id}
-        request = {**seller, "clientId": self._firm.client_id, "status": "issued", "lines": lines}
-        invoice = await self._api.post("/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
-        again = await self._api.post("/api/rpc/invoices", request, {"Idempotency-Key": "demo-1"})
-        listed = await self._api.get("/api/rpc/invoices?status=issued")
-        if again != invoice or [row["id"] for row in listed["data"]].count(invoice["id"]) != 1:
-            raise DemoFailed("the invoice was not made exactly once")
-        self._say(
-            f"3. With an API key, the firm's shop issues {invoice['number']}: {invoice['netTotal']}"
-            f" + VAT {invoice['vatTotal']} = {invoice['grossTotal']} {invoice['currency']}."
-            " Sent twice by mistake, it is made once."
-        )
-
     async def _lead(self, subscription_id: str) -> None:
-        lead = await self._api.post("/api/rpc/crm/createLead", {"source": "website", "name": "B. Birch"})
+        lead_id = await self._shop.lead()
         try:
             with trio.fail_after(self._step_seconds):
                 received = await self._receiver.received.receive()
         except trio.TooSlowError:
             raise DemoFailed("no webhook arrived") from None
         body = msgspec.json.decode(received.body)
-        if body["event"] != "lead.created" or body["data"]["lead_id"] != lead["id"]:
+        if body["event"] != "lead.created" or body["data"]["lead_id"] != lead_id:
             raise DemoFailed(f"the webhook tells of something else: {received.body!r}")
-        self._say(f"5. A lead comes in ({lead['id']}), and the receiver gets, over TLS and signed:")
+        self._say(f"5. A lead comes in ({lead_id}), and the receiver gets, over TLS and signed:")
         self._say(f"     X-Service-Signature: {received.signature[:40]}…\n     {received.body.decode()}")
         delivery = await self._wait_for_record(subscription_id)
         self._say(
@@ -187,7 +177,7 @@ class _Walkthrough:
 
     async def _wait_for_record(self, subscription_id: str) -> Mapping[str, Any]:
         """The delivery once its success is durable: the receiver may know a moment before the record does."""
-        path = f"/api/rpc/webhooks/subscriptions/{subscription_id}/deliveries"
+        path = f"/webhooks/subscriptions/{subscription_id}/deliveries"
         with trio.move_on_after(self._step_seconds):
             while True:
                 delivery: Mapping[str, Any] = (await self._api.get(path))["data"][0]

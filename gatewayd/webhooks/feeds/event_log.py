@@ -310,7 +310,7 @@ OPERATIONS = (
         handler=list_events,
         errors=("cursor_expired", "limit_reached", "unknown_event"),
         extension=True,
-        example={"event": ["lead.*"], "since": "2026-11-01T00:00:00Z", "waitSeconds": 0},
+        example={"event": ["invoice.*", "lead.*"], "since": "2026-11-03T00:00:00Z", "waitSeconds": 0},
     ),
     Operation(
         id="events.get",

@@ -304,7 +304,7 @@ OPERATIONS = (
         handler=AT_CATALOGUE,
         errors=("already_exists", "limit_reached"),
         secret=True,
-        example={"url": "https://example.com/hooks", "events": ["lead.created", "opportunity.stage_changed"]},
+        example={"url": "https://crm.oakandson.example/hooks", "events": ["lead.created", "opportunity.stage_changed"]},
     ),
     Operation(
         id="webhooks.update",

@@ -219,6 +219,13 @@ def test_an_invoice_names_a_business_of_its_organization(registered: Books) -> N
     assert fields_of(refused(registered, businessId=foreign)) == [("businessId", "unknown_reference")]
 
 
+def test_all_that_is_named_and_there_is_not_is_told_at_once(registered: Books) -> None:
+    parties = {"legalEntityId": "ent_1", "clientId": "cli_1"}
+    told = [("legalEntityId", "unknown_reference"), ("clientId", "unknown_reference")]
+    assert fields_of(refused(registered, **parties)) == told
+    assert fields_of(refused(registered, **parties, businessId="biz_1")) == [("businessId", "unknown_reference"), *told]
+
+
 def test_date_order(registered: Books) -> None:
     problem = refused(registered, issueDate="2026-11-20", dueDate="2026-11-19")
     assert fields_of(problem) == [("dueDate", "date_order")]

@@ -83,7 +83,7 @@ OPERATIONS = (
         request=ListClients,
         response=SyncPage[Client],
         handler=list_clients,
-        example={"q": "harbour", "limit": 20},
+        example={"q": "birch", "limit": 20},
     ),
     Operation(
         id="accounting.createClient",
@@ -98,7 +98,7 @@ OPERATIONS = (
         example={
             "name": "Harbour Joinery Ltd",
             "email": "accounts@harbour-joinery.example",
-            "vatNumber": "GB980780684",
+            "vatNumber": "GB314159283",
             "companyNumber": "01234567",
             "billingAddress": {"line1": "4 Quay Street", "town": "Bristol", "postcode": "BS1 4SB", "countryCode": "GB"},
             "paymentTermsDays": 14,
@@ -127,7 +127,7 @@ OPERATIONS = (
         handler=update_client,
         errors=("already_exists", "possible_duplicate", "version_conflict"),
         extension=True,
-        example={"clientId": "cli_01k0000000000000000000000a", "email": "ann@harbour.example", "expectedVersion": 1},
+        example={"clientId": "cli_01k0000000000000000000000a", "email": "invoices@birch.example", "expectedVersion": 1},
     ),
     Operation(
         id="accounting.archiveClient",

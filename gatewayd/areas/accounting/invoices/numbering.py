@@ -110,7 +110,7 @@ OPERATIONS = (
         response=Numbering,
         handler=get_numbering,
         extension=True,
-        example={"kind": "credit_note"},
+        example={"legalEntityId": "ent_01k0000000000000000000000a", "kind": "credit_note"},
     ),
     Operation(
         id="accounting.setNumbering",
@@ -122,6 +122,6 @@ OPERATIONS = (
         response=Numbering,
         handler=set_numbering,
         extension=True,
-        example={"pattern": "INV-{yyyy}-{000001}", "nextCount": 457},
+        example={"legalEntityId": "ent_01k0000000000000000000000a", "pattern": "INV-{yyyy}-{000001}", "nextCount": 457},
     ),
 )

@@ -214,10 +214,12 @@ OPERATIONS = (
         handler=create_invoice,
         errors=("already_exists", "forbidden", "invalid_state", "number_taken", "period_closed", "possible_duplicate"),
         example={
+            "legalEntityId": "ent_01k0000000000000000000000a",
+            "businessId": "biz_01k0000000000000000000000a",
             "clientId": "cli_01k0000000000000000000000a",
             "status": "issued",
             "paymentTermsDays": 14,
-            "reference": "Kitchen, phase 2",
+            "reference": "Flat 5, Canal Wharf",
             "lines": [
                 {"description": "Joinery", "quantity": "7.5", "unit": "hours", "unitPrice": "85.00"},
                 {"description": "Oak boards", "quantity": "12", "unitPrice": "49.99", "discountPercent": "10"},
@@ -234,7 +236,7 @@ OPERATIONS = (
         response=Invoice,
         handler=get_invoice,
         extension=True,
-        example={"invoiceId": "inv_01k0000000000000000000000a"},
+        example={"invoiceId": "inv_01k0000000000000000000000c"},
     ),
     Operation(
         id="accounting.updateInvoice",
@@ -249,8 +251,8 @@ OPERATIONS = (
         extension=True,
         example={
             "invoiceId": "inv_01k0000000000000000000000a",
-            "reference": "Kitchen, phase 3",
-            "lines": [{"description": "Joinery", "quantity": "8", "unit": "hours", "unitPrice": "85.00"}],
+            "reference": "Flat 3, Canal Wharf, second visit",
+            "lines": [{"description": "Fitting", "quantity": "11", "unit": "hours", "unitPrice": "42.50"}],
         },
     ),
     Operation(
@@ -290,7 +292,7 @@ OPERATIONS = (
         handler=void_invoice,
         errors=("invalid_state", "period_closed", "version_conflict"),
         extension=True,
-        example={"invoiceId": "inv_01k0000000000000000000000b", "reason": "Made out twice"},
+        example={"invoiceId": "inv_01k0000000000000000000000b", "reason": "Made out to the wrong client"},
     ),
     Operation(
         id="accounting.deleteInvoice",
@@ -318,10 +320,10 @@ OPERATIONS = (
         extension=True,
         example={
             "invoiceId": "inv_01k0000000000000000000000b",
-            "amount": "20.00",
+            "amount": "50.00",
             "date": "2026-11-20",
             "method": "bank_transfer",
-            "reference": "Harbour 7",
+            "reference": "Hazel, part payment",
         },
     ),
     Operation(

@@ -242,6 +242,6 @@ OPERATIONS = (
         response=AssetAccount,
         handler=update_account,
         errors=("already_exists", "invalid_state", "version_conflict"),
-        example={"id": "acc_01k0000000000000000000000a", "name": "General account", "expectedVersion": 1},
+        example={"id": "acc_01k0000000000000000000000a", "name": "Aldgate general account", "expectedVersion": 1},
     ),
 )

@@ -22,7 +22,7 @@ from gatewayd.ledger.taxpayers.owners import Owner
 from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 
-_PERSON = {"legalEntityId": "ent_01k0000000000000000000000a"}
+_PERSON = {"legalEntityId": "ent_01k0000000000000000000000b"}
 _CLAIM_YEARS = 4
 _SELECT = """
 SELECT tax_year, elsewhere, claimed_date, notes FROM capital_losses

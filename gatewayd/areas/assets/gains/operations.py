@@ -33,7 +33,7 @@ from gatewayd.ledger.references import Reference, unknown
 from gatewayd.store import ReadTx
 
 _CSV: Final = "text/csv"
-_PERSON: Final = {"legalEntityId": "ent_01k0000000000000000000000a"}
+_PERSON: Final = {"legalEntityId": "ent_01k0000000000000000000000b"}
 _POSITION: Final = {**_PERSON, "instrumentId": "ins_01k0000000000000000000000a"}
 
 
@@ -209,7 +209,7 @@ OPERATIONS = (
         handler=gain_forecast,
         errors=("conflict", "out_of_range", "required", "unknown_reference"),
         extension=True,
-        example={**_POSITION, "quantity": "100", "unitPrice": "0.81"},
+        example={**_POSITION, "quantity": "100", "unitPrice": "4.82"},
     ),
     Operation(
         id="assets.comparePools",

@@ -65,7 +65,7 @@ OPERATIONS = (
         response=Page[ImportedTrade],
         handler=list_import_rows,
         extension=True,
-        example={"importId": "imp_01k0000000000000000000000c", "limit": 20},
+        example={"importId": "imp_01k0000000000000000000000d", "limit": 20},
     ),
 )
 
@@ -83,7 +83,7 @@ BY_ENGINE = (
         takes_file=True,
         takes_override=True,
         extension=True,
-        example={"accountId": "acc_01k0000000000000000000000a", "fileName": "trades.csv"},
+        example={"accountId": "acc_01k0000000000000000000000a", "fileName": "november.csv"},
     ),
     Operation(
         id="assets.applyImport",

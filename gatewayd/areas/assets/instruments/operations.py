@@ -132,7 +132,7 @@ OPERATIONS = (
         request=SearchInstruments,
         response=FoundInstruments,
         handler=search_instruments,
-        example={"q": "vodafone", "limit": 5},
+        example={"q": "larch", "limit": 5},
     ),
     Operation(
         id="assets.getInstrument",
@@ -157,6 +157,6 @@ OPERATIONS = (
         handler=update_instrument,
         errors=("already_exists", "period_closed", "version_conflict"),
         extension=True,
-        example={"id": "ins_01k0000000000000000000000a", "name": "Vodafone Group plc", "expectedVersion": 1},
+        example={"id": "ins_01k0000000000000000000000a", "name": "Larch Group plc", "expectedVersion": 1},
     ),
 )

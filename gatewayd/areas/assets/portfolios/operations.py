@@ -173,7 +173,7 @@ OPERATIONS = (
         errors=("already_exists",),
         example={
             "name": "Savings",
-            "legalEntityId": "ent_01k0000000000000000000000a",
+            "legalEntityId": "ent_01k0000000000000000000000b",
             "baseCurrency": "GBP",
             "description": "Funds and shares outside of any wrapper",
         },
@@ -188,7 +188,7 @@ OPERATIONS = (
         response=Portfolio,
         handler=update_portfolio,
         errors=("already_exists", "invalid_state", "version_conflict"),
-        example={"id": "prt_01k0000000000000000000000a", "name": "Pension money", "expectedVersion": 1},
+        example={"id": "prt_01k0000000000000000000000a", "name": "Ann's shares", "expectedVersion": 1},
     ),
     Operation(
         id="assets.archivePortfolio",

@@ -169,7 +169,7 @@ OPERATIONS = (
         response=AssetPrice,
         handler=record_price,
         extension=True,
-        example={"instrumentId": "ins_01k0000000000000000000000a", "price": "81.22", "currency": "GBX"},
+        example={"instrumentId": "ins_01k0000000000000000000000a", "price": "482.50", "currency": "GBX"},
     ),
     Operation(
         id="assets.recordExchangeRate",

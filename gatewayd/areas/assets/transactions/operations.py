@@ -224,12 +224,12 @@ OPERATIONS = (
         example={
             "accountId": "acc_01k0000000000000000000000a",
             "type": "buy",
-            "tradeDate": "2026-10-05",
+            "tradeDate": "2026-11-18",
             "instrumentId": "ins_01k0000000000000000000000a",
             "quantity": "100",
-            "unitPrice": "7.42",
+            "unitPrice": "4.79",
             "fees": "5.95",
-            "taxes": "3.71",
+            "taxes": "2.40",
         },
     ),
 )

@@ -141,6 +141,7 @@ OPERATIONS = (
         errors=("already_exists",),
         extension=True,
         example={
+            "legalEntityId": "ent_01k0000000000000000000000a",
             "name": "Business account",
             "type": "current",
             "institutionId": "inst_barclays",
@@ -160,6 +161,6 @@ OPERATIONS = (
         handler=update_account,
         errors=("already_exists", "invalid_state", "version_conflict"),
         extension=True,
-        example={"accountId": "bac_01k0000000000000000000000a", "nickname": "Tax account"},
+        example={"accountId": "bac_01k0000000000000000000000a", "nickname": "Everyday account"},
     ),
 )

@@ -393,8 +393,8 @@ OPERATIONS = (
         errors=("already_exists", "invalid_state", "limit_reached", "period_closed", "vat_rate_invalid_on_date"),
         extension=True,
         example={
-            "bankTransactionId": "btx_01k0000000000000000000000a",
-            "parts": [{"category": "not_pnl", "purpose": "drawings", "description": "Cash for the owner"}],
+            "bankTransactionId": "btx_01k0000000000000000000000g",
+            "parts": [{"category": "not_pnl", "purpose": "drawings", "description": "Cash for Ann"}],
         },
     ),
     Operation(
@@ -432,7 +432,7 @@ OPERATIONS = (
         handler=update_allocation,
         errors=("already_exists", "invalid_state", "period_closed", "version_conflict", "vat_rate_invalid_on_date"),
         extension=True,
-        example={"allocationId": "alc_01k0000000000000000000000a", "description": "Stationery", "expectedVersion": 1},
+        example={"allocationId": "alc_01k0000000000000000000000a", "description": "Ash boards", "expectedVersion": 1},
     ),
     Operation(
         id="banking.removeAllocation",
@@ -475,9 +475,9 @@ OPERATIONS = (
         errors=("invalid_state", "limit_reached", "period_closed", "share_total", "vat_rate_invalid_on_date"),
         extension=True,
         example={
-            "bankTransactionIds": ["btx_01k0000000000000000000000a"],
+            "bankTransactionIds": ["btx_01k0000000000000000000000g"],
             "parts": [{"category": "not_pnl", "purpose": "drawings", "share": "60"}],
-            "description": "Cash for the owner",
+            "description": "Cash for Ann",
         },
     ),
 )

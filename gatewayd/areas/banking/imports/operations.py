@@ -70,7 +70,7 @@ OPERATIONS = (
         response=Page[ImportRow],
         handler=list_import_rows,
         extension=True,
-        example={"importId": "imp_01k0000000000000000000000a", "limit": 20},
+        example={"importId": "imp_01k0000000000000000000000b", "limit": 20},
     ),
 )
 
@@ -88,7 +88,7 @@ BY_ENGINE = (
         takes_file=True,
         takes_override=True,
         extension=True,
-        example={"accountId": "bac_01k0000000000000000000000a", "fileName": "march.csv"},
+        example={"accountId": "bac_01k0000000000000000000000a", "fileName": "november.ofx"},
     ),
     Operation(
         id="banking.applyImport",
@@ -115,7 +115,7 @@ BY_ENGINE = (
         handler=AT_CATALOGUE,
         errors=("invalid_state", "period_closed"),
         extension=True,
-        example={"importId": "imp_01k0000000000000000000000a"},
+        example={"importId": "imp_01k0000000000000000000000e"},
     ),
 )
 """What changes imports: rows whose handlers are `importing`'s."""

@@ -277,6 +277,6 @@ OPERATIONS = (
         response=Page[ProposedFor],
         handler=list_proposals,
         extension=True,
-        example={"accountId": "bac_01k0000000000000000000000m", "limit": 20},
+        example={"accountId": "bac_01k0000000000000000000000a", "limit": 20},
     ),
 )

@@ -426,7 +426,7 @@ OPERATIONS = (
         response=StatedBankBalance,
         handler=state_balance,
         extension=True,
-        example={"accountId": "bac_01k0000000000000000000000a", "date": "2026-03-31", "balance": "880.00"},
+        example={"accountId": "bac_01k0000000000000000000000a", "date": "2026-10-31", "balance": "2000.00"},
     ),
     Operation(
         id="banking.removeStatedBalance",

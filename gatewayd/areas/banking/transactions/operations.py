@@ -261,6 +261,6 @@ OPERATIONS = (
         response=BankTransaction,
         handler=get_transaction,
         extension=True,
-        example={"transactionId": "btx_01k0000000000000000000000a"},
+        example={"transactionId": "btx_01k0000000000000000000000c"},
     ),
 )

@@ -122,6 +122,11 @@ OPERATIONS = (
         handler=get_business_pnl,
         errors=("currency_mismatch", "date_order", "range_too_long"),
         long=True,
-        example={"id": "biz_01k0000000000000000000000a", "taxYear": "2026-27", "groupBy": "quarter"},
+        example={
+            "id": "biz_01k0000000000000000000000a",
+            "fromDate": "2026-11-01",
+            "toDate": "2026-11-30",
+            "groupBy": "month",
+        },
     ),
 )

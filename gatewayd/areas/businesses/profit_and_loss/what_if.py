@@ -179,6 +179,6 @@ OPERATIONS = (
         errors=("currency_mismatch", "date_order", "range_too_long", "vat_not_registered"),
         long=True,
         extension=True,
-        example={"id": "biz_01k0000000000000000000000a", "taxYear": "2026-27", "basis": "accruals"},
+        example={"id": "biz_01k0000000000000000000000c", "taxYear": "2026-27", "basis": "accruals"},
     ),
 )

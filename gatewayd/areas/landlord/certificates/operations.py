@@ -128,7 +128,7 @@ OPERATIONS = (
         response=SyncPage[Certificate],
         handler=list_certificates,
         errors=("conflict",),
-        example={"status": "expiring", "type": ["gas_safety", "eicr"], "windowDays": 90, "limit": 20},
+        example={"status": "valid", "type": ["gas_safety", "eicr"], "limit": 20},
     ),
     Operation(
         id="landlord.getCertificate",
@@ -155,9 +155,9 @@ OPERATIONS = (
         example={
             "propertyId": "prop_01k0000000000000000000000a",
             "type": "gas_safety",
-            "issuedDate": "2026-03-10",
-            "reference": "CP12-48211",
-            "issuerName": "Avon Heating",
+            "issuedDate": "2026-11-18",
+            "reference": "GS-20451",
+            "issuerName": "Aire Heating",
             "issuerRegistration": "512345",
             "result": "satisfactory",
             "cost": "84.00",
@@ -173,7 +173,7 @@ OPERATIONS = (
         response=Certificate,
         handler=update_certificate,
         errors=("already_exists", "version_conflict"),
-        example={"id": "cert_01k0000000000000000000000a", "servedDate": "2026-03-12", "expectedVersion": 1},
+        example={"id": "cert_01k0000000000000000000000a", "servedDate": "2026-11-18", "expectedVersion": 1},
     ),
     Operation(
         id="landlord.deleteCertificate",

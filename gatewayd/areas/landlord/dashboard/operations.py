@@ -254,6 +254,6 @@ OPERATIONS = (
         handler=get_dashboard_summary,
         errors=("out_of_range",),
         long=True,
-        example={"businessId": "biz_01k0000000000000000000000a", "basis": "share", "windowDays": 90},
+        example={"businessId": "biz_01k0000000000000000000000b", "basis": "share", "windowDays": 90},
     ),
 )

@@ -142,6 +142,6 @@ OPERATIONS = (
         errors=("currency_mismatch",),
         long=True,
         extension=True,
-        example={"legalEntityId": "ent_01k0000000000000000000000a", "taxYear": "2026-27"},
+        example={"legalEntityId": "ent_01k0000000000000000000000b", "taxYear": "2026-27"},
     ),
 )

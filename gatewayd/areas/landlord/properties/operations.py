@@ -259,7 +259,7 @@ OPERATIONS = (
         request=GetProperty,
         response=PropertyDetail,
         handler=get_property,
-        example={"id": "prop_01k0000000000000000000000a", "include": ["units", "tenancies", "certificates"]},
+        example={"id": "prop_01k0000000000000000000000b", "include": ["units", "tenancies", "certificates"]},
     ),
     Operation(
         id="landlord.createProperty",
@@ -273,12 +273,12 @@ OPERATIONS = (
         errors=("already_exists", "share_total"),
         example={
             "businessId": "biz_01k0000000000000000000000b",
-            "name": "12 Oak Street",
-            "address": {"line1": "12 Oak Street", "town": "Bristol", "postcode": "BS1 4QA", "countryCode": "GB"},
+            "name": "31 Wharf Street",
+            "address": {"line1": "31 Wharf Street", "town": "Leeds", "postcode": "LS2 7EQ", "countryCode": "GB"},
             "type": "house",
             "acquisitionDate": "2019-06-14",
             "purchasePrice": "185000.00",
-            "owners": [{"name": "Ann Birch", "sharePercent": "50"}],
+            "owners": [{"name": "Ben Oak", "sharePercent": "50"}],
         },
     ),
     Operation(

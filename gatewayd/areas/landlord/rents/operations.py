@@ -186,9 +186,9 @@ OPERATIONS = (
         extension=True,
         example={
             "tenancyId": "tcy_01k0000000000000000000000a",
-            "date": "2026-11-01",
-            "amount": "950.00",
-            "description": "November, in cash",
+            "date": "2026-11-16",
+            "amount": "150.00",
+            "description": "The week of 15 November, in cash",
         },
     ),
     Operation(
@@ -204,8 +204,8 @@ OPERATIONS = (
         extension=True,
         example={
             "tenancyId": "tcy_01k0000000000000000000000a",
-            "amount": "450.00",
-            "reason": "The tenant left and cannot be found",
+            "amount": "150.00",
+            "reason": "Forgiven, for the week without hot water",
         },
     ),
 )

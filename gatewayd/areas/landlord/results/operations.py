@@ -237,6 +237,6 @@ OPERATIONS = (
         handler=get_property_pnl,
         errors=("currency_mismatch", "date_order", "range_too_long"),
         long=True,
-        example={"id": "prop_01k0000000000000000000000a", "taxYear": "2026-27", "groupBy": "quarter"},
+        example={"id": "prop_01k0000000000000000000000b", "taxYear": "2026-27", "groupBy": "quarter"},
     ),
 )

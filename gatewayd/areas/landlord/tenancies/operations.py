@@ -250,11 +250,18 @@ OPERATIONS = (
         errors=("already_exists", "overlapping_tenancy", "period_closed"),
         example={
             "propertyId": "prop_01k0000000000000000000000a",
-            "tenantIds": ["tnt_01k0000000000000000000000a"],
-            "startDate": "2026-10-01",
-            "rentAmount": "950.00",
+            "unitId": "unit_01k0000000000000000000000a",
+            "tenantIds": ["tnt_01k0000000000000000000000b"],
+            "startDate": "2026-12-01",
+            "rentAmount": "925.00",
             "rentFrequency": "monthly",
-            "deposit": {"amount": "1095.00", "scheme": "dps", "reference": "DPS-4471", "protectedDate": "2026-10-05"},
+            "deposit": {
+                "amount": "1067.00",
+                "scheme": "dps",
+                "reference": "DPS-4471",
+                "receivedDate": "2026-11-18",
+                "protectedDate": "2026-11-20",
+            },
         },
     ),
     Operation(

@@ -284,7 +284,7 @@ OPERATIONS = (
         handler=AT_CATALOGUE,
         secret=True,
         errors=("already_exists", "duplicate_content", "limit_reached", "payload_too_large"),
-        example={"name": "Boiler service 2026.pdf", "mimeType": "application/pdf", "sizeBytes": 48213},
+        example={"name": "boiler-service-2026.pdf", "mimeType": "application/pdf", "sizeBytes": 48213},
     ),
     Operation(
         id="vault.listDocuments",
@@ -365,7 +365,7 @@ OPERATIONS = (
         response=Document,
         handler=confirm_upload,
         errors=("checksum_mismatch", "duplicate_content", "upload_expired", "upload_missing", "version_conflict"),
-        example={"documentId": "doc_01k0000000000000000000000c", "sizeBytes": 5},
+        example={"documentId": "doc_01k0000000000000000000000c", "sizeBytes": 36},
     ),
     Operation(
         id="vault.updateDocument",
@@ -377,7 +377,7 @@ OPERATIONS = (
         response=Document,
         handler=update_document,
         errors=("already_exists", "name_taken", "version_conflict"),
-        example={"documentId": "doc_01k0000000000000000000000a", "name": "Boiler service.pdf", "starred": True},
+        example={"documentId": "doc_01k0000000000000000000000a", "name": "Hardwoods NH-20417.pdf", "starred": True},
     ),
     Operation(
         id="vault.bulkMoveDocuments",
@@ -389,7 +389,7 @@ OPERATIONS = (
         response=BulkMoved,
         handler=bulk_move_documents,
         errors=("not_found",),
-        example={"documentIds": ["doc_01k0000000000000000000000a"], "folderId": "fld_01k0000000000000000000000a"},
+        example={"documentIds": ["doc_01k0000000000000000000000e"], "folderId": "fld_01k0000000000000000000000a"},
     ),
     Operation(
         id="vault.deleteDocument",
@@ -413,7 +413,7 @@ OPERATIONS = (
         response=Document,
         handler=toggle_document_star,
         errors=("version_conflict",),
-        example={"documentId": "doc_01k0000000000000000000000a", "starred": True},
+        example={"documentId": "doc_01k0000000000000000000000b", "starred": True},
     ),
     Operation(
         id="vault.updateDocumentFolder",
@@ -437,7 +437,10 @@ OPERATIONS = (
         response=Document,
         handler=set_document_thumbnail_url,
         errors=("version_conflict",),
-        example={"documentId": "doc_01k0000000000000000000000a", "thumbnailUrl": "https://example.com/1.webp"},
+        example={
+            "documentId": "doc_01k0000000000000000000000a",
+            "thumbnailUrl": "https://files.oakandson.example/previews/nh-20417.webp",
+        },
     ),
     Operation(
         id="vault.updateDocumentContractId",

@@ -177,7 +177,7 @@ OPERATIONS = (
         response=Folder,
         handler=create_folder,
         errors=("already_exists", "limit_reached", "name_taken"),
-        example={"name": "Certificates", "parentId": "fld_01k0000000000000000000000a"},
+        example={"name": "Timber", "parentId": "fld_01k0000000000000000000000a"},
     ),
     Operation(
         id="vault.updateFolderName",
@@ -189,7 +189,7 @@ OPERATIONS = (
         response=Folder,
         handler=update_folder_name,
         errors=("name_taken", "version_conflict"),
-        example={"folderId": "fld_01k0000000000000000000000a", "name": "Certificates 2026"},
+        example={"folderId": "fld_01k0000000000000000000000a", "name": "Suppliers 2026"},
     ),
     Operation(
         id="vault.updateFolderParent",
