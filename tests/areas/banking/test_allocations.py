@@ -155,6 +155,17 @@ def test_limit_reached(trading: Trading) -> None:
 # -- entries without a bank line
 
 
+def test_an_entry_keeps_to_what_entries_are_when_it_changes(trading: Trading) -> None:
+    part = {"category": "adminCosts", "businessId": trading.trade, "direction": "out", "description": "Stamps"}
+    (row,) = trading.post("allocate", parts=[{**part, "amount": "4.50"}], date="2026-11-03")["allocations"]
+    for change, fault in (
+        ({"description": " "}, ("description", "required")),
+        ({"date": "2026-11-21"}, ("date", "out_of_range")),
+        ({"date": "1899-12-31"}, ("date", "out_of_range")),
+    ):
+        assert fields_of(refused(trading.post, "updateAllocation", allocationId=row["id"], **change)) == [fault]
+
+
 def test_money_that_no_bank_shows(trading: Trading) -> None:
     part = {"category": "carVanTravelExpenses", "businessId": trading.trade, "direction": "out", "description": "Bus"}
     answer = trading.post("allocate", parts=[{**part, "amount": "4.50"}], date="2026-11-03")

@@ -117,7 +117,6 @@ def update_allocation(tx: WriteTx, caller: Caller, request: UpdateAllocation) ->
     is taken back with `accounting.removePayment`.
     """
     before = ALLOCATIONS.get(tx, request.allocation_id, request.expected_version)
-    allocations.refuse_bound(before)
     after = ALLOCATIONS.changed(before, request, matched_by="user", rule_id=None, reason=None)
     if after.category != "not_pnl" and request.purpose is UNSET:
         after = replace(after, purpose=None)
