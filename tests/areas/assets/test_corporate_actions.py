@@ -223,6 +223,22 @@ def test_a_gift_to_the_spouse_leaves_and_arrives_at_cost(holdings: Holdings) -> 
     assert holdings.gains(scope=theirs) == {"2025-04-20": 100_00}, "an account's average is not matched by days"
 
 
+def test_gifts_of_one_day_share_what_left_by_their_shares(holdings: Holdings) -> None:
+    """TCGA 1992 ss58, 104: of 300 for 1,200 and 50 bought back for 400 within 30 days, 100 and 50 are given away.
+
+    The 50 of the days behind are matched first, at 400; the other 100 cost 400 of the pool: 800 for 150 shares, of
+    which the first gift has two thirds and the second one.
+    """
+    spouse = holdings.entity("individual", name="Elm Brown")
+    first, second = (holdings.new_account(holdings.new_portfolio(spouse)) for _ in range(2))
+    holdings.buy("2025-01-10", 300, "1200")
+    holdings.buy("2025-03-05", 50, "400")
+    holdings.transfer("2025-03-01", 100, holdings.account, first, spouse_transfer=True)
+    holdings.transfer("2025-03-01", 50, holdings.account, second, spouse_transfer=True)
+    assert holdings.pool(scope=spouse) == (150, 800)
+    assert holdings.pool() == (200, 800)
+
+
 def test_gifts_in_a_circle_within_thirty_days_are_refused(holdings: Holdings) -> None:
     spouse = holdings.entity("individual", name="Elm Brown")
     theirs = holdings.new_account(holdings.new_portfolio(spouse))
