@@ -65,6 +65,11 @@ class _Bought(NamedTuple):
         return is_purchase and self.category in _COULD_BE and self.code not in _WITHOUT_VAT
 
     @property
+    def counts(self) -> bool:
+        """Whether a purchase has to be looked at for it: it may be capital goods, or somebody says that it is."""
+        return self.could_be or (self.is_capital and self.direction == "out")
+
+    @property
     def in_pounds(self) -> int | None:
         """Minor units of GBP; None: in other money without a rate."""
         if self.currency == "GBP":
@@ -79,14 +84,12 @@ def told(tx: ReadTx, rows: Sequence[Allocation]) -> Iterator[tuple[str, str, str
         " is one, set `capitalGoods`.",
         "small": "It is below 2,000: VAT is reclaimed only where it is a part of one purchase of as much.",
     }
-    standings: dict[str, VatStanding] = {}
-    flat = []
-    for row in rows:
-        if row.legal_entity_id is None:
-            continue
-        vat = standings.setdefault(row.legal_entity_id, vat_standing.of_entity(tx, row.legal_entity_id))
-        if vat.treatment_on(row.tax_point) == "flat_rate":
-            flat.append(_of_allocation(row))
+    bought = [(row.legal_entity_id, _of_allocation(row)) for row in rows]
+    named = [(owner, part) for owner, part in bought if owner is not None and part.counts]
+    if not any(part.is_capital for _, part in named) and sum(part.in_pounds or 0 for _, part in named) < LEAST:
+        return  # whatever the standing is
+    standings = {owner: vat_standing.of_entity(tx, owner) for owner in {owner for owner, _ in named}}
+    flat = [part for owner, part in named if standings[owner].treatment_on(part.tax_point) == "flat_rate"]
     for id_, doubt in _doubts(flat):
         yield id_, f"capital_goods_{doubt}", messages[doubt]
 
@@ -109,7 +112,7 @@ def _doubts(rows: Iterable[_Bought]) -> Iterator[tuple[str, Doubt]]:
     """The first allocation of each purchase that is in doubt."""
     purchases: dict[str, list[_Bought]] = {}
     for row in rows:
-        if row.could_be or (row.is_capital and row.direction == "out"):
+        if row.counts:
             purchases.setdefault(row.source_id or row.id, []).append(row)
     for parts in purchases.values():
         marked = [part for part in parts if part.is_capital]
