@@ -20,15 +20,11 @@ T = TypeVar("T")
 class WriteConnection(Protocol):
     """The connection that writes, for the writer's thread alone. Of its transactions one is open at a time.
 
-    `errors` are all that ends a transaction, `StoreFailure` among them; `failures` those that no statement is to blame
-    for, but the disk, the file or the machine.
+    `errors` are all that ends a transaction, `StoreFailure` among them.
     """
 
     @property
     def errors(self) -> tuple[type[Exception], ...]: ...
-
-    @property
-    def failures(self) -> tuple[type[Exception], ...]: ...
 
     @property
     def statements(self) -> Statements:
@@ -41,10 +37,14 @@ class WriteConnection(Protocol):
     def is_open(self) -> bool:
         """Whether the transaction is: an engine may give it up with a statement that fails."""
 
-    def begin(self) -> bool:
-        """Begin a transaction; what an earlier one left undecided is rolled back. True: others have committed.
+    def is_failure(self, error: BaseException) -> bool:
+        """Whether no statement is to blame for it, but the disk, the file, the machine or the way there."""
 
-        Raises `StoreFailure` where this is no longer the database that was opened.
+    def begin(self, now: Instant) -> bool:
+        """Begin a transaction at an instant; what an earlier one left undecided is rolled back.
+
+        True: others have committed since the last one. Raises `StoreFailure` where this is no longer the database that
+        was opened.
         """
 
     def mark(self) -> None:
@@ -56,8 +56,11 @@ class WriteConnection(Protocol):
     def undo(self) -> None:
         """Undo what was done since `mark`."""
 
+    def roll_back(self) -> None:
+        """Undo all of the transaction, which is over then: to commit it does nothing."""
+
     def commit(self) -> None:
-        """Make all of the transaction durable."""
+        """Make all of the transaction durable. Raises `Doubtful` where nobody knows whether it is."""
 
     def settle(self) -> bool:
         """After a commit: let every process know of it. False: there was nothing to know, for no row was changed."""

@@ -33,7 +33,7 @@ _WORDS: Final[Mapping[type[BaseException], str]] = {
 
 def reason(error: BaseException) -> str:
     """Why something failed. A copy's failure lies with no connection: SQLite calls that one "not an error"."""
-    text = str(error)
+    text = str(error).strip().partition("\n")[0]
     return _WORDS.get(type(error), "the disk refused it") if text.endswith(_NO_WORDS) else text
 
 
@@ -42,6 +42,10 @@ class StoreFailure(Exception):
 
     Nothing of the operation that got this was stored; what was acknowledged before stays.
     """
+
+
+class Doubtful(StoreFailure):
+    """Whether it was stored is not known: the database could not be asked."""
 
 
 class OverBudget(StoreFailure):

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from gatewayd.store.failures import StoreFailure, reason
+from gatewayd.store.failures import Doubtful, StoreFailure, reason
 from gatewayd.store.transactions import WriteTx
 
 MAX_BATCH = 256  # Chosen: bounds how long the first of a batch waits for the last
@@ -49,8 +49,11 @@ class Job:
     writer_time: WriterTime = NO_TIME
 
     def fail(self, error: BaseException) -> None:
-        """Nothing of the job was stored, because of `error`."""
+        """Nothing of the job was stored, because of `error`, or nobody knows."""
         self.result, self.topics = None, set()
+        if isinstance(error, Doubtful):
+            self.error = error
+            return
         self.error = StoreFailure(f"the write could not be made durable: {reason(error)}")
         self.error.__cause__ = error
 

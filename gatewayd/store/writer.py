@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gatewayd.clock import Clock
+from gatewayd.clock import Clock, Instant
 from gatewayd.store.engine import WriteConnection
 from gatewayd.store.failures import StoreFailure
 from gatewayd.store.reactions import Reacting, Reactions, no_reactions
@@ -101,10 +101,12 @@ class Writer:
         began = committing = time.perf_counter()
         connection = self._parts.connection
         try:
-            self._begin()
+            now = self._parts.clock.now()
+            if connection.begin(now):
+                self._reacting().listened.clear()
             alone = len(batch) == 1
             for job in batch:
-                self._attempt(job, alone)
+                self._attempt(job, now, alone)
             committing = time.perf_counter()
             connection.commit()
             for job in batch:
@@ -119,14 +121,10 @@ class Writer:
             job.decided, job.writer_time = True, writer_time
             self.awaited += not job.is_background
 
-    def _begin(self) -> None:
-        if self._parts.connection.begin():
-            self._reacting().listened.clear()
-
-    def _attempt(self, job: Job, alone: bool) -> None:
+    def _attempt(self, job: Job, now: Instant, alone: bool) -> None:
         """Run one job. Raises only what ends the whole transaction. One that is alone needs no savepoint."""
         parts, connection = self._parts, self._parts.connection
-        bindings = Bindings(job.org_id, parts.clock.now())
+        bindings = Bindings(job.org_id, now)
         transaction = WriteTx(
             connection.statements, bindings, parts.sealer, parts.new_id, connection.stamps, self._reacting()
         )
@@ -141,20 +139,16 @@ class Writer:
         except BaseException as error:
             if not connection.is_open:
                 raise StoreFailure(f"the transaction was given up: {error}") from error
-            self._roll_back(alone)
-            if isinstance(error, connection.failures):
+            self._reacting().listened.clear()
+            if alone:
+                connection.roll_back()
+            else:
+                connection.undo()
+            if connection.is_failure(error):
                 connection.refused(error)
                 job.fail(error)
             else:
                 job.result, job.error, job.topics = None, error, set()
-
-    def _roll_back(self, alone: bool) -> None:
-        """Undo the job that runs, within the transaction of all or in a new one."""
-        self._reacting().listened.clear()
-        if alone:
-            self._begin()
-        else:
-            self._parts.connection.undo()
 
     def _abandon(self, batch: list[Job], error: Exception) -> None:
         self._reacting().listened.clear()

@@ -33,7 +33,7 @@ BORDERS = frozenset(
     }
 )
 """Where `except Exception` may stand: one request, delivery, parse or forward fails and the daemon goes on."""
-KEEPS_FOR_THE_WAITER = frozenset({"gatewayd/store/writer.py", "gatewayd/store/postgres/group_commit.py"})
+KEEPS_FOR_THE_WAITER = frozenset({"gatewayd/store/writer.py"})
 """Where `except BaseException` hands the exception over instead of raising it."""
 SKIPS = dict.fromkeys(
     (

@@ -6,6 +6,7 @@ from typing import Final
 
 import apsw
 
+from gatewayd.clock import Instant
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
 from gatewayd.store.faults import Faults
 from gatewayd.store.update_clock import UpdateClock
@@ -19,7 +20,6 @@ class SqliteWrites:
     """
 
     errors: Final = (apsw.Error, StoreFailure)
-    failures: Final = ENGINE_FAILURES
 
     def __init__(
         self,
@@ -40,7 +40,10 @@ class SqliteWrites:
     def is_open(self) -> bool:
         return self._connection.in_transaction
 
-    def begin(self) -> bool:
+    def is_failure(self, error: BaseException) -> bool:
+        return isinstance(error, ENGINE_FAILURES)
+
+    def begin(self, now: Instant) -> bool:
         connection = self._connection
         self._require_file()
         if connection.in_transaction:  # an earlier ROLLBACK failed
@@ -62,9 +65,14 @@ class SqliteWrites:
         self._connection.execute("ROLLBACK TO operation")
         self._connection.execute("RELEASE operation")
 
+    def roll_back(self) -> None:
+        self._connection.execute("ROLLBACK")
+        self._unchanged = self._connection.total_changes()
+
     def commit(self) -> None:
-        self.stamps.keep()
-        self._connection.execute("COMMIT")
+        if self._connection.in_transaction:
+            self.stamps.keep()
+            self._connection.execute("COMMIT")
 
     def settle(self) -> bool:
         self.stamps.committed()

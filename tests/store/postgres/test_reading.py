@@ -9,11 +9,12 @@ from gatewayd.clock import SettableClock
 from gatewayd.store import ReadTx, StoreFailure, WriteTx
 from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.connections import Connection, open_connection
-from gatewayd.store.postgres.group_commit import GroupCommit, Parts
 from gatewayd.store.postgres.reading import Reader
+from gatewayd.store.postgres.write_connection import PostgresWrites
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.transactions import Bindings
 from gatewayd.store.waiting_jobs import Job
+from gatewayd.store.writer import Writer, WriterParts
 from tests.support.postgres import Server
 from tests.support.store import START
 
@@ -33,7 +34,8 @@ class Place:
         self.address = address
         self.sessions: list[Connection] = []
         self.reader = Reader(self.connect, _SEALER)
-        self.writer = GroupCommit(Parts(self.connect, SettableClock(START), _SEALER, lambda prefix: prefix))
+        parts = WriterParts(PostgresWrites(self.connect), SettableClock(START), _SEALER, lambda prefix: prefix)
+        self.writer = Writer(parts, lambda batch: None, 10)
 
     def connect(self) -> Connection:
         self.sessions.append(open_connection(self.address, 5))

@@ -9,12 +9,14 @@ import pytest
 
 from gatewayd.clock import SECOND, SettableClock
 from gatewayd.store import StoreFailure, WriteTx
-from gatewayd.store.postgres import group_commit, schema
+from gatewayd.store.failures import Doubtful
+from gatewayd.store.postgres import schema, write_connection
 from gatewayd.store.postgres.connections import Connection, Rows, open_connection
-from gatewayd.store.postgres.group_commit import Doubtful, GroupCommit, Parts
+from gatewayd.store.postgres.write_connection import PostgresWrites
 from gatewayd.store.reactions import Reactions
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.waiting_jobs import Job
+from gatewayd.store.writer import Writer, WriterParts
 from tests.support.postgres import Server
 from tests.support.store import START
 
@@ -34,25 +36,20 @@ class Firm:
         self.refusals: list[BaseException] = []
         self.committed: list[int] = []
         self.looks = 0
-        self.writers: list[GroupCommit] = []
+        self.writers: list[Writer] = []
 
     def connect(self, seconds: float = 60) -> Connection:
         return open_connection(self.address, seconds)
 
-    def writer(
-        self, clock: SettableClock | None = None, connect: Callable[[], Connection] | None = None
-    ) -> GroupCommit:
-        writer = GroupCommit(
-            Parts(
-                connect or self.connect,
-                clock or SettableClock(START),
-                Sealer(bytes(32)),
-                lambda prefix: prefix,
-                self.committed.append,
-                refused=self.refusals.append,
-                reactions=lambda: Reactions({}, frozenset({"organizations"}), self._listened),
-            )
+    def writer(self, clock: SettableClock | None = None, connect: Callable[[], Connection] | None = None) -> Writer:
+        parts = WriterParts(
+            PostgresWrites(connect or self.connect, self.committed.append, refused=self.refusals.append),
+            clock or SettableClock(START),
+            Sealer(bytes(32)),
+            lambda prefix: prefix,
+            reactions=lambda: Reactions({}, frozenset({"organizations"}), self._listened),
         )
+        writer = Writer(parts, lambda batch: None, 10)
         self.writers.append(writer)
         return writer
 
@@ -133,7 +130,7 @@ def test_a_batch_is_one_commit_and_who_fails_fails_alone(firm: Firm) -> None:
     ]
     assert [job.topics for job in batch] == [{"a"}, set(), {"c"}, set(), {"e"}]
     assert all(job.decided for job in batch)
-    assert (writer.commits, firm.committed, firm.refusals) == (1, [1], [])
+    assert (writer.changes, firm.committed, firm.refusals) == (1, [1], [])
 
 
 def test_one_that_fails_alone_leaves_nothing(firm: Firm) -> None:
@@ -143,7 +140,7 @@ def test_one_that_fails_alone_leaves_nothing(firm: Firm) -> None:
         writer.write([job])
         assert isinstance(job.error, Refused | psycopg.ProgrammingError)
     writer.write([adding("b")])
-    assert (firm.names(), writer.commits, writer.version) == (["b"], 1, 1)
+    assert (firm.names(), writer.changes, firm.committed) == (["b"], 1, [1])
 
 
 def test_what_changes_nothing_is_not_committed(firm: Firm) -> None:
@@ -152,7 +149,7 @@ def test_what_changes_nothing_is_not_committed(firm: Firm) -> None:
     writer.write(jobs)
     assert [job.result for job in jobs] == [[], []]
     writer.write([adding("a")])
-    assert (writer.commits, writer.version, firm.committed) == (1, 1, [1])
+    assert (writer.changes, firm.committed) == (1, [1])
 
 
 def test_instants_never_go_back_whosever_clock_is_behind(firm: Firm) -> None:
@@ -195,7 +192,7 @@ def test_several_that_write_at_once_count_each_commit_once(firm: Firm) -> None:
 def test_what_is_remembered_is_looked_at_anew_once_another_has_written(firm: Firm) -> None:
     one, other = firm.writer(), firm.writer()
 
-    def listen(writer: GroupCommit, name: str) -> int:
+    def listen(writer: Writer, name: str) -> int:
         def add(tx: WriteTx) -> None:
             tx.bind("org")
             tx.run(_INSERT, id=name, name=name, at=0)
@@ -209,7 +206,7 @@ def test_what_is_remembered_is_looked_at_anew_once_another_has_written(firm: Fir
     assert [listen(one, "e"), listen(one, "f")] == [3, 3]
 
 
-def _pid(writer: GroupCommit) -> int:
+def _pid(writer: Writer) -> int:
     jobs = [Job(lambda tx: tx.value("SELECT pg_backend_pid()"), None, lambda job: None)]
     writer.write(jobs)
     assert isinstance(jobs[0].result, int)
@@ -319,7 +316,7 @@ def test_another_that_wrote_meanwhile_does_not_hide_it(firm: Firm) -> None:
 
 
 def test_where_nobody_can_be_asked_it_is_not_known(firm: Firm, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_commit, "DOUBT_SECONDS", 0)
+    monkeypatch.setattr(write_connection, "DOUBT_SECONDS", 0)
     sessions: list[Connection] = []
 
     def connect() -> Connection:
