@@ -149,7 +149,8 @@ async def of_money(told: Told) -> None:
     await told.api.store.write(lambda tx: bank_accounts.delete_account(tx, bank), "org_a")
     path = f"/accounts/{told.ids['bac']}/imports"
     assert (await told.api("POST", path, query="fileName=bad.csv", body=b"nonsense")).status == 422
-    await do("billing.setPlan", code="trial")
+    await do("billing.createPlan", code="pocket", name="Pocket", includedCredits="10")
+    await do("billing.setPlan", code="pocket")
     left = (await told.api("GET", "/billing/balance")).json()
     await do("billing.adjustCredits", amount=f"-{left['balance']}", description="Spent")
 
@@ -186,6 +187,8 @@ async def of_lets(told: Told) -> None:
     await do("landlord.updateProperty", id=sold, status="sold", disposalDate="2026-11-01", disposalProceeds="200000.00")
     await do("landlord.updateMortgage", id="mtg", redeemedDate="2026-11-01")
     await do("landlord.createCertificate", propertyId="prop_b", type="gas_safety", issuedDate="2025-12-10")
+    for issued in ("2026-03-10", "2026-11-10"):  # the one in the other's place
+        await do("landlord.createCertificate", propertyId="prop_b", type="pat", issuedDate=issued)
 
 
 async def of_owners(told: Told) -> None:

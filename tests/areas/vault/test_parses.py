@@ -81,7 +81,7 @@ def test_an_attempt_that_is_queued_anew_has_no_times_so_far(cabinet: Cabinet) ->
     waiting = {"status": "queued", "attempt": 2, "startedAt": None, "finishedAt": None}
     assert asked == before | waiting, "the text of before is kept until then"
     cabinet.store.write(partial(rows.begin, document_id=document_id), cabinet.org_id)
-    (left,) = cabinet.store.read(partial(rows.left_running, count=9))
+    (left,) = cabinet.store.read(partial(rows.left_running, holder="nobody", count=9))
     cabinet.store.write(partial(rows.interrupt, left=left, counted=True), cabinet.org_id)
     again = cabinet.one("getDocument", f"documentId={document_id}")["parse"]
     assert again == before | waiting | {"attempt": 3}

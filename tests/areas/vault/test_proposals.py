@@ -331,14 +331,16 @@ def test_a_document_in_the_trash_does_not_stand_in_the_way(cabinet: Cabinet) -> 
     assert [row.document_ids for row in allocate(cabinet, line_id)] == [[]]
 
 
-def test_what_is_closed_stays_as_it_is(cabinet: Cabinet) -> None:
+@pytest.mark.parametrize(("billed", "first", "last"), [(None, "11-01", "11-30"), ("2026-10-30", "10-01", "10-31")])
+def test_what_is_closed_stays_as_it_is(cabinet: Cabinet, billed: str | None, first: str, last: str) -> None:
+    """The day of the money, and that of the bill."""
     entity_id = cabinet.entity()
     line_id = cabinet.store.write(
         lambda tx: bank_books.insert_line(tx, bank_books.insert_account(tx, entity_id), -12050), cabinet.org_id
     )
     document_id = bill(cabinet)
-    allocate(cabinet, line_id)
-    closed = partial(period_locks.close, legal_entity_id=entity_id, start_date="2026-11-01", end_date="2026-11-30")
+    allocate(cabinet, line_id, DRAWINGS._replace(document_date=billed))
+    closed = partial(period_locks.close, legal_entity_id=entity_id, start_date=f"2026-{first}", end_date=f"2026-{last}")
     assert cabinet.store.write(closed, cabinet.org_id)
     cabinet.post("acceptProposal", documentId=document_id, bankTransactionId=line_id)
     assert documented(cabinet, line_id) == [[]]
