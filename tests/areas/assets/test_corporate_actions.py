@@ -171,6 +171,16 @@ def test_a_spin_off_counts_what_was_bought_on_its_day(holdings: Holdings) -> Non
     assert holdings.holding("fifo_cost", told, holdings.account) == ("30",)
 
 
+def test_a_spin_off_takes_its_share_of_rights_of_its_day(holdings: Holdings) -> None:
+    """They are of the original holding (TCGA 1992 ss126, 127): a fifth of 1,000 goes, and of the 200 paid for them."""
+    child = holdings.instrument()
+    holdings.buy("2025-01-10", 100, "1000")
+    holdings.enter("rights_issue", "2025-02-01", 10, "200")
+    spin_off = {"instrument": child, "from_instrument_id": holdings.share, "cost_share": "0.2"}
+    holdings.enter("spin_off", "2025-02-01", 10, **spin_off)
+    assert (holdings.pool(child), holdings.pool()) == ((10, 240), (110, 960))
+
+
 def test_two_brokers_report_of_one_spin_off_is_each_about_its_own(holdings: Holdings) -> None:
     child, other = holdings.instrument(), holdings.new_account()
     holdings.buy("2025-01-10", 100, "1000")

@@ -150,6 +150,14 @@ def test_a_part_is_of_what_it_was_paid_on(holdings: Holdings) -> None:
     assert round(holdings.pool()[1], 2) == Fraction("14285.71")
 
 
+def test_what_was_bought_on_its_day_has_its_part(holdings: Holdings) -> None:
+    """Nothing was held before: 4,000 of 14,000 go of what was bought, 4,000 - 5,000 x 4 / 14."""
+    holdings.buy(DAY, 1000, "5000")
+    holdings.enter("return_of_capital", DAY, 1000, "4000", remaining_value=pounds("10000"))
+    assert holdings.gains() == {DAY: 2_571_43}
+    assert round(holdings.pool()[1], 2) == Fraction("3571.43")
+
+
 def test_two_brokers_amounts_are_small_or_not_together(holdings: Holdings) -> None:
     """CG57840: the test is of the whole shareholding."""
     other = holdings.new_account()

@@ -192,6 +192,9 @@ def test_below_a_folder_and_at_the_top(cabinet: Cabinet) -> None:
     below = cabinet.names("getFolderDocuments", f"folderId={outer}&recursive=true&limit=1&sort=name")
     assert below == ["in inner", "in outer"]
     assert cabinet.names("getOrganizationDocuments") == ["at the top"]
+    cabinet.document("beside it")
+    for order, names in (("asc", ["at the top", "beside it"]), ("desc", ["beside it", "at the top"])):
+        assert cabinet.names("getOrganizationDocuments", f"sort=name&order={order}&limit=1") == names
 
 
 def test_a_page_begins_behind_a_document_whatever_becomes_of_it(cabinet: Cabinet) -> None:
