@@ -3,6 +3,7 @@
 import hashlib
 import importlib.resources
 import re
+from collections.abc import Mapping
 from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -43,26 +44,34 @@ def packaged() -> tuple[Migration, ...]:
     return numbered(importlib.resources.files("gatewayd.store").joinpath("migrations"))
 
 
-def numbered(folder: Traversable) -> tuple[Migration, ...]:
-    """The migrations in `folder`; files of other names are ignored. Raises `MigrationError` for a gap."""
+def numbered(folder: Traversable, first: int | None = 1) -> tuple[Migration, ...]:
+    """The migrations in `folder`, from `first` on; None: from whichever there is.
+
+    Files of other names are ignored. Raises `MigrationError` for a gap.
+    """
     found = []
     for entry in sorted(folder.iterdir(), key=lambda item: item.name):
         match = _FILE_NAME.match(entry.name)
         if match is not None:
             found.append(Migration(int(match[1]), entry.name, entry.read_text("utf-8")))
     numbers = [migration.number for migration in found]
-    if numbers != list(range(1, len(found) + 1)):
+    begin = numbers[0] if first is None and numbers else first or 1
+    if numbers != list(range(begin, begin + len(found))):
         raise MigrationError(f"the migrations are not numbered without gaps: {numbers}")
     return tuple(found)
 
 
 def pending(connection: apsw.Connection, migrations: tuple[Migration, ...]) -> tuple[Migration, ...]:
-    """Those not applied yet.
+    """Those not applied yet. Raises `MigrationError` as `unapplied` does."""
+    return unapplied(_applied(connection), migrations)
 
-    Raises `MigrationError` when an applied one was changed since, or the file is from a newer program.
+
+def unapplied(applied: Mapping[int, str], migrations: tuple[Migration, ...]) -> tuple[Migration, ...]:
+    """The migrations beside those of which the digests are given by number.
+
+    Raises `MigrationError` when an applied one was changed since, or the database is of a newer program.
     """
-    applied = _applied(connection)
-    newest = len(migrations)
+    newest = migrations[-1].number if migrations else 0
     if applied and max(applied) > newest:
         raise MigrationError(
             f"the database is at migration {max(applied)} and this program knows {newest}: it needs a newer gatewayd"

@@ -5,8 +5,6 @@ transaction, and a server's lock lets no second process do it at once.
 """
 
 import importlib.resources
-import re
-from importlib.resources.abc import Traversable
 from typing import Final
 
 import psycopg
@@ -15,9 +13,8 @@ from gatewayd.clock import Instant
 from gatewayd.store.failures import MigrationError, StoreFailure
 from gatewayd.store.postgres.connections import Connection
 from gatewayd.store.postgres.failures import is_of_the_engine, reason
-from gatewayd.store.schema import Migration
+from gatewayd.store.schema import Migration, numbered, unapplied
 
-_FILE_NAME: Final = re.compile(r"^(\d{4})_[a-z0-9_]+\.sql$")
 _LOCK: Final = 0x67617465  # Chosen: "gate"; of this program's locks that of the migrations
 _CREATE_TABLE: Final = """
 CREATE TABLE IF NOT EXISTS migrations (
@@ -31,37 +28,12 @@ CREATE TABLE IF NOT EXISTS migrations (
 
 def packaged() -> tuple[Migration, ...]:
     """The migrations of this program, in order, the baseline first. Raises `MigrationError` for a gap."""
-    return numbered(importlib.resources.files("gatewayd.store.postgres").joinpath("migrations"))
-
-
-def numbered(folder: Traversable) -> tuple[Migration, ...]:
-    """The migrations in `folder`; files of other names are ignored. Raises `MigrationError` for a gap."""
-    found = []
-    for entry in sorted(folder.iterdir(), key=lambda item: item.name):
-        match = _FILE_NAME.match(entry.name)
-        if match is not None:
-            found.append(Migration(int(match[1]), entry.name, entry.read_text("utf-8")))
-    numbers = [migration.number for migration in found]
-    if not numbers or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
-        raise MigrationError(f"the migrations are not numbered without gaps: {numbers}")
-    return tuple(found)
+    return numbered(importlib.resources.files("gatewayd.store.postgres").joinpath("migrations"), first=None)
 
 
 def pending(connection: Connection, migrations: tuple[Migration, ...]) -> tuple[Migration, ...]:
-    """Those not applied yet. It only reads.
-
-    Raises `MigrationError` when an applied one was changed since, or the database is of a newer program.
-    """
-    applied = _applied(connection)
-    newest = migrations[-1].number
-    if applied and max(applied) > newest:
-        raise MigrationError(
-            f"the database is at migration {max(applied)} and this program knows {newest}: it needs a newer gatewayd"
-        )
-    for migration in migrations:
-        if applied.get(migration.number, migration.sha256) != migration.sha256:
-            raise MigrationError(f"migration {migration.name} is not the one that was applied to this database")
-    return tuple(migration for migration in migrations if migration.number not in applied)
+    """Those not applied yet. It only reads. Raises `MigrationError` as `unapplied` does."""
+    return unapplied(_applied(connection), migrations)
 
 
 def _applied(connection: Connection) -> dict[int, str]:
