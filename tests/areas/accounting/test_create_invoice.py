@@ -226,6 +226,12 @@ def test_all_that_is_named_and_there_is_not_is_told_at_once(registered: Books) -
     assert fields_of(refused(registered, **parties, businessId="biz_1")) == [("businessId", "unknown_reference"), *told]
 
 
+def test_a_business_that_is_not_there_hides_no_fault_of_a_line(registered: Books) -> None:
+    wrong = {**LINE, "vatCode": "reverse_charge_domestic_standard"}
+    problem = refused(registered, businessId="biz_1", lines=[wrong], issueDate="2020-01-01", supplyDate="2020-01-01")
+    assert [path for path, _ in fields_of(problem)] == ["businessId", "lines[0].vatCode"]
+
+
 def test_date_order(registered: Books) -> None:
     problem = refused(registered, issueDate="2026-11-20", dueDate="2026-11-19")
     assert fields_of(problem) == [("dueDate", "date_order")]
