@@ -153,3 +153,19 @@ def test_a_credit_note_is_not_dated_before_its_invoice(registered: Books) -> Non
         registered.credit(invoice["id"], issueDate="2026-11-09")
     assert fields_of(caught.value) == [("issueDate", "date_order")]
     assert registered.credit(invoice["id"], issueDate="2026-11-10")["number"] == "CN-000001"
+
+
+def test_a_note_that_only_comes_to_the_same_keeps_its_lines(registered: Books) -> None:
+    invoice = registered.invoice()
+    back = [{**LINE, "description": "Sent back"}]
+    note = registered.credit(invoice["id"], status="draft", lines=back)
+    assert note["grossTotal"] == invoice["grossTotal"]
+    changed = registered.post("updateInvoice", invoiceId=note["id"], notes="By post")
+    assert [line["description"] for line in changed["lines"]] == ["Sent back"]
+
+
+def test_a_note_of_the_same_lines_keeps_its_discount(registered: Books) -> None:
+    invoice = registered.invoice(discountAmount="10.00")
+    note = registered.credit(invoice["id"], status="draft", lines=[LINE], discountAmount="12.00")
+    changed = registered.post("updateInvoice", invoiceId=note["id"], notes="By post")
+    assert (changed["discountAmount"], changed["grossTotal"]) == ("12.00", note["grossTotal"])
