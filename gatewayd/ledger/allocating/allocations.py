@@ -102,7 +102,7 @@ def planned(tx: WriteTx, line: BankLine, parts: Sequence[Part], origin: Origin =
             left -= row.signed
     errors += sum_mistakes(line, line.amount - left, "parts")
     if errors:
-        raise invalid(*dict.fromkeys(errors))
+        raise invalid(*errors)
     if int(tx.value(_COUNT_OF_LINE, source_id=line.id)) + len(rows) > MAX_PER_LINE:
         raise Problem("limit_reached", f"A bank transaction has at most {MAX_PER_LINE} allocations.")
     for row in rows:
@@ -169,7 +169,7 @@ def enter(tx: WriteTx, parts: Sequence[Part], entry: Entry) -> list[Allocation]:
             errors += mistakes(tx, row, setting)
             rows.append(row)
     if errors:
-        raise invalid(*dict.fromkeys(errors))
+        raise invalid(*errors)
     for row in rows:
         refuse_closed(tx, row)
     return [ALLOCATIONS.insert(tx, row) for row in rows]
