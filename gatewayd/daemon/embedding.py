@@ -11,7 +11,7 @@ from gatewayd.config import Config
 from gatewayd.isolation.starting import unpacked_of
 from gatewayd.search.embedding import Embedder, NoEmbedder
 from gatewayd.search.embedding_child import ChildEmbedder
-from gatewayd.store import vectors
+from gatewayd.store.sqlite import vectors
 
 _EVERYWHERE: Final = ("0.0.0.0/0", "::/0")
 OpenEmbedder = Callable[[Config], AbstractAsyncContextManager[Embedder]]

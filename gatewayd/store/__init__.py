@@ -1,4 +1,4 @@
-"""SQLite through apsw: inline reads under a budget, one writer with group commit, migrations, sealing and blobs."""
+"""The database behind one face, whichever engine has it: reads, one writer with group commit, sealing and bytes."""
 
 from gatewayd.store.database import Store
 from gatewayd.store.failures import OverBudget, StoreFailure

@@ -19,13 +19,13 @@ from gatewayd.ids import IdSource
 from gatewayd.store.engine import Engine
 from gatewayd.store.failures import OverBudget, StoreFailure
 from gatewayd.store.files.directory import free_bytes, make_directory
-from gatewayd.store.files.lost_database import begin_database
 from gatewayd.store.files.manifests import KEY_NAME
 from gatewayd.store.reactions import Reactions, no_reactions
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.sealing.instance_key import open_key, proven_key
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.store.sqlite.engine import SqliteEngine
+from gatewayd.store.sqlite.lost_database import begin_database
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
 from gatewayd.store.waiting_jobs import Job, WriterTime
 from gatewayd.store.writer import Writer, WriterParts
@@ -108,6 +108,11 @@ class Store:
     def now(self) -> int:
         """The present instant, microseconds."""
         return self._clock.now()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether daemons on several machines may work with the same rows at once: what one remembers others do not."""
+        return self._engine.is_shared
 
     @property
     def directory(self) -> Path:

@@ -7,14 +7,22 @@ Neither knows which database it is.
 """
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar
 
 from gatewayd.clock import Instant
 from gatewayd.shares import Shares
 from gatewayd.store.transactions import Bindings, ReadTx, Statements, UpdateStamps
-from gatewayd.store.upgrade import Upgrade
 
 T = TypeVar("T")
+
+
+class Upgrade(NamedTuple):
+    """The last migration before and after; `copy` is the database as it was before, None where it is new."""
+
+    before: int
+    after: int
+    copy: Path | None
 
 
 class WriteConnection(Protocol):
@@ -84,6 +92,10 @@ class Engine(Protocol):
 
     @property
     def writes(self) -> WriteConnection: ...
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether daemons on several machines may work with the same rows at once."""
 
     @property
     def read_shares(self) -> Shares:

@@ -9,8 +9,8 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from gatewayd.store import connections
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
+from gatewayd.store.sqlite import connections
 from gatewayd.store.transactions import ReadTx, Row, WriteTx
 
 _KEYS = """

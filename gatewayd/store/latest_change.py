@@ -3,8 +3,8 @@
 from typing import Final, NamedTuple, cast
 
 from gatewayd.clock import MINUTE, SECOND, Instant
+from gatewayd.store.sqlite.update_clock import ACCEPT, SELECT_WHOLE
 from gatewayd.store.transactions import ReadTx, WriteTx
-from gatewayd.store.update_clock import ACCEPT, SELECT_WHOLE
 
 BEHIND_MAX: Final = 2 * SECOND  # Chosen: a correction of the clock may be as large
 GROWTH_MAX: Final = MINUTE  # Chosen: each change adds a microsecond while the clock is behind, and more is a new leap

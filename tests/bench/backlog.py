@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gatewayd.clock import SystemClock
-from gatewayd.store import WriteTx, connections
+from gatewayd.store import WriteTx
 from gatewayd.store.database import prepare
+from gatewayd.store.sqlite import connections
+from gatewayd.store.sqlite.update_clock import UpdateClock
 from gatewayd.store.transactions import Bindings
-from gatewayd.store.update_clock import UpdateClock
 from gatewayd.webhooks.queue.claims import FIRST, Slots, claim_due
 from gatewayd.webhooks.settings import WebhookSettings
 from tests.bench import outbox as outboxes

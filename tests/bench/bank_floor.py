@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from gatewayd.store import connections
+from gatewayd.store.sqlite import connections
 from tests.bench.processes import CpuTime
 
 ROWS_OF_ONE_COMMIT = 250  # as an import has them

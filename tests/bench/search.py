@@ -25,9 +25,10 @@ from gatewayd.search.embedding import unit_vector
 from gatewayd.search.embedding_child import ChildEmbedder
 from gatewayd.search.engine import Search, SearchParts, open_search
 from gatewayd.search.index import Unembedded
-from gatewayd.store import Store, WriteTx, vectors
+from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
+from gatewayd.store.sqlite import vectors
 from gatewayd.store.stemming import Stemmer
 from tests.bench.measure import Sample, Samples
 from tests.bench.report import Figure, Report, at_least, at_most, percentile

@@ -7,7 +7,7 @@ import pytest
 
 from gatewayd.bundles import sheets
 from gatewayd.bundles.sheets import Sheet
-from gatewayd.store import connections, schema
+from gatewayd.store.sqlite import connections, schema
 from tests.bundles.conftest import OpenFirm
 from tests.support.store import START
 

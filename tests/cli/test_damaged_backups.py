@@ -20,8 +20,8 @@ from gatewayd.ledger.named_files import NAMING
 from gatewayd.store.backups import backup, dated_backups, restoring
 from gatewayd.store.backups.backup import Looking
 from gatewayd.store.backups.restoring import verify_backup
-from gatewayd.store.connections import PAGE_BYTES
 from gatewayd.store.files.manifests import Manifest
+from gatewayd.store.sqlite.connections import PAGE_BYTES
 from tests.cli.conftest import DIGEST, SCAN, Run
 
 Damage = Callable[[Path], object]

@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gatewayd.store import vectors
+from gatewayd.store.sqlite import vectors
 from tests.cli.conftest import Run
 
 

@@ -167,7 +167,8 @@ def test_the_file_shrinks(tmp_path: Path) -> None:
 
 
 def test_there_must_be_room_to_shrink(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gatewayd.store import StoreFailure, compacting
+    from gatewayd.store import StoreFailure
+    from gatewayd.store.sqlite import compacting
 
     instance = Instance(tmp_path)
     instance.firm()

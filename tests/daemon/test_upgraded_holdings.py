@@ -4,7 +4,7 @@ from pathlib import Path
 
 import apsw
 
-from gatewayd.store import schema
+from gatewayd.store.sqlite import schema
 from tests.daemon.conftest import NO_LIMIT
 from tests.daemon.instance import Instance, serving
 

@@ -9,7 +9,7 @@ import trio
 
 from gatewayd.contract.caller import Caller
 from gatewayd.store import OverBudget, ReadTx, StoreFailure
-from gatewayd.store.long_reads import ORGANIZATION_THREADS
+from gatewayd.store.sqlite.long_reads import ORGANIZATION_THREADS
 from tests.http.conftest import OpenProbes
 from tests.http.probes import Deps, Said, Word, said
 from tests.support.api import ANSWER_SECONDS, Body, TestedApi
@@ -92,7 +92,7 @@ async def test_a_read_over_its_budget_runs_again_on_a_thread(open_probes: OpenPr
 async def test_who_has_its_share_of_long_reads_is_told_so(
     open_probes: OpenProbes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gatewayd.store.long_reads.LONG_READ_SECONDS", 2.0)
+    monkeypatch.setattr("gatewayd.store.sqlite.long_reads.LONG_READ_SECONDS", 2.0)
     over = threading.Event()
     async with open_probes() as api, trio.open_nursery() as nursery:
         await api.org("org_b", "other")

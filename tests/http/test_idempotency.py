@@ -13,9 +13,10 @@ from gatewayd.contract.caller import Caller
 from gatewayd.errors import not_found
 from gatewayd.following import reactions
 from gatewayd.performing import idempotency, performer
-from gatewayd.store import StoreFailure, connections, schema
+from gatewayd.store import StoreFailure
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import StoreSettings
+from gatewayd.store.sqlite import connections, schema
 from tests.http.conftest import OpenProbes
 from tests.http.probes import Deps, Said, Word, said
 from tests.store.faulty_files import FAILING, FULL, Call, FaultyFiles

@@ -15,10 +15,10 @@ import pytest
 
 from gatewayd.cli.parser import build_parser
 from gatewayd.clock import SystemClock
-from gatewayd.store import schema
 from gatewayd.store.database import open_store
-from gatewayd.store.integrity import find_faults
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
+from gatewayd.store.sqlite import schema
+from gatewayd.store.sqlite.integrity import find_faults
 from tests.daemon.instance import ROOT, SECONDS, Instance, until
 from tests.store.test_upgrade import last_migration, older
 

@@ -5,7 +5,8 @@ import pytest
 
 from gatewayd.errors import Problem
 from gatewayd.ledger.calendar import period_locks
-from gatewayd.store import WriteTx, connections, schema
+from gatewayd.store import WriteTx
+from gatewayd.store.sqlite import connections, schema
 from tests.areas.accounting.books import Books
 from tests.areas.businesses.trades import Firm
 from tests.support.store import START, MemoryStore

@@ -5,7 +5,7 @@ import pytest
 from gatewayd.clock import Instant, from_wire
 from gatewayd.ledger.taxpayers import quarter_choices
 from gatewayd.ledger.taxpayers.quarter_choices import Choice, QuarterChoices
-from gatewayd.store import connections, schema
+from gatewayd.store.sqlite import connections, schema
 from tests.areas.businesses.trades import Firm
 from tests.support.store import START, MemoryStore
 

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from gatewayd.store import connections
 from gatewayd.store.settings import DATABASE_NAME
+from gatewayd.store.sqlite import connections
 
 
 def main(directory: str) -> None:

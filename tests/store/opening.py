@@ -8,11 +8,12 @@ from pathlib import Path
 import apsw
 
 from gatewayd.clock import Clock, SettableClock, SystemClock
-from gatewayd.store import ReadTx, Store, WriteTx, connections
+from gatewayd.store import ReadTx, Store, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.engine import WriteConnection
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.settings import StoreSettings
+from gatewayd.store.sqlite import connections
 from gatewayd.store.writer import WriterParts
 from tests.support import loaded
 from tests.support.store import START

@@ -8,10 +8,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gatewayd.store import connections
-from gatewayd.store.checkpoints import MOST_PAGES, REST_PAGES, RETRY_PAGES, START_PAGES, Checkpoints
-from gatewayd.store.connections import PAGE_BYTES
-from gatewayd.store.faults import Faults
+from gatewayd.store.sqlite import connections
+from gatewayd.store.sqlite.checkpoints import MOST_PAGES, REST_PAGES, RETRY_PAGES, START_PAGES, Checkpoints
+from gatewayd.store.sqlite.connections import PAGE_BYTES
+from gatewayd.store.sqlite.faults import Faults
 
 DEADLINE = 120.0
 INSERT = "INSERT INTO notes (text) VALUES (zeroblob(?))"

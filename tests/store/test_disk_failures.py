@@ -11,7 +11,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gatewayd.store import StoreFailure, WriteTx, connections
+from gatewayd.store import StoreFailure, WriteTx
+from gatewayd.store.sqlite import connections
 from gatewayd.store.sqlite.write_connection import SqliteWrites
 from gatewayd.store.waiting_jobs import Job
 from gatewayd.store.writer import Writer

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.store import connections
 from gatewayd.store.settings import DATABASE_NAME
+from gatewayd.store.sqlite import connections
 from tests.store.opening import child
 
 SECONDS = 120.0

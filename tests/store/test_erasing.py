@@ -6,9 +6,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gatewayd.store import WriteTx, connections, schema
+from gatewayd.store import WriteTx
 from gatewayd.store.erasing import erase_rows, next_keys, owned_tables
 from gatewayd.store.settings import DATABASE_NAME
+from gatewayd.store.sqlite import connections, schema
 from tests.support.store import START, MemoryStore
 
 

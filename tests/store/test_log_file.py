@@ -8,9 +8,9 @@ import trio
 
 from gatewayd.clock import SystemClock
 from gatewayd.store import Store, WriteTx
-from gatewayd.store.connections import WAL_BYTES
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import StoreSettings
+from gatewayd.store.sqlite.connections import WAL_BYTES
 from tests.store.opening import names, opened
 from tests.support.loaded import ROOT
 

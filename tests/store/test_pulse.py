@@ -7,8 +7,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gatewayd.store import connections
-from gatewayd.store.files.snapshot import Pulse, Snapshot
+from gatewayd.store.sqlite import connections
+from gatewayd.store.sqlite.snapshot import Pulse, Snapshot
 
 
 def test_every_beat_is_seen_by_all_who_look(tmp_path: Path) -> None:

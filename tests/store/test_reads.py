@@ -9,14 +9,15 @@ import pytest
 import trio
 
 from gatewayd.clock import SettableClock
-from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure, connections
-from gatewayd.store.budget import STEPS_PER_MILLISECOND, STEPS_PER_TICK, Budget
+from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure
 from gatewayd.store.database import (
     DATABASE_NAME,
     StoreSettings,
     open_store,
 )
-from gatewayd.store.long_reads import ORGANIZATION_THREADS
+from gatewayd.store.sqlite import connections
+from gatewayd.store.sqlite.budget import STEPS_PER_MILLISECOND, STEPS_PER_TICK, Budget
+from gatewayd.store.sqlite.long_reads import ORGANIZATION_THREADS
 from tests.store.opening import ENDLESS, add, insert, names, opened
 from tests.support.store import START
 
@@ -209,7 +210,7 @@ async def test_more_long_reads_than_threads_take_turns(tmp_path: Path) -> None:
 
 
 async def test_an_organization_has_not_all_the_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gatewayd.store.long_reads.LONG_READ_SECONDS", 2.0)
+    monkeypatch.setattr("gatewayd.store.sqlite.long_reads.LONG_READ_SECONDS", 2.0)
     over = threading.Event()
 
     def hold(tx: ReadTx) -> None:

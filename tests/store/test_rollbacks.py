@@ -7,8 +7,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gatewayd.store import StoreFailure, WriteTx, connections
-from gatewayd.store.faults import Exchanged, Faults
+from gatewayd.store import StoreFailure, WriteTx
+from gatewayd.store.sqlite import connections
+from gatewayd.store.sqlite.faults import Exchanged, Faults
 from gatewayd.store.sqlite.write_connection import SqliteWrites
 from gatewayd.store.waiting_jobs import Job
 from gatewayd.store.writer import Writer

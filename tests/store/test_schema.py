@@ -7,9 +7,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from gatewayd.store import StoreFailure, connections, schema
+from gatewayd.store import StoreFailure
 from gatewayd.store.failures import MigrationError
-from gatewayd.store.schema import Migration
+from gatewayd.store.migration_files import Migration, numbered
+from gatewayd.store.sqlite import connections, schema
 from tests.support.store import START
 
 _ONE = Migration(
@@ -200,13 +201,13 @@ def test_a_gap_or_a_number_taken_twice_is_refused(tmp_path: Path, names: list[st
     for name in names:
         (tmp_path / name).write_text("SELECT 1")
     with pytest.raises(MigrationError, match="without gaps"):
-        schema.numbered(tmp_path)
+        numbered(tmp_path)
 
 
 def test_what_is_no_migration_is_passed_over(tmp_path: Path) -> None:
     for name in ("0001_create_a.sql", "README.md", "1_b.sql", "0002_B.sql", "0002_b.sql~"):
         (tmp_path / name).write_text("SELECT 1")
-    assert [migration.name for migration in schema.numbered(tmp_path)] == ["0001_create_a.sql"]
+    assert [migration.name for migration in numbered(tmp_path)] == ["0001_create_a.sql"]
 
 
 def test_schema_sql_equals_the_migrations() -> None:

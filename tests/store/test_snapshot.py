@@ -13,8 +13,8 @@ import trio.testing
 from gatewayd.clock import SystemClock
 from gatewayd.store import ReadTx, Store, WriteTx
 from gatewayd.store.database import open_store
-from gatewayd.store.files.snapshot import PULSE_NAME
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
+from gatewayd.store.sqlite.snapshot import PULSE_NAME
 
 COUNT = "SELECT count(*) FROM organizations"
 _INSERT = "INSERT INTO organizations (id, name, created_at) VALUES (:id, 'A firm', :now)"

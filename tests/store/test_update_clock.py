@@ -7,9 +7,10 @@ import pytest
 import trio
 
 from gatewayd.clock import DAY, HOUR, SECOND, Instant, SettableClock
-from gatewayd.store import Store, StoreFailure, WriteTx, connections
+from gatewayd.store import Store, StoreFailure, WriteTx
+from gatewayd.store.sqlite import connections
+from gatewayd.store.sqlite.update_clock import RESERVED
 from gatewayd.store.sqlite.write_connection import SqliteWrites
-from gatewayd.store.update_clock import RESERVED
 from gatewayd.store.waiting_jobs import Job
 from gatewayd.store.writer import Writer, WriterParts
 from tests.store.faulty_files import FULL, FaultyFiles

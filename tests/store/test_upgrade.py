@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from gatewayd.clock import Instant, SystemClock
-from gatewayd.store import StoreFailure, connections, schema
+from gatewayd.store import StoreFailure
 from gatewayd.store.database import open_store
 from gatewayd.store.failures import MigrationError
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
-from gatewayd.store.upgrade import require_current, upgrade
+from gatewayd.store.sqlite import connections, schema
+from gatewayd.store.sqlite.upgrade import require_current, upgrade
 from tests.support.store import SEALING_KEY, START
 
 NEWEST = len(schema.packaged())

@@ -6,8 +6,9 @@ import pytest
 import trio
 import trio.testing
 
-from gatewayd.store import Store, WriteTx, connections
+from gatewayd.store import Store, WriteTx
 from gatewayd.store.settings import DATABASE_NAME
+from gatewayd.store.sqlite import connections
 from tests.store.opening import add, insert, names, opened
 
 

@@ -12,9 +12,10 @@ import trio
 import trio.testing
 
 from gatewayd.clock import Instant
-from gatewayd.store import Store, StoreFailure, WriteTx, connections
+from gatewayd.store import Store, StoreFailure, WriteTx
 from gatewayd.store.database import MAX_WAITING_WRITES
 from gatewayd.store.settings import DATABASE_NAME
+from gatewayd.store.sqlite import connections
 from gatewayd.store.sqlite.write_connection import SqliteWrites
 from gatewayd.store.waiting_jobs import MAX_BATCH, Job
 from gatewayd.store.writer import Writer

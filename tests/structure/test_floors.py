@@ -77,15 +77,15 @@ FOLDERS: dict[str, dict[str, int]] = {
         "obligations": 5,
     },
     "store": {
-        **dict.fromkeys(["budget", "failures", "reactions", "settings", "stemming", "update_clock", "vectors"], 0),
-        **dict.fromkeys(["faults", "files"], 1),
-        **dict.fromkeys(["connections", "sealer"], 2),
-        **dict.fromkeys(["checkpoints", "compacting", "copies", "integrity", "schema", "transactions"], 3),
-        **dict.fromkeys(["backups", "erasing", "latest_change", "long_reads", "rows", "sealing"], 4),
-        **dict.fromkeys(["upgrade", "waiting_jobs"], 4),
+        **dict.fromkeys(["failures", "reactions", "settings", "stemming"], 0),
+        **dict.fromkeys(["files", "migration_files"], 1),
+        "sealer": 2,
+        "transactions": 3,
+        **dict.fromkeys(["rows", "waiting_jobs"], 4),
         "engine": 5,
         **dict.fromkeys(["postgres", "sqlite", "writer"], 6),
-        "database": 7,
+        **dict.fromkeys(["backups", "erasing", "latest_change", "sealing"], 7),
+        "database": 8,
     },
     "webhooks": {
         **dict.fromkeys(["schedule", "sender", "signature"], 0),
@@ -391,7 +391,7 @@ def written(name: str, text: str) -> Source:
         (
             "gatewayd/store/rows/x.py",
             "from gatewayd.store.backups import backup",
-            "store.rows (floor 4) imports store.backups (floor 4)",
+            "store.rows (floor 4) imports store.backups (floor 7)",
         ),
         (
             "gatewayd/identity/people/x.py",
@@ -399,7 +399,7 @@ def written(name: str, text: str) -> Source:
             "identity.people (floor 2) imports identity.tokens (floor 4)",
         ),
         (
-            "gatewayd/store/schema.py",
+            "gatewayd/store/sqlite/schema.py",
             "from gatewayd.store import Store",
             "gatewayd.store.Store stands on no floor of store",
         ),
@@ -419,7 +419,7 @@ def test_the_area_itself_joins_its_folders_and_one_without_floors_is_free() -> N
         ("gatewayd/areas/vault/links/x.py", "from gatewayd.areas.vault.links import rows"),
         ("gatewayd/areas/crm/x.py", "from gatewayd.areas.crm import y"),
         ("gatewayd/store/__init__.py", "from gatewayd.store.rows.tables import Table"),
-        ("gatewayd/store/rows/x.py", "from gatewayd.store import connections"),
+        ("gatewayd/store/rows/x.py", "from gatewayd.store import transactions"),
         ("gatewayd/http1/x.py", "from gatewayd.http1 import y"),
     ]
     assert [fault for name, line in free for found in imports(written(name, line)) for fault in faults_of(found)] == []

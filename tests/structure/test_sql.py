@@ -11,7 +11,8 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from gatewayd.store import StagedRows, Table, connections, schema, vectors
+from gatewayd.store import StagedRows, Table
+from gatewayd.store.sqlite import connections, schema, vectors
 from tests.structure.sources import PACKAGE, Source, sources
 from tests.support.portable_sql import SEARCH
 from tests.support.store import START

@@ -9,8 +9,8 @@ import pytest
 from gatewayd.store import WriteTx
 from gatewayd.store.reactions import Reacting, no_reactions
 from gatewayd.store.sealer import Sealer
+from gatewayd.store.sqlite.update_clock import UpdateClock
 from gatewayd.store.transactions import Bindings
-from gatewayd.store.update_clock import UpdateClock
 from tests.structure.sources import PACKAGE, Source, sources
 from tests.structure.test_sql import CONSTANTS
 from tests.support.portable_sql import SEARCH, Tables, faults

@@ -23,14 +23,15 @@ from gatewayd.clock import Instant, SettableClock
 from gatewayd.errors import Problem
 from gatewayd.following import reactions
 from gatewayd.ids import IdSource
-from gatewayd.store import ReadTx, WriteTx, connections
+from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.connections import Connection, Rows, open_connection
 from gatewayd.store.postgres.statements import numbered
 from gatewayd.store.reactions import Reacting
 from gatewayd.store.sealer import Sealer
+from gatewayd.store.sqlite import connections
+from gatewayd.store.sqlite.update_clock import UpdateClock
 from gatewayd.store.transactions import Bindings
-from gatewayd.store.update_clock import UpdateClock
 from tests.support import given_fields, outcomes
 from tests.support.postgres import Server
 from tests.support.store import SEALING_KEY, START, DatabaseImage, MemoryStore

@@ -13,8 +13,9 @@ from gatewayd.contract.scopes import FULL_ACCESS
 from gatewayd.errors import Problem
 from gatewayd.following import reactions
 from gatewayd.ids import IdSource
-from gatewayd.store import ReadTx, WriteTx, connections, schema
+from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.sealer import KEY_BYTES, Sealer
+from gatewayd.store.sqlite import connections, schema
 from gatewayd.store.sqlite.write_connection import SqliteWrites
 from gatewayd.store.transactions import Bindings
 from gatewayd.store.waiting_jobs import Job

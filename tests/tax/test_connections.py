@@ -12,8 +12,9 @@ from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEnti
 from gatewayd.clock import DAY, SECOND, Instant, SettableClock, from_wire
 from gatewayd.errors import Problem
 from gatewayd.identity import audit
-from gatewayd.store import WriteTx, schema
-from gatewayd.store import connections as writers
+from gatewayd.store import WriteTx
+from gatewayd.store.sqlite import connections as writers
+from gatewayd.store.sqlite import schema
 from gatewayd.tax.connections import connections
 from gatewayd.tax.connections.connections import EXPIRY_MAX, Connection, Standing, Tokens
 from tests.support.store import START, MemoryStore, make_caller

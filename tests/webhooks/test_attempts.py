@@ -9,7 +9,7 @@ import trio
 from trio.testing import MockClock
 
 from gatewayd.clock import to_wire
-from gatewayd.store import schema
+from gatewayd.store.sqlite import schema
 from gatewayd.webhooks.queue import attempts
 from gatewayd.webhooks.queue.attempts import Attempt
 from gatewayd.webhooks.sender import AttemptResult, Headers

@@ -12,7 +12,7 @@ def clock(context: Context) -> Iterator[Finding]:
     """Which of two clocks was wrong cannot be known from within: the operator has to say."""
     from gatewayd.store import StoreFailure, latest_change
     from gatewayd.store.failures import MigrationError
-    from gatewayd.store.upgrade import is_current
+    from gatewayd.store.sqlite.upgrade import is_current
 
     about, now = "clock", context.clock.now()
     if now < EARLIEST_NOW:

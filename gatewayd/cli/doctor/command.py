@@ -151,9 +151,9 @@ def _disk(context: Context) -> Iterator[Finding]:
 
 def _store(context: Context) -> Iterator[Finding]:
     from gatewayd.store import StoreFailure
-    from gatewayd.store.files.lost_database import lost, remains_in
     from gatewayd.store.files.manifests import KEY_NAME
-    from gatewayd.store.integrity import find_faults
+    from gatewayd.store.sqlite.integrity import find_faults
+    from gatewayd.store.sqlite.lost_database import lost, remains_in
 
     path = context.store_settings.path
     faults = list[str]()
@@ -178,7 +178,7 @@ def _store(context: Context) -> Iterator[Finding]:
 def _age(database: Path) -> list[str]:
     """A sentence where the database is not of the form that this program needs. Raises `StoreFailure`."""
     from gatewayd.store.failures import MigrationError
-    from gatewayd.store.upgrade import is_current
+    from gatewayd.store.sqlite.upgrade import is_current
 
     try:
         if is_current(database):
@@ -191,7 +191,7 @@ def _age(database: Path) -> list[str]:
 def _copy_before(database: Path) -> Iterator[Finding]:
     """What the last upgrade left. Nothing where it left none."""
     from gatewayd.cli.progress import in_units
-    from gatewayd.store.upgrade import copy_before
+    from gatewayd.store.sqlite.upgrade import copy_before
 
     with contextlib.suppress(OSError):
         if (copy := copy_before(database)) is not None:

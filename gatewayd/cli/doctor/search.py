@@ -9,7 +9,7 @@ from gatewayd.cli.doctor.findings import Finding, missing_finding
 def search(context: Context) -> Iterator[Finding]:
     """A service of embeddings is not asked: what it does is seen in the daemon's log. Off is nothing wrong."""
     from gatewayd.daemon.embedding import missing
-    from gatewayd.store import vectors
+    from gatewayd.store.sqlite import vectors
 
     if (fault := vectors.words_fault()) is not None:
         yield Finding("search", False, f"{fault}: documents cannot be searched.")

@@ -89,7 +89,7 @@ def _connections(context: Context, settings: "TaxSettings") -> Iterator[Finding]
     from gatewayd.identity.people import organizations
     from gatewayd.store.failures import MigrationError, StoreFailure
     from gatewayd.store.files.restored import find_restored
-    from gatewayd.store.upgrade import is_current
+    from gatewayd.store.sqlite.upgrade import is_current
 
     about = "tax connections"
     if not os.access(context.store_settings.path, os.F_OK):

@@ -121,7 +121,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> int:
     if arguments.source is not None:
         return _verify_backup(arguments)
     from gatewayd.cli.instance.verified import holdings_at_fault, verify_files
-    from gatewayd.store.integrity import find_faults
+    from gatewayd.store.sqlite.integrity import find_faults
 
     context.require_database()
     path = context.store_settings.path

@@ -15,10 +15,10 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def migrate(arguments: argparse.Namespace, context: Context) -> int:
     """What a daemon does when it starts. No other command does it, and this one not beside a daemon."""
-    from gatewayd.store import connections, schema
     from gatewayd.store.database import prepare
     from gatewayd.store.files.directory import locked
-    from gatewayd.store.upgrade import upgrade
+    from gatewayd.store.sqlite import connections, schema
+    from gatewayd.store.sqlite.upgrade import upgrade
 
     settings = context.store_settings
     sealer = prepare(settings.directory, context.key_file)
@@ -40,8 +40,8 @@ def migrate(arguments: argparse.Namespace, context: Context) -> int:
 def shrink(arguments: argparse.Namespace, context: Context) -> int:
     """Not beside a daemon, which would wait for it."""
     from gatewayd.cli.progress import in_units
-    from gatewayd.store.compacting import compact
     from gatewayd.store.files.directory import locked
+    from gatewayd.store.sqlite.compacting import compact
 
     context.require_database()
     settings = context.store_settings

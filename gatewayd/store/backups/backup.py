@@ -15,13 +15,13 @@ from typing import BinaryIO, Final, NamedTuple, Protocol
 
 from gatewayd.clock import Instant, to_wire
 from gatewayd.store.backups.named_blobs import NamedFile, Naming, named_in
-from gatewayd.store.copies import copy_database
 from gatewayd.store.failures import StoreFailure
 from gatewayd.store.files.blobs import CHUNK_BYTES
 from gatewayd.store.files.manifests import BLOBS_NAME, FORMAT, KEY_NAME, File, Manifest, described, write_manifest
 from gatewayd.store.files.private_files import sync_directory
-from gatewayd.store.integrity import find_faults
 from gatewayd.store.settings import DATABASE_NAME
+from gatewayd.store.sqlite.copies import copy_database
+from gatewayd.store.sqlite.integrity import find_faults
 
 ATTEMPTS_MAX: Final = 5  # Chosen: what is deleted while a copy is made is rare, and less each time
 

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 import apsw
 
-from gatewayd.store import connections
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
+from gatewayd.store.sqlite import connections
 from gatewayd.store.transactions import Row
 
 PAGE: Final = 500

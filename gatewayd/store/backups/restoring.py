@@ -18,8 +18,8 @@ from gatewayd.store.files.directory import refuse_beside_daemon
 from gatewayd.store.files.manifests import File, Manifest, described, files_in, read_manifest
 from gatewayd.store.files.private_files import create_file, sync_directory
 from gatewayd.store.files.restored import MARK_NAME, Decision, Restored
-from gatewayd.store.integrity import find_faults
 from gatewayd.store.settings import DATABASE_NAME
+from gatewayd.store.sqlite.integrity import find_faults
 
 SHOWN: Final = 5  # faults that a refusal names
 

@@ -11,9 +11,9 @@ import psycopg
 
 from gatewayd.clock import Instant
 from gatewayd.store.failures import MigrationError, StoreFailure
+from gatewayd.store.migration_files import Migration, numbered, unapplied
 from gatewayd.store.postgres.connections import Connection
 from gatewayd.store.postgres.failures import is_of_the_engine, reason
-from gatewayd.store.schema import Migration, numbered, unapplied
 
 _LOCK: Final = 0x67617465  # Chosen: "gate"; of this program's locks that of the migrations
 _CREATE_TABLE: Final = """

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gatewayd.clock import Instant, to_wire
-from gatewayd.store import connections, schema
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
 from gatewayd.store.files.private_files import create_file, sync_directory
 from gatewayd.store.sealer import KEY_BYTES, Sealer, load_key, read_key
 from gatewayd.store.sealing.sealed_columns import SealedValue, sealed_values
+from gatewayd.store.sqlite import connections, schema
 
 BUSY_SECONDS: Final = 5.0
 _WAYS_ON: Final = "put it there from where a copy is kept, or give up what it sealed: gatewayd instance-key abandon"

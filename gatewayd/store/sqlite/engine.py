@@ -16,20 +16,20 @@ import trio
 
 from gatewayd.clock import Instant
 from gatewayd.shares import Shares
-from gatewayd.store import connections
-from gatewayd.store.budget import STEPS_PER_TICK, Budget
-from gatewayd.store.checkpoints import Checkpoints
-from gatewayd.store.connections import WAL_BYTES
 from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
-from gatewayd.store.faults import Faults, OpenedFile
-from gatewayd.store.files.snapshot import PULSE_NAME, Pulse, Snapshot
-from gatewayd.store.integrity import find_damage
-from gatewayd.store.long_reads import LongReads
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.settings import StoreSettings
+from gatewayd.store.sqlite import connections
+from gatewayd.store.sqlite.budget import STEPS_PER_TICK, Budget
+from gatewayd.store.sqlite.checkpoints import Checkpoints
+from gatewayd.store.sqlite.connections import WAL_BYTES
+from gatewayd.store.sqlite.faults import Faults, OpenedFile
+from gatewayd.store.sqlite.integrity import find_damage
+from gatewayd.store.sqlite.long_reads import LongReads
+from gatewayd.store.sqlite.snapshot import PULSE_NAME, Pulse, Snapshot
+from gatewayd.store.sqlite.upgrade import require_current, upgrade
 from gatewayd.store.sqlite.write_connection import SqliteWrites
 from gatewayd.store.transactions import Bindings, ReadTx
-from gatewayd.store.upgrade import require_current, upgrade
 
 POLL_SECONDS: Final = 0.25  # how soon another process's commit is noticed
 T = TypeVar("T")
@@ -58,6 +58,8 @@ class LogFile:
 
 class SqliteEngine:
     """See `Engine`. One database file."""
+
+    is_shared: Final = False
 
     def __init__(self, settings: StoreSettings, now: Instant, sealer: Sealer, *, migrates: bool) -> None:
         """Raises `StoreFailure` or `MigrationError`."""

@@ -8,8 +8,8 @@ import apsw
 
 from gatewayd.clock import Instant
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
-from gatewayd.store.faults import Faults
-from gatewayd.store.update_clock import UpdateClock
+from gatewayd.store.sqlite.faults import Faults
+from gatewayd.store.sqlite.update_clock import UpdateClock
 
 
 class SqliteWrites:

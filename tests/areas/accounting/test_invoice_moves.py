@@ -12,7 +12,7 @@ from gatewayd.clock import DAY
 from gatewayd.errors import Problem
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.money import Money
-from gatewayd.store import schema
+from gatewayd.store.sqlite import schema
 from tests.areas.accounting.books import LINE, OTHER_BRITISH_VAT_NUMBER, Books, Json, fields_of
 from tests.support.store import MemoryStore
 

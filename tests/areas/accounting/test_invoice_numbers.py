@@ -8,7 +8,8 @@ from gatewayd.areas.accounting.invoices import moves, numbers
 from gatewayd.areas.legal_entities.operations import archive_legal_entity
 from gatewayd.areas.legal_entities.shapes import ArchiveLegalEntity
 from gatewayd.errors import Problem
-from gatewayd.store import WriteTx, schema
+from gatewayd.store import WriteTx
+from gatewayd.store.sqlite import schema
 from tests.areas.accounting.books import LINE, Books, fields_of
 from tests.support.store import MemoryStore
 

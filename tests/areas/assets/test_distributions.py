@@ -9,7 +9,7 @@ from gatewayd.areas.assets.pools import reconciling
 from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.money import Money
-from gatewayd.store import schema
+from gatewayd.store.sqlite import schema
 from tests.areas.assets.holdings import Holdings
 
 DAY = "2025-09-01"

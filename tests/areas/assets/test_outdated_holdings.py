@@ -8,7 +8,7 @@ from gatewayd.areas.assets.pools import reconciling
 from gatewayd.areas.assets.pools.days import Lots, Outcome
 from gatewayd.areas.assets.pools.holding_rows import Key
 from gatewayd.areas.assets.pools.reconciling import BEFORE_ALL, Stale
-from gatewayd.store import schema
+from gatewayd.store.sqlite import schema
 from tests.areas.assets.holdings import Holdings
 
 SALE = "2025-06-05"

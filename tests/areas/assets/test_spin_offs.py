@@ -6,7 +6,7 @@ import pytest
 
 from gatewayd.areas.assets.pools import reconciling
 from gatewayd.areas.assets.pools.reconciling import BEFORE_ALL, Faults
-from gatewayd.store import schema
+from gatewayd.store.sqlite import schema
 from tests.areas.assets.holdings import Holdings
 
 DAY = "2025-09-01"

@@ -4,7 +4,7 @@ import apsw
 import pytest
 
 from gatewayd.clock import from_wire, london_date
-from gatewayd.store import schema
+from gatewayd.store.sqlite import schema
 from tests.areas.businesses.trades import Firm
 
 INSTANTS = (

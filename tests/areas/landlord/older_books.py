@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from gatewayd.clock import Instant
-from gatewayd.store import connections, schema
+from gatewayd.store.sqlite import connections, schema
 from tests.support.store import START, MemoryStore
 
 TABLES = (

@@ -15,7 +15,7 @@ from gatewayd.clock import days_after
 from gatewayd.ledger.allocating import allocations, rents_received
 from gatewayd.ledger.allocating.allocation_shapes import Entry, Part
 from gatewayd.ledger.rents.schedule import Step, Terms
-from gatewayd.store import schema
+from gatewayd.store.sqlite import schema
 from tests.areas.landlord.lets import AT, step
 from tests.areas.landlord.rent_books import Owes, RentBooks
 from tests.ledger.rents import schedule_oracle

@@ -10,7 +10,7 @@ import pytest
 
 from gatewayd.areas.landlord.certificates.missing import REQUIREMENTS
 from gatewayd.ledger.allocating import rents_received
-from gatewayd.store import schema
+from gatewayd.store.sqlite import schema
 from tests.areas.accounting.books import Json
 from tests.areas.landlord.landlords import Landlord
 from tests.areas.landlord.lettings import Lettings

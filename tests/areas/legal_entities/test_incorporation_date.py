@@ -4,7 +4,7 @@ import apsw
 
 from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES
 from gatewayd.clock import Instant
-from gatewayd.store import connections, schema
+from gatewayd.store.sqlite import connections, schema
 from tests.areas.legal_entities.entities import COMPANY, Firm
 from tests.support.store import START, MemoryStore
 

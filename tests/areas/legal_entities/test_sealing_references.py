@@ -8,12 +8,12 @@ import pytest
 from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES
 from gatewayd.clock import Instant, SettableClock
 from gatewayd.following import reactions
-from gatewayd.store import connections, schema
 from gatewayd.store.database import open_store
 from gatewayd.store.failures import MigrationError, StoreFailure
 from gatewayd.store.files.manifests import KEY_NAME
 from gatewayd.store.sealer import KEY_BYTES
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
+from gatewayd.store.sqlite import connections, schema
 from tests.areas.legal_entities.entities import NINO, PERSON, UTR, Firm
 from tests.support.store import SEALING_KEY, START
 

@@ -6,7 +6,7 @@ import pytest
 
 from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES, RENDERED_AT_ONCE, TaxStanding, change_tax_standing
 from gatewayd.clock import SECOND, Instant, from_wire, to_wire
-from gatewayd.store import connections, schema
+from gatewayd.store.sqlite import connections, schema
 from tests.areas.legal_entities.entities import COMPANY, NINO, PERSON, Firm
 from tests.support.store import START, MemoryStore
 

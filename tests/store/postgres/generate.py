@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import apsw
 
 from gatewayd.clock import Instant
-from gatewayd.store import connections, schema
+from gatewayd.store.migration_files import Migration
+from gatewayd.store.sqlite import connections, schema
 from tests.store.postgres.translating import ByHandError, translate
 from tests.structure.sources import ROOT
 
@@ -74,7 +75,7 @@ def _literal(value: object) -> str:
     raise TypeError(f"a new database has {value!r}")
 
 
-def missing() -> list[schema.Migration]:
+def missing() -> list[Migration]:
     """The migrations of SQLite, after the baseline, that have no pair."""
     numbers = sorted(int(path.name[:4]) for path in FOLDER.glob("[0-9]*.sql"))
     return [

@@ -8,9 +8,9 @@ import pytest
 
 from gatewayd.store import StoreFailure
 from gatewayd.store.failures import MigrationError
+from gatewayd.store.migration_files import Migration, numbered
 from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.connections import Connection, open_connection
-from gatewayd.store.schema import Migration
 from tests.store.postgres import generate
 from tests.store.postgres.translating import ByHandError, translate
 from tests.support.postgres import Server
@@ -105,7 +105,7 @@ def test_a_gap_is_refused(tmp_path: Path) -> None:
     (tmp_path / "0007_baseline.sql").write_text("SELECT 1")
     (tmp_path / "0009_x.sql").write_text("SELECT 1")
     with pytest.raises(MigrationError, match=r"without gaps: \[7, 9\]"):
-        schema.numbered(tmp_path)
+        numbered(tmp_path)
 
 
 # -- how they are made

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gatewayd.areas.assets.income import rows
-from gatewayd.store import ReadTx, schema
+from gatewayd.store import ReadTx
+from gatewayd.store.sqlite import schema
 from tests.areas.accounting.books import Json
 from tests.areas.assets.transactions.broking import Broking
 from tests.areas.assets.transactions.test_income import REIT, dividend, events, page

@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.errors import Problem
-from gatewayd.store import schema
+from gatewayd.store.sqlite import schema
 from tests.areas.accounting.books import fields_of
 from tests.areas.assets.transactions.broking import Broking, Json
 from tests.areas.assets.transactions.test_income import page

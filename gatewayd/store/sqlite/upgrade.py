@@ -8,25 +8,18 @@ import contextlib
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
 import apsw
 
 from gatewayd.clock import Instant
-from gatewayd.store import connections, schema
-from gatewayd.store.copies import copy_database
+from gatewayd.store.engine import Upgrade
 from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure, reason
-from gatewayd.store.files.lost_database import lost, remains_in
 from gatewayd.store.files.private_files import sync_directory
+from gatewayd.store.migration_files import Migration
 from gatewayd.store.sealer import Sealer
-
-
-class Upgrade(NamedTuple):
-    """The last migration before and after; `copy` is the database as it was before, None where it is new."""
-
-    before: int
-    after: int
-    copy: Path | None
+from gatewayd.store.sqlite import connections, schema
+from gatewayd.store.sqlite.copies import copy_database
+from gatewayd.store.sqlite.lost_database import lost, remains_in
 
 
 def upgrade(connection: apsw.Connection, path: Path, now: Instant, sealer: Sealer) -> Upgrade | None:
@@ -77,7 +70,7 @@ def copy_before(path: Path) -> Path | None:
     return max(path.parent.glob(f"{path.name}.before-*"), default=None)
 
 
-def _applied_of(connection: apsw.Connection, path: Path, migrations: tuple[schema.Migration, ...]) -> int:
+def _applied_of(connection: apsw.Connection, path: Path, migrations: tuple[Migration, ...]) -> int:
     """How many of the migrations it has. Raises `StoreFailure` where that is none, and once were some."""
     applied = _applied(connection, migrations)
     if applied == 0 and (remains := remains_in(path.parent)):
@@ -87,7 +80,7 @@ def _applied_of(connection: apsw.Connection, path: Path, migrations: tuple[schem
     return applied
 
 
-def _applied(connection: apsw.Connection, migrations: tuple[schema.Migration, ...]) -> int:
+def _applied(connection: apsw.Connection, migrations: tuple[Migration, ...]) -> int:
     """How many of the migrations the database has."""
     try:
         return len(migrations) - len(schema.pending(connection, migrations))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import apsw
 
-from gatewayd.store import connections
-from gatewayd.store.budget import STEPS_PER_TICK
 from gatewayd.store.failures import ENGINE_FAILURES, reason
+from gatewayd.store.sqlite import connections
+from gatewayd.store.sqlite.budget import STEPS_PER_TICK
 
 _TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
 

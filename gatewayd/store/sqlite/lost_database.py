@@ -13,8 +13,8 @@ from gatewayd.store.failures import StoreFailure
 from gatewayd.store.files.manifests import BLOBS_NAME, KEY_NAME
 from gatewayd.store.files.private_files import make_private
 from gatewayd.store.files.restored import MARK_NAME
-from gatewayd.store.files.snapshot import PULSE_NAME
 from gatewayd.store.settings import DATABASE_NAME
+from gatewayd.store.sqlite.snapshot import PULSE_NAME
 
 _FILES: Final = (MARK_NAME, PULSE_NAME)
 

@@ -11,9 +11,9 @@ from typing import Final
 
 import apsw
 
-from gatewayd.store import connections
-from gatewayd.store.connections import WAL_CHECKPOINT_PAGES
-from gatewayd.store.faults import Faults
+from gatewayd.store.sqlite import connections
+from gatewayd.store.sqlite.connections import WAL_CHECKPOINT_PAGES
+from gatewayd.store.sqlite.faults import Faults
 
 START_PAGES: Final = WAL_CHECKPOINT_PAGES * 3 // 4  # so that the log is no longer than elsewhere while it is copied
 REST_PAGES: Final = 128  # Chosen: so many a commit copies itself, in a millisecond or two

@@ -1,22 +1,17 @@
 """Forward-only migrations: numbered SQL files, checksummed; all that a database lacks are one transaction."""
 
-import hashlib
 import importlib.resources
-import re
-from collections.abc import Mapping
 from functools import partial
-from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import NamedTuple
 
 import apsw
 
 from gatewayd.clock import Instant
-from gatewayd.store import connections
 from gatewayd.store.failures import ENGINE_FAILURES, MigrationError, StoreFailure, reason
+from gatewayd.store.migration_files import Migration, numbered, unapplied
 from gatewayd.store.sealer import Sealer
+from gatewayd.store.sqlite import connections
 
-_FILE_NAME = re.compile(r"^(\d{4})_[a-z0-9_]+\.sql$")
 _CREATE_TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER PRIMARY KEY,
@@ -27,59 +22,14 @@ CREATE TABLE IF NOT EXISTS migrations (
 """
 
 
-class Migration(NamedTuple):
-    """One file. `number` starts at 1 and leaves no gap."""
-
-    number: int
-    name: str
-    sql: str
-
-    @property
-    def sha256(self) -> str:
-        return hashlib.sha256(self.sql.encode()).hexdigest()
-
-
 def packaged() -> tuple[Migration, ...]:
     """The migrations of this program, in order. Raises `MigrationError` for a gap."""
     return numbered(importlib.resources.files("gatewayd.store").joinpath("migrations"))
 
 
-def numbered(folder: Traversable, first: int | None = 1) -> tuple[Migration, ...]:
-    """The migrations in `folder`, from `first` on; None: from whichever there is.
-
-    Files of other names are ignored. Raises `MigrationError` for a gap.
-    """
-    found = []
-    for entry in sorted(folder.iterdir(), key=lambda item: item.name):
-        match = _FILE_NAME.match(entry.name)
-        if match is not None:
-            found.append(Migration(int(match[1]), entry.name, entry.read_text("utf-8")))
-    numbers = [migration.number for migration in found]
-    begin = numbers[0] if first is None and numbers else first or 1
-    if numbers != list(range(begin, begin + len(found))):
-        raise MigrationError(f"the migrations are not numbered without gaps: {numbers}")
-    return tuple(found)
-
-
 def pending(connection: apsw.Connection, migrations: tuple[Migration, ...]) -> tuple[Migration, ...]:
     """Those not applied yet. Raises `MigrationError` as `unapplied` does."""
     return unapplied(_applied(connection), migrations)
-
-
-def unapplied(applied: Mapping[int, str], migrations: tuple[Migration, ...]) -> tuple[Migration, ...]:
-    """The migrations beside those of which the digests are given by number.
-
-    Raises `MigrationError` when an applied one was changed since, or the database is of a newer program.
-    """
-    newest = migrations[-1].number if migrations else 0
-    if applied and max(applied) > newest:
-        raise MigrationError(
-            f"the database is at migration {max(applied)} and this program knows {newest}: it needs a newer gatewayd"
-        )
-    for migration in migrations:
-        if applied.get(migration.number, migration.sha256) != migration.sha256:
-            raise MigrationError(f"migration {migration.name} is not the one that was applied to this database")
-    return tuple(migration for migration in migrations if migration.number not in applied)
 
 
 def _applied(connection: apsw.Connection) -> dict[int, str]:

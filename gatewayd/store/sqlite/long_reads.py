@@ -7,11 +7,11 @@ import apsw
 import trio
 
 from gatewayd.shares import Refused, Shares
-from gatewayd.store import connections, vectors
-from gatewayd.store.budget import STEPS_PER_TICK, Budget
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
-from gatewayd.store.faults import Faults, OpenedFile
 from gatewayd.store.sealer import Sealer
+from gatewayd.store.sqlite import connections, vectors
+from gatewayd.store.sqlite.budget import STEPS_PER_TICK, Budget
+from gatewayd.store.sqlite.faults import Faults, OpenedFile
 from gatewayd.store.transactions import Bindings, ReadTx
 
 T = TypeVar("T")

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from gatewayd.store import connections
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
 from gatewayd.store.files.directory import free_bytes
+from gatewayd.store.sqlite import connections
 
 ROOM: int = 2
 """How many times the database there must be room for: what is in it is written beside it, and then to its log."""

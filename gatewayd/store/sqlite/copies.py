@@ -6,9 +6,9 @@ from pathlib import Path
 
 import apsw
 
-from gatewayd.store import connections
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
 from gatewayd.store.files.private_files import make_private
+from gatewayd.store.sqlite import connections
 
 PAGES_PER_STEP = 1_000
 
