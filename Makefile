@@ -101,7 +101,7 @@ mutants: $(DEV)
 
 generate: $(DEV)
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.config import example; Path("conf/gatewayd.toml").write_text(example(), "utf-8")'
-	@$(BIN)/python -c 'from gatewayd.store import schema; schema.schema_file().write_text(schema.render_schema_file(), "utf-8")'
+	@$(BIN)/python -c 'from gatewayd.store.sqlite import schema; schema.schema_file().write_text(schema.render_schema_file(), "utf-8")'
 	@$(BIN)/python -m tests.store.postgres.generate
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.cli.reference.commands import reference; Path("docs/commands.md").write_text(reference(), "utf-8")'
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.cli.reference.manual import manual; Path("docs/gatewayd.1").write_text(manual(), "utf-8")'
