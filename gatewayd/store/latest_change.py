@@ -3,11 +3,13 @@
 from typing import Final, NamedTuple, cast
 
 from gatewayd.clock import MINUTE, SECOND, Instant
-from gatewayd.store.sqlite.update_clock import ACCEPT, SELECT_WHOLE
 from gatewayd.store.transactions import ReadTx, WriteTx
 
 BEHIND_MAX: Final = 2 * SECOND  # Chosen: a correction of the clock may be as large
 GROWTH_MAX: Final = MINUTE  # Chosen: each change adds a microsecond while the clock is behind, and more is a new leap
+
+_SELECT: Final = "SELECT latest, accepted_latest, accepted_at FROM update_clock WHERE id = 1"
+_ACCEPT: Final = "UPDATE update_clock SET accepted_latest = latest, accepted_at = :now WHERE id = 1"
 
 
 class LatestChange(NamedTuple):
@@ -29,10 +31,10 @@ class LatestChange(NamedTuple):
 
 def find(tx: ReadTx) -> LatestChange:
     """As it stands."""
-    row = cast("tuple[int, int, int]", tx.row(SELECT_WHOLE))
+    row = cast("tuple[int, int, int]", tx.row(_SELECT))
     return LatestChange(*map(Instant, row))
 
 
 def accept(tx: WriteTx) -> None:
     """The clock is right, and what was dated ahead of it stays as it is."""
-    tx.run(ACCEPT)
+    tx.run(_ACCEPT)
