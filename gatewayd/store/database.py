@@ -16,6 +16,7 @@ import trio
 
 from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
+from gatewayd.store.catalogue import Catalogue
 from gatewayd.store.engine import Engine
 from gatewayd.store.failures import OverBudget, StoreFailure
 from gatewayd.store.files.directory import free_bytes, make_directory
@@ -238,6 +239,10 @@ class Store:
         None where it was cancelled. Raises `StoreFailure` where the file cannot be opened.
         """
         return await self._engine.find_damage()
+
+    async def catalogue(self) -> Catalogue:
+        """What tables there are. Raises `StoreFailure`."""
+        return await trio.to_thread.run_sync(self._engine.catalogue, limiter=trio.CapacityLimiter(1))
 
     def _submit(self, job: Job) -> None:
         self._writer.submit(job)

@@ -77,7 +77,7 @@ FOLDERS: dict[str, dict[str, int]] = {
         "obligations": 5,
     },
     "store": {
-        **dict.fromkeys(["failures", "reactions", "settings", "stemming"], 0),
+        **dict.fromkeys(["catalogue", "failures", "reactions", "settings", "stemming"], 0),
         **dict.fromkeys(["files", "migration_files"], 1),
         "sealer": 2,
         "transactions": 3,
