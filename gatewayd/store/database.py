@@ -24,6 +24,7 @@ from gatewayd.store.files.manifests import KEY_NAME
 from gatewayd.store.reactions import Reactions, no_reactions
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.sealing.instance_key import open_key, proven_key
+from gatewayd.store.sealing.sqlite_rows import SqliteRows
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.store.sqlite.engine import SqliteEngine
 from gatewayd.store.sqlite.lost_database import begin_database
@@ -342,7 +343,7 @@ def prepare(directory: Path, key_file: Path | None) -> Sealer:
     """Make the private data directory, open the instance key. Raises `StoreFailure`, also where a database is lost."""
     make_directory(directory)
     begin_database(directory)
-    return open_key(directory / DATABASE_NAME, key_file or directory / KEY_NAME)
+    return open_key(SqliteRows(directory / DATABASE_NAME), key_file or directory / KEY_NAME)
 
 
 @asynccontextmanager
@@ -359,7 +360,7 @@ async def open_existing(
     """
     if not os.access(settings.path, os.F_OK):
         raise StoreFailure(f"there is no database in {settings.directory}")
-    sealer = Sealer(lambda: proven_key(settings.path, find_key()))
+    sealer = Sealer(lambda: proven_key(SqliteRows(settings.path), find_key()))
     store = Store(settings, clock, sealer, IdSource(clock, secrets.token_bytes), reactions, migrates=False)
     store.start()
     try:

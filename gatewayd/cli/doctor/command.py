@@ -96,6 +96,7 @@ def _sealed(context: Context) -> Iterator[Finding]:
     from gatewayd.store import StoreFailure
     from gatewayd.store.sealer import Sealer, read_key
     from gatewayd.store.sealing.instance_key import closed_values
+    from gatewayd.store.sealing.rows_of_store import sealed_rows_of
 
     path, database = context.key_file, context.store_settings.path
     if not database.exists():
@@ -106,7 +107,7 @@ def _sealed(context: Context) -> Iterator[Finding]:
         yield Finding("sealed secrets", False, f"{error}.")
         return
     try:
-        lost, count = closed_values(database, Sealer(key))
+        lost, count = closed_values(sealed_rows_of(context.store_settings), Sealer(key))
     except StoreFailure:
         return
     if lost:

@@ -27,10 +27,11 @@ def rotate(arguments: argparse.Namespace, context: Context) -> int:
     """The key of until then is kept beside the new one."""
     from gatewayd.store.files.directory import locked
     from gatewayd.store.sealing import instance_key
+    from gatewayd.store.sealing.rows_of_store import sealed_rows_of
 
     _require_database(context)
     with locked(context.store_settings.directory, "gatewayd instance-key rotate"):
-        done = instance_key.rotate(context.store_settings.path, context.key_file, context.clock.now())
+        done = instance_key.rotate(sealed_rows_of(context.store_settings), context.key_file, context.clock.now())
     document = {"file": str(context.key_file), "resealed": done.secrets, "previous": str(done.kept)}
     print_result(arguments, document, [f"{context.key_file} is another key; sealed anew: {done.secrets}."])
     note(f"keep a copy of the new key elsewhere; {done.kept} is for backups made until now: delete it with the last")
@@ -79,16 +80,17 @@ def _lost(context: Context, *, makes_key: bool) -> "tuple[Sealer, list[SealedVal
     from gatewayd.store import StoreFailure
     from gatewayd.store.sealer import KEY_BYTES, Sealer, load_key, read_key
     from gatewayd.store.sealing.instance_key import closed_values, open_key
+    from gatewayd.store.sealing.rows_of_store import sealed_rows_of
 
-    database, path = context.store_settings.path, context.key_file
+    rows, path = sealed_rows_of(context.store_settings), context.key_file
     try:
-        sealer = open_key(database, path)  # which finishes a rotation that was cut short
+        sealer = open_key(rows, path)  # which finishes a rotation that was cut short
     except StoreFailure:
         try:
             sealer = Sealer(load_key(path) if makes_key else read_key(path))
         except FileNotFoundError:
             sealer = Sealer(secrets.token_bytes(KEY_BYTES))
-    lost, _ = closed_values(database, sealer)
+    lost, _ = closed_values(rows, sealer)
     return sealer, lost
 
 
