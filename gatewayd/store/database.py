@@ -24,8 +24,8 @@ from gatewayd.store.files.manifests import KEY_NAME
 from gatewayd.store.reactions import Reactions, no_reactions
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.sealing.instance_key import open_key, proven_key
-from gatewayd.store.sealing.sqlite_rows import SqliteRows
-from gatewayd.store.settings import DATABASE_NAME, StoreSettings
+from gatewayd.store.sealing.rows_of_store import sealed_rows_of
+from gatewayd.store.settings import StoreSettings
 from gatewayd.store.sqlite.engine import SqliteEngine
 from gatewayd.store.sqlite.lost_database import begin_database
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
@@ -96,7 +96,7 @@ class Store:
     ) -> None:
         self._settings = settings
         self._clock = clock
-        self._engine: Engine = SqliteEngine(settings, clock.now(), sealer, migrates=migrates)
+        self._engine = _open_engine(settings, clock, sealer, migrates=migrates)
         self.upgraded = self._engine.upgraded
         self.read_shares = self._engine.read_shares
         self.writer_end = WriterEnd()
@@ -137,11 +137,6 @@ class Store:
         return self._writer.awaited
 
     @property
-    def version(self) -> int:
-        """Of the state that the last read on the loop saw at the least."""
-        return self._engine.version
-
-    @property
     def fault(self) -> str | None:
         """What is wrong with the store, to be read after "the store". None: nothing that is known."""
         return self._engine.fault
@@ -174,9 +169,9 @@ class Store:
     # -- reads
 
     def read_now(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
-        """Run a read on the loop, and set `version` to the state that it sees at the least.
+        """Run a read on the loop.
 
-        Raises `OverBudget` when it takes too long, or another process holds the file.
+        Raises `OverBudget` when it takes too long, another process holds the file, or the database is another process.
         """
         return self._engine.read_now(work, Bindings(org_id, self._clock.now()))
 
@@ -185,10 +180,17 @@ class Store:
         self.long_reads += 1
         return await self._engine.read_later(work, org_id, self._clock.now)
 
+    async def read_soon(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
+        """Run a read that is usually short: on the loop, or where the database is another process, on a thread.
+
+        Raises `OverBudget` when it takes too long after all.
+        """
+        return await self._engine.read_soon(work, Bindings(org_id, self._clock.now()))
+
     async def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
-        """Run a read inline, and again on a thread where it is too long for that."""
+        """Run a read that is usually short, and again with more time on a thread of its own where it is not."""
         try:
-            return self.read_now(work, org_id)
+            return await self.read_soon(work, org_id)
         except OverBudget:
             return await self.read_later(work, org_id)
 
@@ -291,6 +293,17 @@ class Store:
         self._engine.close()
 
 
+def _open_engine(settings: StoreSettings, clock: Clock, sealer: Sealer, *, migrates: bool) -> Engine:
+    """The engine that the settings name. Raises `StoreFailure` or `MigrationError`."""
+    if not settings.url:
+        return SqliteEngine(settings, clock.now(), sealer, migrates=migrates)
+    try:
+        from gatewayd.store.postgres.engine import PostgresEngine  # and with it psycopg, which most do without
+    except ImportError:
+        raise StoreFailure("a PostgreSQL is named, and psycopg is not installed: gatewayd[postgresql] has it") from None
+    return PostgresEngine(settings, clock.now(), sealer, migrates=migrates)
+
+
 def _write_check(tx: WriteTx, filler_bytes: int | None) -> None:
     """Write the row with so many bytes beside the time. None: write nothing."""
     if filler_bytes is not None:
@@ -316,8 +329,10 @@ async def open_store(
 
     Raises `StoreFailure` or `MigrationError`.
     """
-    sealer = prepare(settings.directory, key_file)
+    sealer = prepare(settings, key_file)
     async with open_sealed_store(settings, clock, sealer, reactions, migrates=migrates) as store:
+        if store.is_shared:
+            await trio.to_thread.run_sync(sealer.require, limiter=trio.CapacityLimiter(1))
         yield store
 
 
@@ -339,11 +354,18 @@ async def open_sealed_store(
         await store.aclose()
 
 
-def prepare(directory: Path, key_file: Path | None) -> Sealer:
-    """Make the private data directory, open the instance key. Raises `StoreFailure`, also where a database is lost."""
+def prepare(settings: StoreSettings, key_file: Path | None) -> Sealer:
+    """Make the private data directory, open the instance key. Raises `StoreFailure`, also where a database is lost.
+
+    That of a PostgreSQL is opened when it is asked for, once there are tables.
+    """
+    directory, rows = settings.directory, sealed_rows_of(settings)
+    path = key_file or directory / KEY_NAME
     make_directory(directory)
+    if settings.url:
+        return Sealer(lambda: rows.begin_key(path))
     begin_database(directory)
-    return open_key(SqliteRows(directory / DATABASE_NAME), key_file or directory / KEY_NAME)
+    return open_key(rows, path)
 
 
 @asynccontextmanager
@@ -358,9 +380,10 @@ async def open_existing(
     The key is looked for when the first secret is sealed or opened. Raises `StoreFailure` or `MigrationError`; a secret
     raises what `find_key` raises too.
     """
-    if not os.access(settings.path, os.F_OK):
+    if not settings.url and not os.access(settings.path, os.F_OK):
         raise StoreFailure(f"there is no database in {settings.directory}")
-    sealer = Sealer(lambda: proven_key(SqliteRows(settings.path), find_key()))
+    rows = sealed_rows_of(settings)
+    sealer = Sealer(lambda: proven_key(rows, find_key()))
     store = Store(settings, clock, sealer, IdSource(clock, secrets.token_bytes), reactions, migrates=False)
     store.start()
     try:

@@ -68,6 +68,10 @@ class Server:
         """How to connect to one of its databases."""
         return f"host={self._folder} user={USER} dbname={database}"
 
+    def url(self, database: str) -> str:
+        """The same for the settings."""
+        return f"postgresql://{USER}@/{database}?host={self._folder}"
+
     def execute(self, sql: str) -> None:
         """Run one statement for all databases, such as one that makes or drops one."""
         with psycopg.connect(self.address("postgres"), autocommit=True) as connection:

@@ -13,7 +13,7 @@ from typing import Final
 from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.catalogue import read_catalogue
 from gatewayd.store.postgres.connections import Connection
-from gatewayd.store.postgres.sessions import Connect, session
+from gatewayd.store.postgres.sessions import Connect, refuse_beside_others, session
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.sealing.instance_key import open_key, proven_key
 from gatewayd.store.sealing.sealed_columns import (
@@ -62,6 +62,10 @@ class PostgresRows:
             count = sealed_anew(connection, _values(connection, SEALED_COLUMNS), old, new)
             sealed_anew(connection, _values(connection, [KEY_CHECK]), old, new)
         return count
+
+    def require_alone(self, what: str) -> None:
+        with self._reading() as connection:
+            refuse_beside_others(connection, what)
 
     def note_key(self, sealer: Sealer) -> None:
         with session(self.connect, "the instance key cannot be noted") as connection:

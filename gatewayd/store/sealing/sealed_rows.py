@@ -1,5 +1,6 @@
 """The sealed secrets of a database, as the instance key needs them: whichever engine has it."""
 
+from pathlib import Path
 from typing import Protocol
 
 from gatewayd.store.sealer import Sealer
@@ -28,6 +29,15 @@ class SealedRows(Protocol):
 
         Raises `StoreFailure` where something opens with neither, and `MigrationError`; then nothing is changed.
         """
+
+    def begin_key(self, path: Path) -> bytes:
+        """The key at `path` for a daemon: made by the first that comes, where nothing is sealed yet.
+
+        Raises where it is missing beside sealed secrets, or does not open them.
+        """
+
+    def require_alone(self, what: str) -> None:
+        """Raises where others work with the database who do not lock the data directory of this host."""
 
     def note_key(self, sealer: Sealer) -> None:
         """This is the key from now on, though another one was: after all that it does not open was given up."""

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
-from gatewayd.store.sealer import Sealer
+from gatewayd.store.sealer import Sealer, read_key
+from gatewayd.store.sealing.instance_key import open_key
 from gatewayd.store.sealing.sealed_columns import SealedValue, sealed_anew, sealed_values
 from gatewayd.store.sqlite import connections, schema
 
@@ -51,6 +52,13 @@ class SqliteRows:
         finally:
             connection.close()  # and with it a transaction that was not committed
         return count
+
+    def begin_key(self, path: Path) -> bytes:
+        open_key(self, path)
+        return read_key(path)
+
+    def require_alone(self, what: str) -> None:
+        """Whoever works with it locks its directory."""
 
     def note_key(self, sealer: Sealer) -> None:
         """What opens proves it."""
