@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.doctor.database import is_readable
 from gatewayd.cli.doctor.findings import Finding
 from gatewayd.cli.instance.clock import EARLIEST_NOW
 from gatewayd.clock import SECOND, to_wire
@@ -12,14 +13,13 @@ def clock(context: Context) -> Iterator[Finding]:
     """Which of two clocks was wrong cannot be known from within: the operator has to say."""
     from gatewayd.store import StoreFailure, latest_change
     from gatewayd.store.failures import MigrationError
-    from gatewayd.store.sqlite.upgrade import is_current
 
     about, now = "clock", context.clock.now()
     if now < EARLIEST_NOW:
         yield Finding(about, False, f"It was never set: it says {to_wire(now)}.")
         return
     try:
-        known = context.has_database() and is_current(context.store_settings.path)
+        known = is_readable(context)
         change = context.read(latest_change.find) if known else None
     except (CommandError, MigrationError, StoreFailure):
         change = None  # the check of the database says so
