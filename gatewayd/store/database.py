@@ -22,9 +22,9 @@ from gatewayd.store.failures import OverBudget, StoreFailure
 from gatewayd.store.files.directory import free_bytes, make_directory
 from gatewayd.store.files.manifests import KEY_NAME
 from gatewayd.store.reactions import Reactions, no_reactions
+from gatewayd.store.sealed_rows import sealed_rows_of
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.sealing.instance_key import open_key, proven_key
-from gatewayd.store.sealing.rows_of_store import sealed_rows_of
 from gatewayd.store.settings import StoreSettings
 from gatewayd.store.sqlite.engine import SqliteEngine
 from gatewayd.store.sqlite.lost_database import begin_database

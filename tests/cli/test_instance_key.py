@@ -14,7 +14,7 @@ from gatewayd.store import ReadTx
 from gatewayd.store.sealer import KEY_BYTES, Sealer
 from gatewayd.store.sealing.instance_key import closed_values
 from gatewayd.store.sealing.sealed_columns import SEALED_COLUMNS
-from gatewayd.store.sealing.sqlite_rows import SqliteRows
+from gatewayd.store.sqlite.sealed_rows import SqliteRows
 from gatewayd.webhooks.subscribers.subscriptions import SUBSCRIPTIONS
 from tests.cli.conftest import Run
 from tests.daemon.instance import Instance, serving

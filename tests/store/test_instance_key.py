@@ -13,8 +13,8 @@ from gatewayd.store.failures import MigrationError
 from gatewayd.store.sealer import KEY_BYTES, Sealer
 from gatewayd.store.sealing import instance_key
 from gatewayd.store.sealing.instance_key import closed_values, open_key, rotate
-from gatewayd.store.sealing.sealed_columns import SEALED_COLUMNS, opens, sealed_values
-from gatewayd.store.sealing.sqlite_rows import SqliteRows
+from gatewayd.store.sealing.sealed_columns import SEALED_COLUMNS, opens
+from gatewayd.store.sqlite.sealed_rows import SqliteRows, sealed_values
 from tests.support.sealing import Sealed, seal_everything
 from tests.support.store import SEALING_KEY, START, MemoryStore
 

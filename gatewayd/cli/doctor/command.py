@@ -93,7 +93,7 @@ def _restored(directory: Path) -> Iterator[Finding]:
 def _has_sealed(context: Context) -> bool:
     """Whether a key was made for the database. False where it is a server's that cannot be asked: see there."""
     from gatewayd.store import StoreFailure
-    from gatewayd.store.sealing.rows_of_store import sealed_rows_of
+    from gatewayd.store.sealed_rows import sealed_rows_of
 
     if not context.store_settings.url:
         return context.has_database()
@@ -105,9 +105,9 @@ def _has_sealed(context: Context) -> bool:
 def _sealed(context: Context) -> Iterator[Finding]:
     """Whether every sealed secret opens. Nothing where there are none, or the database cannot be read: see there."""
     from gatewayd.store import StoreFailure
+    from gatewayd.store.sealed_rows import sealed_rows_of
     from gatewayd.store.sealer import Sealer, read_key
     from gatewayd.store.sealing.instance_key import closed_values
-    from gatewayd.store.sealing.rows_of_store import sealed_rows_of
 
     path = context.key_file
     if not context.has_database():

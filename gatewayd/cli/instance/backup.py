@@ -127,7 +127,7 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
 
 def _require_alone(context: Context) -> None:
     """Raises `StoreFailure` where a daemon serves the rows, from whichever host."""
-    from gatewayd.store.sealing.rows_of_store import sealed_rows_of
+    from gatewayd.store.sealed_rows import sealed_rows_of
 
     sealed_rows_of(context.store_settings).require_alone("gatewayd restore")
 

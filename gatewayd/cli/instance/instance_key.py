@@ -27,8 +27,8 @@ def add_commands(subparsers: Subparsers) -> None:
 def rotate(arguments: argparse.Namespace, context: Context) -> int:
     """The key of until then is kept beside the new one."""
     from gatewayd.store.files.directory import locked
+    from gatewayd.store.sealed_rows import sealed_rows_of
     from gatewayd.store.sealing import instance_key
-    from gatewayd.store.sealing.rows_of_store import sealed_rows_of
 
     context.require_database()
     command = "gatewayd instance-key rotate"
@@ -64,7 +64,7 @@ def _abandon(arguments: argparse.Namespace, context: Context) -> list[str]:
 
     from gatewayd.cli.instance import lost_secrets
     from gatewayd.store.database import open_sealed_store
-    from gatewayd.store.sealing.rows_of_store import sealed_rows_of
+    from gatewayd.store.sealed_rows import sealed_rows_of
 
     rows = sealed_rows_of(context.store_settings)
     rows.require_alone("gatewayd instance-key abandon")

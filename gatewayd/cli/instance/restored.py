@@ -90,7 +90,7 @@ def _brought(arguments: argparse.Namespace, context: Context) -> "Restored | Non
     from gatewayd.clock import to_wire
     from gatewayd.store.files.directory import make_directory
     from gatewayd.store.files.restored import Restored
-    from gatewayd.store.sealing.rows_of_store import sealed_rows_of
+    from gatewayd.store.sealed_rows import sealed_rows_of
 
     settings, now = context.store_settings, context.clock.now()
     if arguments.rows_of is None:

@@ -53,7 +53,7 @@ def _migrate_server(arguments: argparse.Namespace, context: Context) -> int:
     """Its own tools alone copy a PostgreSQL: nothing is changed before somebody says that this was done."""
     from gatewayd.store.files.directory import make_directory
     from gatewayd.store.postgres.reaching import connect_of, name_of
-    from gatewayd.store.sealing.rows_of_store import sealed_rows_of
+    from gatewayd.store.sealed_rows import sealed_rows_of
 
     settings = context.store_settings
     connect, name = connect_of(settings, statement_seconds=0), name_of(settings)

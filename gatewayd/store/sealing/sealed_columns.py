@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-import apsw
-
 from gatewayd.store.failures import StoreFailure
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.transactions import Executor
@@ -99,15 +97,6 @@ SEALED_COLUMNS: Final = (  # those that every store in use has are first: one of
         of="sealed = 1",
     ),
 )
-
-
-def sealed_values(connection: apsw.Connection) -> Iterator[SealedValue]:
-    """Every sealed secret of a database of SQLite, an older one too: what it does not have yet holds none."""
-    for column in SEALED_COLUMNS:
-        try:
-            yield from values_of(connection, column)
-        except apsw.SQLError:  # a table or column of a later migration
-            continue
 
 
 def values_of(connection: Executor, column: SealedColumn) -> Iterator[SealedValue]:

@@ -13,8 +13,7 @@ SELECT t.name, c.name, c.pk FROM pragma_table_list t JOIN pragma_table_info(t.na
 WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY t.name, c.pk
 """
 _REFERENCES: Final = """
-SELECT t.name, f."from", f."table", coalesce(f."to", 'id')
-FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) f
+SELECT t.name, f.* FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) f
 WHERE t.schema = 'main' AND t.type = 'table' ORDER BY t.name, f.id, f.seq
 """
 
@@ -29,4 +28,7 @@ def read_catalogue(database: Path) -> Catalogue:
         raise StoreFailure(f"the database cannot be read: {reason(error)}") from error
     finally:
         connection.close()
-    return Catalogue([Column(*row) for row in columns], [Reference(*row) for row in references])
+    return Catalogue(
+        [Column(*row) for row in columns],
+        [Reference(name, column, target, to or "id") for name, _, _, target, column, to, *_ in references],
+    )

@@ -12,10 +12,10 @@ from gatewayd.store.failures import MigrationError
 from gatewayd.store.postgres.addresses import described
 from gatewayd.store.postgres.catalogue import read_catalogue
 from gatewayd.store.postgres.connections import Connection, open_connection
+from gatewayd.store.postgres.sealed_rows import PostgresRows
 from gatewayd.store.postgres.sessions import refuse_beside_others, session
 from gatewayd.store.sealer import KEY_BYTES, Sealer
 from gatewayd.store.sealing.instance_key import closed_values, open_key, proven_key, rotate
-from gatewayd.store.sealing.postgres_rows import PostgresRows
 from gatewayd.store.sealing.sealed_columns import SEALED_COLUMNS
 from tests.support.postgres import Server
 from tests.support.sealing import seal_everything

@@ -2,8 +2,8 @@
 
 from gatewayd.store.postgres.reaching import connect_of, name_of
 from gatewayd.store.sealing.sealed_rows import SealedRows
-from gatewayd.store.sealing.sqlite_rows import SqliteRows
 from gatewayd.store.settings import StoreSettings
+from gatewayd.store.sqlite.sealed_rows import SqliteRows
 
 
 def sealed_rows_of(settings: StoreSettings) -> SealedRows:
@@ -11,6 +11,6 @@ def sealed_rows_of(settings: StoreSettings) -> SealedRows:
     if not settings.url:
         return SqliteRows(settings.path)
     connect = connect_of(settings)
-    from gatewayd.store.sealing.postgres_rows import PostgresRows
+    from gatewayd.store.postgres.sealed_rows import PostgresRows
 
     return PostgresRows(connect, name_of(settings))

@@ -1,14 +1,17 @@
 """The sealed secrets of a SQLite file."""
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import apsw
+
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
 from gatewayd.store.sealer import Sealer, read_key
 from gatewayd.store.sealing.instance_key import open_key
-from gatewayd.store.sealing.sealed_columns import SealedValue, sealed_anew, sealed_values
+from gatewayd.store.sealing.sealed_columns import SEALED_COLUMNS, SealedValue, sealed_anew, values_of
 from gatewayd.store.sqlite import connections, schema
 
 BUSY_SECONDS: Final = 5.0
@@ -62,3 +65,12 @@ class SqliteRows:
 
     def note_key(self, sealer: Sealer) -> None:
         """What opens proves it."""
+
+
+def sealed_values(connection: apsw.Connection) -> Iterator[SealedValue]:
+    """Every sealed secret of a database, an older one too: what it does not have yet holds none."""
+    for column in SEALED_COLUMNS:
+        try:
+            yield from values_of(connection, column)
+        except apsw.SQLError:  # a table or column of a later migration
+            continue
