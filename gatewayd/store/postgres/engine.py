@@ -39,7 +39,7 @@ LONG_READ_SECONDS: Final = 30.0  # Chosen: past it the answer is 503
 LONG_READERS: Final = 3
 ORGANIZATION_LONG_READERS: Final = 2  # Chosen: a report beside an export, and one that is left to others
 WRITE_SECONDS: Final = 30.0  # Chosen: for one statement, the wait for another daemon's transaction among it
-IDLE_SECONDS: Final = 10.0  # Chosen: a daemon that is stopped in a transaction holds up others no longer
+IDLE_SECONDS: Final = 5.0  # Chosen: a daemon that is stopped in a transaction holds up others no longer
 POLL_SECONDS: Final = 1.0  # Chosen: how soon another's commit is noticed whose notice was lost
 PAUSE_SECONDS: Final = 0.05  # Chosen: commits of so long are one wake-up
 NO_DEADLINE: Final = 0.0  # statement_timeout: for migrations, which nothing waits behind
@@ -120,6 +120,7 @@ class PostgresEngine:
         self.read_shares = Shares("long reads", LONG_READERS, ORGANIZATION_LONG_READERS, LONG_READ_SECONDS)
         self._listener = Listener(long, frozenset({self.writes.writer}))
         self._listening = trio.CapacityLimiter(1)
+        self._interrupting = trio.CapacityLimiter(LONG_READERS)
 
     @property
     def fault(self) -> str | None:
@@ -168,7 +169,7 @@ class PostgresEngine:
             finally:
                 if not ended:
                     with trio.CancelScope(shield=True):
-                        await trio.to_thread.run_sync(reader.interrupt)
+                        await trio.to_thread.run_sync(reader.interrupt, limiter=self._interrupting)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(interrupt_when_cancelled)
