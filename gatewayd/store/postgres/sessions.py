@@ -1,6 +1,7 @@
 """A session for a command that asks a PostgreSQL itself, beside the store."""
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -10,6 +11,8 @@ from gatewayd.store.failures import StoreFailure
 from gatewayd.store.postgres.connections import Connection
 from gatewayd.store.postgres.failures import reason
 
+ENDING_SECONDS: Final = 1.0  # Chosen: the server ends a session a moment after its client did
+_ASK_AGAIN_SECONDS: Final = 0.05
 Connect = Callable[[], Connection]
 """Opens a session with the server that takes writes. Raises `StoreFailure`."""
 
@@ -38,8 +41,11 @@ def refuse_beside_others(connection: Connection, what: str) -> None:
 
     One that is not connected at this moment is not seen: it finds out when it next connects.
     """
-    places = [str(place) for (place,) in connection.execute(_OTHERS)]
-    if places:
+    deadline = time.monotonic() + ENDING_SECONDS
+    while places := [str(place) for (place,) in connection.execute(_OTHERS)]:
+        if time.monotonic() < deadline:
+            time.sleep(_ASK_AGAIN_SECONDS)
+            continue
         raise StoreFailure(
             f"{what} works beside no daemon, and from {', '.join(places)} gatewayd is connected to the database: stop"
             " the daemons of all hosts first"
