@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.clock import SystemClock, from_wire
+from gatewayd.clock import DAY, MINUTE, SECOND, SystemClock, from_wire
 from gatewayd.store.files.restored import find_restored
 from gatewayd.store.migration_files import Migration
 from gatewayd.store.postgres import schema
@@ -281,9 +281,16 @@ def test_an_organization_is_deleted_with_its_files(run: Run, stored: Path, org_i
     assert run("verify").code == 0
 
 
+def test_the_clocks_of_several_hosts_may_differ(run: Run, org_id: str, connection: Connection) -> None:
+    connection.execute("UPDATE pulse SET now = :ahead", {"ahead": SystemClock().now() + 8 * SECOND})
+    assert findings(run)["clock"][0] is True
+    assert "there is nothing to accept" in run("accept-clock").err
+    connection.execute("UPDATE pulse SET now = :ahead", {"ahead": SystemClock().now() + MINUTE})
+    assert findings(run)["clock"][0] is False
+
+
 def test_the_clock_is_accepted(run: Run, org_id: str, connection: Connection) -> None:
-    day = 86_400_000_000
-    connection.execute("UPDATE pulse SET now = :ahead", {"ahead": SystemClock().now() + 5 * day})
+    connection.execute("UPDATE pulse SET now = :ahead", {"ahead": SystemClock().now() + 5 * DAY})
     assert findings(run)["clock"][0] is False
     assert run("accept-clock").code == 0
     well, sentence = findings(run)["clock"]

@@ -1,6 +1,7 @@
 """`gatewayd doctor`, of the machine's clock: whether it was set, and whether what is stored was dated ahead of it."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.doctor.database import is_readable
@@ -20,7 +21,7 @@ def clock(context: Context) -> Iterator[Finding]:
         return
     try:
         known = is_readable(context)
-        change = context.read(latest_change.find) if known else None
+        change = context.read(partial(latest_change.find, shared=bool(context.store_settings.url))) if known else None
     except (CommandError, MigrationError, StoreFailure):
         change = None  # the check of the database says so
     ahead = 0 if change is None else change.ahead_of(now)
