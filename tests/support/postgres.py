@@ -88,7 +88,16 @@ class Server:
 
     def kill(self) -> None:
         """End all its processes at once, as a power cut does."""
-        os.killpg(self.pid, signal.SIGKILL)
+        self.signal(signal.SIGSTOP)  # so that it starts no others meanwhile
+        self.signal(signal.SIGKILL)
+
+    def signal(self, number: int) -> None:
+        """Send a signal to all its processes, that which starts the others first."""
+        os.kill(self.pid, number)
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                if int(path.read_text().rpartition(") ")[2].split()[1]) == self.pid:
+                    os.kill(int(path.parent.name), number)
 
     def pin(self, core: int) -> None:
         """Let it run on one core, with what it starts from now on."""

@@ -1,8 +1,10 @@
 """A store on a PostgreSQL: what one of two stores writes the other reads, hears of, and survives."""
 
+import signal
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -13,8 +15,9 @@ from gatewayd.clock import SystemClock
 from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure, WriteTx
 from gatewayd.store.database import open_existing, open_store
 from gatewayd.store.failures import MigrationError
-from gatewayd.store.postgres import engine, schema
+from gatewayd.store.postgres import connections, deadlines, engine, schema
 from gatewayd.store.settings import StoreSettings
+from tests.support import postgres
 from tests.support.postgres import Server
 
 SECONDS = 60.0
@@ -209,3 +212,27 @@ async def test_a_url_that_leads_nowhere_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreFailure, match="cannot be reached"):
         async with open_store(settings, SystemClock()):
             pass
+
+
+async def test_a_server_that_stalls_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadlines, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(deadlines, "LOOK_SECONDS", 0.1)
+    for name in ("SHORT_READ_SECONDS", "LONG_READ_SECONDS", "WRITE_SECONDS"):
+        monkeypatch.setattr(engine, name, 0.5)
+    with postgres.running(postgres.require_programs()) as server:
+        settings = StoreSettings(directory=tmp_path, url=server.url(server.new_database()))
+        with trio.fail_after(SECONDS):
+            async with open_store(settings, SystemClock()) as store:
+                await store.write(add("a"))
+                await store.read(names)
+                await store.read_later(names, None)
+                server.signal(signal.SIGSTOP)
+                monkeypatch.setattr(connections, "_PATIENCE", connections._PATIENCE | {"connect_timeout": 1})
+                for ask in (partial(store.read, names), partial(store.read_later, names, None)):
+                    with pytest.raises(StoreFailure):
+                        await ask()
+                with pytest.raises(StoreFailure):
+                    await store.write(add("b"))
+                server.signal(signal.SIGCONT)
+                await store.write(add("c"))
+                assert await store.read(names) == ["a", "c"]
