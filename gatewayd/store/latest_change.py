@@ -38,7 +38,9 @@ class LatestChange(NamedTuple):
 def find(tx: ReadTx, *, shared: bool) -> LatestChange:
     """As it stands. `shared`: daemons of several hosts work with the database, each by a clock of its own."""
     row = cast("tuple[int, int, int]", tx.row(_SELECT))
-    return LatestChange(*map(Instant, row), tolerated=SHARED_BEHIND_MAX if shared else BEHIND_MAX)
+    latest, accepted_latest, accepted_at = map(Instant, row)
+    tolerated = SHARED_BEHIND_MAX if shared else BEHIND_MAX
+    return LatestChange(latest, accepted_latest, accepted_at, tolerated)
 
 
 def accept(tx: WriteTx) -> None:
