@@ -2,19 +2,24 @@
 
 import json
 import os
+import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from gatewayd.cli.instance.store import dump_command
 from gatewayd.clock import DAY, MINUTE, SECOND, SystemClock, from_wire
 from gatewayd.store.files.restored import find_restored
 from gatewayd.store.migration_files import Migration
 from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.connections import Connection, open_connection
 from tests.cli.conftest import SCAN, Run
-from tests.support.postgres import Server
+from tests.daemon.instance import SECONDS
+from tests.support.postgres import Server, require_programs
 
 
 @pytest.fixture
@@ -198,6 +203,27 @@ def test_a_backup_has_the_files_and_names_what_dumps_the_rows(
     verified = run("verify")
     assert verified.document == {"database": name_of(url), "files": 1, "faults": []}
     assert "the files of the PostgreSQL were not looked at: pg_amcheck does" in verified.err
+
+
+def test_a_dump_and_a_backup_bring_everything_back(
+    run: Run, stored: Path, org_id: str, url: str, postgresql: Server, tmp_path: Path
+) -> None:
+    """By the very command that is told."""
+    programs, environment = require_programs(), {"PATH": os.environ["PATH"]}
+    name, *arguments = shlex.split(dump_command(url))
+    subprocess.run([programs / name, *arguments], cwd=tmp_path, env=environment, check=True, timeout=SECONDS)
+    assert run("backup", str(tmp_path / "copy"), "--with-key").code == 0
+    assert run("org", "create", "--name", "Oak").code == 0  # since then, and lost with the server
+    (tmp_path / "data").rename(tmp_path / "lost")
+    another = postgresql.url(postgresql.new_database())
+    configured(tmp_path, another)
+    restoring = [programs / "pg_restore", f"--dbname={another}", tmp_path / "gatewayd.dump"]
+    subprocess.run(restoring, env=environment, check=True, timeout=SECONDS)
+    assert run("restore", str(tmp_path / "copy"), "--keep-access").code == 0
+    assert [org["id"] for org in run("org", "list", "--json").document] == [org_id]
+    assert stored.read_bytes() == SCAN
+    assert run("verify").code == 0
+    assert run("migrate").document["applied"] == 0  # and the key is that of the rows
 
 
 def test_a_backup_lacks_what_the_rows_name(run: Run, stored: Path, url: str, tmp_path: Path) -> None:
@@ -434,3 +460,11 @@ def test_no_password_stands_in_what_is_printed(
         assert ran.code == 1
         assert "hunter2" not in ran.out + ran.err
     assert "hunter2" not in str(os.environ)
+
+
+def test_without_psycopg_it_is_said_what_has_it(run: Run, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    told = "store.url names a PostgreSQL, and psycopg is not installed: gatewayd[postgresql] has it"
+    assert findings(run)["database"] == (False, f"{told}.")
+    for command in (("migrate",), ("verify",), ("compact",), ("instance-key", "rotate")):
+        assert told in run(*command).err
