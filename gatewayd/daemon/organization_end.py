@@ -20,7 +20,6 @@ from gatewayd.search import index
 from gatewayd.store import ReadTx, Store
 from gatewayd.store.erasing import OwnedTable, erase_all, erase_rows, next_keys, owned_tables
 from gatewayd.store.files.blobs import Blobs
-from gatewayd.store.settings import DATABASE_NAME
 from gatewayd.webhooks.queue import delivery_queue
 
 PIECE: Final = 500  # Chosen: rows of one transaction, some ten milliseconds
@@ -62,8 +61,7 @@ async def erase(store: Store, org_id: str, actor: str, told: Callable[[int], Non
         lambda tx: {bytes.fromhex(digest) for digest in named_files.of_organization(tx)}, org_id
     )
     await _last_deliveries(store, org_id)
-    threads = trio.CapacityLimiter(1)
-    tables = await trio.to_thread.run_sync(owned_tables, store.directory / DATABASE_NAME, limiter=threads)
+    tables = owned_tables(await store.catalogue())
     rows = 0
     while gone := await _emptied(store, org_id, tables, told):  # also what ended its work meanwhile
         rows += gone

@@ -23,7 +23,10 @@ _OWN = """
 CREATE TABLE pulse (
     id bigint PRIMARY KEY CHECK (id = 1),
     version bigint NOT NULL,
-    now bigint NOT NULL                        -- the instant of the last commit: it never goes back
+    now bigint NOT NULL,                       -- the instant of the last commit: it never goes back
+    accepted_latest bigint NOT NULL DEFAULT 0, -- what `now` was when an operator last said that the clock was right
+    accepted_at bigint NOT NULL DEFAULT 0,     -- and when that was
+    key_check bytea                            -- sealed by the instance key, which all hosts must have
 );
 
 CREATE TABLE pulse_writers (
@@ -31,6 +34,9 @@ CREATE TABLE pulse_writers (
     version bigint NOT NULL,
     beat_at bigint NOT NULL
 );
+
+-- What SQLite has a table for, which not every commit writes.
+CREATE VIEW update_clock AS SELECT id, now AS latest, accepted_latest, accepted_at FROM pulse;
 
 INSERT INTO pulse (id, version, now) VALUES (1, 0, 0);
 """
@@ -43,6 +49,7 @@ def baseline() -> tuple[str, str]:
     connection = connections.open_writer(connections.MEMORY, 0)
     try:
         schema.migrate(connection, packaged, Instant(0))
+        connection.execute("DROP TABLE update_clock")  # a view of the pulse
         rows = list(_rows(connection))
         connection.execute("DROP TABLE migrations")  # whoever migrates makes it
         made = translate(schema.schema(connection))
