@@ -41,7 +41,7 @@ WRITERS = {
 """Tables with several writers: the outbox inserts, the queue updates, and retention deletes. What is allocated of a
 bank transaction follows its allocations."""
 INFRASTRUCTURE = frozenset({"migrations"})
-POSTGRESQLS = "gatewayd/store/postgres/"
+POSTGRESQLS = ("gatewayd/store/postgres/", "gatewayd/search/postgres_index.py")
 """Where what is said to one engine alone is PostgreSQL's."""
 OPERATED = ("gatewayd/areas/", "gatewayd/ledger/", "gatewayd/tax/", "gatewayd/webhooks/")
 """What handlers of operations stand on."""

@@ -17,8 +17,8 @@ from tests.support.store import START
 TYPES = {"INTEGER": "bigint", "TEXT": "text", "BLOB": "bytea"}
 LEFT_OUT = {"vault_vocabulary", "vault_words"}
 """SQLite's full-text search."""
-OWN = {"pulse", "pulse_writers"}
-"""PostgreSQL's: what SQLite's lock and `data_version` are there."""
+OWN = {"pulse", "pulse_writers", "vault_part_words", "vault_terms", "vault_part_totals"}
+"""PostgreSQL's: what SQLite's lock and `data_version` are there, and its full-text search."""
 
 _TABLES = "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'"
 _COLUMNS = 'SELECT name, type, "notnull", pk, dflt_value FROM pragma_table_info(:table)'

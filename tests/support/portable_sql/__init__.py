@@ -16,7 +16,7 @@ from tests.support.portable_sql.types import truths, untyped
 
 __all__ = ["SEARCH", "Tables", "faults"]
 
-SEARCH = ("gatewayd/search/index.py", "gatewayd/search/lookup.py")
+SEARCH = ("gatewayd/search/sqlite_index.py", "gatewayd/search/lookup.py", "gatewayd/search/questioning.py")
 """Where alone beside the store stands what is SQLite's own: full-text search, and distances of vectors."""
 
 
