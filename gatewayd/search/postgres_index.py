@@ -204,14 +204,16 @@ class PostgresIndex:
         parts, length = tx.rows(_TOTALS_ANY_ORG)[0]
         if not parts:
             return None
+        rarity = {"average": length / parts} | dict.fromkeys((f"idf_{name}" for name in sought.named), 1.0)
+        if len(sought.named) == 1:  # of one thing alone it makes no difference how rare it is
+            return rarity
         sql = _HITS_OF_TERMS.format(terms=_LISTED.format(name="terms"))
         hits = {term: counts for term, *counts in tx.rows(sql, terms=_json(sought.terms))}
-        rarity = {"average": length / parts}
-        for name, of in sought.named.items():
-            if len(of.stems) == 1:
-                having = hits.get(of.stems[0], (0, 0))[of.is_exact]
+        for name, piece in sought.named.items():
+            if len(piece.stems) == 1:
+                having = hits.get(piece.stems[0], (0, 0))[piece.is_exact]
             else:
-                having = self.count_hits(tx, [Word("", of.stems, None)], most + 1)
+                having = self.count_hits(tx, [Word("", piece.stems, None)], most + 1)
             rarity[f"idf_{name}"] = max(math.log((parts - having + 0.5) / (having + 0.5)), 1e-6)
         return rarity
 
