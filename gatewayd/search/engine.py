@@ -5,6 +5,7 @@ takes it out once the index says what is so now; another gives vectors to passag
 Both begin again where a kill ended them.
 """
 
+import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -171,7 +172,12 @@ class Search:
                 await trio.sleep(_PAUSE_SECONDS)
                 continue
             if not more:
-                await self._indexed.wait()  # may last: the documented wait for work
+                await self._more_to_embed()
+
+    async def _more_to_embed(self) -> None:
+        """Wait for what is indexed. Where daemons share a store, another may have ended before it gave the vectors."""
+        with trio.move_on_after(SCAN_AGAIN_SECONDS if self._store.is_shared else math.inf):
+            await self._indexed.wait()  # may last: the documented wait for work
 
     async def _embed_some(self, model: str) -> bool:
         """Whether there was anything to do. Raises `EmbeddingUnavailable`, `StoreFailure`."""

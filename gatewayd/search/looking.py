@@ -16,16 +16,16 @@ from gatewayd.store import ReadTx, WriteTx
 
 Spellings: TypeAlias = Sequence[Word]
 """One word, any of whose spellings will do."""
-Asked: TypeAlias = Sequence[Sequence[Spellings]]
+WordGroups: TypeAlias = Sequence[Sequence[Spellings]]
 """What a part of a document has to have: of one of these groups every word."""
 
 
-def all_of(words: Sequence[Spellings]) -> Asked:
+def all_of(words: Sequence[Spellings]) -> WordGroups:
     """What has every word."""
     return [words]
 
 
-def any_of(words: Sequence[Spellings]) -> Asked:
+def any_of(words: Sequence[Spellings]) -> WordGroups:
     """What has one of the words."""
     return [[word] for word in words]
 
@@ -60,7 +60,7 @@ class Terms(NamedTuple):
     exact: Sequence[str]
 
 
-class Ranked(NamedTuple):
+class RankLimits(NamedTuple):
     """How many parts are ranked, the newest, and how many documents are answered."""
 
     newest: int
@@ -113,7 +113,7 @@ class Index(Protocol):
     def terms_from(self, tx: ReadTx, beginning: str) -> list[str]:
         """The terms of the organization that begin so."""
 
-    def by_words(self, tx: ReadTx, asked: Asked, wanted: Filter, ranked: Ranked) -> list[WordHit]:
+    def by_words(self, tx: ReadTx, asked: WordGroups, wanted: Filter, ranked: RankLimits) -> list[WordHit]:
         """The best documents by bm25, each with its best part, of the newest parts that have it and are wanted."""
 
     def codes(self, tx: ReadTx, sql_filter: str, values: Mapping[str, object]) -> Codes:

@@ -14,12 +14,12 @@ import math
 import operator
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 
-from gatewayd.search.looking import Asked, Codes, Filter, MeaningHit, Ranked, Spellings, Terms, WordHit
+from gatewayd.search.looking import Codes, Filter, MeaningHit, RankLimits, Spellings, Terms, WordGroups, WordHit
 from gatewayd.search.terms import Word
 from gatewayd.store import ReadTx, WriteTx
 
@@ -134,6 +134,9 @@ WHERE c.org_id = :org_id AND c.number IN (SELECT CAST(j.value AS bigint) FROM {n
 """
 
 
+_SELECT_LISTED = f"SELECT j.value FROM {_LISTED} j (value)"
+
+
 class PostgresIndex:
     """See `Index`."""
 
@@ -170,7 +173,7 @@ class PostgresIndex:
         tx.run(_DELETE_PARTS.format(numbers=listed), numbers=values["numbers"])
 
     def count_hits(self, tx: ReadTx, word: Spellings, most: int) -> int:
-        sought = _Sought(tx.org_id, [[word]])
+        sought = _Question(tx.org_id, [[word]])
         sql = _COUNT_HITS.format(and_said=sought.and_said)
         return int(tx.value(sql, most=most, **sought.values))
 
@@ -181,8 +184,8 @@ class PostgresIndex:
     def terms_from(self, tx: ReadTx, beginning: str) -> list[str]:
         return [term for (term,) in tx.rows(_TERMS_FROM, first=beginning, behind=f"{beginning}\U0010ffff")]
 
-    def by_words(self, tx: ReadTx, asked: Asked, wanted: Filter, ranked: Ranked) -> list[WordHit]:
-        sought = _Sought(tx.org_id, asked)
+    def by_words(self, tx: ReadTx, asked: WordGroups, wanted: Filter, ranked: RankLimits) -> list[WordHit]:
+        sought = _Question(tx.org_id, asked)
         rarity = self._rarity(tx, sought, ranked.newest)
         if rarity is None:
             return []
@@ -199,7 +202,7 @@ class PostgresIndex:
         rows = tx.rows(sql, **values, **sought.values, **rarity, **wanted.values)
         return [WordHit(*row) for row in rows]
 
-    def _rarity(self, tx: ReadTx, sought: "_Sought", most: int) -> dict[str, float] | None:
+    def _rarity(self, tx: ReadTx, sought: "_Question", most: int) -> dict[str, float] | None:
         """What bm25 is computed with besides how often words are there, as FTS5 has it; None: there are no parts."""
         parts, length = tx.rows(_TOTALS_ANY_ORG)[0]
         if not parts:
@@ -230,7 +233,7 @@ class PostgresIndex:
         return [hit for _, _, hit in sorted(found)]
 
     def listed(self, name: str) -> str:
-        return f"SELECT j.value FROM {_LISTED.format(name=name)} j (value)"
+        return _SELECT_LISTED.format(name=name)
 
 
 class _Piece(NamedTuple):
@@ -240,32 +243,24 @@ class _Piece(NamedTuple):
     is_exact: bool
 
 
-class _Sought:
+class _Question:
     """A question as SQL: what finds parts by the index, what is then looked for in their text, and what each is worth.
 
     Each piece has a name, `f0`, and so has each word, `s0`: it is worth what those of its pieces are that are there.
     """
 
-    def __init__(self, org_id: str, asked: Asked) -> None:
+    def __init__(self, org_id: str, asked: WordGroups) -> None:
         self._key = _key(org_id)
-        self.named: dict[str, _Piece] = {}
-        self._names: dict[_Piece, str] = {}
-        self._words: dict[tuple[str, ...], str] = {}
-        self._groups = [[self._word(word) for word in group] for group in asked]
-        finds = _any(_all(_any(map(self._lexemes, names)) for names in group) for group in self._groups)
-        self.values: dict[str, str] = {"asked": finds}
-        for name, piece in self.named.items():
-            self.values[name] = _said(piece.stems) if self._is_phrase(name) else self._lexemes(name)
-
-    def _word(self, spellings: Spellings) -> tuple[str, ...]:
-        names = tuple(self._name(piece) for spelling in spellings for piece in _pieces(spelling))
-        self._words.setdefault(names, f"s{len(self._words)}")
-        return names
-
-    def _name(self, piece: _Piece) -> str:
-        name = self._names.setdefault(piece, f"f{len(self._names)}")
-        self.named[name] = piece
-        return name
+        pieces = [[_pieces_of(word) for word in group] for group in asked]
+        different = dict.fromkeys(piece for group in pieces for word in group for piece in word)
+        self.named = {f"f{number}": piece for number, piece in enumerate(different)}
+        names = {piece: name for name, piece in self.named.items()}
+        self._groups = [[tuple(names[piece] for piece in word) for word in group] for group in pieces]
+        words = dict.fromkeys(word for group in self._groups for word in group)
+        self._words = {word: f"s{number}" for number, word in enumerate(words)}
+        finds = _any(_all(_any(map(self._lexemes, word)) for word in group) for group in self._groups)
+        asked_of = {n: _said(p.stems) if self._is_phrase(n) else self._lexemes(n) for n, p in self.named.items()}
+        self.values: dict[str, str] = {"asked": finds, **asked_of}
 
     def _is_phrase(self, name: str) -> bool:
         return len(self.named[name].stems) > 1
@@ -319,10 +314,13 @@ class _Sought:
         return f"CASE WHEN {' AND '.join(f'{word} > 0' for word in words)} THEN {' + '.join(words)} ELSE 0 END"
 
 
-def _pieces(word: Word) -> Iterator[_Piece]:
-    yield _Piece(word.stems, is_exact=False)
-    if word.exact is not None:
-        yield _Piece((word.exact,), is_exact=True)
+def _pieces_of(word: Spellings) -> tuple[_Piece, ...]:
+    of_spellings = ((_Piece(one.stems, is_exact=False), one.exact) for one in word)
+    return tuple(
+        piece
+        for stems, exact in of_spellings
+        for piece in ((stems,) if exact is None else (stems, _Piece((exact,), is_exact=True)))
+    )
 
 
 def _all(queries: Iterable[str]) -> str:

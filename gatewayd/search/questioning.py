@@ -25,7 +25,7 @@ from gatewayd.errors import invalid_field
 from gatewayd.ledger.lists import contains
 from gatewayd.search import cursors, index, lookup, ranking, snippets, terms
 from gatewayd.search.cursors import ToCome
-from gatewayd.search.looking import Asked, Filter, Index, MeaningHit, Ranked, WordHit, all_of, any_of
+from gatewayd.search.looking import Filter, Index, MeaningHit, RankLimits, WordGroups, WordHit, all_of, any_of
 from gatewayd.search.lookup import Meant
 from gatewayd.search.ranking import Fused, H
 from gatewayd.search.signs import KeptBlocks
@@ -100,7 +100,7 @@ def documents_of(tx: ReadTx, into: Index, question: Question, wanted: Filter, *,
     """
     if not question.words:
         return []
-    ranked = Ranked(RANKED_MAX, LIST_MAX)
+    ranked = RankLimits(RANKED_MAX, LIST_MAX)
     hits: list[WordHit] = []
     if not (most and question.unknown):
         hits = into.by_words(tx, all_of([known.spellings for known in question.words]), wanted, ranked)
@@ -110,14 +110,14 @@ def documents_of(tx: ReadTx, into: Index, question: Question, wanted: Filter, *,
     return hits + into.by_words(tx, some, wanted, ranked) if some else hits
 
 
-def _any_of_rarest(question: Question) -> Asked:
+def _any_of_rarest(question: Question) -> WordGroups:
     """One of the rarer words; empty: the question is a single word, which was asked for already."""
     if len(question.words) == 1:
         return []
     return any_of([known.spellings for known in _rarest(question.words)])
 
 
-def _more_than_half(question: Question) -> Asked:
+def _more_than_half(question: Question) -> WordGroups:
     """More than half of the words, of a long question of the rarest, or a number or code that is in it."""
     count = len(question.words) + len(question.unknown)
     rarest = sorted(question.words, key=lambda known: known.hits)[:COMBINED_MAX]

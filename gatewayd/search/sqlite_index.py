@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from gatewayd.search.looking import Asked, Codes, Filter, MeaningHit, Ranked, Spellings, Terms, WordHit
+from gatewayd.search.looking import Codes, Filter, MeaningHit, RankLimits, Spellings, Terms, WordGroups, WordHit
 from gatewayd.search.terms import Word, kept
 from gatewayd.store import ReadTx, WriteTx
 
@@ -50,6 +50,9 @@ ORDER BY distance, c.number DESC
 """
 
 
+_LISTED = "SELECT j.value FROM json_each({parameter}) j"
+
+
 class SqliteIndex:
     """See `Index`."""
 
@@ -73,7 +76,7 @@ class SqliteIndex:
         first, own = kept(tx.org_id, [beginning]), len(tx.org_id) + 1
         return [term[own:] for (term,) in tx.rows(_TERMS_FROM, first=first, behind=f"{first}\U0010ffff")]
 
-    def by_words(self, tx: ReadTx, asked: Asked, wanted: Filter, ranked: Ranked) -> list[WordHit]:
+    def by_words(self, tx: ReadTx, asked: WordGroups, wanted: Filter, ranked: RankLimits) -> list[WordHit]:
         # What is not wanted goes before the newest are taken, or what is wanted would not be among them.
         and_wanted = _AND_WANTED.format(and_filtered=wanted.clause) if wanted.conditions else ""
         rows = tx.rows(
@@ -94,10 +97,10 @@ class SqliteIndex:
         return [MeaningHit(*row) for row in tx.rows(_BY_VECTOR, vector=vector, numbers=listed)]
 
     def listed(self, name: str) -> str:
-        return f"SELECT j.value FROM json_each(:{name}) j"
+        return _LISTED.format(parameter=f":{name}")
 
 
-def expression(org_id: str, asked: Asked) -> str:
+def expression(org_id: str, asked: WordGroups) -> str:
     """What FTS5 is asked: each word in quotation marks."""
     return " OR ".join("(" + " AND ".join(_of_spellings(org_id, word) for word in group) + ")" for group in asked)
 

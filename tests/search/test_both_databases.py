@@ -17,10 +17,10 @@ from gatewayd.search.embedding import unit_vector
 from gatewayd.search.looking import Index
 from gatewayd.search.passages import PART_CHARACTERS
 from gatewayd.search.signs import KeptBlocks
-from gatewayd.store import ReadTx, WriteTx
+from gatewayd.store import WriteTx
 from gatewayd.store.sqlite import vectors
 from gatewayd.store.stemming import Stemmer
-from tests.search.conftest import ORG, OTHER, _add, add_organization
+from tests.search.conftest import ORG, OTHER, _add, add_organization, counted
 from tests.support.postgres import Server
 from tests.support.postgres_store import Databases, PostgresStore
 from tests.support.store import MemoryStore, make_caller
@@ -248,20 +248,6 @@ def test_later_pages_are_the_same(stores: Stores) -> None:
 
 
 # -- what PostgreSQL counts
-
-
-def counted(tx: ReadTx) -> tuple[list[Any], list[Any]]:
-    """Terms, and parts with their length, as they are counted and as they are; one of another organization is not."""
-    terms = "SELECT term, parts, exact_parts FROM vault_terms WHERE org_id = :org_id ORDER BY term"
-    there = """
-    SELECT substr(l.lexeme, 7) AS term, count(*) FILTER (WHERE substr(l.lexeme, 6, 1) = '.'),
-        count(*) FILTER (WHERE substr(l.lexeme, 6, 1) = '=')
-    FROM vault_part_words w CROSS JOIN unnest(tsvector_to_array(w.words)) l (lexeme)
-    WHERE w.org_id = :org_id GROUP BY 1 ORDER BY CAST(substr(l.lexeme, 7) AS text) COLLATE "C"
-    """
-    totals = "SELECT parts, length FROM vault_part_totals WHERE org_id = :org_id"
-    parts = "SELECT count(*), sum(length) FROM vault_part_words WHERE org_id = :org_id"
-    return [tx.rows(terms), tx.rows(totals)], [tx.rows(there), tx.rows(parts)]
 
 
 def test_what_is_counted_of_words_is_what_there_is(stores: Stores) -> None:
