@@ -16,7 +16,7 @@ from gatewayd.http1.log import Log
 from gatewayd.identity import audit
 from gatewayd.identity.people import organizations, suspensions
 from gatewayd.ledger import named_files
-from gatewayd.search import index
+from gatewayd.search import index, lookup
 from gatewayd.store import ReadTx, Store
 from gatewayd.store.erasing import OwnedTable, erase_all, erase_rows, next_keys, owned_tables
 from gatewayd.store.files.blobs import Blobs
@@ -89,9 +89,9 @@ async def _emptied(store: Store, org_id: str, tables: list[OwnedTable], told: Ca
 
 async def _out_of_index(store: Store, org_id: str, told: Callable[[int], None]) -> int:
     """What is searched first: its words stand in a table that knows no organization."""
-    rows = 0
+    rows, forget = 0, partial(index.forget_parts, index=lookup.index_of(is_shared=store.is_shared), count=PIECE)
     while True:
-        gone, _time = await store.write_behind(partial(index.forget_parts, count=PIECE), org_id)
+        gone, _time = await store.write_behind(forget, org_id)
         if not gone:
             return rows
         rows += gone

@@ -43,7 +43,7 @@ WRITERS = {
 bank transaction follows its allocations. The clock of changes is moved by SQLite, and accepted
 in either engine."""
 INFRASTRUCTURE = frozenset({"migrations"})
-POSTGRESQLS = "gatewayd/store/postgres/"
+POSTGRESQLS = ("gatewayd/store/postgres/", "gatewayd/search/postgres_index.py")
 """Where what is said to one engine alone is PostgreSQL's."""
 OPERATED = ("gatewayd/areas/", "gatewayd/ledger/", "gatewayd/tax/", "gatewayd/webhooks/")
 """What handlers of operations stand on."""

@@ -17,8 +17,8 @@ from tests.support.store import START
 TYPES = {"INTEGER": "bigint", "TEXT": "text", "BLOB": "bytea"}
 LEFT_OUT = {"vault_vocabulary", "vault_words"}
 """SQLite's full-text search."""
-OWN = {"pulse", "pulse_writers"}
-"""PostgreSQL's: what SQLite's lock and `data_version` are there."""
+OWN = {"pulse", "pulse_writers", "vault_part_words", "vault_terms", "vault_part_totals"}
+"""PostgreSQL's: what SQLite's lock and `data_version` are there, and its full-text search."""
 VIEWS = {"update_clock"}
 """What is a table in SQLite, and there follows from another."""
 

@@ -3030,3 +3030,30 @@ CREATE TABLE pulse_writers (
 CREATE VIEW update_clock AS SELECT id, now AS latest, accepted_latest, accepted_at FROM pulse;
 
 INSERT INTO pulse (id, version, now) VALUES (1, 0, 0);
+
+-- What documents are found by, of each part of vault_index_parts: in place of SQLite's vault_words.
+CREATE TABLE vault_part_words (
+    number bigint PRIMARY KEY,
+    org_id text COLLATE "C" NOT NULL REFERENCES organizations (id),
+    words tsvector NOT NULL,                   -- stems and codes behind their organization, with how often as labels
+    name text COLLATE "C" NOT NULL,            -- stems in their order, each in spaces of its own
+    body text COLLATE "C" NOT NULL,
+    length bigint NOT NULL                     -- words, numbers and codes
+);
+
+CREATE INDEX vault_part_words_by_word ON vault_part_words USING gin (words);
+
+-- In how many parts each word is, and in how many as a number or code: for spelling, and for what is rare.
+CREATE TABLE vault_terms (
+    org_id text COLLATE "C" NOT NULL REFERENCES organizations (id),
+    term text COLLATE "C" NOT NULL,
+    parts bigint NOT NULL,
+    exact_parts bigint NOT NULL,
+    PRIMARY KEY (org_id, term)
+) WITH (fillfactor = 80);
+
+CREATE TABLE vault_part_totals (
+    org_id text COLLATE "C" PRIMARY KEY REFERENCES organizations (id),
+    parts bigint NOT NULL,
+    length bigint NOT NULL
+);
