@@ -23,6 +23,7 @@ from gatewayd.tax.authority.cache import ResponseCache
 from gatewayd.tax.authority.headers import OwnFields, request_fields
 from gatewayd.tax.authority.mapping import VALIDATE_HEADERS, VAT
 from gatewayd.tax.authority.rate_limit import AUTHORITY_INTERVAL_SECONDS, Breaker, RateLimit
+from gatewayd.tax.connections import sign_ins
 from gatewayd.tax.connections.bearer_tokens import BearerTokens, RefreshLeases
 from gatewayd.tax.connections.connections import Tokens
 from gatewayd.tax.connections.token_endpoint import TokenEndpoint
@@ -102,8 +103,9 @@ async def validate_headers(settings: TaxSettings, fields: Headers, user_agent: s
 
 
 async def keep_house(store: Store) -> None:
-    """Forget calls that are past their time. Raises `StoreFailure`."""
+    """Forget calls and sign-ins that are past their time. Raises `StoreFailure`."""
     await store.sweep(call_log.sweep, call_log.SWEEP_ROWS)
+    await store.sweep(sign_ins.sweep, sign_ins.SWEEP_ROWS)
 
 
 def _transport(settings: TaxSettings, clock: Clock) -> AbstractAsyncContextManager[Transport]:

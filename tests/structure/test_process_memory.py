@@ -11,9 +11,6 @@ from tests.structure.sources import PACKAGE, Source, sources
 
 RELIED_ON = {
     "ReplayCache._used": "a DPoP proof is used once (RFC 9449 §11.1): another process would take it once more",
-    "Challenges._issued": "a passkey challenge is answered once, and to the process that gave it",
-    "Challenges._by_holder": "the same, by whom they were given to",
-    "AuthoritySignIns._begun": "a sign-in at the authority comes back to the session that began it (RFC 6749 §10.12)",
     "Authenticator._admissions": "a revocation acts at once because every commit ends what was admitted (data_version)",
     "ApiResponseCache._entries": "an answer is given again until the next commit by whichever process (data_version)",
     "RateLimits._allowances": "what a credential or an open address may ask, which each process would grant anew",
