@@ -1,0 +1,79 @@
+"""Leases where daemons on several machines share a database: one holder at a time, and nothing is written over it."""
+
+import threading
+import time
+
+from gatewayd.clock import SECOND, Instant, SettableClock
+from gatewayd.leases import rows
+from gatewayd.leases.rows import LEASE_SECONDS, LeaseLost
+from gatewayd.store import WriteTx
+from gatewayd.store.postgres.connections import open_connection
+from tests.support.postgres import Server
+from tests.support.several_daemons import Work, several_daemons
+from tests.support.store import START
+
+ORG = "org_1"
+_WAITING = """
+SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
+
+
+def taking(subject: str, holder: str) -> Work:
+    def take(tx: WriteTx) -> bool:
+        return rows.take(tx, subject, holder, LEASE_SECONDS)
+
+    return take
+
+
+def await_waiting(address: str) -> None:
+    """Wait until a session waits for a row that another one has."""
+    connection, deadline = open_connection(address, 60), time.monotonic() + 60
+    while not connection.execute(_WAITING).get:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    connection.close()
+
+
+def test_of_daemons_that_take_a_lease_at_once_one_has_it(postgresql: Server) -> None:
+    clocks = [SettableClock(Instant(START + number * 5 * SECOND)) for number in range(3)]
+    with several_daemons(postgresql, clocks=clocks) as daemons:
+        asked = [[taking(f"import:{number}", f"daemon:{each}") for number in range(20)] for each in range(3)]
+        done = daemons.at_once(*asked, org_id=ORG)
+    assert all([done[number], done[number + 20], done[number + 40]].count(True) == 1 for number in range(20))
+
+
+def test_what_was_required_holds_until_the_commit(postgresql: Server) -> None:
+    """The fence reads its row and does not lock it: it holds since the pulse puts writing transactions in a row.
+
+    The other daemon's clock is past the lease. It takes it while the holder's transaction, which has looked, is open:
+    its own begins behind the holder's commit.
+    """
+    looked, order = threading.Event(), list[str]()
+
+    def work(tx: WriteTx) -> None:
+        rows.require(tx, "import:1", "daemon:a")
+        looked.set()
+        await_waiting(daemons.address)
+        assert order == []
+        rows.require(tx, "import:1", "daemon:a")
+        order.append("written")
+
+    def take(tx: WriteTx) -> bool:
+        order.append("taken")
+        return rows.take(tx, "import:1", "daemon:b", LEASE_SECONDS)
+
+    late = SettableClock(Instant(START + round(LEASE_SECONDS + 1) * SECOND))
+    with several_daemons(postgresql, clocks=(SettableClock(START), late)) as daemons:
+        daemons.write(taking("import:1", "daemon:a"), ORG)
+
+        def take_over() -> None:
+            assert looked.wait(60)
+            assert daemons.write(take, ORG, by=1) is True
+
+        other = threading.Thread(target=take_over)
+        other.start()
+        daemons.write(work, ORG)
+        other.join(60)
+        (lost,) = daemons.at_once([lambda tx: rows.require(tx, "import:1", "daemon:a")], org_id=ORG)
+    assert order == ["written", "taken"]
+    assert isinstance(lost, LeaseLost)
