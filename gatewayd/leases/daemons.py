@@ -32,7 +32,7 @@ NOBODYS: Final = ""
 """The organization of leases that are of no organization."""
 
 
-class Kept(Protocol):
+class KeptLease(Protocol):
     """A lease that is renewed until it is forgotten."""
 
     def forget(self) -> None: ...
@@ -50,7 +50,7 @@ class Keeper(Protocol):
     def take_in(self, tx: WriteTx, subject: str) -> None:
         """Take a lease in a transaction; then `note` it."""
 
-    def note(self, org_id: str, subject: str) -> Kept:
+    def note(self, org_id: str, subject: str) -> KeptLease:
         """A lease that was taken in a transaction which is durable by now."""
 
 
@@ -65,7 +65,7 @@ class Daemons:
     def __init__(self, holder: Keeper) -> None:
         self._holder = holder
         self._subject = f"{KIND}:{holder.id}"
-        self._lease: Kept | None = None
+        self._lease: KeptLease | None = None
         self._is_one = False
         self._listeners: list[Callable[[int], None]] = []
         self._seen_at = -math.inf

@@ -27,10 +27,10 @@ def taking(subject: str, holder: str) -> Work:
 
 def await_waiting(address: str) -> None:
     """Wait until a session waits for a row that another one has."""
-    connection, deadline = open_connection(address, 60), time.monotonic() + 60
+    connection, deadline, pause = open_connection(address, 60), time.monotonic() + 60, threading.Event()
     while not connection.execute(_WAITING).get:
         assert time.monotonic() < deadline
-        time.sleep(0.01)
+        pause.wait(0.01)
     connection.close()
 
 
