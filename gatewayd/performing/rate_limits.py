@@ -3,6 +3,7 @@
 Where several daemons serve, each grants its share of both.
 """
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,9 +25,10 @@ class Allowance:
 
 
 class RateLimits:
-    """All credentials' allowances. `per_minute` 0 means no limit on the rate."""
+    """All credentials' allowances, for whichever thread. `per_minute` 0 means no limit on the rate."""
 
     def __init__(self, per_minute: int, concurrent: int) -> None:
+        self._lock = threading.Lock()
         self._allowances: dict[str, Allowance] = {}
         self._full_at = MAX_TRACKED
         self._daemons = 1
@@ -61,6 +63,15 @@ class RateLimits:
 
     def take(self, credential_id: str, cost: int, now: float) -> Allowance:
         """Pay for one request. Raises `Problem` `rate_limited` with `Retry-After` in whole seconds."""
+        with self._lock:
+            return self._take(credential_id, cost, now)
+
+    def leave(self, allowance: Allowance) -> None:
+        """Free the place among a credential's requests at once."""
+        with self._lock:
+            allowance.running -= 1
+
+    def _take(self, credential_id: str, cost: int, now: float) -> Allowance:
         allowance = self._allowances.get(credential_id)
         if allowance is None:
             allowance = self._new(credential_id, now)
@@ -87,7 +98,7 @@ class RateLimits:
         try:
             yield
         finally:
-            allowance.running -= 1
+            self.leave(allowance)
 
     def headers(self, allowance: Allowance) -> list[tuple[bytes, bytes]]:
         """The `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers)."""
