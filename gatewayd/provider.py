@@ -81,7 +81,7 @@ async def open_provider(
     await _ensure_keys(store)
     await store.read(keys.load)
     verifiers = (ApiKeyVerifier(), AccessTokenVerifier(keys, settings.issuer))
-    authenticator = Authenticator(verifiers, replays=replays)
+    authenticator = Authenticator(verifiers, replays=replays, shared=store.is_shared)
     documents = ClientDocuments(transport, clock, settings.user_agent)
     parts = OAuthParts(
         store=store,

@@ -39,12 +39,12 @@ def kept(store: MemoryStore) -> object:
 
 
 def test_a_proof_is_used_once(store: MemoryStore) -> None:
-    store.read(lambda tx: used_proofs.refuse_used(tx, proof("a")))
+    store.read(lambda tx: used_proofs.refuse_used(tx, proof("a"), REQUESTS))
     spend(store, proof("a"))
     with pytest.raises(InvalidProof, match=r"used before \(jti\)"):
         spend(store, proof("a"))
     with pytest.raises(InvalidProof, match=r"used before \(jti\)"):
-        store.read(lambda tx: used_proofs.refuse_used(tx, proof("a")))
+        store.read(lambda tx: used_proofs.refuse_used(tx, proof("a"), REQUESTS))
     spend(store, proof("b"))
     spend(store, proof("a", key="other"))
     spend(store, proof("a"), PUSHED)

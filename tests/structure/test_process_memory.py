@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from tests.structure.sources import PACKAGE, Source, sources
 
 RELIED_ON = {
-    "ReplayCache._used": "a DPoP proof is used once (RFC 9449 §11.1): another process would take it once more",
     "Authenticator._admissions": "a revocation acts at once because every commit ends what was admitted (data_version)",
     "ApiResponseCache._entries": "an answer is given again until the next commit by whichever process (data_version)",
     "Receiving._writers": "one request at a time appends to an upload: two processes would mix their bytes",
@@ -18,6 +17,7 @@ RELIED_ON = {
 """By class and attribute."""
 
 DISPENSABLE = {
+    "ReplayCache._used": "proofs at a daemon that is alone on its database; where several share it they are rows",
     "RateLimits._allowances": "its share of what a credential or an open address may ask (leases/daemons)",
     "NetworkRateLimit._counts": "its share of what a network may ask without a credential",
     "StorageBudget._by_network": "its share of what a network may store without a credential",

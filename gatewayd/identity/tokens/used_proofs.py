@@ -63,13 +63,13 @@ PUSHED: Final = ProofQuota("pushed", PUSHED_PER_KEY_MAX, PUSHED_MAX)
 """Those of pushed requests, which anybody may send."""
 
 
-def refuse_used(tx: ReadTx, proof: Proof, quota: ProofQuota = REQUESTS) -> None:
+def refuse_used(tx: ReadTx, proof: Proof, quota: ProofQuota) -> None:
     """Raises `InvalidProof` for one that was used: a first look, so that a replay costs no commit."""
     if tx.row(_FIND, kind=quota.kind, proof=proof.identity) is not None:
         raise InvalidProof("The proof was used before (jti).")
 
 
-def spend_in_rows(tx: WriteTx, proof: Proof, quota: ProofQuota = REQUESTS) -> None:
+def spend_in_rows(tx: WriteTx, proof: Proof, quota: ProofQuota) -> None:
     """Use a proof up: to be called last, when all else about the request holds, and durable before it is let in.
 
     Raises `InvalidProof` for one that was used, and `TooManyProofs`; nothing is stored then.
