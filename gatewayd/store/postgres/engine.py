@@ -117,6 +117,7 @@ class PostgresEngine:
         self.read_shares = Shares("long reads", LONG_READERS, ORGANIZATION_LONG_READERS, LONG_READ_SECONDS)
         self._listener = Listener(long, frozenset({self.writes.writer}))
         self._listening = trio.CapacityLimiter(1)
+        self._interrupting = trio.CapacityLimiter(LONG_READERS)
 
     @property
     def fault(self) -> str | None:
@@ -165,7 +166,7 @@ class PostgresEngine:
             finally:
                 if not ended:
                     with trio.CancelScope(shield=True):
-                        await trio.to_thread.run_sync(reader.interrupt)
+                        await trio.to_thread.run_sync(reader.interrupt, limiter=self._interrupting)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(interrupt_when_cancelled)
