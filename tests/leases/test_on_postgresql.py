@@ -2,12 +2,16 @@
 
 import threading
 import time
+from pathlib import Path
 
 from gatewayd.clock import SECOND, Instant, SettableClock
+from gatewayd.daemon.holding import open_daemons_holder
 from gatewayd.leases import rows
 from gatewayd.leases.rows import LEASE_SECONDS, LeaseLost
 from gatewayd.store import WriteTx
+from gatewayd.store.database import open_store
 from gatewayd.store.postgres.connections import open_connection
+from gatewayd.store.settings import StoreSettings
 from tests.support.postgres import Server
 from tests.support.several_daemons import Work, several_daemons
 from tests.support.store import START
@@ -77,3 +81,27 @@ def test_what_was_required_holds_until_the_commit(postgresql: Server) -> None:
         (lost,) = daemons.at_once([lambda tx: rows.require(tx, "import:1", "daemon:a")], org_id=ORG)
     assert order == ["written", "taken"]
     assert isinstance(lost, LeaseLost)
+
+
+async def test_daemons_on_one_database_know_of_each_other(postgresql: Server, tmp_path: Path) -> None:
+    """As the daemon opens them; on SQLite there is nobody to know of."""
+    name = postgresql.new_database()
+    counts: list[list[int]] = [[], []]
+    settings = [StoreSettings(directory=tmp_path / each, url=postgresql.address(name)) for each in "ab"]
+    async with (
+        open_store(settings[0], SettableClock(START)) as one,
+        open_store(settings[1], SettableClock(START)) as other,
+        open_daemons_holder(one) as first,
+    ):
+        first.daemons.tell(counts[0].append)
+        async with open_daemons_holder(other) as second:
+            second.daemons.tell(counts[1].append)
+            await first.daemons.look()
+            assert (await first.daemons.wait_seconds(), await second.daemons.wait_seconds() > 0) == (0.0, True)
+        await first.daemons.look()
+    postgresql.drop(name)
+    assert counts == [[1, 2, 1], [2]]
+    async with open_store(StoreSettings(directory=tmp_path / "c"), SettableClock(START)) as alone:
+        async with open_daemons_holder(alone) as holder:
+            assert (holder.daemons.count, await holder.daemons.wait_seconds()) == (1, 0.0)
+        assert await alone.read(lambda tx: tx.value("SELECT count(*) FROM leases")) == 0
