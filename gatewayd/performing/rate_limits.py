@@ -1,6 +1,7 @@
 """How much one credential or open address may ask: a token bucket each, and a bound on requests at once.
 
-Where several daemons serve, each grants its share of both.
+Where several daemons serve, each grants its share of the rate. Chosen: not of the requests at once, which are a load
+that each bears by itself; and when one is gone, its callers come to the others at once.
 """
 
 import threading
@@ -38,7 +39,7 @@ class RateLimits:
         self._of_all = per_minute, concurrent
         self._capacity = share_of(per_minute, self._daemons) if per_minute else 0
         self._per_second = self._capacity / WINDOW_SECONDS
-        self._concurrent = share_of(concurrent, self._daemons)
+        self._concurrent = concurrent
         self._policy = (b"ratelimit-policy", b'"default";q=%d;w=%d' % (self._capacity, WINDOW_SECONDS))
 
     def change(self, per_minute: int, concurrent: int) -> None:
