@@ -9,6 +9,9 @@ each other must have seen it, and one that has not looked for some seconds, as a
     at every instant t, whoever uses its share has looked since t - KNOWN_SECONDS; so who came before that was seen by
     all, and who came since then does not use its share yet
 
+Clocks of daemons may be twenty seconds apart: leases of thirty are renewed each ten. So long as none is further off, no
+living one is overlooked.
+
 A daemon that is alone on its database, as on SQLite, takes no lease and asks nobody.
 """
 
