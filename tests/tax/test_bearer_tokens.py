@@ -384,6 +384,7 @@ async def test_of_two_daemons_the_one_that_can_write_waits_for_what_the_other_ca
     assert (granted.access, house.kept().access) == ("access-2", "access-1")
     with pytest.raises(Problem, match="in time"):
         await second.refresh(house.org_id, house.kept())
+    await trio.testing.wait_all_tasks_blocked()  # both waits end in the same instant
     assert (house.endpoint.asked, house.endpoint.spent) == (1, ["refresh-1"])
     house.store.clock.advance(round(LEASE_SECONDS * SECOND))
     assert await second.refresh(house.org_id, house.kept()) is None
