@@ -11,11 +11,14 @@ DATABASE_NAME: Final = "gatewayd.db"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
-    """Where the database is and how patient the store is."""
+    """Where the database is and how patient the store is. `directory` has what stands beside it, wherever that is."""
 
     directory: Path
     read_budget_ms: float = 2.0
     busy_timeout_seconds: float = 5.0
+    url: str = ""
+    """Of a PostgreSQL, without a password; empty: SQLite in `directory`."""
+    password_file: Path | None = None
 
     @property
     def path(self) -> Path:
@@ -28,4 +31,6 @@ class StoreSettings:
             directory=Path(store.directory),
             read_budget_ms=store.read_budget_ms,
             busy_timeout_seconds=store.busy_timeout_seconds,
+            url=store.url,
+            password_file=Path(store.password_file) if store.password_file else None,
         )
