@@ -46,6 +46,7 @@ def copy_to_postgres(path: Path, address: str, now: Instant, anew: MadeAnew, rep
     ):
         tables = planned(columns_of(source), whole_tables.columns_of(target), anew)
         sqlite_side.refuse_nul(source, tables)
+        report.expect(len(tables), sqlite_side.size_bytes(source))
         aside = whole_tables.set_aside(target, [table.name for table in tables])
         for name in SEEDED:
             target.execute(f"DELETE FROM {name}")
@@ -73,6 +74,7 @@ def copy_to_sqlite(address: str, path: Path, now: Instant, anew: MadeAnew, repor
     ):
         refuse_work(copies.leased(source, now))
         tables = planned(columns_of(target), whole_tables.columns_of(source), anew)
+        report.expect(len(tables), whole_tables.size_bytes(source))
         aside = sqlite_side.set_aside(target)
         target.execute("BEGIN")
         for name in SEEDED:
@@ -93,7 +95,7 @@ def _into_postgres(source: apsw.Connection, target: Connection, table: CopiedTab
     rows = _reported(sqlite_side.rows_of(source, table), table.name, report)
     whole_tables.copy_in(target, table.name, table.listed, sent.passing(rows))
     require_same(table, sent.sum, found.all_of(whole_tables.copy_out(target, table.name, table.listed)))
-    report(0, table.name, 1)
+    report.advance(0, table.name)
     return sent.sum
 
 
@@ -102,7 +104,7 @@ def _into_sqlite(source: Connection, target: apsw.Connection, table: CopiedTable
     rows = sent.passing(_reported(whole_tables.copy_out(source, table.name, table.listed), table.name, report))
     sqlite_side.put_rows(target, table, (decoded(row, table.kinds) for row in rows))
     require_same(table, sent.sum, found.all_of(sqlite_side.rows_of(target, table)))
-    report(0, table.name, 1)
+    report.advance(0, table.name)
     return sent.sum
 
 
@@ -112,7 +114,7 @@ def _reported(rows: Iterable[bytes], table: str, report: Report) -> Iterator[byt
     for number, row in enumerate(rows, 1):
         size_bytes += len(row)
         if number % _REPORTED_ROWS == 0:
-            report(size_bytes, table, 0)
+            report.advance(size_bytes, table, 0)
             size_bytes = 0
         yield row
-    report(size_bytes, table, 0)
+    report.advance(size_bytes, table, 0)

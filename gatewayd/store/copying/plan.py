@@ -1,7 +1,7 @@
 """What is copied from one engine to the other, and what is not."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
 
 import apsw
 
@@ -21,10 +21,18 @@ ORDER BY t.name, c.cid
 TYPES: Final[Mapping[str, str]] = {"INTEGER": "bigint", "TEXT": "text", "BLOB": "bytea"}
 """What each type of SQLite's is in PostgreSQL."""
 
-Report = Callable[[int, str, int], None]
-"""Called now and then: how many bytes of rows went by since, of which table, and how many tables are done."""
 Columns = Mapping[str, Mapping[str, str]]
 """The columns of each table, and their types, in their order."""
+
+
+class Report(Protocol):
+    """Who is told how far a copy is."""
+
+    def expect(self, files: int, size_bytes: int) -> None:
+        """There are so many tables, of about so many bytes."""
+
+    def advance(self, size_bytes: int, name: str, files: int = 1) -> None:
+        """So many bytes of a table's rows went by since, and so many tables are done."""
 
 
 class MadeAnew(NamedTuple):

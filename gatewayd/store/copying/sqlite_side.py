@@ -43,6 +43,11 @@ def source(path: Path, now: Instant) -> Iterator[apsw.Connection]:
         connection.close()  # and with it the transaction
 
 
+def size_bytes(connection: apsw.Connection) -> int:
+    """Of the whole database."""
+    return int(connection.pragma("page_count")) * int(connection.pragma("page_size"))
+
+
 def refuse_nul(connection: apsw.Connection, tables: Iterable[CopiedTable]) -> None:
     """Raises `StoreFailure` with the places of text with the character NUL, which PostgreSQL does not keep."""
     places: list[str] = []

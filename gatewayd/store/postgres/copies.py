@@ -7,7 +7,7 @@ from typing import Final
 import psycopg
 
 from gatewayd.clock import Instant
-from gatewayd.store.failures import MigrationError, StoreFailure
+from gatewayd.store.failures import Doubtful, MigrationError, StoreFailure
 from gatewayd.store.postgres import schema, whole_tables
 from gatewayd.store.postgres.connections import Connection, open_connection
 from gatewayd.store.postgres.failures import reason
@@ -67,17 +67,26 @@ def _lock_against_writes(connection: Connection) -> None:
 def filling(connection: Connection, now: Instant, apart: frozenset[str]) -> Iterator[None]:
     """One transaction, in which the database has all tables, and rows in those `apart` alone.
 
-    Nothing of it stays where it is cut short. Raises `StoreFailure` where there are rows, or somebody works with it.
+    Nothing of it stays where it is cut short. Raises `StoreFailure` where there are rows, or somebody works with it,
+    and `Doubtful` where the answer to the COMMIT was lost.
     """
-    with connection.session.transaction():
-        whole_tables.require_text(connection)
-        whole_tables.refuse_other_sessions(connection)
-        schema.migrate(connection, schema.packaged(), now)
-        connection.execute("LOCK TABLE pulse")
-        found = [table for table in whole_tables.filled(connection) if table not in apart]
-        if found:
-            raise StoreFailure(f"the PostgreSQL is not empty: {', '.join(found)} have rows. Name a new database")
-        yield
+    is_filled = False
+    try:
+        with connection.session.transaction():
+            whole_tables.require_text(connection)
+            whole_tables.refuse_other_sessions(connection)
+            schema.migrate(connection, schema.packaged(), now)
+            connection.execute("LOCK TABLE pulse")
+            found = [table for table in whole_tables.filled(connection) if table not in apart]
+            if found:
+                raise StoreFailure(f"the PostgreSQL is not empty: {', '.join(found)} have rows. Name a new database")
+            yield
+            is_filled = True
+    except psycopg.Error as error:
+        if not is_filled or not connection.session.closed:
+            raise
+        told = f"the connection was lost at the end ({reason(error)}), and whether the copy is there is not known"
+        raise Doubtful(f"{told}: do it again, and where it is, the PostgreSQL is not empty") from error
 
 
 def leased(connection: Connection, now: Instant) -> list[str]:

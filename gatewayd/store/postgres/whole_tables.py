@@ -1,5 +1,6 @@
 """Whole tables of a PostgreSQL on their way in and out, by COPY in its binary form (PostgreSQL, "COPY")."""
 
+import time
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -43,6 +44,9 @@ _SESSIONS: Final = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'gatewayd' AND pid <> pg_backend_pid()
 """
+_LOOK_ANEW: Final = "SELECT CAST(pg_stat_clear_snapshot() AS text)"  # or a transaction sees the same all the time
+_ENDING_SECONDS: Final = 1.0  # Chosen: a session that was closed is gone in some milliseconds
+_LOOK_AGAIN_SECONDS: Final = 0.02
 _SIZE: Final = "SELECT pg_database_size(current_database())"
 
 
@@ -66,10 +70,16 @@ def size_bytes(connection: Connection) -> int:
 
 
 def refuse_other_sessions(connection: Connection) -> None:
-    """Raises `StoreFailure` where another process of this program is connected to the database."""
-    number = connection.execute(_SESSIONS).get
-    if number:
-        raise StoreFailure(f"gatewayd is connected to the PostgreSQL ({number} sessions): stop its daemons first")
+    """Raises `StoreFailure` where another process of this program is connected to the database.
+
+    A server sees a moment later that a session has ended.
+    """
+    deadline = time.monotonic() + _ENDING_SECONDS
+    while number := connection.execute(_SESSIONS).get:
+        if time.monotonic() >= deadline:
+            raise StoreFailure(f"gatewayd is connected to the PostgreSQL ({number} sessions): stop its daemons first")
+        time.sleep(_LOOK_AGAIN_SECONDS)
+        connection.execute(_LOOK_ANEW)
 
 
 def require_text(connection: Connection) -> None:

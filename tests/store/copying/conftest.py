@@ -1,6 +1,6 @@
 """A SQLite with some rows, and a PostgreSQL in which nothing is yet."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +9,7 @@ import pytest
 
 from gatewayd.clock import Instant
 from gatewayd.store.copying.both_ways import Sums, copy_to_postgres, copy_to_sqlite
-from gatewayd.store.copying.plan import MadeAnew
+from gatewayd.store.copying.plan import MadeAnew, Report
 from gatewayd.store.postgres.connections import Connection, open_connection
 from tests.support.postgres import Server
 from tests.support.store import START
@@ -28,8 +28,20 @@ VALUES (:id, 'org_a', :name, :id, :parent_id, 'usr_a', 1, 1, 1)
 """
 
 
-def nobody(size_bytes: int, table: str, tables: int) -> None:
-    """Nobody is told."""
+class Reported:
+    """What was told of a copy."""
+
+    def __init__(self) -> None:
+        self.tables = self.done = 0
+        self.size_bytes = self.done_bytes = 0
+
+    def expect(self, files: int, size_bytes: int) -> None:
+        self.tables, self.size_bytes = files, size_bytes
+
+    def advance(self, size_bytes: int, name: str, files: int = 1) -> None:
+        assert name
+        self.done += files
+        self.done_bytes += size_bytes
 
 
 def folder(connection: apsw.Connection, id_: str, name: str = "Bills", parent_id: str | None = None) -> None:
@@ -82,9 +94,18 @@ def server(address: str) -> Iterator[Connection]:
 
 
 def there(path: Path, address: str, now: Instant = START) -> Sums:
-    return copy_to_postgres(path, address, now, ANEW, nobody)
+    return _copied(lambda report: copy_to_postgres(path, address, now, ANEW, report))
 
 
 def back(address: str, path: Path, now: Instant = START) -> Sums:
     path.parent.mkdir(exist_ok=True)
-    return copy_to_sqlite(address, path, now, ANEW, nobody)
+    return _copied(lambda report: copy_to_sqlite(address, path, now, ANEW, report))
+
+
+def _copied(copy: Callable[[Report], Sums]) -> Sums:
+    """What a copy answers, which told of each table and of all bytes."""
+    report = Reported()
+    sums = copy(report)
+    assert report.done == report.tables == len(sums)
+    assert 0 < report.done_bytes < report.size_bytes
+    return sums

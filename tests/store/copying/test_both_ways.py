@@ -9,7 +9,7 @@ import pytest
 
 from gatewayd.clock import Instant
 from gatewayd.store.copying.plan import OWN_WAY, SEEDED
-from gatewayd.store.failures import MigrationError, StoreFailure
+from gatewayd.store.failures import Doubtful, MigrationError, StoreFailure
 from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.connections import Connection, open_connection
 from gatewayd.store.sqlite import connections
@@ -190,6 +190,20 @@ def test_a_copy_that_differs_is_not_kept(path: Path, address: str, server: Conne
     with pytest.raises(StoreFailure, match=r"the copy of organizations is not what was copied: 1 rows"):
         there(path, address)
     assert server.execute("SELECT count(*) FROM organizations").get == 0
+
+
+def test_a_commit_without_an_answer_is_told_as_that(path: Path, address: str, server: Connection) -> None:
+    schema.migrate(server, schema.packaged(), START)
+    server.session.execute(
+        "CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END$$"
+    )
+    server.session.execute(
+        "CREATE CONSTRAINT TRIGGER leaves AFTER INSERT ON organizations DEFERRABLE INITIALLY DEFERRED"
+        " FOR EACH ROW EXECUTE FUNCTION leave()"
+    )
+    with pytest.raises(Doubtful, match="whether the copy is there is not known"):
+        there(path, address)
 
 
 def test_a_database_that_has_rows_is_refused(path: Path, address: str, server: Connection) -> None:
