@@ -5,11 +5,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -21,6 +19,7 @@ from tests.contract.answers import ANSWERING
 from tests.contract.conftest import Seeded
 from tests.contract.demo_firm import make_demo, opened_demo, token_of
 from tests.contract.rows import example, send
+from tests.daemon.instance import until
 from tests.support.postgres import Server
 from tests.support.whole_database import everything
 
@@ -53,8 +52,7 @@ def data(demo: Seeded, config_file: Path) -> Path:
 def url(postgresql: Server) -> Iterator[str]:
     """Of a new database."""
     name = postgresql.new_database()
-    folder = postgresql.address(name).split()[0].removeprefix("host=")
-    yield f"postgresql:///{name}?host={quote(folder, safe='')}&user=gatewayd"
+    yield postgresql.url(name)
     postgresql.drop(name)
 
 
@@ -197,10 +195,7 @@ def kill_at_random(config_file: Path, to: str, chances: random.Random) -> bool:
 def rows_at(url: str) -> int | None:
     """How many organizations a PostgreSQL has, once nobody of ours is connected to it; None: it has no tables."""
     with psycopg.connect(url, autocommit=True) as connection:
-        deadline = time.monotonic() + 30
-        while connection.execute(SESSIONS).fetchall() != [(0,)]:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: connection.execute(SESSIONS).fetchall() == [(0,)])
         if connection.execute("SELECT to_regclass('organizations') IS NULL").fetchall() == [(True,)]:
             return None
         return int(connection.execute("SELECT count(*) FROM organizations").fetchall()[0][0])
