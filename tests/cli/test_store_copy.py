@@ -80,7 +80,9 @@ def test_there_and_back(run: Run, data: Path, url: str, config_file: Path, tmp_p
     assert made["beside"]["directory"] == str(data)
     assert {"blobs", "gatewayd.db"} & set(made["beside"]["names"]) == {"blobs"}
     assert (data / "gatewayd.db").read_bytes() == before
+    organizations = run("org", "list", "--json").document
     work_with(config_file, url)
+    assert run("org", "list", "--json").document == organizations
     again = run("store", "copy", "--to", str(tmp_path / "back"), "--json").document
     assert again["tables"] == made["tables"]
     assert compared(tmp_path / "back") == expected

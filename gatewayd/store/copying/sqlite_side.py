@@ -121,9 +121,8 @@ def draft(path: Path, now: Instant) -> Iterator[apsw.Connection]:
 
 
 def _prepare(connection: apsw.Connection, directory: Path, now: Instant) -> None:
-    """All that makes it safe while it grows is done at its end, once."""
-    connection.pragma("journal_mode", "delete")
-    connection.pragma("journal_mode", "off")
+    """What makes it last is done at its end, once; until then it has no name."""
+    connection.pragma("journal_mode", "delete")  # one file, with no log beside it
     connection.pragma("synchronous", "off")
     connection.pragma("cache_size", -_CACHE_KIBIBYTES)
     connection.pragma("temp_store", "file")  # not in memory, which may be smaller than an index
