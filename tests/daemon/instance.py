@@ -153,8 +153,10 @@ class Instance:
 
     def firm(self, name: str = "Oak & Son") -> Firm:
         """Make an organization that can issue invoices, in a store that need not be there yet."""
-        if not self.url and not self.database.exists():
-            self.data.mkdir(mode=0o700, exist_ok=True)
+        self.data.mkdir(mode=0o700, exist_ok=True)
+        if self.url:
+            load_key(self.context.key_file)
+        elif not self.database.exists():
             self.database.write_bytes(_empty_store())
             load_key(self.context.key_file)
         email = f"owner-{secrets.token_hex(4)}@example.com"
