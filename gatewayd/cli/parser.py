@@ -17,6 +17,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "reference.manual": ("man",),
     "doctor.configuration": ("check-config",),
     "instance.store": ("migrate", "compact"),
+    "instance.store_copy": ("store",),
     "instance.init": ("init",),
     "doctor.command": ("doctor",),
     "instance.clock": ("accept-clock",),

@@ -11,8 +11,10 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 class Progress:
     """So many files, and so many bytes; drawn anew with each that is done, and wiped in the end."""
 
-    def __init__(self, stream: TextIO, files: int = 0, size_bytes: int = 0) -> None:
+    def __init__(self, stream: TextIO, files: int = 0, size_bytes: int = 0, called: str = "files") -> None:
+        """`called` is what is counted, where that is no files."""
         self._stream = stream
+        self._called = called
         self._files, self._bytes = files, size_bytes
         self._done_files, self._done_bytes = 0, 0
         self._draws = stream.isatty()
@@ -44,7 +46,7 @@ class Progress:
         share = min(1.0, self._done_bytes / self._bytes) if self._bytes else 1.0
         filled = min(BAR, round(share * BAR))
         bar = "#" * filled + "." * (BAR - filled)
-        told = f"[{bar}] {self._done_files:,} of {self._files:,} files, {in_units(self._done_bytes)}  "
+        told = f"[{bar}] {self._done_files:,} of {self._files:,} {self._called}, {in_units(self._done_bytes)}  "
         shown = "".join(character if character.isprintable() else "?" for character in name)
         self._write((told + shown)[: shutil.get_terminal_size().columns - 1])
 

@@ -28,6 +28,7 @@ from tests.bench import (
     search,
     servers,
     speed,
+    store_copy,
     tax,
     uploads,
 )
@@ -40,7 +41,7 @@ from tests.bench.seeding import Seeded, seed
 
 PARTS = (
     *("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog"),
-    *("assets", "banking", "lets", "uploads", "metering", "reading", "search", "engines"),
+    *("assets", "banking", "lets", "uploads", "metering", "reading", "search", "engines", "copying"),
 )
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
@@ -78,6 +79,7 @@ class Scale:
     uploads: uploads.UploadSize
     documents: int
     search: search.SearchSize
+    copying: store_copy.CopySize
 
 
 FULL = Scale(
@@ -106,6 +108,7 @@ FULL = Scale(
     uploads=uploads.UploadSize(rounds=5, seconds=10.0),
     documents=200,
     search=search.SearchSize(documents=100_000, questions=40, rounds=5),
+    copying=store_copy.CopySize(invoices=100_000, lines=1_000_000, documents=20_000),
 )
 QUICK = Scale(
     effort=Effort(rounds=3, cpu_seconds=0.3, wall_seconds=1.5),
@@ -133,6 +136,7 @@ QUICK = Scale(
     uploads=uploads.UploadSize(rounds=2, seconds=5.0),
     documents=40,
     search=search.SearchSize(documents=5_000, questions=40, rounds=3),
+    copying=store_copy.CopySize(invoices=10_000, lines=50_000, documents=1_000),
 )
 
 
@@ -188,6 +192,8 @@ def _complaint(parent: Path, scale: Scale, parts: Sequence[str]) -> str | None:
         needed += scale.webhooks.backlog * BYTES_PER_DELIVERY
     if "banking" in parts:
         needed += scale.banking.lines * BYTES_PER_LINE + scale.banking.imports.rows * BYTES_PER_LINE
+    if "copying" in parts:
+        needed += 3 * scale.copying.size_bytes
     if "uploads" in parts:
         needed += round(scale.uploads.rounds * scale.uploads.seconds * uploads.BYTES_PER_SECOND)
     free = shutil.disk_usage(parent).free
@@ -228,6 +234,8 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
         engines.measure_engines(bench, scale.effort, report)
     if "search" in parts:
         search.measure_search(bench.scratch, scale.search, report)
+    if "copying" in parts:
+        store_copy.measure_copies(bench.scratch, scale.copying, report)
 
 
 def _run_requests(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Report) -> None:

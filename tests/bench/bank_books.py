@@ -90,9 +90,15 @@ class BankBooks:
 def seed_books(directory: Path, count: int) -> BankBooks:
     """Fill a new data directory with `count` lines; `count` is a multiple of 100, at least 1,000."""
     books = trio.run(_seed_by_operations, directory, count)
-    values = {
-        "count": count,
-        "stride": count // SPECIAL,
+    fill(books)
+    return books
+
+
+def fill(books: BankBooks) -> None:
+    """Add its lines, and their allocations."""
+    values: dict[str, object] = {
+        "count": books.lines,
+        "stride": books.lines // SPECIAL,
         "first_day": FIRST_DAY,
         "org_id": books.org_id,
         "account_id": books.account_id,
@@ -101,13 +107,12 @@ def seed_books(directory: Path, count: int) -> BankBooks:
         "small_business_id": books.small_business_id,
         "began": books.began,
     }
-    with closing(sqlite3.connect(directory / DATABASE_NAME, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(books.directory / DATABASE_NAME, isolation_level=None)) as connection:
         for pragma in ("foreign_keys=OFF", "synchronous=OFF", "journal_mode=OFF", "cache_size=-262144"):
             connection.execute(f"PRAGMA {pragma}")
         _fill(connection, "bank_transactions", _LINES, values)
         _fill(connection, "allocations", _ALLOCATIONS, values)
         connection.execute("PRAGMA journal_mode=WAL")
-    return books
 
 
 def _fill(connection: sqlite3.Connection, table: str, insert: str, values: dict[str, object]) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import apsw
 
-from gatewayd.store.sqlite import connections
+from gatewayd.store.sqlite import connections, schema
 from tests.bench.processes import CpuTime
 
 ROWS_OF_ONE_COMMIT = 250  # as an import has them
-_SCHEMA = Path(connections.__file__).with_name("schema.sql")
+_SCHEMA = schema.schema_file()
 _INSERT = """
 INSERT INTO bank_transactions (id, org_id, account_id, date, amount, currency, status, booking_date, description,
     raw_description, type, source, import_id, fingerprint, match_key, search_text, created_at, updated_at, version)

@@ -71,6 +71,14 @@ def test_the_bar_grows_with_the_bytes() -> None:
     assert "1 of 2 files, 3.0 kB  one?[31m.pdf" in drawn[2], "what a name says is not obeyed"
 
 
+def test_what_is_counted_is_called_by_its_name() -> None:
+    terminal = _Terminal()
+    with Progress(terminal, called="tables") as progress:
+        progress.expect(114, 4_000)
+        progress.advance(1_000, "invoices", 0)
+    assert "0 of 114 tables, 1.0 kB  invoices" in terminal.getvalue()
+
+
 def test_nothing_is_drawn_in_a_pipe() -> None:
     pipe = io.StringIO()
     with Progress(pipe, 0, 0) as progress:

@@ -84,7 +84,7 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["rows", "sealing", "waiting_jobs"], 4),
         "engine": 5,
         **dict.fromkeys(["postgres", "sqlite", "writer"], 6),
-        **dict.fromkeys(["backups", "erasing", "latest_change", "sealed_rows"], 7),
+        **dict.fromkeys(["backups", "copying", "erasing", "latest_change", "sealed_rows"], 7),
         "database": 8,
     },
     "webhooks": {

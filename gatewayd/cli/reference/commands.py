@@ -27,6 +27,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "check-config": "--config gatewayd.toml",
     "migrate": "",
     "compact": "",
+    "store copy": "--to postgresql://gatewayd@db.example.com/gatewayd --password-file /etc/gatewayd/db.password",
     "init": '--public-url https://books.example.com --organization "Oak & Son" --email ann@example.com --name Ann',
     "doctor": "",
     "accept-clock": "",

@@ -5,7 +5,7 @@ and for those to come: while the clock is right, a second ahead, so that a busy 
 the clock is behind, exactly. Nothing is read or written where a transaction changes no row that is listed.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import apsw
 
@@ -13,8 +13,30 @@ from gatewayd.clock import SECOND, Instant
 
 RESERVED: Final = SECOND  # Chosen: how far ahead of the clock the rows of a second process may be
 _SELECT = "SELECT latest FROM update_clock WHERE id = 1"
+_SELECT_ALL = "SELECT latest, accepted_latest, accepted_at FROM update_clock WHERE id = 1"
+_SET_ALL = """
+UPDATE update_clock SET latest = :latest, accepted_latest = :accepted_latest, accepted_at = :accepted_at WHERE id = 1
+"""
 _UPDATE = "UPDATE update_clock SET latest = :latest WHERE id = 1"
 _LOWER = "UPDATE update_clock SET latest = :latest WHERE id = 1 AND latest = :reserved"
+
+
+class Clock(NamedTuple):
+    """The greatest instant that was given; and what it was when an operator last called the clock right, and when."""
+
+    latest: int
+    accepted_latest: int
+    accepted_at: int
+
+
+def read_clock(connection: apsw.Connection) -> Clock:
+    """As it stands. Raises `apsw.Error`."""
+    return Clock(*(int(str(value)) for value in connection.execute(_SELECT_ALL).fetchall()[0]))
+
+
+def set_clock(connection: apsw.Connection, clock: Clock) -> None:
+    """Let a copy go on where another database stood. Raises `apsw.Error`."""
+    connection.execute(_SET_ALL, clock._asdict())
 
 
 class UpdateClock:

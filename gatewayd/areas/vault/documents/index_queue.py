@@ -20,6 +20,11 @@ SELECT d.org_id, d.id, 1, :now FROM vault_documents d
 WHERE d.org_id = :org_id AND d.id > :after AND d.status = 'uploaded' ORDER BY d.id LIMIT :count
 ON CONFLICT (org_id, document_id) DO UPDATE SET revision = vault_index_queue.revision + 1
 """
+PUT_ALL_ANY_ORG: Final = """
+INSERT INTO vault_index_queue (org_id, document_id, revision, queued_at)
+SELECT d.org_id, d.id, 1, :now FROM vault_documents d WHERE d.status = 'uploaded'
+"""
+"""Of a database without an index: all documents are put into it."""
 _LAST_OF = """
 SELECT max(s.id) FROM (
     SELECT d.id FROM vault_documents d

@@ -1,0 +1,1 @@
+"""All rows of a store from SQLite to PostgreSQL and back, counted and compared."""
