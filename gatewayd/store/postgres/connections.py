@@ -1,5 +1,6 @@
 """A connection to PostgreSQL that is asked as one to SQLite is: named parameters, rows as tuples of plain values."""
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -115,6 +116,12 @@ class Connection:
         if result.status == ExecStatus.FATAL_ERROR:
             raise psycopg.errors.error_from_result(result, "utf-8")
         return result.get_value(0, 0) if result.ntuples else None
+
+    def send_plainly(self, sql: bytes) -> None:
+        """The same without waiting for the answer, which nobody needs; `run_plainly` has to be next. Raises nothing."""
+        with contextlib.suppress(psycopg.Error):
+            self.session.pgconn.send_query(sql)
+            self.session.pgconn.flush()
 
     def stream(self, sql: str, values: Values | None = None) -> Iterator[TupleRow]:
         """The rows of a SELECT some at a time, inside of a transaction: what the caller leaves is not computed.
