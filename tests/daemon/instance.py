@@ -80,6 +80,15 @@ def _empty_store() -> bytes:
     return migrated_image()
 
 
+def no_server() -> str:
+    """Rows are in a file."""
+    return ""
+
+
+new_database: Callable[[], str] = no_server
+"""The URL of a new database for each instance, where the tests are run on a PostgreSQL (tests/conftest.py)."""
+
+
 @dataclass
 class Instance:
     """A directory with a configuration, and its store as another process sees it.
@@ -91,7 +100,7 @@ class Instance:
     settings: str = ""
     bind: str = '["127.0.0.1:0"]'
     extra_server: str = ""
-    url: str = ""
+    url: str = field(default_factory=lambda: new_database())
     key_file: str = ""
     config: Path = field(init=False)
 

@@ -20,6 +20,7 @@ from gatewayd.store.engine import Upgrade
 from gatewayd.store.failures import MigrationError, OverBudget, StoreFailure
 from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.connections import Connection, address_of, open_connection
+from gatewayd.store.postgres.deadlines import Deadlines
 from gatewayd.store.postgres.faults import ServerFaults
 from gatewayd.store.postgres.listening import Listener
 from gatewayd.store.postgres.read_threads import ReadThreads
@@ -101,15 +102,16 @@ class PostgresEngine:
         """Raises `StoreFailure` or `MigrationError`."""
         address = address_of(settings.url, password_of(settings))
         self.upgraded = _bring_up_to_date(address, now, migrates=migrates)
+        self._deadlines = Deadlines()
         self._faults = ServerFaults()
         self._sealer = sealer
         self.writes = PostgresWrites(
-            partial(open_connection, address, WRITE_SECONDS, IDLE_SECONDS),
+            partial(self._deadlines.kept, partial(open_connection, address, WRITE_SECONDS, IDLE_SECONDS)),
             written=lambda version: self._faults.written(),
             refused=self._faults.refused,
         )
-        short = partial(open_connection, address, SHORT_READ_SECONDS)
-        long = partial(open_connection, address, LONG_READ_SECONDS)
+        short = partial(self._deadlines.kept, partial(open_connection, address, SHORT_READ_SECONDS))
+        long = partial(self._deadlines.kept, partial(open_connection, address, LONG_READ_SECONDS))
         self._short = ReadThreads(SHORT_READERS, partial(Reader, short, sealer, SHORT_READ_SECONDS))
         self._long = LongReaders(LONG_READERS, partial(Reader, long, sealer, LONG_READ_SECONDS))
         self.read_shares = Shares("long reads", LONG_READERS, ORGANIZATION_LONG_READERS, LONG_READ_SECONDS)
@@ -126,6 +128,7 @@ class PostgresEngine:
         return self._faults.refuses
 
     def start(self) -> None:
+        self._deadlines.start()
         self._short.start()
 
     # -- reads
@@ -205,7 +208,7 @@ class PostgresEngine:
         """Those that read end by themselves."""
 
     def close(self) -> None:
-        """All is closed."""
+        self._deadlines.stop()
 
 
 def _bring_up_to_date(address: str, now: Instant, *, migrates: bool) -> Upgrade | None:
