@@ -19,7 +19,7 @@ import psycopg
 import pytest
 
 from gatewayd.cli.parser import build_parser
-from gatewayd.config import keys
+from gatewayd.config import forms, keys
 from gatewayd.http import documents
 from tests.structure.sources import ROOT
 from tests.support import postgres
@@ -41,6 +41,18 @@ def test_every_setting_is_one() -> None:
     for section, values in tomllib.loads(text).items():
         known = vars(keys)[section.capitalize()].__dataclass_fields__
         assert sorted(values.keys() - known.keys() - COMING) == [], section
+
+
+def test_the_addresses_of_the_settings_are_taken() -> None:
+    (text,) = blocks("toml")
+    settings = tomllib.loads(text)
+    server = settings["server"]
+    assert [forms.bind_error(one) for one in server["bind"]] == [None]
+    assert [forms.proxy_error(one) for one in server["trusted_proxies"]] == [None]
+    assert (forms.public_url_error(server["public_url"]), forms.database_url_error(settings["store"]["url"])) == (
+        None,
+        None,
+    )
 
 
 def commands() -> list[str]:
