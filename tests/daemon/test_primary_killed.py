@@ -1,6 +1,6 @@
 """The primary is killed under load, and its synchronous standby is promoted: nothing that was answered is lost.
 
-Two daemons name both servers in their URL. Who promotes the standby is not ours: here the test does, after three seconds.
+Two daemons name both servers in their URL. Who promotes a standby is not ours: here the test does, after 3 seconds.
 """
 
 import itertools

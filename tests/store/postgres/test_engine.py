@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import trio
+import trio.testing
 
 from gatewayd.clock import SystemClock
 from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure, WriteTx
@@ -236,3 +237,18 @@ async def test_a_server_that_stalls_is_given_up(tmp_path: Path, monkeypatch: pyt
                 server.signal(signal.SIGCONT)
                 await store.write(add("c"))
                 assert await store.read(names) == ["a", "c"]
+
+
+async def test_no_organization_has_all_threads_of_short_reads(open_: Open) -> None:
+    async with open_() as store:
+        going = threading.Event()
+
+        def wait(tx: ReadTx) -> None:
+            going.wait(SECONDS)
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(2 * engine.SHORT_READERS):
+                nursery.start_soon(store.read_soon, wait, None, "org_a")
+            await trio.testing.wait_all_tasks_blocked(0.1)
+            assert await store.read(names, "org_b") == []
+            going.set()
