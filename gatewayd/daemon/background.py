@@ -66,6 +66,7 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
         nursery.start_soon(_keep_calendars, parts, health)
         nursery.start_soon(_tell_deadlines, parts, health)
         nursery.start_soon(_end_organizations, parts)
+        nursery.start_soon(health.files.run)
         await nursery.start(health.beat)
         nursery.start_soon(_recover, parts)
         if parts.tenure.interrupted:

@@ -48,7 +48,7 @@ async def open_vault(
     All in the holder's store. Raises `OSError`, or `ValueError` for a folder that cannot be watched.
     """
     store, settings = holder.store, vault_settings(config)
-    blobs = Blobs(store.directory)
+    blobs = Blobs.at(store.place)
     watched = _watched_folder(config, store.directory)
     async with open_reading(config, holder, ways, log) as reading, trio.open_nursery() as nursery:
         if watched is not None:
@@ -56,7 +56,7 @@ async def open_vault(
             from gatewayd.vault_files.filing import Filing
 
             nursery.start_soon(WatchedFolder(store, Filing(store, blobs, settings), watched, log).run)
-        receiving = Receiving(store, blobs, PartialBlobs(store.directory), settings)
+        receiving = Receiving(store, blobs, PartialBlobs(store.place.folder), settings)
         yield VaultEngines(receiving, reading.parsing, reading.search)
         nursery.cancel_scope.cancel()
 
