@@ -22,7 +22,6 @@ RELIED_ON = {
     "RateLimit._lines": "the tax authority's limit is one for the application, however many processes it has",
     "_Line.waiting": "organizations take turns at that limit, which two processes would each keep in their own order",
     "BearerTokens._unstored": "tokens that came for a spent one and could not be stored: another process has them not",
-    "Receiving._writers": "one request at a time appends to an upload: two processes would mix their bytes",
 }
 """By class and attribute."""
 
@@ -41,6 +40,7 @@ DISPENSABLE = {
     "RefreshLeases._held": "the same",
     "Holder._held": "what this process holds; the rows keep others from it",
     "Holder._unreleased": "what it could not let go, which ends by itself",
+    "Appending._writers": "the requests of this process; the claim in its row keeps others from their bytes",
     "Dispatcher._claims": "what this process sends; the lease in the row keeps others from it",
     "SecretCache._opened": "a secret that is decrypted again",
     "ConnectionPool._idle": "a connection that is opened again",
