@@ -13,6 +13,7 @@ from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.doctor.clock import clock
 from gatewayd.cli.doctor.daemon import daemon
 from gatewayd.cli.doctor.documents import documents
+from gatewayd.cli.doctor.files import files
 from gatewayd.cli.doctor.findings import Finding, missing_finding
 from gatewayd.cli.doctor.listening import listening
 from gatewayd.cli.doctor.search import search
@@ -35,7 +36,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def doctor(arguments: argparse.Namespace, context: Context) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
-    checks = (_permissions, _disk, _store, clock, listening, _proxy, _reach, daemon, taxes, documents, search)
+    checks = (_permissions, _disk, _store, files, clock, listening, _proxy, _reach, daemon, taxes, documents, search)
     findings = [finding for check in checks for finding in check(context)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])

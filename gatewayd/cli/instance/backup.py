@@ -63,7 +63,8 @@ def backup(arguments: argparse.Namespace, context: Context) -> int:
     with Progress(sys.stderr) as progress:
 
         def make(destination: Path) -> "Manifest":
-            return back_up(context.store_settings.directory, destination, now, Looking(NAMING, progress), to_copy)
+            looking = Looking(NAMING, progress, context.store_settings.place)
+            return back_up(context.store_settings.directory, destination, now, looking, to_copy)
 
         if arguments.into is None:
             manifest, made = make(arguments.destination), arguments.destination
@@ -85,6 +86,7 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.store.backups import restoring
     from gatewayd.store.backups.backup import Looking
     from gatewayd.store.files import manifests
+    from gatewayd.store.settings import PLACE_MARK
 
     directory, key_file = context.store_settings.directory, context.config.store.key_file
     decision = decision_of(arguments)
@@ -105,6 +107,11 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
             " after-restore"
         )
         note(AS_THEY_WERE)
+    if context.store_settings.place.is_shared:
+        note(
+            f"move blobs and {PLACE_MARK} from {directory} to {context.store_settings.place.folder}, which is to hold"
+            " nothing else, before the daemon starts"
+        )
     if not manifest.with_key:
         note(f"put the instance key of that time at {key_file} before the daemon starts")
     elif Path(key_file) != directory / manifests.KEY_NAME:
