@@ -49,7 +49,7 @@ async def open_vault(
     """
     store, settings = holder.store, vault_settings(config)
     blobs = Blobs.at(store.place)
-    watched = _watched_folder(config, store.directory)
+    watched = _watched_folder(config, {store.directory, store.place.folder})
     async with open_reading(config, holder, ways, log) as reading, trio.open_nursery() as nursery:
         if watched is not None:
             from gatewayd.vault_files.consuming import WatchedFolder
@@ -61,11 +61,14 @@ async def open_vault(
         nursery.cancel_scope.cancel()
 
 
-def _watched_folder(config: Config, directory: Path) -> Path | None:
+def _watched_folder(config: Config, folders: set[Path]) -> Path | None:
     """Raises `ValueError` where what is taken from it would be the data itself."""
     if not config.vault.consume_directory:
         return None
-    watched, data = Path(config.vault.consume_directory).resolve(), directory.resolve()
-    if watched == data or watched in data.parents or data in watched.parents:
-        raise ValueError(f"vault.consume_directory {watched} and the data directory {data} may not lie in each other")
+    watched = Path(config.vault.consume_directory).resolve()
+    for data in sorted(folder.resolve() for folder in folders):
+        if watched == data or watched in data.parents or data in watched.parents:
+            raise ValueError(
+                f"vault.consume_directory {watched} and the data directory {data} may not lie in each other"
+            )
     return watched

@@ -74,6 +74,19 @@ def test_documents_lie_in_the_folder_and_are_backed_up_from_there(instance: Inst
     assert findings(instance)[about][0]
 
 
+def test_an_organization_that_ends_takes_its_documents_from_the_folder(instance: Instance) -> None:
+    firm, other, share = instance.firm(), instance.firm("Birch"), instance.directory / "share"
+    with serving(instance) as running:
+        kept(running, firm)
+        until(lambda: not instance.seen("SELECT 1 FROM vault_parses WHERE status IN ('queued', 'running')"))
+        assert running.end() == 0
+    assert instance.run("org", "delete", firm.org_id, "--yes").returncode == 0
+    assert [path for path in (share / "blobs").rglob("*") if path.is_file()] == []
+    with serving(instance) as running:
+        assert running.client.get(kept(running, other)).content == CONTENT
+        assert running.end() == 0
+
+
 def test_a_backup_is_restored_with_or_without_the_folder(instance: Instance) -> None:
     firm, share, data = instance.firm(), instance.directory / "share", instance.database.parent
     backup, alone = instance.directory / "backup", Instance(instance.directory)
