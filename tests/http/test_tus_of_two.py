@@ -3,8 +3,10 @@
 import hashlib
 import os
 import random
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,8 @@ from gatewayd.http1.cors import Cors
 from gatewayd.store import Store, StoreFailure
 from gatewayd.store.database import open_store
 from gatewayd.store.files import partial_blobs
-from gatewayd.store.files.blobs import Blobs
-from gatewayd.store.files.partial_blobs import PartialBlobs
+from gatewayd.store.files.blobs import BlobDraft, Blobs
+from gatewayd.store.files.partial_blobs import PartialBlob, PartialBlobs
 from gatewayd.store.settings import StoreSettings
 from gatewayd.vault_files.receiving import Receiving
 from tests.http.test_tus import confirmed, made, sha1_of
@@ -125,11 +127,11 @@ async def test_who_came_last_goes_on_and_the_other_is_told(tmp_path: Path, datab
 async def left_by_a_kill(door: Door, document_id: str, content: bytes, *, doubtful: bytes = b"") -> None:
     """What a daemon leaves that was killed while it appended."""
     await door.api.store.write(lambda tx: upload_files.claim(tx, document_id, DEAD), "org_a")
-    with door.partials.open(document_id) as partial:
-        partial.write(content)
+    with door.partials.open(document_id) as left:
+        left.write(content)
         if doubtful:
-            partial.doubt()
-            partial.write(doubtful)
+            left.doubt()
+            left.write(doubtful)
 
 
 async def test_what_a_killed_daemon_left_is_gone_on_with(tmp_path: Path, database_image: bytes) -> None:
@@ -312,6 +314,32 @@ async def test_a_share_that_went_away_has_lost_nothing(tmp_path: Path, database_
         assert (await door.get(url_of_kept)).body == b"kept"
 
 
+async def test_a_share_that_hangs_holds_up_what_needs_it_and_nothing_else(
+    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a client breaks off, and its draft is to be deleted."""
+    async with open_two(tmp_path, database_image) as (door, other):
+        (document_id, url), answers, back = await made(door, sizeBytes=8), threading.Event(), trio.Event()
+        discard, close = BlobDraft.discard, PartialBlob.close
+
+        def hang(end: Callable[[Any], None], file: Any) -> None:
+            trio.from_thread.run_sync(back.set)
+            assert answers.wait(ANSWER_SECONDS)
+            end(file)
+
+        monkeypatch.setattr(BlobDraft, "discard", lambda draft: hang(discard, draft))
+        monkeypatch.setattr(PartialBlob, "close", lambda file: hang(close, file))
+        with trio.fail_after(ANSWER_SECONDS):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(door.tus, "PUT", url, Body(b"12", broken_off=True))
+                nursery.start_soon(partial(other.tus, "PATCH", url, b"1234", upload_offset=0))
+                await back.wait()
+                assert (await door.api("GET", f"/vault/documents/{document_id}")).status == 200
+                answers.set()
+        monkeypatch.undo()
+        assert (await other.tus("HEAD", url))["upload-offset"] == "4"
+
+
 @pytest.mark.parametrize("seed", range(4))
 async def test_whatever_becomes_of_requests_the_bytes_are_those_that_were_sent(
     tmp_path: Path, database_image: bytes, seed: int
@@ -358,8 +386,8 @@ async def test_whatever_becomes_of_requests_the_bytes_are_those_that_were_sent(
                     else:
                         name = (await file_of(door, document_id)).name
                         await door.api.store.write(lambda tx: upload_files.claim(tx, document_id, DEAD), "org_a")
-                        with door.partials.open(name) as partial:
-                            partial.write(part)
+                        with door.partials.open(name) as killed:
+                            killed.write(part)
                     if overtaken and chance.random() < 0.5:
                         overtaken.pop(0).goes_on.set()
                 assert (await door.tus("HEAD", url))["upload-offset"] == str(len(content))
