@@ -70,6 +70,8 @@ class Context:
 
     def has_database(self) -> bool:
         """Whether a database is there. Raises `CommandError` where that is out of this user's reach."""
+        if self.store_settings.url:
+            return True  # whoever opens it finds out
         path = self.store_settings.path
         try:
             path.stat()

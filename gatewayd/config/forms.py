@@ -142,6 +142,22 @@ def url_error(text: str) -> str | None:
     return None
 
 
+def database_url_error(text: str) -> str | None:
+    """An error for anything but a URL of PostgreSQL's; it never repeats a text that may hold a password.
+
+    A host may be several, with commas between (libpq, "Connection URIs"), or none: then a socket of this machine.
+    """
+    if not re.fullmatch(r"postgres(?:ql)?://[!-~]*", text):
+        return "must begin with postgresql:// and hold no spaces and no letters outside ASCII"
+    parts = urlsplit(text)
+    user = parts.netloc.rpartition("@")[0]
+    if ":" in user or re.search(r"(?:^|&)(?:password|passfile|sslpassword)=", parts.query):
+        return "must not hold a password: it belongs into password_file"
+    if not parts.path.strip("/"):
+        return "must name the database: postgresql://user@host/database"
+    return None
+
+
 def secure_url_error(text: str) -> str | None:
     # Chosen: plain http is refused, not warned of, unless the host is loopback: credentials and tokens would cross a
     # network in the clear, RFC 8414 §2 demands https of an issuer, and browsers keep no Secure cookie there.

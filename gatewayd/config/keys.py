@@ -79,6 +79,7 @@ EMBEDDINGS = Form('"wordllama", "off", or the URL of an OpenAI-compatible servic
 PUBLIC_ADDRESS = Form("a public IP address", forms.public_address_error)
 FRAUD_HEADER = Form("the name of a fraud-prevention header, such as Gov-Client-Multi-Factor", fraud_header_error)
 OCR_LANGUAGE = Form("a language as tesseract --list-langs has it, such as eng or deu", forms.ocr_language_error)
+DATABASE_URL = Form("postgresql://user@host:port/database, without a password", forms.database_url_error)
 FOLDER = Form("the path of a folder", forms.path_error)
 FILE = Form("the path of a file, or credential:NAME", forms.file_error)
 
@@ -178,6 +179,13 @@ class Store:
         " start and readable by its owner only (mode 0600). Without it the sealed secrets are lost: keep a copy.",
         FILE,
     )
+    url: str = key(
+        "",
+        "A PostgreSQL that has the rows in place of a file, such as postgresql://gatewayd@db.example/gatewayd, without"
+        " a password; what else libpq takes stands behind ?. Documents stay in directory. Empty: SQLite in directory.",
+        DATABASE_URL,
+    )
+    password_file: str = key("", "The password for url. Empty: the server asks for none.", FILE)
     read_budget_ms: int = key(
         2, "Work a read may do beside other requests before it is moved to a thread.", Between(1, 1000), "milliseconds"
     )

@@ -2,10 +2,10 @@
 
     find the route -> admit -> decode -> run -> render
 
-What stands between the first and the last is `performing`'s, as it is for every door. A read row does all of it in one
-transaction on the loop's own connection; any other is admitted there, reads its body, and is performed. Everything that
-goes wrong is a `Problem` by the end. What can be told from path, method and headers alone (404, 405, 406) is told
-before anyone is asked who they are: it is public in the description.
+What stands between the first and the last is `performing`'s, as it is for every door. A read row does all of it in
+one transaction, on the loop where the database can be read there; any other is admitted in one, reads its body, and
+is performed. Everything that goes wrong is a `Problem` by the end. What can be told from path, method and headers
+alone (404, 405, 406) is told before anyone is asked who they are: it is public in the description.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ from gatewayd.http1.log import Log
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response, send_response
 from gatewayd.identity.tokens.authentication import Authenticate
-from gatewayd.performing.admission import Admission, Call, leave
+from gatewayd.performing.admission import Admission, Call
 from gatewayd.performing.performer import Performer, read_in
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure
@@ -77,7 +77,7 @@ class Api:
 
     def __init__(self, parts: ApiParts) -> None:
         self._store = parts.store
-        self._admission = Admission(parts.store, parts.authenticate, parts.limits)
+        self._admission = Admission(parts.authenticate, parts.limits)
         self._performer = Performer(parts.store, parts.deps, parts.call_seconds)
         self._limits = parts.limits
         self._cors = parts.cors
@@ -98,7 +98,7 @@ class Api:
         except Exception as error:  # noqa: BLE001 - the request border: one request fails, the daemon goes on
             response = self._refuse_and_log(call, error)
         finally:
-            leave(call)
+            self._admission.leave(call)
         self._observe(call, response)
         await send_response(request, response, send, self._fields(call))
 
@@ -108,12 +108,12 @@ class Api:
         try:
             response = self._respond_now(call)
         except Exception as error:  # noqa: BLE001 - the request border
-            leave(call)
+            self._admission.leave(call)
             return self._complete(call, self._refuse_and_log(call, error))
         if response is None:
             request.begun = call
             return None
-        leave(call)
+        self._admission.leave(call)
         return self._complete(call, response)
 
     def _complete(self, call: ApiCall, response: Response) -> Response:
@@ -184,14 +184,14 @@ class Api:
         caller = self._admit(call, route, tx)
         if caller.metered:
             return None
-        request, version = call.request, self._store.version
+        request = call.request
         key = CacheKey(caller, request.raw_path, request.query)
-        response = self._cache.find(version, key, tx)
+        response = self._cache.find(key, tx)
         if response is None:
             tx.used_now = tx.used_today = False  # until here it was asked for the credential
             value = read_in(tx, route.prepared.operation, caller, _decoded(call, route, None))
             response = render(value, request)
-            self._cache.keep(version, key, response, tx)
+            self._cache.keep(key, response, tx)
         return response
 
     async def _respond(self, call: ApiCall, receive: Receive) -> Response:
@@ -201,9 +201,14 @@ class Api:
         route = call.route
         assert route is not None
         operation = route.prepared.operation
-        caller = call.caller or self._store.read_now(lambda tx: self._admit(call, route, tx), None)
-        if operation.kind == "read" and not route.in_body and not caller.metered:
-            # Too long for the event loop: known, or found out.
+        is_read = operation.kind == "read" and not route.in_body
+        if is_read and not operation.long and call.caller is None:
+            response = await self._read_soon(call, route)
+            if response is not None:
+                return response
+        caller = await self._caller_of(call, route)
+        if is_read and not caller.metered:
+            # Too long for what others wait behind: known, or found out.
             value = await self._performer.read_on_thread(operation, caller, _decoded(call, route, None))
             return render(value, call.request)
         key = call.request.text(b"idempotency-key") if operation.takes_key else None
@@ -214,23 +219,36 @@ class Api:
             if key is None:
                 await self._performer.require_credits(operation, caller, request)
             async with self._uploads.receive(call.request, receive, operation, caller.org_id) as file:
-                caller = _overriding(self._still(call, caller), overrides)
+                caller = _overriding(await self._still(call, caller), overrides)
                 return render(await self._performer.perform(operation, caller, request, key, file), call.request)
         body = None
         if route.in_body:
             body = await read_json(call.request, receive, self._max_body_bytes)
-            caller = self._still(call, caller)
+            caller = await self._still(call, caller)
         request = _decoded(call, route, body)
         incoming = call.request if operation.takes_incoming else None
         caller = _overriding(caller, overrides)
         value = await self._performer.perform(operation, caller, request, key, incoming)
         return render(value, call.request)
 
-    def _still(self, call: ApiCall, caller: Caller) -> Caller:
+    async def _read_soon(self, call: ApiCall, route: Route) -> Response | None:
+        """As `_answer_read`, where the loop could not do it; None too where it takes too long for what is short."""
+        try:
+            return await self._store.read_soon(lambda tx: self._answer_read(call, route, tx), None)
+        except OverBudget:
+            return None
+
+    async def _caller_of(self, call: ApiCall, route: Route) -> Caller:
+        """Who is calling, and may. Raises `Problem`."""
+        if call.caller is not None:
+            return call.caller
+        return await self._store.read(lambda tx: self._admit(call, route, tx))
+
+    async def _still(self, call: ApiCall, caller: Caller) -> Caller:
         """The caller, asked for again where its body took long to arrive. Raises `Problem` `invalid_token`."""
         if trio.current_time() - call.started <= SLOW_BODY_SECONDS:
             return caller
-        admitted = self._store.read_now(lambda tx: self._admission.identify(tx, call), None)
+        admitted = await self._store.read(lambda tx: self._admission.identify(tx, call))
         return msgspec.structs.replace(admitted, metered=True) if caller.metered else admitted
 
     def _admit(self, call: ApiCall, route: Route, tx: ReadTx) -> Caller:

@@ -23,7 +23,7 @@ from gatewayd.http1.response import Response
 from gatewayd.identity.keys import calendar_feeds
 from gatewayd.identity.keys.calendar_feeds import OpenFeed
 from gatewayd.performing.rate_limits import RateLimits
-from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure
+from gatewayd.store import ReadTx, Store, StoreFailure
 
 TOKEN_MAX: Final = 100  # characters; ours have half as many
 COST: Final = 10  # Chosen: of the rate limit, as it takes more than a small read
@@ -74,16 +74,13 @@ class _Calendars:
         Raises `StoreFailure`.
         """
 
-        def look(tx: ReadTx) -> tuple[OpenFeed, str] | None:
+        def look(tx: ReadTx) -> tuple[OpenFeed, tuple[int, str] | None] | None:
             feed = calendar_feeds.find(tx, token)
-            return None if feed is None else (feed, tx.today)
+            if feed is None:
+                return None
+            return feed, None if tx.version is None else (tx.version, tx.today)
 
-        try:
-            opened = self._store.read_now(look, None)
-        except OverBudget:
-            opened = await self._store.read_later(look, None)
-            return None if opened is None else (opened[0], None)
-        return None if opened is None else (opened[0], (self._store.version, opened[1]))
+        return await self._store.read(look)
 
     async def calendar(self, feed: OpenFeed, state: tuple[int, str] | None) -> bytes:
         """What a feed says in a state or a later one. Raises `StoreFailure`."""

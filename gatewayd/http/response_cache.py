@@ -5,6 +5,7 @@ A response is found again under the version of the database it was read from, by
 Who is calling and what they may do is asked anew each time, before a response is looked for. Decision 0009.
 """
 
+import threading
 from typing import Final, NamedTuple
 
 from gatewayd.contract.caller import Caller
@@ -25,44 +26,47 @@ class CacheKey(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """`day` is the civil date that the response holds on; None: it does not depend on the date."""
+    """`version` is of the database; `day` the civil date that the response holds on, None: it does not depend on it."""
 
     response: Response
+    version: int
     day: str | None
 
 
 class ApiResponseCache:
-    """The responses that one version of the database has given. Belongs to the event loop's thread."""
+    """The responses that one version of the database has given, for whichever thread."""
 
     def __init__(self, max_bytes: int = CACHE_BYTES) -> None:
         self._max_bytes = max_bytes
         self._max_entry_bytes = min(max_bytes, ENTRY_BYTES_MAX)
+        self._lock = threading.Lock()
         self._version = -1
         self._bytes = 0
         self._entries: dict[CacheKey, _Entry] = {}
 
-    def find(self, version: int, key: CacheKey, tx: ReadTx) -> Response | None:
+    def find(self, key: CacheKey, tx: ReadTx) -> Response | None:
         """The response that was given to the same request, where it still holds."""
-        if version != self._version:
-            return None
         entry = self._entries.get(key)
-        if entry is None or (entry.day is not None and entry.day != tx.today):
+        if entry is None or entry.version != tx.version or (entry.day is not None and entry.day != tx.today):
             return None
         return entry.response
 
-    def keep(self, version: int, key: CacheKey, response: Response, tx: ReadTx) -> None:
+    def keep(self, key: CacheKey, response: Response, tx: ReadTx) -> None:
         """Keep a response that `tx` has led to, unless it depends on the very instant. Full, it starts afresh.
 
-        What is large is not kept at all, and ends nothing that is.
+        What is large is not kept at all, and ends nothing that is; nor is what was read of a version that nobody knows.
         """
-        if tx.used_now:
+        version = tx.version
+        if tx.used_now or version is None:
             return
         size = len(response.body) + len(key.path) + len(key.query) + ENTRY_BYTES
         if size > self._max_entry_bytes:
             return
-        if version != self._version or self._bytes + size > self._max_bytes:
-            self._entries.clear()
-            self._bytes = 0
-            self._version = version
-        self._entries[key] = _Entry(response, tx.today if tx.used_today else None)
-        self._bytes += size
+        entry = _Entry(response, version, tx.today if tx.used_today else None)
+        with self._lock:
+            if version != self._version or self._bytes + size > self._max_bytes:
+                self._entries.clear()
+                self._bytes = 0
+                self._version = version
+            self._entries[key] = entry
+            self._bytes += size

@@ -1,5 +1,6 @@
 """Bearer and DPoP credentials at the endpoints that people's tokens or the instance's keys open."""
 
+from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem
 from gatewayd.http1.header_fields import Header
@@ -10,7 +11,6 @@ from gatewayd.identity.tokens.authentication import Possession, PossessionRefuse
 from gatewayd.identity.tokens.dpop import ALGORITHMS
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.responses import bearer_challenge, json_response
-from gatewayd.store import ReadTx
 
 
 class Challenged(Exception):
@@ -21,9 +21,10 @@ class Challenged(Exception):
         self.response = response
 
 
-def caller_of(parts: OAuthParts, request: Request, tx: ReadTx, in_form: str | None = None) -> Caller:
-    """Who is calling. `in_form` is a token that came in a form instead of the header. Raises `Challenged`,
-    and `OAuthFailure` `temporarily_unavailable` (429) for a key that used too many proofs.
+async def caller_of(parts: OAuthParts, request: Request, in_form: str | None = None) -> Caller:
+    """Who is calling. `in_form` is a token that came in a form instead of the header.
+
+    Raises `Challenged`, and `OAuthFailure` `temporarily_unavailable` (429) for a key that used too many proofs.
     """
     header = request.text(b"authorization") or "" if in_form is None else f"Bearer {in_form}"
     scheme, _, token = header.partition(" ")
@@ -34,9 +35,9 @@ def caller_of(parts: OAuthParts, request: Request, tx: ReadTx, in_form: str | No
     if scheme.lower() == "dpop":
         possession = Possession(request.text(b"dpop"), request.method, parts.issuer + request.path)
     try:
-        caller = parts.authenticate(tx, parts.store.version, token, request.peer, possession)
+        caller = await parts.store.read(lambda tx: parts.authenticate(tx, token, request.peer, possession))
         if possession is not None:
-            possession.spend(tx.now)
+            possession.spend(Instant(parts.store.now()))
         return caller
     except PossessionRefused as refused:
         listed = {"error": refused.error, "error_description": refused.message, "algs": " ".join(ALGORITHMS)}

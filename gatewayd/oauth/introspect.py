@@ -30,7 +30,7 @@ _INACTIVE: Introspection = {"active": False}
 
 async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
     """200 with what a token stands for now. Raises `Challenged`, or `OAuthFailure` `invalid_request`."""
-    caller = parts.store.read_now(lambda tx: caller_of(parts, request, tx), None)
+    caller = await caller_of(parts, request)
     if caller.kind != "api_key" or not caller.is_admin:
         raise Challenged(invalid_token(parts, "Introspection takes an API key of an owner or administrator."))
     if SCOPE not in caller.scopes:

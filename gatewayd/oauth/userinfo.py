@@ -8,13 +8,11 @@ from gatewayd.http1.response import Response
 from gatewayd.identity.clients.oauth_errors import OAuthFailure
 from gatewayd.identity.clients.oauth_parameters import single_value
 from gatewayd.identity.people import users
-from gatewayd.identity.people.users import User
 from gatewayd.identity.tokens.id_tokens import person_claims
 from gatewayd.oauth.credentials import Challenged, caller_of, insufficient_scope, invalid_token
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import FORM, read_form, read_query, refuse_credentials
 from gatewayd.oauth.responses import json_response
-from gatewayd.store import ReadTx
 
 
 async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
@@ -23,7 +21,9 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     Raises `Challenged`, or `OAuthFailure` `invalid_request` for a token in the address or in two places.
     """
     in_form = await _token_of_form(request, receive)
-    caller, user = parts.store.read_now(lambda tx: _caller_and_user(parts, request, tx, in_form), None)
+    caller = await caller_of(parts, request, in_form)
+    user_id = _require_user(parts, caller)
+    user = await parts.store.read(lambda tx: users.get(tx, user_id))
     return json_response(200, {"sub": user.id, **person_claims(user, caller.scopes)})
 
 
@@ -38,10 +38,9 @@ async def _token_of_form(request: Request, receive: Receive) -> str | None:
     return token
 
 
-def _caller_and_user(parts: OAuthParts, request: Request, tx: ReadTx, in_form: str | None) -> tuple[Caller, User]:
-    caller = caller_of(parts, request, tx, in_form)
+def _require_user(parts: OAuthParts, caller: Caller) -> str:
     if caller.kind != "access_token" or caller.user_id is None:
         raise Challenged(invalid_token(parts, "UserInfo takes an access token."))
     if "openid" not in caller.scopes:
         raise Challenged(insufficient_scope(parts, "openid"))
-    return caller, users.get(tx, caller.user_id)
+    return caller.user_id

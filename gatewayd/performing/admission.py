@@ -10,7 +10,7 @@ from gatewayd.identity.tokens.authentication import Authenticate, Possession
 from gatewayd.performing.metering import PricedNames
 from gatewayd.performing.prepared import PreparedOperation
 from gatewayd.performing.rate_limits import Allowance, RateLimits
-from gatewayd.store import ReadTx, Store
+from gatewayd.store import ReadTx
 
 
 @dataclass(slots=True)
@@ -30,17 +30,16 @@ class Call:
 
 
 class Admission:
-    """Admits calls. For one event loop, and the connection that it reads with."""
+    """Admits calls, on whichever thread their transactions are."""
 
-    def __init__(self, store: Store, authenticate: Authenticate, limits: RateLimits) -> None:
-        self._store = store
+    def __init__(self, authenticate: Authenticate, limits: RateLimits) -> None:
         self._authenticate = authenticate
         self._limits = limits
-        self._priced = PricedNames(store)
+        self._priced = PricedNames()
 
     def identify(self, tx: ReadTx, call: Call) -> Caller:
-        """Who is calling, as of `tx` of the loop's own connection. Raises `Problem` `invalid_token`."""
-        return self._authenticate(tx, self._store.version, call.token, call.peer, call.possession)
+        """Who is calling, as of `tx`. Raises `Problem` `invalid_token`."""
+        return self._authenticate(tx, call.token, call.peer, call.possession)
 
     def admit(self, tx: ReadTx, call: Call, prepared: PreparedOperation) -> Caller:
         """The caller, who may run the operation now. Raises `Problem`, as `identify` does or why not."""
@@ -55,8 +54,7 @@ class Admission:
             raise ScopeLacking(prepared.operation.scopes)
         return caller
 
-
-def leave(call: Call) -> None:
-    """Free the place among the credential's calls at once that the call may have taken."""
-    if call.allowance is not None:
-        call.allowance.running -= 1
+    def leave(self, call: Call) -> None:
+        """Free the place among the credential's calls at once that the call may have taken."""
+        if call.allowance is not None:
+            self._limits.leave(call.allowance)

@@ -21,7 +21,7 @@ from gatewayd.ledger.credits import charging, plans
 from gatewayd.ledger.credits.charging import Charge
 from gatewayd.ledger.credits.shapes import Subject
 from gatewayd.performing.prepared import PreparedOperation
-from gatewayd.store import ReadTx, Store, WriteTx
+from gatewayd.store import ReadTx, WriteTx
 
 
 class Due(NamedTuple):
@@ -33,27 +33,22 @@ class Due(NamedTuple):
 
 
 class PricedNames:
-    """The names that have a price, now or on another day, as of the newest state of the database that was looked at.
+    """The names that have a price, now or on another day, as of the newest state of the database that was looked at."""
 
-    Belongs to the event loop's thread.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._version = -1
-        self._names: frozenset[str] = frozenset()
+    def __init__(self) -> None:
+        self._seen: tuple[int | None, frozenset[str]] = (None, frozenset())
 
     def may_charge(self, tx: ReadTx, prepared: PreparedOperation, caller: Caller) -> bool:
-        """Whether a call of the row may cost its caller something. `tx` is of the loop's own connection.
+        """Whether a call of the row may cost its caller something.
 
         Asked of the database only once anything was committed since the last time, by whichever process, and where the
         row has a price.
         """
-        version = self._store.version
-        if version != self._version:
-            self._names = charging.priced_by_call(tx)
-            self._version = version
-        if not self._names or self._names.isdisjoint(prepared.priced_as):
+        version, names = self._seen
+        if version is None or version != tx.version:
+            names = charging.priced_by_call(tx)
+            self._seen = (tx.version, names)
+        if not names or names.isdisjoint(prepared.priced_as):
             return False
         tx.bind(caller.org_id)
         return charging.is_metered(tx)

@@ -1,5 +1,6 @@
 """How much one credential or open address may ask: a token bucket each, and a bound on requests at once."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,9 +21,10 @@ class Allowance:
 
 
 class RateLimits:
-    """All credentials' allowances. `per_minute` 0 means no limit on the rate."""
+    """All credentials' allowances, for whichever thread. `per_minute` 0 means no limit on the rate."""
 
     def __init__(self, per_minute: int, concurrent: int) -> None:
+        self._lock = threading.Lock()
         self._allowances: dict[str, Allowance] = {}
         self._full_at = MAX_TRACKED
         self._set(per_minute, concurrent)
@@ -47,6 +49,15 @@ class RateLimits:
 
     def take(self, credential_id: str, cost: int, now: float) -> Allowance:
         """Pay for one request. Raises `Problem` `rate_limited` with `Retry-After` in whole seconds."""
+        with self._lock:
+            return self._take(credential_id, cost, now)
+
+    def leave(self, allowance: Allowance) -> None:
+        """Free the place among a credential's requests at once."""
+        with self._lock:
+            allowance.running -= 1
+
+    def _take(self, credential_id: str, cost: int, now: float) -> Allowance:
         allowance = self._allowances.get(credential_id)
         if allowance is None:
             allowance = self._new(credential_id, now)
@@ -73,7 +84,7 @@ class RateLimits:
         try:
             yield
         finally:
-            allowance.running -= 1
+            self.leave(allowance)
 
     def headers(self, allowance: Allowance) -> list[tuple[bytes, bytes]]:
         """The `RateLimit` fields (draft-ietf-httpapi-ratelimit-headers)."""

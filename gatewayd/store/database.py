@@ -21,9 +21,9 @@ from gatewayd.store.failures import OverBudget, StoreFailure
 from gatewayd.store.files.directory import free_bytes, make_directory
 from gatewayd.store.files.manifests import KEY_NAME
 from gatewayd.store.reactions import Reactions, no_reactions
-from gatewayd.store.sealer import Sealer
+from gatewayd.store.sealer import Sealer, load_key, read_key
 from gatewayd.store.sealing.instance_key import open_key, proven_key
-from gatewayd.store.settings import DATABASE_NAME, Place, StoreSettings
+from gatewayd.store.settings import Place, StoreSettings
 from gatewayd.store.sqlite.engine import SqliteEngine
 from gatewayd.store.sqlite.lost_database import begin_database
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
@@ -94,7 +94,7 @@ class Store:
     ) -> None:
         self._settings = settings
         self._clock = clock
-        self._engine: Engine = SqliteEngine(settings, clock.now(), sealer, migrates=migrates)
+        self._engine = _open_engine(settings, clock, sealer, migrates=migrates)
         self.upgraded = self._engine.upgraded
         self.read_shares = self._engine.read_shares
         self.writer_end = WriterEnd()
@@ -140,11 +140,6 @@ class Store:
         return self._writer.awaited
 
     @property
-    def version(self) -> int:
-        """Of the state that the last read on the loop saw at the least."""
-        return self._engine.version
-
-    @property
     def fault(self) -> str | None:
         """What is wrong with the store, to be read after "the store". None: nothing that is known."""
         return self._engine.fault
@@ -177,9 +172,9 @@ class Store:
     # -- reads
 
     def read_now(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
-        """Run a read on the loop, and set `version` to the state that it sees at the least.
+        """Run a read on the loop.
 
-        Raises `OverBudget` when it takes too long, or another process holds the file.
+        Raises `OverBudget` when it takes too long, another process holds the file, or the database is another process.
         """
         return self._engine.read_now(work, Bindings(org_id, self._clock.now()))
 
@@ -188,10 +183,17 @@ class Store:
         self.long_reads += 1
         return await self._engine.read_later(work, org_id, self._clock.now)
 
+    async def read_soon(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
+        """Run a read that is usually short: on the loop, or where the database is another process, on a thread.
+
+        Raises `OverBudget` when it takes too long after all.
+        """
+        return await self._engine.read_soon(work, Bindings(org_id, self._clock.now()))
+
     async def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
-        """Run a read inline, and again on a thread where it is too long for that."""
+        """Run a read that is usually short, and again with more time on a thread of its own where it is not."""
         try:
-            return self.read_now(work, org_id)
+            return await self.read_soon(work, org_id)
         except OverBudget:
             return await self.read_later(work, org_id)
 
@@ -290,6 +292,17 @@ class Store:
         self._engine.close()
 
 
+def _open_engine(settings: StoreSettings, clock: Clock, sealer: Sealer, *, migrates: bool) -> Engine:
+    """The engine that the settings name. Raises `StoreFailure` or `MigrationError`."""
+    if not settings.url:
+        return SqliteEngine(settings, clock.now(), sealer, migrates=migrates)
+    try:
+        from gatewayd.store.postgres.engine import PostgresEngine  # and with it psycopg, which most do without
+    except ImportError:
+        raise StoreFailure("a PostgreSQL is named, and psycopg is not installed: gatewayd[postgresql] has it") from None
+    return PostgresEngine(settings, clock.now(), sealer, migrates=migrates)
+
+
 def _write_check(tx: WriteTx, filler_bytes: int | None) -> None:
     """Write the row with so many bytes beside the time. None: write nothing."""
     if filler_bytes is not None:
@@ -315,7 +328,7 @@ async def open_store(
 
     Raises `StoreFailure` or `MigrationError`.
     """
-    sealer = prepare(settings.directory, key_file)
+    sealer = prepare(settings, key_file)
     async with open_sealed_store(settings, clock, sealer, reactions, migrates=migrates) as store:
         yield store
 
@@ -338,11 +351,15 @@ async def open_sealed_store(
         await store.aclose()
 
 
-def prepare(directory: Path, key_file: Path | None) -> Sealer:
+def prepare(settings: StoreSettings, key_file: Path | None) -> Sealer:
     """Make the private data directory, open the instance key. Raises `StoreFailure`, also where a database is lost."""
+    directory = settings.directory
+    key_file = key_file or directory / KEY_NAME
     make_directory(directory)
+    if settings.url:
+        return Sealer(load_key(key_file))
     begin_database(directory)
-    return open_key(directory / DATABASE_NAME, key_file or directory / KEY_NAME)
+    return open_key(settings.path, key_file)
 
 
 @asynccontextmanager
@@ -357,9 +374,12 @@ async def open_existing(
     The key is looked for when the first secret is sealed or opened. Raises `StoreFailure` or `MigrationError`; a secret
     raises what `find_key` raises too.
     """
-    if not os.access(settings.path, os.F_OK):
+    if settings.url:
+        sealer = Sealer(lambda: read_key(find_key()))
+    elif os.access(settings.path, os.F_OK):
+        sealer = Sealer(lambda: proven_key(settings.path, find_key()))
+    else:
         raise StoreFailure(f"there is no database in {settings.directory}")
-    sealer = Sealer(lambda: proven_key(settings.path, find_key()))
     store = Store(settings, clock, sealer, IdSource(clock, secrets.token_bytes), reactions, migrates=False)
     store.start()
     try:

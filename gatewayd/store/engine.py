@@ -102,10 +102,6 @@ class Engine(Protocol):
         """The places of reads on threads."""
 
     @property
-    def version(self) -> int:
-        """Of the state that the last read saw at the least. Another after each commit of whichever process."""
-
-    @property
     def fault(self) -> str | None:
         """What is wrong, to be read after "the store". None: nothing that is known."""
 
@@ -126,6 +122,9 @@ class Engine(Protocol):
 
     def read_now(self, work: Callable[[ReadTx], T], bindings: Bindings) -> T:
         """Run a read on the loop. Raises `OverBudget` where it is too long for that, `StoreFailure`."""
+
+    async def read_soon(self, work: Callable[[ReadTx], T], bindings: Bindings) -> T:
+        """Run a read that is usually short, wherever the engine does that. Raises as `read_now` does."""
 
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None, now: Callable[[], Instant]) -> T:
         """Run a read on a thread. Cancelled, it ends at once. Raises `StoreFailure`."""

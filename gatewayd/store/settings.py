@@ -24,12 +24,16 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
-    """Where the database is and how patient the store is. `files` None: the bytes of documents lie beside it."""
+    """Where the database is and how patient the store is. `directory` has what stands beside it, wherever that is."""
 
     directory: Path
     files: Path | None = None
+    """Where the bytes of documents lie; None: in `directory`."""
     read_budget_ms: float = 2.0
     busy_timeout_seconds: float = 5.0
+    url: str = ""
+    """Of a PostgreSQL, without a password; empty: SQLite in `directory`."""
+    password_file: Path | None = None
 
     @property
     def path(self) -> Path:
@@ -48,4 +52,6 @@ class StoreSettings:
             files=Path(store.files) if store.files else None,
             read_budget_ms=store.read_budget_ms,
             busy_timeout_seconds=store.busy_timeout_seconds,
+            url=store.url,
+            password_file=Path(store.password_file) if store.password_file else None,
         )

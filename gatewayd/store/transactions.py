@@ -62,7 +62,11 @@ class ReadTx:
     neither holds until the next commit. A statement of a read that names `:now` would not be noticed; a test looks.
     """
 
+    version: int | None = None
+    """Of the state that it sees at the least: two reads of one version see the same. None: that is not known."""
+
     def __init__(self, connection: Executor, bindings: Bindings, sealer: Sealer) -> None:
+        self._executor = connection
         self._execute = connection.execute
         self._bound: dict[str, Any] = {"now": bindings.now}
         if bindings.org_id is not None:
@@ -100,7 +104,8 @@ class ReadTx:
 
     def each(self, sql: str, /, **values: object) -> Iterator[Row]:
         """The rows of a statement one by one, for those who may stop before the last: what they leave is not read."""
-        return self._execute(sql, {**self._bound, **values})
+        each: Callable[[str, dict[str, Any]], Iterator[Row]] = getattr(self._executor, "each", self._execute)
+        return each(sql, {**self._bound, **values})  # SQLite's connection reads on as rows are asked for
 
     def row(self, sql: str, /, **values: object) -> Row | None:
         """The first row, or None."""

@@ -13,6 +13,7 @@ from gatewayd.store.sqlite.long_reads import ORGANIZATION_THREADS
 from tests.http.conftest import OpenProbes
 from tests.http.probes import Deps, Said, Word, said
 from tests.support.api import ANSWER_SECONDS, Body, TestedApi
+from tests.support.store import make_caller
 
 READ = "/probe/read"
 WRITE = "/probe/write"
@@ -132,17 +133,20 @@ async def test_a_problem_on_the_thread_comes_out(open_probes: OpenProbes) -> Non
         assert api.limits.running == 0
 
 
-async def test_who_is_calling_is_never_asked_on_a_thread(open_probes: OpenProbes) -> None:
-    """The identity floor remembers callers for one connection alone."""
+async def test_who_is_calling_is_asked_on_a_thread_where_the_loop_cannot(open_probes: OpenProbes) -> None:
+    loop = threading.get_ident()
+    asked: list[tuple[bool, bool]] = []
 
-    def over_budget(tx: ReadTx, version: int, token: str, peer: str | None, possession: object) -> Caller:
-        raise OverBudget
+    def elsewhere(tx: ReadTx, token: str, peer: str | None, possession: object) -> Caller:
+        asked.append((threading.get_ident() == loop, tx.version is None))
+        if threading.get_ident() == loop:
+            raise OverBudget
+        return make_caller("org_a")
 
-    async with open_probes(authenticate=over_budget) as api:
+    async with open_probes(authenticate=elsewhere) as api:
         reply = await api("GET", READ, query={"word": "w"})
-        assert reply.status == 503
-        assert api.store.long_reads == 0
-        api.errors.claim("store_failed")
+        assert reply.status == 200
+        assert asked[-1] == (False, True)  # there a version is not known
 
 
 # -- requests at once

@@ -23,7 +23,7 @@ from gatewayd.identity.tokens.access_tokens import AccessTokenParameters, Access
 from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
 from tests.support.consents import ISSUER, Flow
 from tests.support.oauth import signing_key
-from tests.support.store import START, MemoryStore
+from tests.support.store import START, MemoryStore, at_version
 
 
 class AuthenticatorHarness:
@@ -48,7 +48,9 @@ class AuthenticatorHarness:
         return access_tokens.mint(self.keys, self.grant, parameters)
 
     def authenticate(self, token: str) -> Caller:
-        return self.store.read(lambda tx: self.authenticator.authenticate(tx, self.version, token, "192.0.2.1"))
+        return self.store.read(
+            lambda tx: self.authenticator.authenticate(at_version(tx, self.version), token, "192.0.2.1")
+        )
 
     def expect_refusal(self, token: str) -> str:
         with pytest.raises(Problem) as caught:

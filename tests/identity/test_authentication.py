@@ -18,7 +18,7 @@ from gatewayd.identity.tokens.authentication import NEVER, Admission, ApiKeyVeri
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import StoreSettings
-from tests.support.store import START, MemoryStore, make_caller
+from tests.support.store import START, MemoryStore, at_version, make_caller
 
 RANDOM = bytes(range(32))
 
@@ -53,7 +53,7 @@ class AuthenticatorHarness:
         return self.store.write(lambda tx: api_keys.create(tx, new, random, "operator"), self.org_id)
 
     def authenticate(self, token: str, peer: str | None = "192.0.2.1") -> Caller:
-        return self.store.read(lambda tx: self.authenticator.authenticate(tx, self.version, token, peer))
+        return self.store.read(lambda tx: self.authenticator.authenticate(at_version(tx, self.version), token, peer))
 
     def expect_refusal(self, token: str, peer: str | None = "192.0.2.1") -> str:
         with pytest.raises(Problem) as caught:
@@ -259,7 +259,7 @@ def test_the_form_chooses_the_verifier(harness: AuthenticatorHarness) -> None:
     authenticator = Authenticator((TokenOfAnotherKind(), ApiKeyVerifier()))
 
     def kind_of(token: str) -> str:
-        return harness.store.read(lambda tx: authenticator.authenticate(tx, 1, token, None).kind)
+        return harness.store.read(lambda tx: authenticator.authenticate(at_version(tx, 1), token, None).kind)
 
     assert (kind_of("a.b.c"), kind_of(made.key)) == ("access_token", "api_key")
 
@@ -282,7 +282,7 @@ async def test_a_revocation_by_another_process_acts_on_the_next_request(tmp_path
             made = await command_line.write(lambda tx: api_keys.create(tx, new, RANDOM, "operator"), org_id)
 
             def authenticate(tx: ReadTx) -> str:
-                return authenticator.authenticate(tx, daemon.version, made.key, None).credential_id
+                return authenticator.authenticate(tx, made.key, None).credential_id
 
             assert daemon.read_now(authenticate, None) == daemon.read_now(authenticate, None) == made.id
             await command_line.write(lambda tx: api_keys.revoke(tx, made.id, "operator"), org_id)

@@ -24,7 +24,7 @@ from gatewayd.identity.tokens.dpop import (
 )
 from gatewayd.store import ReadTx
 from tests.support.dpop import KeyHolder
-from tests.support.store import START, MemoryStore, make_caller
+from tests.support.store import START, MemoryStore, at_version, make_caller
 
 URL = "https://books.example/api/rpc/invoices"
 TOKEN = "eyJ.a.token"
@@ -333,7 +333,7 @@ class BoundTokenVerifier:
 
 def authenticate(store: MemoryStore, authenticator: Authenticator, possession: Possession | None) -> None:
     """As whoever lets a request in does it."""
-    store.read(lambda tx: authenticator.authenticate(tx, 1, TOKEN, None, possession))
+    store.read(lambda tx: authenticator.authenticate(at_version(tx, 1), TOKEN, None, possession))
     if possession is not None:
         possession.spend(START)
 
@@ -362,7 +362,7 @@ def test_a_proof_of_a_request_that_was_not_let_in_still_serves(store: MemoryStor
     holder = KeyHolder()
     authenticator = Authenticator([BoundTokenVerifier(holder.thumbprint)])
     proof = holder.proof("GET", URL, START, TOKEN)
-    store.read(lambda tx: authenticator.authenticate(tx, 1, TOKEN, None, Possession(proof, "GET", URL)))
+    store.read(lambda tx: authenticator.authenticate(at_version(tx, 1), TOKEN, None, Possession(proof, "GET", URL)))
     authenticate(store, authenticator, Possession(proof, "GET", URL))
     assert turned_away(store, authenticator, Possession(proof, "GET", URL)) == "invalid_dpop_proof"
 
@@ -373,7 +373,7 @@ def test_of_two_requests_with_one_proof_one_is_let_in(store: MemoryStore) -> Non
     proof = holder.proof("GET", URL, START, TOKEN)
     both = [Possession(proof, "GET", URL) for _ in range(2)]
     for possession in both:
-        store.read(lambda tx, shown=possession: authenticator.authenticate(tx, 1, TOKEN, None, shown))
+        store.read(lambda tx, shown=possession: authenticator.authenticate(at_version(tx, 1), TOKEN, None, shown))
     both[0].spend(START)
     with pytest.raises(PossessionRefused):
         both[1].spend(START)

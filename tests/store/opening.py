@@ -62,3 +62,8 @@ def names(tx: ReadTx) -> list[str]:
 def child(module: str, *arguments: str) -> loaded.Program:
     """Start a module of these tests in a process of its own; it talks over its pipes."""
     return loaded.start(["-m", module, *arguments], env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def version_of(store: Store) -> int | None:
+    """The version that a read on the loop sees now."""
+    return store.read_now(lambda tx: tx.version, None)

@@ -11,14 +11,14 @@ import trio
 from gatewayd.clock import SettableClock
 from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure
 from gatewayd.store.database import (
-    DATABASE_NAME,
     StoreSettings,
     open_store,
 )
+from gatewayd.store.settings import DATABASE_NAME
 from gatewayd.store.sqlite import connections
 from gatewayd.store.sqlite.budget import STEPS_PER_MILLISECOND, STEPS_PER_TICK, Budget
 from gatewayd.store.sqlite.long_reads import ORGANIZATION_THREADS
-from tests.store.opening import ENDLESS, add, insert, names, opened
+from tests.store.opening import ENDLESS, add, insert, names, opened, version_of
 from tests.support.store import START
 
 _THOUSAND_STEPS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 60) SELECT count(*) FROM n"
@@ -239,15 +239,15 @@ async def test_the_version_changes_with_a_commit_of_anyone_and_with_nothing_else
         other = connections.open_writer(tmp_path / DATABASE_NAME, 1)
         for number in range(50):
             store.read_now(names, None)
-            before = store.version
+            before = version_of(store)
             store.read_now(names, None)
-            assert store.version == before
+            assert version_of(store) == before
             if number % 2:
                 other.execute("INSERT INTO notes VALUES (:id, '')", {"id": f"{number:03}"})
             else:
                 await add(store, f"{number:03}")
             assert store.read_now(names, None)[-1] == f"{number:03}"
-            assert store.version != before  # the very next read
+            assert version_of(store) != before  # the very next read
         other.close()
 
 
@@ -255,15 +255,15 @@ async def test_the_version_does_not_change_under_a_read(tmp_path: Path) -> None:
     async with opened(tmp_path) as store:
         other = connections.open_writer(tmp_path / DATABASE_NAME, 1)
 
-        def write_elsewhere(tx: ReadTx) -> tuple[int, int]:
-            before = store.version
+        def write_elsewhere(tx: ReadTx) -> tuple[int | None, int]:
+            before = tx.version
             other.execute("INSERT INTO notes VALUES ('a', '')")
             return before, int(tx.value("PRAGMA data_version"))
 
         first, second = store.read_now(write_elsewhere, None)
         assert first == second
         store.read_now(names, None)
-        assert store.version != first
+        assert version_of(store) != first
         other.close()
 
 
@@ -272,12 +272,12 @@ async def test_the_version_survives_checkpoints_that_restart_the_log(tmp_path: P
         other = connections.open_writer(tmp_path / DATABASE_NAME, 1)
         for number in range(20):
             store.read_now(names, None)
-            before = store.version
+            before = version_of(store)
             other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             other.execute("INSERT INTO notes VALUES (:id, '')", {"id": f"{number:03}"})
             other.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
             assert store.read_now(names, None)[-1] == f"{number:03}"
-            assert store.version != before
+            assert version_of(store) != before
         other.close()
 
 

@@ -15,6 +15,7 @@ from gatewayd.store import ReadTx, Store, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.store.sqlite.snapshot import PULSE_NAME
+from tests.store.opening import version_of
 
 COUNT = "SELECT count(*) FROM organizations"
 _INSERT = "INSERT INTO organizations (id, name, created_at) VALUES (:id, 'A firm', :now)"
@@ -82,13 +83,13 @@ async def test_the_version_stays_while_nothing_is_committed_and_moves_when_somet
     async def test(store: Store) -> None:
         await store.write(add)
         store.read_now(count, None)
-        version = store.version
+        version = version_of(store)
         for _ in range(50):
             store.read_now(count, None)
-            assert store.version == version
+            assert version_of(store) == version
         await store.write(add)
         store.read_now(count, None)
-        assert store.version != version
+        assert version_of(store) != version
 
     await watched(tmp_path, test)
 
@@ -158,11 +159,11 @@ async def test_a_read_without_a_statement_begins_no_transaction(tmp_path: Path) 
     async def test(store: Store) -> None:
         await store.write(add)
         store.read_now(count, None)
-        version = store.version
+        version = version_of(store)
         await store.write(lambda tx: None)  # ends the snapshot, and changes nothing
         assert not store.holds_snapshot
         store.read_now(lambda tx: None, None)
-        assert (store.holds_snapshot, store.version) == (False, version)
+        assert (store.holds_snapshot, version_of(store)) == (False, version)
         assert store.read_now(count, None) == 1
         assert store.holds_snapshot
 
@@ -173,12 +174,12 @@ async def test_a_version_that_others_may_have_left_behind_is_not_trusted(tmp_pat
     async with open_store(StoreSettings(directory=tmp_path), SystemClock()) as store:  # nobody watches
         await store.write(add)
         store.read_now(count, None)
-        version = store.version
+        version = version_of(store)
         other = apsw.Connection(str(tmp_path / DATABASE_NAME))
         other.execute("INSERT INTO organizations (id, name, created_at) VALUES ('org_by_hand', 'By hand', 0)")
         other.close()
         store.read_now(lambda tx: None, None)
-        assert store.version != version
+        assert version_of(store) != version
 
 
 async def test_the_log_stays_small_under_reads_and_writes_side_by_side(tmp_path: Path) -> None:
@@ -214,11 +215,11 @@ async def test_without_a_pulse_no_snapshot_is_kept(tmp_path: Path) -> None:
         for expected in range(1, 5):
             await store.write(add)
             assert store.read_now(count, None) == expected
-        version = store.version
+        version = version_of(store)
         other = apsw.Connection(str(tmp_path / DATABASE_NAME))
         other.execute("INSERT INTO organizations (id, name, created_at) VALUES ('org_by_hand', 'By hand', 0)")
         other.close()
         assert store.read_now(count, None) == 5
-        assert store.version != version
+        assert version_of(store) != version
 
     await watched(tmp_path, test)

@@ -137,7 +137,7 @@ CONFINED = {
     "idna": ("gatewayd/outbound/targets.py",),
     "joserfc": ("gatewayd/identity/signing/jose.py",),
     "mt940": ("gatewayd/statements/mt940.py",),
-    "outcome": ("gatewayd/store/database.py",),
+    "outcome": ("gatewayd/store/",),
     "pyotp": ("gatewayd/identity/sign_in/second_factors.py",),
     "segno": ("gatewayd/console/",),
     "webauthn": ("gatewayd/identity/sign_in/passkeys.py", "gatewayd/console/"),

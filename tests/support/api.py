@@ -72,9 +72,7 @@ class FakeAuthenticator:
         self.callers: dict[str, Caller] = {}
         self.asked: list[tuple[str, str | None]] = []
 
-    def __call__(
-        self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
-    ) -> Caller:
+    def __call__(self, tx: ReadTx, token: str, peer: str | None, possession: Possession | None = None) -> Caller:
         self.asked.append((token, peer))
         caller = self.callers.get(token)
         if caller is None:

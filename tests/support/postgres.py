@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import psycopg
@@ -38,6 +38,7 @@ _SETTINGS = {
     "log_min_error_statement": "panic",
 }
 """Of a test nothing has to outlive its machine, which may have to run several of these."""
+_DURABLE = {"listen_addresses": "", "shared_buffers": "256MB", "max_connections": "100", "timezone": "UTC"}
 
 
 def programs() -> Path | None:
@@ -60,13 +61,18 @@ def require_programs() -> Path:
 class Server:
     """A server that runs."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, pid: int) -> None:
         self._folder = folder
+        self.pid = pid
         self._numbers = itertools.count(1)
 
     def address(self, database: str) -> str:
         """How to connect to one of its databases."""
         return f"host={self._folder} user={USER} dbname={database}"
+
+    def url(self, database: str) -> str:
+        """The same as settings have it."""
+        return f"postgresql://{USER}@/{database}?host={self._folder}"
 
     def execute(self, sql: str) -> None:
         """Run one statement for all databases, such as one that makes or drops one."""
@@ -79,21 +85,31 @@ class Server:
         self.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         return name
 
+    def pin(self, core: int) -> None:
+        """Let it run on one core, with what it starts from now on."""
+        os.sched_setaffinity(self.pid, {core})
+
     def drop(self, database: str) -> None:
         self.execute(f'DROP DATABASE "{database}" WITH (FORCE)')
 
 
 @contextlib.contextmanager
-def running(bin_folder: Path) -> Iterator[Server]:
-    """A new server, until the end of the block: of its process and of its files."""
-    folder = Path(tempfile.mkdtemp(prefix="gatewayd-pg-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
+def running(bin_folder: Path, *, durable: bool = False) -> Iterator[Server]:
+    """A new server, until the end of the block: of its process and of its files.
+
+    `durable`: with the settings that it has by itself, and on the disk.
+    """
+    root = "/var/tmp" if durable else os.environ.get("PYTEST_DEBUG_TEMPROOT")
+    folder = Path(tempfile.mkdtemp(prefix="gatewayd-pg-", dir=root))
     try:
         user = _unprivileged()
         if user is not None:
             os.chown(folder, user.pw_uid, user.pw_gid)
-        with _process(bin_folder, folder, _as_user(user)) as process:
-            _await_start(process, Server(folder), folder / "log")
-            yield Server(folder)
+        settings = _DURABLE if durable else _SETTINGS
+        with _process(bin_folder, folder, _as_user(user), settings) as process:
+            server = Server(folder, process.pid)
+            _await_start(process, server, folder / "log")
+            yield server
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -117,7 +133,9 @@ def _as_user(user: pwd.struct_passwd | None) -> list[str]:
 
 
 @contextlib.contextmanager
-def _process(bin_folder: Path, folder: Path, prefix: list[str]) -> Iterator[subprocess.Popen[bytes]]:
+def _process(
+    bin_folder: Path, folder: Path, prefix: list[str], settings: Mapping[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
     data, environment = folder / "data", {"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC"}
     options = [f"--username={USER}", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu"]
     options += ["--icu-locale=en-GB", "--no-sync", "--no-instructions", "--wal-segsize=1", f"--pgdata={data}"]
@@ -131,10 +149,10 @@ def _process(bin_folder: Path, folder: Path, prefix: list[str]) -> Iterator[subp
         check=False,
     )
     assert made.returncode == 0, made.stderr
-    settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+    words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            [*prefix, bin_folder / "postgres", "-D", data, "-k", folder, *settings],
+            [*prefix, bin_folder / "postgres", "-D", data, "-k", folder, *words],
             cwd="/",
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -163,3 +163,9 @@ def make_caller(
         role=role,
         scopes=scopes,
     )
+
+
+def at_version(tx: ReadTx, version: int) -> ReadTx:
+    """The transaction, which then says that it sees this version of the database."""
+    tx.version = version
+    return tx

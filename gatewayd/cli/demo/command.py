@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.parser import Subparsers, add_command, whole_number
+from gatewayd.config.forms import database_url_error
 
 DEFAULT_PORT = 8080
 
@@ -21,6 +22,10 @@ def add_commands(subparsers: Subparsers) -> None:
         "--port", type=whole_number(0, 65535), help=f"where to serve; else {DEFAULT_PORT}, or a free one if it is taken"
     )
     command.add_argument("--directory", type=Path, help="keep the data here; else it is temporary")
+    command.add_argument(
+        "--store", type=_database_url, default="", metavar="URL", help="an empty PostgreSQL for the rows; else SQLite"
+    )
+    command.add_argument("--password-file", type=Path, help="the password for --store")
     command.add_argument("--once", action="store_true", help="end after the play: 0 if every step did its work")
 
 
@@ -30,6 +35,7 @@ def demo(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.cli.demo.receiver import Receiver
     from gatewayd.cli.demo.walkthrough import DemoOptions, run_demo
     from gatewayd.cli.runner import run
+    from gatewayd.store import StoreFailure
 
     with _directory(arguments.directory) as directory:
         port = arguments.port or _free_or(DEFAULT_PORT if arguments.port is None else 0)
@@ -40,14 +46,23 @@ def demo(arguments: argparse.Namespace, context: Context) -> int:
             clock=context.clock,
             output=sys.stdout,
             receiver=Receiver(directory, context.clock),
+            url=arguments.store,
+            password_file=arguments.password_file,
         )
         try:
             run(run_demo, options)
-        except (DemoFailed, OSError) as error:
+        except (DemoFailed, OSError, StoreFailure) as error:
             if isinstance(error, BrokenPipeError):
                 raise  # the reader of the output has gone: `main` handles it
             raise CommandError(f"the demo failed: {error}") from error
     return 0
+
+
+def _database_url(text: str) -> str:
+    error = database_url_error(text)
+    if error is not None:
+        raise argparse.ArgumentTypeError(error)
+    return text
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from gatewayd.config import Config, Log, Server, Tax, Webhooks
 from gatewayd.config import Store as StoreSection
 from gatewayd.console.addresses import ACCOUNT, APPS, SIGN_IN
 from gatewayd.daemon.daemon import STOP_SIGNALS, Daemon, Running, Surroundings
+from gatewayd.identity.people import organizations
 from gatewayd.identity.sign_in.passwords import Hasher
 from gatewayd.logs import make_logger
 
@@ -38,7 +39,7 @@ STEP_SECONDS = 20.0  # Chosen: longest time for one step of the play
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions:
-    """What the demo runs with. `directory` exists and is empty; `port` is free."""
+    """What the demo runs with. `directory` exists and is empty; `port` is free. `url` is of a PostgreSQL."""
 
     directory: Path
     port: int
@@ -46,6 +47,8 @@ class DemoOptions:
     clock: Clock
     output: TextIO
     receiver: Receiver
+    url: str = ""
+    password_file: Path | None = None
     step_seconds: float = STEP_SECONDS
 
 
@@ -61,6 +64,8 @@ async def run_demo(options: DemoOptions) -> None:
             running = await nursery.start(daemon.run)
             password = secrets.token_hex(8)
             password_hash = await trio.to_thread.run_sync(Hasher().hash, password)
+            if await running.store.read(organizations.list_all):
+                raise DemoFailed("the database is not empty: the demo seeds a new instance")
             firm = await running.store.write(lambda tx: seed(tx, password_hash))
             await _Walkthrough(options, running, firm, password).run(hook_url)
             completed = True
@@ -91,7 +96,11 @@ def _config(options: DemoOptions) -> Config:
     return Config(
         server=replace(Server(), bind=(address,), public_url=f"http://{address}", drain_seconds=2.0),
         store=replace(
-            StoreSection(), directory=str(options.directory), key_file=str(options.directory / "instance.key")
+            StoreSection(),
+            directory=str(options.directory),
+            key_file=str(options.directory / "instance.key"),
+            url=options.url,
+            password_file=str(options.password_file or ""),
         ),
         webhooks=replace(Webhooks(), allow_networks=("127.0.0.0/8",), ca_file=str(options.receiver.ca_file)),
         tax=replace(Tax(), mode="sandbox"),

@@ -21,7 +21,7 @@ def migrate(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.store.sqlite.upgrade import upgrade
 
     settings = context.store_settings
-    sealer = prepare(settings.directory, context.key_file)
+    sealer = prepare(settings, context.key_file)
     with locked(settings.directory, "gatewayd migrate"):
         connection = connections.open_writer(settings.path, settings.busy_timeout_seconds)
         try:

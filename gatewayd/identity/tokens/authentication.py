@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_network
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from gatewayd.clock import DAY, Instant
 from gatewayd.contract.caller import Caller
@@ -100,9 +100,7 @@ class Verifier(Protocol):
 class Authenticate(Protocol):
     """Says who a token is, as `Authenticator.authenticate` does. Whoever lets the request in spends its possession."""
 
-    def __call__(
-        self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
-    ) -> Caller: ...
+    def __call__(self, tx: ReadTx, token: str, peer: str | None, possession: Possession | None = None) -> Caller: ...
 
 
 class ApiKeyVerifier:
@@ -163,7 +161,7 @@ class CredentialUse:
 
 
 class Authenticator:
-    """Admits the tokens of its verifiers. For one event loop: not to be shared by threads."""
+    """Admits the tokens of its verifiers, on whichever thread a transaction is."""
 
     def __init__(
         self,
@@ -176,25 +174,18 @@ class Authenticator:
         self.use = CredentialUse()
         self._note = self.use.note
         self._verifiers = tuple(verifiers)
-        self._admissions: dict[bytes, Admission] = {}
+        self._admissions: dict[bytes, tuple[int | None, Admission]] = {}
         self._admissions_max = admissions_max
-        self._version: int | None = None
 
-    def authenticate(
-        self, tx: ReadTx, version: int, token: str, peer: str | None, possession: Possession | None = None
-    ) -> Caller:
+    def authenticate(self, tx: ReadTx, token: str, peer: str | None, possession: Possession | None = None) -> Caller:
         """Who is calling. Raises `Problem` `invalid_token`, or `organization_suspended`.
 
-        `version` is the data_version that `tx` sees, always of the same connection. `peer` is the address the
-        request came from, None where it has none (a Unix socket). `possession`: None for the scheme `Bearer`; a proof
-        that was accepted is used up by `Possession.spend`.
+        `peer` is the address the request came from, None where it has none (a Unix socket). `possession`: None for the
+        scheme `Bearer`; a proof that was accepted is used up by `Possession.spend`.
         """
-        if version != self._version:
-            self._admissions.clear()
-            self._version = version
         digest = hash_key(token)
-        admission = self._admissions.get(digest)
-        if admission is None:
+        version, admission = self._admissions.get(digest, _UNKNOWN)
+        if admission is None or version is None or version != tx.version:
             admission = self._verify(tx, token, digest)
         caller, ends_at, ended, networks, key_thumbprint = admission
         if tx.now >= ends_at:
@@ -234,9 +225,12 @@ class Authenticator:
                 suspensions.refuse(tx, admission.caller.org_id)
                 if len(self._admissions) >= self._admissions_max:
                     self._admissions.clear()
-                self._admissions[digest] = admission
+                self._admissions[digest] = (tx.version, admission)
                 return admission
         raise _invalid_token("The token has the form of no credential of this service.")
+
+
+_UNKNOWN: Final[tuple[None, None]] = (None, None)
 
 
 def _invalid_token(message: str) -> Problem:

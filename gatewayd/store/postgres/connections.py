@@ -1,11 +1,12 @@
 """A connection to PostgreSQL that is asked as one to SQLite is: named parameters, rows as tuples of plain values."""
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import psycopg
 from psycopg import RawCursor
-from psycopg.pq import TransactionStatus
+from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.rows import TupleRow
 
 from gatewayd.store.failures import StoreFailure
@@ -19,6 +20,16 @@ PREPARED_MAX: Final = 600
 STREAMED_ROWS: Final = 200
 """Chosen: how many rows come at once where they are taken one by one."""
 
+_PATIENCE: Final[Mapping[str, str | int]] = {
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+    "target_session_attrs": "read-write",
+}
+"""Chosen: a server that is gone without a word is noticed in about ten seconds. Of several hosts the one that writes is
+taken."""
 _CHANGING: Final = ("INSERT", "UPDATE", "DELETE")
 
 Values = Mapping[str, Any]
@@ -88,6 +99,30 @@ class Connection:
         """How many rows the last statement changed that could."""
         return self._changes
 
+    def each(self, sql: str, values: Values) -> Iterator[TupleRow]:
+        """The rows of a SELECT: all at once where the statement bounds how many they are, else some at a time."""
+        return self.execute(sql, values) if "LIMIT" in sql else self.stream(sql, values)
+
+    def run_plainly(self, sql: bytes) -> bytes | None:
+        """Run statements without values in one round trip; answers with the first value of the last one, as text.
+
+        Raises `psycopg.Error`.
+        """
+        try:
+            result = self.session.pgconn.exec_(sql)
+        except psycopg.Error:
+            self.close()
+            raise
+        if result.status == ExecStatus.FATAL_ERROR:
+            raise psycopg.errors.error_from_result(result, "utf-8")
+        return result.get_value(0, 0) if result.ntuples else None
+
+    def send_plainly(self, sql: bytes) -> None:
+        """The same without waiting for the answer, which nobody needs; `run_plainly` has to be next. Raises nothing."""
+        with contextlib.suppress(psycopg.Error):
+            self.session.pgconn.send_query(sql)
+            self.session.pgconn.flush()
+
     def stream(self, sql: str, values: Values | None = None) -> Iterator[TupleRow]:
         """The rows of a SELECT some at a time, inside of a transaction: what the caller leaves is not computed.
 
@@ -124,6 +159,21 @@ class Connection:
         cursor = RawCursor(self.session)
         cursor.execute(sql, values or None, binary=True, prepare=False)
         return cursor
+
+
+def address_of(url: str, password: str | None) -> str:
+    """How to connect to a database by its URL, and so that a peer that is gone is noticed within seconds.
+
+    Raises `StoreFailure` for a URL that libpq does not take.
+    """
+    try:
+        given = psycopg.conninfo.conninfo_to_dict(url)
+    except psycopg.Error as error:
+        raise StoreFailure(f"the URL of the PostgreSQL is not one: {reason(error)}") from None
+    more = {name: value for name, value in _PATIENCE.items() if name not in given}
+    if password is not None:
+        more["password"] = password
+    return psycopg.conninfo.make_conninfo(url, **more)
 
 
 def open_connection(address: str, statement_seconds: float, idle_seconds: float | None = None) -> Connection:

@@ -31,7 +31,7 @@ WITH beat AS (
 )
 INSERT INTO pulse_writers (writer, version, beat_at) SELECT :writer, version, now FROM beat
 ON CONFLICT (writer) DO UPDATE SET version = excluded.version, beat_at = excluded.beat_at
-RETURNING version, beat_at
+RETURNING version, beat_at, pg_notify('gatewayd_commits', writer)::text
 """
 _WAIT_FOR_BEAT: Final = "SELECT version FROM pulse WHERE id = 1 FOR UPDATE"
 _SELECT_COMMITTED: Final = "SELECT version FROM pulse_writers WHERE writer = :writer"
@@ -52,8 +52,8 @@ class Beat(NamedTuple):
 class PostgresWrites:
     """See `WriteConnection`.
 
-    `connect` opens a session with the server that takes writes, and raises `StoreFailure`. `committed` is called with
-    the version of each commit that changed something, `written` and `refused` tell how the server does.
+    `connect` opens a session with the server that takes writes, and raises `StoreFailure`. `written` is told
+    the version of each commit that changed something, and `refused` what a write failed with.
     """
 
     errors: Final = (psycopg.Error, StoreFailure)
@@ -61,15 +61,14 @@ class PostgresWrites:
     def __init__(
         self,
         connect: Callable[[], Connection],
-        committed: Callable[[int], None] = lambda version: None,
-        written: Callable[[], None] = lambda: None,
+        written: Callable[[int], None] = lambda version: None,
         refused: Callable[[BaseException], None] = lambda error: None,
     ) -> None:
         self._connect = connect
-        self._committed = committed
         self._written = written
         self.refused = refused
-        self._writer = secrets.token_hex(8)
+        self.writer = secrets.token_hex(8)
+        """Whom others hear of with a commit."""
         self._connection: Connection | None = None
         self._unchanged = 0
         self._has_committed = False
@@ -140,8 +139,7 @@ class PostgresWrites:
 
     def settle(self) -> bool:
         if self._has_committed:
-            self._written()
-            self._committed(self.stamps.version)
+            self._written(self.stamps.version)
         return self._has_committed
 
     def abandon(self) -> None:
@@ -152,14 +150,14 @@ class PostgresWrites:
         """Leave nothing of this writer behind."""
         if self._connection is not None:
             with contextlib.suppress(psycopg.Error):
-                self._connection.execute(_FORGET_WRITER, {"writer": self._writer})
+                self._connection.execute(_FORGET_WRITER, {"writer": self.writer})
         self._disconnect()
 
     def _beat(self, now: Instant) -> bool:
         """Wait for the pulse."""
         connection = self._connection = self._connection or self._connect()
         connection.execute("BEGIN")
-        row = connection.execute(_BEAT, {"clock": now, "writer": self._writer}).fetchone()
+        row = connection.execute(_BEAT, {"clock": now, "writer": self.writer}).fetchone()
         if row is None:
             raise StoreFailure("the database has no pulse")
         self.stamps = Beat(row[0], Instant(row[1]))
@@ -183,7 +181,7 @@ class PostgresWrites:
         connection = self._connection = self._connect()
         connection.execute("BEGIN")
         connection.execute(_WAIT_FOR_BEAT)
-        version: int | None = connection.execute(_SELECT_COMMITTED, {"writer": self._writer}).get
+        version: int | None = connection.execute(_SELECT_COMMITTED, {"writer": self.writer}).get
         connection.execute("ROLLBACK")
         return version
 

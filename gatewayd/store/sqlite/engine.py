@@ -89,7 +89,7 @@ class SqliteEngine:
         self.read_shares: Shares = self._long_reads.shares
         self._log_file = LogFile(settings.path)
         self._threads = trio.CapacityLimiter(1)  # for a look for damage
-        self.version = -1
+        self._version = -1
 
     @property
     def fault(self) -> str | None:
@@ -117,10 +117,12 @@ class SqliteEngine:
         self._budget.restart()
         try:
             version = self._snapshot.take()
-            if version != self.version:
-                self.version = version
+            if version != self._version:
+                self._version = version
                 self._log_file.look()
-            return work(ReadTx(self._snapshot, bindings, self._sealer))
+            tx = ReadTx(self._snapshot, bindings, self._sealer)
+            tx.version = version
+            return work(tx)
         except (apsw.InterruptError, apsw.BusyError):
             self._forget_snapshot()
             raise OverBudget("the read is too long for the event loop") from None
@@ -133,6 +135,9 @@ class SqliteEngine:
                 self._forget_snapshot()
             elif self._writing or self._log_file.is_large:
                 self._release_snapshot()
+
+    async def read_soon(self, work: Callable[[ReadTx], T], bindings: Bindings) -> T:
+        return self.read_now(work, bindings)
 
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None, now: Callable[[], Instant]) -> T:
         return await self._long_reads.run(work, org_id, lambda: Bindings(org_id, now()))
