@@ -192,7 +192,8 @@ def disturb(pair: Pair) -> tuple[int, set[Attempt]]:
 @contextmanager
 def made_pair(directory: Path, server: Server, settings: str) -> Iterator[Pair]:
     """Two daemons that serve, on a database of their own."""
-    url = server.url(server.new_database())
+    url, share = server.url(server.new_database()), directory / "share"
+    share.mkdir()
     with ExitStack() as open_:
         listeners = [open_.enter_context(socket.create_server(("127.0.0.1", 0), backlog=128)) for _ in range(2)]
         instances = []
@@ -201,7 +202,8 @@ def made_pair(directory: Path, server: Server, settings: str) -> Iterator[Pair]:
             own.mkdir()
             bind = f'["fd://{listener.fileno()}"]'
             server_keys = 'public_url = "http://127.0.0.1:8080"'
-            instances.append(Instance(own, settings, bind, server_keys, url, str(directory / "instance.key")))
+            key_file = str(directory / "instance.key")
+            instances.append(Instance(own, settings, bind, server_keys, url, key_file, str(share)))
         pair = Pair(instances, listeners, instances[0].firm())
         open_.callback(lambda: [stack.close() for stack in pair.stacks])
         for number in range(2):

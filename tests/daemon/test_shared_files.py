@@ -16,13 +16,10 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 def shared(tmp_path: Path, *, makes: bool = True) -> Instance:
-    instance = Instance(tmp_path)
     share = tmp_path / "share"
     if makes:
         share.mkdir()
-    text = instance.config.read_text().replace('directory = "data"', f'directory = "data"\nfiles = "{share}"')
-    instance.config.write_text(text)
-    return instance
+    return Instance(tmp_path, files=str(share))
 
 
 @pytest.fixture
