@@ -63,7 +63,7 @@ def backup(arguments: argparse.Namespace, context: Context) -> int:
     with Progress(sys.stderr) as progress:
 
         def make(destination: Path) -> "Manifest":
-            looking = Looking(NAMING, progress, context.store_settings.place)
+            looking = Looking(NAMING, progress, place=context.store_settings.place)
             return back_up(context.store_settings.directory, destination, now, looking, to_copy)
 
         if arguments.into is None:

@@ -92,8 +92,8 @@ class _Copying:
 
     def __init__(self, directory: Path, destination: Path, looking: Looking) -> None:
         self._source, self._destination = directory, destination
-        self._naming, self._watcher, place = looking
-        self._place = Place(directory, is_shared=False) if place is None else place
+        self._naming, self._watcher = looking.naming, looking.watcher
+        self._place = looking.place or Place(directory, is_shared=False)
         self.files: dict[str, File] = {}
         self._of_database: list[str] = []
         self._of_blobs: dict[str, str] = {}
