@@ -25,6 +25,13 @@ class Upgrade(NamedTuple):
     copy: Path | None
 
 
+class Begun(NamedTuple):
+    """A transaction that has begun: at which instant, and whether others have committed since the last one."""
+
+    now: Instant
+    is_news: bool
+
+
 class WriteConnection(Protocol):
     """The connection that writes, for the writer's thread alone. Of its transactions one is open at a time.
 
@@ -48,10 +55,10 @@ class WriteConnection(Protocol):
     def is_failure(self, error: BaseException) -> bool:
         """Whether no statement is to blame for it, but the disk, the file, the machine or the way there."""
 
-    def begin(self, now: Instant) -> bool:
-        """Begin a transaction at an instant; what an earlier one left undecided is rolled back.
+    def begin(self, clock: Callable[[], Instant]) -> Begun:
+        """Begin a transaction once nobody else writes; what an earlier one left undecided is rolled back.
 
-        True: others have committed since the last one. Raises `StoreFailure` where this is no longer the database that
+        Raises `StoreFailure` where this is no longer the database that
         was opened.
         """
 
@@ -123,8 +130,11 @@ class Engine(Protocol):
     def read_now(self, work: Callable[[ReadTx], T], bindings: Bindings) -> T:
         """Run a read on the loop. Raises `OverBudget` where it is too long for that, `StoreFailure`."""
 
-    async def read_soon(self, work: Callable[[ReadTx], T], bindings: Bindings) -> T:
-        """Run a read that is usually short, wherever the engine does that. Raises as `read_now` does."""
+    async def read_soon(self, work: Callable[[ReadTx], T], bindings: Bindings, holder: str | None) -> T:
+        """Run a read that is usually short, wherever the engine does that: in the share of the organization `holder`.
+
+        Raises as `read_now` does.
+        """
 
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None, now: Callable[[], Instant]) -> T:
         """Run a read on a thread. Cancelled, it ends at once. Raises `StoreFailure`."""

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import apsw
 import httpx
 import psycopg
+import pytest
 
 from gatewayd.areas import accounting, assets, banking, businesses, crm, legal_entities
 from gatewayd.cli.context import Context
@@ -80,6 +81,15 @@ def _empty_store() -> bytes:
     return migrated_image()
 
 
+def no_server() -> str:
+    """Rows are in a file."""
+    return ""
+
+
+new_database: Callable[[], str] = no_server
+"""The URL of a new database for each instance, where the tests are run on a PostgreSQL (tests/conftest.py)."""
+
+
 @dataclass
 class Instance:
     """A directory with a configuration, and its store as another process sees it.
@@ -92,7 +102,7 @@ class Instance:
     settings: str = ""
     bind: str = '["127.0.0.1:0"]'
     extra_server: str = ""
-    url: str = ""
+    url: str = field(default_factory=lambda: new_database())
     key_file: str = ""
     files: str = ""
     config: Path = field(init=False)
@@ -110,8 +120,15 @@ class Instance:
         return Context(str(self.config), {}, SystemClock())
 
     @property
+    def data(self) -> Path:
+        return self.directory / "data"
+
+    @property
     def database(self) -> Path:
-        return self.directory / "data" / "gatewayd.db"
+        """SQLite's file; who looks at it is skipped where there is none."""
+        if self.url:
+            pytest.skip("this test looks at SQLite's file")
+        return self.data / "gatewayd.db"
 
     def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
         return self.context.write(work, org_id, makes_store=True)
@@ -139,7 +156,7 @@ class Instance:
     def firm(self, name: str = "Oak & Son") -> Firm:
         """Make an organization that can issue invoices, in a store that need not be there yet."""
         if not self.url and not self.database.exists():
-            self.database.parent.mkdir(mode=0o700, exist_ok=True)
+            self.data.mkdir(mode=0o700, exist_ok=True)
             self.database.write_bytes(_empty_store())
             load_key(self.context.key_file)
         email = f"owner-{secrets.token_hex(4)}@example.com"

@@ -13,7 +13,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
@@ -42,13 +42,16 @@ ANSWER_SECONDS: Final = 6.0  # a caller then asks the other daemon
 ALL_DELIVERED_SECONDS: Final = 300.0
 LINE: Final = {"description": "Work", "quantity": "1", "unitPrice": "10.00"}
 MODULES: Final = ("gatewayd", "tests.daemon.fast_clock")
+NO_LIMIT: Final = "[limits]\nrequests_per_minute = 0\n"
 LISTS: Final = ["/clients", "/invoices", "/crm/listLeads"]
 MET_BY_KILLS: Final = {
     "store_failed",
     "store_does_not_answer",
     "store_is_unwell",
     "webhooks_not_recorded",
-    "request_failed",
+    "parse_not_stored",
+    "housekeeping_failed",
+    "index_not_stored",
 }
 """What a daemon logs whose neighbour holds the pulse, or that wakes up."""
 
@@ -60,12 +63,13 @@ class Pair:
     instances: list[Instance]
     listeners: list[socket.socket]
     firm: Firm
+    modules: Sequence[str]
     running: list[Running | None] = field(default_factory=lambda: [None, None])
     stacks: list[ExitStack] = field(default_factory=lambda: [ExitStack(), ExitStack()])
 
     def start(self, number: int) -> None:
         descriptors = (self.listeners[number].fileno(),)
-        opening = serving(self.instances[number], descriptors=descriptors, module=MODULES[number])
+        opening = serving(self.instances[number], descriptors=descriptors, module=self.modules[number])
         running = self.stacks[number].enter_context(opening)
         running.claimed |= MET_BY_KILLS
         self.running[number] = running
@@ -98,6 +102,7 @@ class Work:
     clients: list[str] = field(default_factory=list)
     invoices: dict[str, str] = field(default_factory=dict)  # the number of each
     leads: list[str] = field(default_factory=list)
+    answered: list[float] = field(default_factory=list)  # when
 
     def call_on(self, seed: int) -> None:
         """One program, until it is over; what it has begun it ends."""
@@ -122,6 +127,7 @@ class Work:
     def _note(self, noted: Any) -> None:
         with self.lock:
             noted()
+            self.answered.append(time.monotonic())
 
     def _do(self, chance: random.Random, operation_id: str, **values: object) -> dict[str, Any]:
         key, path = str(uuid4()), "/api/rpc/" + operation_id.replace(".", "/")
@@ -131,6 +137,7 @@ class Work:
             if status == 200:
                 return dict(answer)
             assert status in (0, 409, 503), (operation_id, status, answer)
+            threading.Event().wait(chance.uniform(0, 0.1))
             assert status != 409 or answer["code"] == "request_in_progress", answer
             assert time.monotonic() < give_up, (operation_id, status, answer)
 
@@ -190,9 +197,9 @@ def disturb(pair: Pair) -> tuple[int, set[Attempt]]:
 
 
 @contextmanager
-def made_pair(directory: Path, server: Server, settings: str) -> Iterator[Pair]:
-    """Two daemons that serve, on a database of their own."""
-    url, share = server.url(server.new_database()), directory / "share"
+def made_pair(directory: Path, url: str, settings: str, modules: Sequence[str] = MODULES) -> Iterator[Pair]:
+    """Two daemons that serve, on an empty database."""
+    share = directory / "share"
     share.mkdir()
     with ExitStack() as open_:
         listeners = [open_.enter_context(socket.create_server(("127.0.0.1", 0), backlog=128)) for _ in range(2)]
@@ -204,7 +211,7 @@ def made_pair(directory: Path, server: Server, settings: str) -> Iterator[Pair]:
             server_keys = 'public_url = "http://127.0.0.1:8080"'
             key_file = str(directory / "instance.key")
             instances.append(Instance(own, settings, bind, server_keys, url, key_file, str(share)))
-        pair = Pair(instances, listeners, instances[0].firm())
+        pair = Pair(instances, listeners, instances[0].firm(), modules)
         open_.callback(lambda: [stack.close() for stack in pair.stacks])
         for number in range(2):
             pair.start(number)
@@ -214,7 +221,8 @@ def made_pair(directory: Path, server: Server, settings: str) -> Iterator[Pair]:
 def test_nothing_is_lost_though_either_is_killed(
     tmp_path: Path, postgresql: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with receiving_slowly(tmp_path) as (hooks, settings), made_pair(tmp_path, postgresql, settings) as pair:
+    url = postgresql.url(postgresql.new_database())
+    with receiving_slowly(tmp_path) as (hooks, settings), made_pair(tmp_path, url, settings) as pair:
         subscription = subscribe(pair.instances[0], pair.firm.org_id, hooks.url)
         work, program = Work(pair), recipe()
         program.LISTS = LISTS

@@ -10,7 +10,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+import pytest
 
+from gatewayd.store.postgres import schema
 from tests.daemon.instance import SECONDS, Instance, Running, serving, until
 from tests.daemon.test_daemons_on_one_database import Pair, made_pair
 from tests.daemon.test_vault_uploads import DOCUMENTS, confirm, created
@@ -61,9 +63,13 @@ def size_of(share: Path, document_id: str) -> int:
     return 0
 
 
+@pytest.mark.skipif(
+    all("vault_part_words" not in migration.sql for migration in schema.packaged()),
+    reason="PostgreSQL has no index of documents yet, and a daemon ends when it is to write one",
+)
 def test_a_part_at_one_the_next_at_the_other_though_either_is_killed(tmp_path: Path, postgresql: Server) -> None:
     chance, share = random.Random(7), tmp_path / "share"
-    with made_pair(tmp_path, postgresql, "") as pair:
+    with made_pair(tmp_path, postgresql.url(postgresql.new_database()), "", ("gatewayd", "gatewayd")) as pair:
         for _ in range(ROUNDS):
             content = chance.randbytes(5 * PIECE)
             victim = chance.randrange(2)

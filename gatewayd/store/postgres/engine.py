@@ -20,6 +20,7 @@ from gatewayd.store.engine import Upgrade
 from gatewayd.store.failures import MigrationError, OverBudget, StoreFailure
 from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.connections import Connection, address_of, open_connection
+from gatewayd.store.postgres.deadlines import Deadlines
 from gatewayd.store.postgres.faults import ServerFaults
 from gatewayd.store.postgres.listening import Listener
 from gatewayd.store.postgres.read_threads import ReadThreads
@@ -33,6 +34,7 @@ T = TypeVar("T")
 
 SHORT_READ_SECONDS: Final = 1.0  # Chosen: what takes longer is begun anew among long reads, where it has a share
 SHORT_READERS: Final = 8  # Chosen: sessions; more would only share the same cores
+ORGANIZATION_SHORT_READERS: Final = 6
 LONG_READ_SECONDS: Final = 30.0  # Chosen: past it the answer is 503
 LONG_READERS: Final = 3
 ORGANIZATION_LONG_READERS: Final = 2  # Chosen: a report beside an export, and one that is left to others
@@ -101,17 +103,19 @@ class PostgresEngine:
         """Raises `StoreFailure` or `MigrationError`."""
         address = address_of(settings.url, password_of(settings))
         self.upgraded = _bring_up_to_date(address, now, migrates=migrates)
+        self._deadlines = Deadlines()
         self._faults = ServerFaults()
         self._sealer = sealer
         self.writes = PostgresWrites(
-            partial(open_connection, address, WRITE_SECONDS, IDLE_SECONDS),
+            partial(self._deadlines.kept, partial(open_connection, address, WRITE_SECONDS, IDLE_SECONDS)),
             written=lambda version: self._faults.written(),
             refused=self._faults.refused,
         )
-        short = partial(open_connection, address, SHORT_READ_SECONDS)
-        long = partial(open_connection, address, LONG_READ_SECONDS)
+        short = partial(self._deadlines.kept, partial(open_connection, address, SHORT_READ_SECONDS))
+        long = partial(self._deadlines.kept, partial(open_connection, address, LONG_READ_SECONDS))
         self._short = ReadThreads(SHORT_READERS, partial(Reader, short, sealer, SHORT_READ_SECONDS))
         self._long = LongReaders(LONG_READERS, partial(Reader, long, sealer, LONG_READ_SECONDS))
+        self._short_shares = Shares("reads", SHORT_READERS, ORGANIZATION_SHORT_READERS, LONG_READ_SECONDS)
         self.read_shares = Shares("long reads", LONG_READERS, ORGANIZATION_LONG_READERS, LONG_READ_SECONDS)
         self._listener = Listener(long, frozenset({self.writes.writer}))
         self._listening = trio.CapacityLimiter(1)
@@ -126,6 +130,7 @@ class PostgresEngine:
         return self._faults.refuses
 
     def start(self) -> None:
+        self._deadlines.start()
         self._short.start()
 
     # -- reads
@@ -134,8 +139,12 @@ class PostgresEngine:
         """See `Engine`: the loop never waits for another process."""
         raise OverBudget("the database is another process")
 
-    async def read_soon(self, work: Callable[[ReadTx], T], bindings: Bindings) -> T:
-        return await self._short.run(work, bindings)
+    async def read_soon(self, work: Callable[[ReadTx], T], bindings: Bindings, holder: str | None) -> T:
+        try:
+            async with self._short_shares.place(holder):
+                return await self._short.run(work, bindings)
+        except Refused as error:
+            raise StoreFailure("the read waited too long for a thread") from error
 
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None, now: Callable[[], Instant]) -> T:
         try:
@@ -205,7 +214,7 @@ class PostgresEngine:
         """Those that read end by themselves."""
 
     def close(self) -> None:
-        """All is closed."""
+        self._deadlines.stop()
 
 
 def _bring_up_to_date(address: str, now: Instant, *, migrates: bool) -> Upgrade | None:
