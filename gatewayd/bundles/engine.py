@@ -72,12 +72,11 @@ class _Sink:
 
 
 class Bundles:
-    """The bundles of one store. `directory` is the data directory."""
+    """The bundles of one store. Raises `OSError`."""
 
-    def __init__(self, store: Store, directory: Path) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._directory = directory
-        self._blobs = Blobs(directory)
+        self._blobs = Blobs.at(store.place)
         self._threads = trio.CapacityLimiter(COMPARED_AT_ONCE)
         self.shares = Shares("comparisons of seals", COMPARED_AT_ONCE, wait_seconds=WAIT_SECONDS)
         self._swept_at: Instant | None = None
@@ -134,9 +133,12 @@ class Bundles:
         now = Instant(self._store.now())
         if self._swept_at is not None and now - self._swept_at < SWEEP_EVERY:
             return
-        before = Instant(now - UNNAMED_FOR)
-        await self._store.read_later(lambda tx: self._blobs.sweep(partial(named_files.is_named, tx), before), None)
+        await self._store.read_later(lambda tx: self._sweep(tx, now), None)
         self._swept_at = now
+
+    def _sweep(self, tx: ReadTx, now: Instant) -> None:
+        before = Instant(self._blobs.as_the_disk_tells(now) - UNNAMED_FOR)
+        self._blobs.sweep(partial(named_files.is_named, tx), before)
 
     async def _key(self) -> SealKey:
         """The key of the instance, made at the first seal."""
@@ -152,7 +154,7 @@ class Bundles:
         of_documents = self._blobs if with_documents else None
         try:
             with self._blobs.draft(most) as draft:
-                bundled = writing.write(tx, period, key, _Sink(draft, self._directory), of_documents)
+                bundled = writing.write(tx, period, key, _Sink(draft, self._blobs.folder), of_documents)
                 last = period_seals.last_of(tx, period.id)
                 if last is not None and _is_same(last, bundled.contents_sha256, key) and self._has(last):
                     return last
@@ -168,7 +170,7 @@ class Bundles:
         with_documents = any(file.path == documents.TABLE for file in seal.files)
         try:
             with self._blobs.draft(MAX_BUNDLE_BYTES) as draft:
-                writing.write_unsealed(tx, period, _Sink(draft, self._directory), with_documents=with_documents)
+                writing.write_unsealed(tx, period, _Sink(draft, self._blobs.folder), with_documents=with_documents)
                 return differences.compare(path, draft.written(), first, count)
         except BlobTooLarge:
             raise _too_large(MAX_BUNDLE_BYTES) from None

@@ -166,6 +166,13 @@ class Store:
         " user's data folder for others.",
         FOLDER,
     )
+    files: str = key(
+        "",
+        "Where the bytes of documents and sealed periods lie, and uploads under way, if several daemons serve the same"
+        " rows: a folder that all of them have mounted. It has to be there; the first start puts a file in it that says"
+        " whose it is, and no daemon begins where that is missing. Empty: the directory above.",
+        FOLDER,
+    )
     key_file: str = key(
         "",
         "The instance key that seals secrets at rest. Empty: instance.key in the directory above, made at the first"

@@ -25,6 +25,7 @@ from gatewayd.store import Store, StoreFailure
 from gatewayd.store.files.directory import Tenure
 from gatewayd.store.rows import removals
 from gatewayd.tax import engine
+from gatewayd.vault_files.places import OK
 from gatewayd.vault_files.receiving import Receiving
 from gatewayd.webhooks.queue.retention import Retention
 
@@ -66,6 +67,7 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
         nursery.start_soon(_keep_calendars, parts, health)
         nursery.start_soon(_tell_deadlines, parts, health)
         nursery.start_soon(_end_organizations, parts)
+        nursery.start_soon(health.files.run)
         await nursery.start(health.beat)
         nursery.start_soon(_recover, parts)
         if parts.tenure.interrupted:
@@ -98,9 +100,10 @@ async def _keep_house(parts: BackgroundParts, health: Health) -> None:
         await _try(engine.keep_house(store), log)
         await _try(parts.importing.keep_house(), log)
         await _try(_purge_trash(store, parts.trash_days), log)
-        await _try(parts.receiving.keep_house(), log)
         await _try(_book_credits(store), log)
-        await _try(parts.bundles.keep_house(), log)
+        if health.files.state == OK:  # else the rest would wait behind a share that hangs
+            await _try(parts.receiving.keep_house(), log)
+            await _try(parts.bundles.keep_house(), log)
 
 
 async def _end_organizations(parts: BackgroundParts) -> None:

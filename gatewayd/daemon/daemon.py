@@ -271,7 +271,7 @@ class Daemon:
             provider=provider,
             importing=engines[0],
             receiving=engines[1],
-            bundles=Bundles(store, Path(self.config.store.directory)),
+            bundles=Bundles(store),
             tenure=tenure,
             retention=Retention(self.config.webhooks.retention_days, self._outside.clock, self._log),
             notifier=self._outside.notifier,
@@ -322,6 +322,7 @@ class Daemon:
             "clock": health.clock.state,
             "dispatcher": "ok" if dispatcher.running else "is not running",
             "stopping": "yes" if self._stop.is_set() else "ok",
+            **({"files": health.files.state} if health.files.place.is_shared else {}),
         }
 
     def _own_listeners(self) -> list[tuple[str, int]]:

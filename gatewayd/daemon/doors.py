@@ -130,7 +130,7 @@ def create_doors(parts: DoorParts) -> Doors:
     cors = Cors(config.server.cors_origins, FROM_PAGES, TO_PAGES)
     uploads_cors = Cors(config.server.cors_origins, tus.FROM_PAGES, tus.TO_PAGES)
     vault_files = _create_vault_files(parts)
-    bundles, uploads = Bundles(parts.provider.store, Path(config.store.directory)), _create_uploads(config)
+    bundles, uploads = Bundles(parts.provider.store), _create_uploads(config)
     api = _create_api(parts, offered, (limits, cors), (vault_files, bundles, uploads))
     console = _create_console(parts)
     router = Router(
@@ -209,7 +209,7 @@ def _create_vault_files(parts: DoorParts) -> VaultFiles:
     config = parts.config
     return VaultFiles(
         parts.provider.store,
-        Blobs(Path(config.store.directory)),
+        Blobs.at(parts.provider.store.place),
         config.server.public_url,
         parts.vault.parsing.made_files,
         gives_links=config.vault.public_links,

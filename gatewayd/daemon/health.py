@@ -13,6 +13,7 @@ from gatewayd.service_manager import Notifier
 from gatewayd.store import Store, StoreFailure, latest_change
 from gatewayd.store.database import LARGE_BYTES
 from gatewayd.store.files.directory import Tenure
+from gatewayd.vault_files.places import PlaceWatch
 
 BEAT_SECONDS: Final = 1.0  # Chosen: how often the store is asked whether it answers
 READY_SECONDS: Final = 2.0  # Chosen: how long it may take before the daemon is not ready
@@ -25,6 +26,7 @@ class Health:
 
     def __init__(self, store: Store, notifier: Notifier, log: Log) -> None:
         self.clock = ClockWatch(log)
+        self.files = PlaceWatch(store, log)
         self.store_answers = True
         self.serving = trio.Event()
         self._store = store

@@ -56,7 +56,8 @@ async def erase(store: Store, org_id: str, actor: str, told: Callable[[int], Non
     Raises `Problem` `not_found`, or `StoreFailure`: what was deleted before stays deleted.
     """
     organization = await store.read(lambda tx: organizations.get(tx, org_id))
-    begun = Instant(store.now())
+    blobs, threads = Blobs.at(store.place), trio.CapacityLimiter(1)
+    begun = await trio.to_thread.run_sync(blobs.as_the_disk_tells, Instant(store.now()), limiter=threads)
     digests = await store.read_later(
         lambda tx: {bytes.fromhex(digest) for digest in named_files.of_organization(tx)}, org_id
     )
@@ -65,7 +66,7 @@ async def erase(store: Store, org_id: str, actor: str, told: Callable[[int], Non
     rows = 0
     while gone := await _emptied(store, org_id, tables, told):  # also what ended its work meanwhile
         rows += gone
-    files = await _remove_files(store, sorted(digests), begun)
+    files = await _remove_files(store, blobs, sorted(digests), begun)
     await store.write(lambda tx: suspensions.end_deletion(tx, organization, actor))
     return Erased(rows, files)
 
@@ -115,9 +116,9 @@ async def _emptied_table(store: Store, org_id: str, table: OwnedTable, told: Cal
             after = None
 
 
-async def _remove_files(store: Store, digests: list[bytes], begun: Instant) -> int:
+async def _remove_files(store: Store, blobs: Blobs, digests: list[bytes], begun: Instant) -> int:
     """Delete what nobody names any more, and nobody stored again since."""
-    blobs, threads, files = Blobs(store.directory), trio.CapacityLimiter(1), 0
+    threads, files = trio.CapacityLimiter(1), 0
     for first in range(0, len(digests), FILES_AT_ONCE):
         piece = [digest.hex() for digest in digests[first : first + FILES_AT_ONCE]]
         for sha256 in await store.read_later(partial(_unnamed, digests=piece), None):

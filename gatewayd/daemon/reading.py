@@ -34,7 +34,7 @@ async def open_reading(
     """The engines, at work for the length of the block, in the holder's store. Raises `OSError`."""
     (open_reader, open_embedder), store = ways, holder.store
     async with open_reader(config) as opened, open_embedder(config) as embedder:
-        parts = ParseParts(store=store, holder=holder, blobs=Blobs(store.directory), reader=opened, log=log)
+        parts = ParseParts(store=store, holder=holder, blobs=Blobs.at(store.place), reader=opened, log=log)
         search_parts = SearchParts(store=store, embedder=embedder, log=log)
         async with open_parsing(parts) as parsing, open_search(search_parts) as search:
             yield Reading(parsing, search)

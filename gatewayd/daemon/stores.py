@@ -24,6 +24,7 @@ from gatewayd.store.database import open_store
 from gatewayd.store.files.restored import Decision, find_restored, mark
 from gatewayd.store.rows import removals
 from gatewayd.store.settings import StoreSettings
+from gatewayd.vault_files import places
 
 
 @asynccontextmanager
@@ -48,6 +49,7 @@ async def open_decided_store(config: Config, clock: Clock, log: Log) -> AsyncIte
             ended = await store.write(lambda tx: _carry_out(tx, decision))
             mark(directory, replace(restored, done=True))  # killed before it, the same is done again: nothing is left
             log.warning("restore_decided", access=decision.access, numbers_after=decision.numbers_after, **ended)
+        await places.claim(store)
         yield store
 
 

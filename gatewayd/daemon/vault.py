@@ -48,24 +48,27 @@ async def open_vault(
     All in the holder's store. Raises `OSError`, or `ValueError` for a folder that cannot be watched.
     """
     store, settings = holder.store, vault_settings(config)
-    blobs = Blobs(store.directory)
-    watched = _watched_folder(config, store.directory)
+    blobs = Blobs.at(store.place)
+    watched = _watched_folder(config, {store.directory, store.place.folder})
     async with open_reading(config, holder, ways, log) as reading, trio.open_nursery() as nursery:
         if watched is not None:
             from gatewayd.vault_files.consuming import WatchedFolder
             from gatewayd.vault_files.filing import Filing
 
             nursery.start_soon(WatchedFolder(store, Filing(store, blobs, settings), watched, log).run)
-        receiving = Receiving(store, blobs, PartialBlobs(store.directory), settings)
+        receiving = Receiving(store, blobs, PartialBlobs(store.place.folder), settings)
         yield VaultEngines(receiving, reading.parsing, reading.search)
         nursery.cancel_scope.cancel()
 
 
-def _watched_folder(config: Config, directory: Path) -> Path | None:
+def _watched_folder(config: Config, folders: set[Path]) -> Path | None:
     """Raises `ValueError` where what is taken from it would be the data itself."""
     if not config.vault.consume_directory:
         return None
-    watched, data = Path(config.vault.consume_directory).resolve(), directory.resolve()
-    if watched == data or watched in data.parents or data in watched.parents:
-        raise ValueError(f"vault.consume_directory {watched} and the data directory {data} may not lie in each other")
+    watched = Path(config.vault.consume_directory).resolve()
+    for data in sorted(folder.resolve() for folder in folders):
+        if watched == data or watched in data.parents or data in watched.parents:
+            raise ValueError(
+                f"vault.consume_directory {watched} and the data directory {data} may not lie in each other"
+            )
     return watched

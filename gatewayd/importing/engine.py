@@ -78,6 +78,7 @@ class Importing:
         self._store = parts.store
         self._nursery = nursery
         self._folder = parts.directory / FOLDER_NAME
+        self._threads = trio.CapacityLimiter(1)
         self.shares = Shares("imports", AT_ONCE, ORGANIZATION_AT_ONCE)
         self._kinds: Mapping[ImportKind, Kind] = {name: kind(parts) for name, kind in KINDS.items()}
 
@@ -300,9 +301,19 @@ class Importing:
             recovered += 1
         return recovered
 
+    async def _forget_files(self) -> None:
+        """Delete files of runs that are not being read any more: a daemon of another machine has let them fail."""
+        for path in await trio.to_thread.run_sync(self._kept_files, limiter=self._threads):
+            if not await self._store.read(partial(import_runs.is_being_read, id_=path.name)):
+                await trio.to_thread.run_sync(partial(path.unlink, missing_ok=True), limiter=self._threads)
+
+    def _kept_files(self) -> list[Path]:
+        return sorted(path for path in self._folder.glob("imp_*") if path.is_file())
+
     async def keep_house(self) -> None:
-        """Go on with what was left, give up previews that nobody applied, and forget staged rows."""
+        """Go on with what was left, give up previews that nobody applied, and forget files and staged rows."""
         await self.recover()
+        await self._forget_files()
         before = self._store.now() - PREVIEW_DAYS * DAY
         await self._store.sweep(
             lambda tx: import_runs.expire(tx, before, _EXPIRED, RECOVERED_AT_ONCE), RECOVERED_AT_ONCE

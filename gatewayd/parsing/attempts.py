@@ -29,16 +29,20 @@ _DRAWN: Final = frozenset({"no_ocr", "empty"})
 
 async def read(parts: ParseParts, claim: Claim) -> Outcome:
     """Read a document, and draw its first page; what cannot be drawn has no picture. Nothing is stored but that."""
-    with trio.move_on_after(ATTEMPT_SECONDS):
-        try:
-            return await _outcome_of(parts, claim)
-        except FileNotFoundError:  # before it was opened, or while it is read: its organization ends
-            return Outcome(_GONE, None)
+    try:
+        path = await until_stored(parts, partial(_path_of, parts, claim))  # a share that went away has lost nothing
+        with trio.move_on_after(ATTEMPT_SECONDS):
+            return await _outcome_of(parts, claim, path)
+    except FileNotFoundError:  # before it was opened, or while it is read: its organization ends
+        return Outcome(_GONE, None)
     return Outcome(_TOO_SLOW, None)
 
 
-async def _outcome_of(parts: ParseParts, claim: Claim) -> Outcome:
-    path = await trio.to_thread.run_sync(parts.blobs.path, claim.sha256, limiter=parts.threads)
+async def _path_of(parts: ParseParts, claim: Claim) -> Path:
+    return await trio.to_thread.run_sync(parts.blobs.path, claim.sha256, limiter=parts.threads)
+
+
+async def _outcome_of(parts: ParseParts, claim: Claim, path: Path) -> Outcome:
     try:
         extraction = await parts.reader.read(path, claim.name, claim.mime_type)
     except ExtractionFailed as error:

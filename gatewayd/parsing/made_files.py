@@ -155,8 +155,8 @@ class MadeFiles:
             await self._parts.reader.searchable_pdf(path, row.mime_type, target)
             blob = await trio.to_thread.run_sync(_copied, target, draft, limiter=self._parts.threads)
         finally:
-            draft.discard()
-            target.unlink(missing_ok=True)
+            with trio.CancelScope(shield=True):  # on a thread, for a share may hang
+                await trio.to_thread.run_sync(_discard, draft, target, limiter=self._parts.threads)
         return self._row("searchable_pdf", blob)
 
     def _row(self, variant: MadeVariant, blob: BlobInfo) -> VariantRow:
@@ -206,6 +206,11 @@ def _name(tx: WriteTx, document_id: str, picture: VariantRow) -> Document:
         address = variants.new_address(row.id, picture.page, picture.width)
         row = DOCUMENTS.update(tx, replace(row, thumbnail_url=address))
     return documents.shown(tx, row)
+
+
+def _discard(draft: BlobDraft, made: Path) -> None:
+    draft.discard()
+    made.unlink(missing_ok=True)
 
 
 def _copied(source: Path, draft: BlobDraft) -> BlobInfo:

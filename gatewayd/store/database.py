@@ -25,7 +25,7 @@ from gatewayd.store.reactions import Reactions, no_reactions
 from gatewayd.store.sealed_rows import sealed_rows_of
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.sealing.instance_key import open_key, proven_key
-from gatewayd.store.settings import StoreSettings
+from gatewayd.store.settings import Place, StoreSettings
 from gatewayd.store.sqlite.engine import SqliteEngine
 from gatewayd.store.sqlite.lost_database import begin_database
 from gatewayd.store.transactions import Bindings, ReadTx, WriteTx
@@ -120,6 +120,11 @@ class Store:
     def directory(self) -> Path:
         """Where it is, with all that stands beside it."""
         return self._settings.directory
+
+    @property
+    def place(self) -> Place:
+        """Where the bytes of documents lie."""
+        return self._settings.place
 
     @property
     def commits(self) -> int:

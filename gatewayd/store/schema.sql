@@ -1025,6 +1025,12 @@ CREATE TABLE "exchange_rates" (
 
 CREATE INDEX exchange_rates_by_date ON exchange_rates (org_id, date DESC, currency, base_currency);
 
+CREATE TABLE files_place (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    mark TEXT NOT NULL,                         -- what a file in the place says
+    marked_at INTEGER                           -- NULL: the file may not be there yet
+) STRICT;
+
 CREATE TABLE former_owner_shares (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     business_id TEXT NOT NULL REFERENCES businesses (id),
@@ -2344,6 +2350,14 @@ CREATE TABLE update_clock (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     latest INTEGER NOT NULL
 , accepted_latest INTEGER NOT NULL DEFAULT 0, accepted_at INTEGER NOT NULL DEFAULT 0) STRICT;
+
+CREATE TABLE upload_files (
+    org_id TEXT NOT NULL,
+    document_id TEXT NOT NULL,
+    file TEXT NOT NULL,                         -- in the folder of uploads
+    writer TEXT,                                -- a request; NULL: none appends now
+    PRIMARY KEY (org_id, document_id)
+) STRICT;
 
 CREATE TABLE used_challenges (
     nonce BLOB PRIMARY KEY,

@@ -139,7 +139,8 @@ class Filing:
         except BlobTooLarge:
             raise Changed from None
         finally:
-            draft.discard()
+            with trio.CancelScope(shield=True):
+                await self.run(draft.discard)
 
     def _has(self, sha256: str) -> bool:
         """Whether the bytes are there still: where they are lost they are put back."""

@@ -5,26 +5,28 @@ between the two leaves bytes that nothing names, and never a name without bytes.
 """
 
 import hashlib
-from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import aclosing
 from functools import partial
 from typing import Final, TypeVar
 
 import trio
 
-from gatewayd.areas.vault.documents import uploads
+from gatewayd.areas.vault.documents import upload_files, uploads
 from gatewayd.areas.vault.documents.shapes import DocumentRow
+from gatewayd.areas.vault.documents.upload_files import UploadFile
 from gatewayd.areas.vault.documents.uploads import Expected
+from gatewayd.clock import HOUR, Instant
 from gatewayd.errors import Problem
 from gatewayd.http1.bodies import BodyCutShort, BodyTooSlow
 from gatewayd.shares import Shares
-from gatewayd.store import Store, StoreFailure
+from gatewayd.store import Store, StoreFailure, WriteTx
 from gatewayd.store.files.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
 from gatewayd.store.files.directory import free_bytes
 from gatewayd.store.files.incoming_files import RESERVE_BYTES
 from gatewayd.store.files.partial_blobs import PartialBlob, PartialBlobs
 from gatewayd.vault_files import uploading
+from gatewayd.vault_files.appending import Appending, Turn
 from gatewayd.vault_files.uploading import Part, Received, Source, Standing
 
 MAX_AT_ONCE: Final = 16  # Chosen: each has a part in memory, and a thread now and then
@@ -33,18 +35,10 @@ WAIT_SECONDS: Final = 10.0  # Chosen: for a place, before anything of the body i
 SYNC_BYTES: Final = 8 << 20  # Chosen: what the disk is given at once, so that commits beside it wait for little
 RESTS: Final = 2.0  # Chosen: of several uploads, for each second that their parts took
 REST_SECONDS_MAX: Final = 0.1  # Chosen: where the disk was slow
-TAKEOVER_SECONDS: Final = 10.0  # Chosen: for the disk to end what an earlier request began
+QUIET_FOR: Final = HOUR  # Chosen: a request that writes nothing ends far sooner
 TOKEN_MAX: Final = 100  # characters; ours have half as many
 
 T = TypeVar("T")
-
-
-@dataclass(eq=False)
-class _Writer:
-    """A request that appends to an upload. Another one for the same ends it."""
-
-    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
-    ended: trio.Event = field(default_factory=trio.Event)
 
 
 class Receiving:
@@ -57,8 +51,8 @@ class Receiving:
         self._partials = partials
         self._quota = limits.organization_bytes
         self.shares = Shares("uploads", MAX_AT_ONCE, ORGANIZATION_AT_ONCE, WAIT_SECONDS)
-        self._writers: dict[str, _Writer] = {}
         self._threads = trio.CapacityLimiter(4)
+        self._appending = Appending(store, partials, self._threads)
         # One at a time of what others feel: more would take the core from the loop, and the disk from commits.
         self._hashing, self._syncing = trio.Lock(), trio.CapacityLimiter(1)
 
@@ -91,11 +85,20 @@ class Receiving:
             raise uploading.too_large(limit)
         async with self.shares.place(expected.org_id):
             info = await self._write(limit, source)
-        row = await self._receive(token, info)
-        if row is None:  # what this one wrote is swept, unless it is the same
+        file = await self._store.write(partial(self._receive_whole, token=token, info=info))
+        if file is None:  # what this one wrote is swept, unless it is the same
             raise uploading.nothing()
-        await self._run(self._partials.discard, row.id)
-        return Received(row.id, info.size_bytes, info.sha256)
+        await self._run(self._partials.discard, file.name)
+        return Received(expected.row.id, info.size_bytes, info.sha256)
+
+    def _receive_whole(self, tx: WriteTx, token: str, info: BlobInfo) -> UploadFile | None:
+        """The file of parts that came before, which nobody needs; whoever still appends is told so."""
+        row = uploads.receive(tx, token, info.size_bytes, info.sha256, self._quota)
+        if row is None:
+            return None
+        file = upload_files.find(tx, row.id)
+        upload_files.forget(tx, row.id)
+        return file
 
     async def _write(self, limit: int, source: Source) -> BlobInfo:
         draft = await self._run(self._blobs.draft, limit)
@@ -116,7 +119,7 @@ class Receiving:
         except BodyTooSlow as error:
             raise uploading.too_slow(error) from None
         finally:
-            draft.discard()
+            await self._end(draft.discard)
 
     def _append(self, draft: BlobDraft, part: bytearray) -> None:
         self._require_room(part)
@@ -130,9 +133,8 @@ class Receiving:
         A request that still appends, whose client is asking here, ends. Raises `Problem`: `not_found`,
         `checksum_mismatch`, `payload_too_large`; or `StoreFailure`.
         """
-        document_id = (await self.known(token)).row.id
-        async with self._alone(document_id):
-            return await self._settled(token, await self._looked_at(token))
+        async with self._appending.alone(await self.known(token)) as turn:
+            return await self._settled(token, turn, await self._looked_at(token, turn))
 
     async def append(self, token: str, part: Part) -> Standing:
         """Append a part; what came of it stays where it is cut short, unless it has a checksum.
@@ -142,10 +144,9 @@ class Receiving:
         `request_timeout`, `rate_limited`, `unavailable`; or `StoreFailure`.
         """
         known = await self.known(token)
-        document_id = known.row.id
         # In this order: an earlier request that hangs gives its place back.
-        async with self._alone(document_id), self.shares.place(known.org_id):
-            standing = await self._looked_at(token)
+        async with self._appending.alone(known) as turn, self.shares.place(known.org_id):
+            standing = await self._looked_at(token, turn)
             uploading.require_offset(part, standing)
             if standing.is_received:
                 return standing
@@ -153,41 +154,55 @@ class Receiving:
             limit = self.max_bytes if standing.length is None else standing.length
             if part.offset + part.declared > limit:
                 raise uploading.too_large(limit)
-            offset = await self._write_part(document_id, part, limit)
-            return await self._settled(token, standing._replace(offset=offset))
+            offset = await self._write_part(turn, part, limit)
+            return await self._settled(token, turn, standing._replace(offset=offset))
 
     async def end(self, token: str) -> None:
         """End an upload and delete what came of it. Raises `Problem` `not_found`."""
-        expected = await self.expected(token)
-        async with self._alone(expected.row.id):
-            if await self._store.write(lambda tx: uploads.end(tx, token)) is None:
+        async with self._appending.alone(await self.expected(token)) as turn:
+            if await self._store.write(partial(_give_up, token=token, turn=turn), turn.org_id) is None:
                 raise uploading.nothing()
-            await self._run(self._partials.discard, expected.row.id)
+            await self._run(self._partials.discard, turn.file)
 
     async def keep_house(self) -> None:
-        """Delete what came of uploads that are over, or were made otherwise. Raises `StoreFailure`."""
-        for document_id in await self._run(lambda: sorted({*self._partials.names()})):
-            if document_id not in self._writers and not await self._store.read(
-                partial(uploads.is_awaited_by_any, id_=document_id)
-            ):
-                await self._run(self._partials.discard, document_id)
+        """Delete what came of uploads that are over, or were made otherwise. Raises `StoreFailure`.
 
-    async def _write_part(self, document_id: str, part: Part, limit: int) -> int:
-        """How far the upload is then, durable."""
-        draft = await self._run(self._partials.open, document_id)
+        Where daemons share the place, what was written a while ago: another one may be at the rest.
+        """
+        names = await self._run(self._partials.list_names)
+        if not names and not self._appending.is_shared:
+            return
+        disk = await self._run(self._blobs.as_the_disk_tells, Instant(self._store.now()))
+        for name in names:
+            document_id = name.partition(".")[0]
+            if self._appending.is_at_work(document_id):
+                continue
+            awaited = await self._store.read(partial(upload_files.awaited_of_any, document_id=document_id))
+            if awaited == name:
+                continue
+            quiet = Instant(disk - QUIET_FOR)
+            if not self._appending.is_shared or await self._run(self._partials.is_older, name, quiet):
+                await self._run(self._partials.discard, name)
+        if await self._store.read(upload_files.is_any_over):
+            await self._store.write(upload_files.forget_over)
+
+    async def _write_part(self, turn: Turn, part: Part, limit: int) -> int:
+        """How far the upload is then, durable. Raises `UploadLost` where it is another daemon's by now."""
+        draft = await self._run(self._partials.open, turn.file)
         try:
             if part.checksum is not None:
                 await self._run(draft.doubt)
             await self._write_on(draft, part, limit)
             if part.checksum is not None:
                 await self._run(draft.trust)
+            await self._appending.require(turn)
             return draft.size
         except Problem:
             if part.checksum is not None:
                 await self._run(draft.distrust)
             raise
         finally:
-            draft.close()
+            await self._end(draft.close)
 
     async def _write_on(self, draft: PartialBlob, part: Part, limit: int) -> None:
         digest = None if part.checksum is None else hashlib.new(part.checksum[0], usedforsecurity=False)
@@ -228,46 +243,25 @@ class Receiving:
             raise uploading.nothing()
         return standing._replace(length=length)
 
-    async def _looked_at(self, token: str) -> Standing:
+    async def _looked_at(self, token: str, turn: Turn) -> Standing:
         expected = await self.known(token)
         if expected.is_received:
             return uploading.received(expected.row)
-        offset = await self._run(self._partials.size, expected.row.id)
+        offset = await self._run(self._partials.size, turn.file)
         return Standing(offset, expected.row.declared_size_bytes, expected.row.upload_expires_at, is_received=False)
 
-    async def _settled(self, token: str, standing: Standing) -> Standing:
+    async def _settled(self, token: str, turn: Turn, standing: Standing) -> Standing:
         """The same; where all has come, the document has its bytes then."""
         if standing.is_received or standing.offset != standing.length:
             return standing
-        document_id = (await self.known(token)).row.id
-        with await self._run(self._partials.open, document_id):  # also where it is empty
-            info = await self._run(self._blobs.adopt, self._partials.path(document_id))
+        info = await self._run(self._adopt, turn.file)
         try:
-            await self._receive(token, info)
+            await self._store.write(partial(self._receive, token=token, turn=turn, info=info))
         except Problem:  # other bytes than were meant: it begins anew
-            await self._run(self._partials.discard, document_id)
+            await self._run(self._partials.discard, turn.file)
             raise
-        await self._run(self._partials.discard, document_id)
+        await self._run(self._partials.discard, turn.file)
         return standing._replace(is_received=True)
-
-    @asynccontextmanager
-    async def _alone(self, document_id: str) -> AsyncIterator[None]:
-        """The one request that works on an upload. One before it, which the client gave up, ends."""
-        while (earlier := self._writers.get(document_id)) is not None:
-            earlier.scope.cancel()
-            with trio.move_on_after(TAKEOVER_SECONDS) as waited:
-                await earlier.ended.wait()
-            if waited.cancelled_caught:
-                raise Problem("unavailable", "An earlier request is not over yet.", headers=((b"retry-after", b"5"),))
-        writer = self._writers[document_id] = _Writer()
-        try:
-            with writer.scope:
-                yield
-        finally:
-            del self._writers[document_id]
-            writer.ended.set()
-        if writer.scope.cancelled_caught:
-            raise Problem("upload_offset_mismatch", "Another request goes on with this upload.")
 
     # -- both
 
@@ -276,8 +270,21 @@ class Receiving:
             return None
         return await self._store.read(partial(uploads.standing, token=token))
 
-    async def _receive(self, token: str, info: BlobInfo) -> DocumentRow | None:
-        return await self._store.write(lambda tx: uploads.receive(tx, token, info.size_bytes, info.sha256, self._quota))
+    def _adopt(self, name: str) -> BlobInfo:
+        with self._partials.open(name):  # also where it is empty
+            return self._blobs.adopt(self._partials.path(name))
+
+    def _receive(self, tx: WriteTx, token: str, turn: Turn, info: BlobInfo) -> None:
+        """Note that all has come. Raises `UploadLost` where it is another daemon's by now."""
+        row = uploads.receive(tx, token, info.size_bytes, info.sha256, self._quota)
+        if row is not None:
+            turn.require(tx)
+            turn.end_in(tx)
+
+    async def _end(self, work: Callable[[], None]) -> None:
+        """The end of a file, also of a request that was given up: on a thread, for a share may hang."""
+        with trio.CancelScope(shield=True):
+            await self._run(work)
 
     async def _run(self, work: Callable[..., T], *values: object) -> T:
         """Work that waits for the disk."""
@@ -304,3 +311,11 @@ class Receiving:
     def _require_room(self, part: bytearray) -> None:
         if free_bytes(self._blobs.folder) < RESERVE_BYTES + len(part):
             raise StoreFailure("the disk has no room for the document")
+
+
+def _give_up(tx: WriteTx, token: str, turn: Turn) -> DocumentRow | None:
+    """Raises `UploadLost` where the upload is another daemon's by now."""
+    turn.require(tx)
+    row = uploads.end(tx, token)
+    turn.end_in(tx)
+    return row

@@ -182,13 +182,15 @@ def _postgresql(bench: Bench, server: postgres.Server) -> Iterator[tuple[Side, S
     """The same database with one daemon, and with two."""
     server.pin(bench.core)
     url, key_file = server.url(server.new_database()), bench.scratch / "engine.key"
+    files = bench.scratch / "engine-files"
+    files.mkdir()
     daemons: list[ServerProcess] = []
     firms: list[Firm] = []
     with ExitStack() as stack:
         for number in range(2):
             directory = bench.scratch / f"engine-postgresql-{number}"
             directory.mkdir()
-            instance = Instance(directory, _NO_LIMIT, url=url, key_file=str(key_file))
+            instance = Instance(directory, _NO_LIMIT, url=url, key_file=str(key_file), files=str(files))
             firms = firms or _seed(instance)
             name = f"PostgreSQL {number}"
             daemons.append(

@@ -92,7 +92,7 @@ def open_firm(database_image: bytes, tmp_path: Path) -> OpenFirm:
     async def opened() -> AsyncIterator[SealedFirm]:
         engines = Engines()
         async with open_api(tmp_path, database_image, OPERATIONS, Tuning(deps=engines)) as api:
-            engines.bundles = Bundles(api.store, tmp_path)
+            engines.bundles = Bundles(api.store)
             api.token("org_a", "good", ALL_SCOPES)
             await api.org("org_b", "other", ALL_SCOPES)
             firm = SealedFirm(api, tmp_path)

@@ -415,7 +415,7 @@ async def test_a_file_whose_row_never_came_is_swept(open_firm: OpenFirm, monkeyp
         now = firm.api.clock.now()
         for path in (firm.folder / "blobs").glob("*/*"):
             os.utime(path, (now / SECOND, now / SECOND))
-        bundles = Bundles(firm.api.store, firm.folder)
+        bundles = Bundles(firm.api.store)
         await bundles.keep_house()
         assert bundles_in(firm.folder) == {left, seal["sha256"]}
         firm.api.clock.advance(SWEEP_EVERY - 1)

@@ -56,6 +56,15 @@ def test_a_folder_that_is_not_watched(run: Run, config_file: Path, folder: str, 
     assert run("check-config").code == 0
 
 
+def test_the_folder_of_shared_documents_is_not_watched(run: Run, config_file: Path) -> None:
+    (config_file.parent / "share" / "scans").mkdir(parents=True)
+    config_file.write_text(f'{STORE}files = "share"\n[vault]\nconsume_directory = "share/scans"\n')
+    ran = run("check-config")
+    assert (ran.code, "may not lie in each other" in ran.err) == (2, True)
+    config_file.write_text(f'{STORE}files = "share"\n')
+    assert run("check-config").code == 0
+
+
 @pytest.mark.parametrize("bind", ["0.0.0.0:8080", "[::]:8080", "192.0.2.1:8080", "books.example.com:8080"])
 def test_plain_http_to_other_machines_is_remarked(run: Run, config_file: Path, bind: str) -> None:
     config_file.write_text(f'[server]\nbind = ["127.0.0.1:80", "{bind}"]\n{STORE}')

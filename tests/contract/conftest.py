@@ -68,7 +68,7 @@ async def engines_of(
 ) -> AsyncIterator[None]:
     """What rows of kind `call` are given. `sizes` are those of imports; `real` reads files instead of our stand-ins."""
     settings = TaxSettings(mode="sandbox", fraud_headers="off")
-    engines.prices, engines.bundles = PriceImporting(api.store, read_inline, 1 << 20), Bundles(api.store, directory)
+    engines.prices, engines.bundles = PriceImporting(api.store, read_inline, 1 << 20), Bundles(api.store)
     engines.event_log = EventLog(api.store, 90 * DAY)
     blobs = Blobs(directory)
     holder = Holder(api.store)

@@ -94,7 +94,8 @@ new_database: Callable[[], str] = no_server
 class Instance:
     """A directory with a configuration, and its store as another process sees it.
 
-    `url` is of the PostgreSQL that has its rows; empty: SQLite in the directory. `key_file`: where several share them.
+    `url` is of the PostgreSQL that has its rows; empty: SQLite in the directory. `key_file` and `files`:
+    where several share them.
     """
 
     directory: Path
@@ -103,13 +104,14 @@ class Instance:
     extra_server: str = ""
     url: str = field(default_factory=lambda: new_database())
     key_file: str = ""
+    files: str = ""
     config: Path = field(init=False)
 
     def __post_init__(self) -> None:
         self.config = self.directory / "gatewayd.toml"
         self.config.write_text(
             f"[server]\nbind = {self.bind}\n{self.extra_server}\n"
-            f'[store]\ndirectory = "data"\nurl = "{self.url}"\nkey_file = "{self.key_file}"\n'
+            f'[store]\ndirectory = "data"\nurl = "{self.url}"\nkey_file = "{self.key_file}"\nfiles = "{self.files}"\n'
             f'[log]\nformat = "json"\n{self.settings}\n'
         )
 

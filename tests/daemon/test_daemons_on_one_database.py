@@ -199,6 +199,8 @@ def disturb(pair: Pair) -> tuple[int, set[Attempt]]:
 @contextmanager
 def made_pair(directory: Path, url: str, settings: str, modules: Sequence[str] = MODULES) -> Iterator[Pair]:
     """Two daemons that serve, on an empty database."""
+    share = directory / "share"
+    share.mkdir()
     with ExitStack() as open_:
         listeners = [open_.enter_context(socket.create_server(("127.0.0.1", 0), backlog=128)) for _ in range(2)]
         instances = []
@@ -207,7 +209,8 @@ def made_pair(directory: Path, url: str, settings: str, modules: Sequence[str] =
             own.mkdir()
             bind = f'["fd://{listener.fileno()}"]'
             server_keys = 'public_url = "http://127.0.0.1:8080"'
-            instances.append(Instance(own, settings, bind, server_keys, url, str(directory / "instance.key")))
+            key_file = str(directory / "instance.key")
+            instances.append(Instance(own, settings, bind, server_keys, url, key_file, str(share)))
         pair = Pair(instances, listeners, instances[0].firm(), modules)
         open_.callback(lambda: [stack.close() for stack in pair.stacks])
         for number in range(2):

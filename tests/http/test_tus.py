@@ -24,6 +24,12 @@ CONTENT = bytes(range(256)) * 4_000
 HALF = 500_000
 
 
+@pytest.fixture(params=["alone", "shared"])
+def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    """All of it holds also where another daemon may take the next part."""
+    return None if request.param == "alone" else tmp_path_factory.mktemp("share")
+
+
 async def made(door: Door, **values: object) -> tuple[str, str]:
     """The id of a new document, and its upload URL."""
     found = await door.post("/vault/documents", name="a.bin", **values)
@@ -38,8 +44,8 @@ def sha1_of(content: bytes) -> str:
     return "sha1 " + base64.b64encode(hashlib.sha1(content).digest()).decode()
 
 
-async def test_parts_make_a_whole(tmp_path: Path, database_image: bytes) -> None:
-    async with open_door(tmp_path, database_image) as door:
+async def test_parts_make_a_whole(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+    async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=len(CONTENT))
         at_first = await door.tus("HEAD", url)
         assert (at_first.status, at_first["upload-offset"], at_first["upload-length"]) == (200, "0", str(len(CONTENT)))
@@ -54,11 +60,11 @@ async def test_parts_make_a_whole(tmp_path: Path, database_image: bytes) -> None
         assert (await door.get(await door.url(document_id))).body == CONTENT
         after = await door.tus("HEAD", url)
         assert (after["upload-offset"], after["upload-length"]) == (str(len(CONTENT)),) * 2, "an answer may get lost"
-        assert list(door.partials.names()) == []
+        assert door.partials.list_names() == []
 
 
-async def test_what_came_outlasts_a_kill(tmp_path: Path, database_image: bytes) -> None:
-    async with open_door(tmp_path, database_image) as door:
+async def test_what_came_outlasts_a_kill(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+    async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=len(CONTENT))
         cut = await door.tus("PATCH", url, Body(CONTENT[:HALF], broken_off=True), upload_offset=0)
         assert cut.code == "invalid_request"
@@ -70,9 +76,11 @@ async def test_what_came_outlasts_a_kill(tmp_path: Path, database_image: bytes) 
     assert row["sha256"] == hashlib.sha256(CONTENT).hexdigest()
 
 
-async def test_a_kill_behind_the_last_byte_is_made_up_for(tmp_path: Path, database_image: bytes) -> None:
+async def test_a_kill_behind_the_last_byte_is_made_up_for(
+    tmp_path: Path, database_image: bytes, files: Path | None
+) -> None:
     """All has come, and the row does not say so."""
-    async with open_door(tmp_path, database_image) as door:
+    async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=4)
         with door.partials.open(document_id) as partial:
             partial.write(b"1234")
@@ -82,8 +90,8 @@ async def test_a_kill_behind_the_last_byte_is_made_up_for(tmp_path: Path, databa
         assert (await confirmed(door, document_id))["sizeBytes"] == 4
 
 
-async def test_a_length_may_be_told_later(tmp_path: Path, database_image: bytes) -> None:
-    async with open_door(tmp_path, database_image) as door:
+async def test_a_length_may_be_told_later(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+    async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door)
         head = await door.tus("HEAD", url)
         assert (head["upload-defer-length"], "upload-length" in head) == ("1", False)
@@ -100,15 +108,15 @@ async def test_a_length_may_be_told_later(tmp_path: Path, database_image: bytes)
         assert (await confirmed(door, document_id))["sha256"] == hashlib.sha256(b"12345678").hexdigest()
 
 
-async def test_an_empty_upload(tmp_path: Path, database_image: bytes) -> None:
-    async with open_door(tmp_path, database_image) as door:
+async def test_an_empty_upload(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+    async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door)
         assert (await door.tus("PATCH", url, b"", upload_offset=0, upload_length=0)).status == 204
         assert (await confirmed(door, document_id))["sizeBytes"] == 0
 
 
-async def test_a_part_begins_where_the_upload_stands(tmp_path: Path, database_image: bytes) -> None:
-    async with open_door(tmp_path, database_image) as door:
+async def test_a_part_begins_where_the_upload_stands(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+    async with open_door(tmp_path, database_image, files=files) as door:
         _, url = await made(door, sizeBytes=10)
         await door.tus("PATCH", url, b"1234", upload_offset=0)
         unread = Body(b"x")
@@ -139,8 +147,10 @@ async def test_a_part_begins_where_the_upload_stands(tmp_path: Path, database_im
         ({"content_encoding": "gzip"}, "unsupported_media_type"),
     ],
 )
-async def test_what_is_no_part(tmp_path: Path, database_image: bytes, fields: dict[str, object], code: str) -> None:
-    async with open_door(tmp_path, database_image) as door:
+async def test_what_is_no_part(
+    tmp_path: Path, database_image: bytes, files: Path | None, fields: dict[str, object], code: str
+) -> None:
+    async with open_door(tmp_path, database_image, files=files) as door:
         _, url = await made(door, sizeBytes=10)
         body = Body(b"x")
         refused = await door.tus("PATCH", url, body, **{"upload_offset": 0, **fields})
@@ -149,10 +159,10 @@ async def test_what_is_no_part(tmp_path: Path, database_image: bytes, fields: di
         assert (await door.tus("PATCH", f"{ORIGIN}/vault/uploads/gwd_upl_x", b"x", upload_offset=0)).status == 404
 
 
-async def test_what_a_request_of_tus_has_to_say(tmp_path: Path, database_image: bytes) -> None:
+async def test_what_a_request_of_tus_has_to_say(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
     """Core protocol: the version with each, but for a HEAD that a person sends; and where a part begins."""
     offset, kind = (b"upload-offset", b"0"), (b"content-type", b"application/offset+octet-stream")
-    async with open_door(tmp_path, database_image) as door:
+    async with open_door(tmp_path, database_image, files=files) as door:
         _, url = await made(door, sizeBytes=10)
         assert (await door.put(url, Body(b""), method="HEAD")).status == 200
         versions = [await door.put(url, Body(b"x"), offset, kind, method=method) for method in ("PATCH", "DELETE")]
@@ -162,8 +172,10 @@ async def test_what_a_request_of_tus_has_to_say(tmp_path: Path, database_image: 
         assert (await door.tus("HEAD", url))["upload-offset"] == "0"
 
 
-async def test_a_part_that_is_not_what_its_checksum_says_does_not_count(tmp_path: Path, database_image: bytes) -> None:
-    async with open_door(tmp_path, database_image) as door:
+async def test_a_part_that_is_not_what_its_checksum_says_does_not_count(
+    tmp_path: Path, database_image: bytes, files: Path | None
+) -> None:
+    async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=8)
         right = await door.tus("PATCH", url, b"1234", upload_offset=0, upload_checksum=sha1_of(b"1234"))
         assert right.status == 204
@@ -183,8 +195,10 @@ async def test_a_part_that_is_not_what_its_checksum_says_does_not_count(tmp_path
         assert list(door.partials.folder.iterdir()) == []
 
 
-async def test_other_bytes_than_were_meant_begin_anew(tmp_path: Path, database_image: bytes) -> None:
-    async with open_door(tmp_path, database_image) as door:
+async def test_other_bytes_than_were_meant_begin_anew(
+    tmp_path: Path, database_image: bytes, files: Path | None
+) -> None:
+    async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=4, sha256=hashlib.sha256(b"1234").hexdigest())
         assert (await door.tus("PATCH", url, b"4321", upload_offset=0)).code == "checksum_mismatch"
         assert (await door.tus("HEAD", url))["upload-offset"] == "0"
@@ -192,9 +206,11 @@ async def test_other_bytes_than_were_meant_begin_anew(tmp_path: Path, database_i
         assert (await confirmed(door, document_id))["sizeBytes"] == 4
 
 
-async def test_a_client_that_comes_back_ends_its_earlier_request(tmp_path: Path, database_image: bytes) -> None:
+async def test_a_client_that_comes_back_ends_its_earlier_request(
+    tmp_path: Path, database_image: bytes, files: Path | None
+) -> None:
     """The connection before hangs half open, as it does where a network went away."""
-    async with open_door(tmp_path, database_image) as door:
+    async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=len(CONTENT))
         hanging, replies = _Hanging(CONTENT[:PART_BYTES]), []
 
@@ -211,7 +227,7 @@ async def test_a_client_that_comes_back_ends_its_earlier_request(tmp_path: Path,
 
 
 async def test_a_part_that_is_too_slow_ends_and_what_came_stays(
-    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, database_image: bytes, files: Path | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gatewayd.http1.bodies.GRACE_SECONDS", 0.0)
 
@@ -220,7 +236,7 @@ async def test_a_part_that_is_too_slow_ends_and_what_came_stays(
             await trio.sleep(0.01)  # ten bytes of the least rate
             return await super().receive()
 
-    async with open_door(tmp_path, database_image) as door:
+    async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=8)
         refused = await door.tus("PATCH", url, Slow(b"1234", b"5678"), upload_offset=0)
         assert (refused.status, refused.code, refused["connection"]) == (408, "request_timeout", "close")
@@ -233,10 +249,10 @@ async def test_a_part_that_is_too_slow_ends_and_what_came_stays(
 
 
 async def test_an_organization_has_its_share_of_uploads(
-    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, database_image: bytes, files: Path | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gatewayd.vault_files.receiving.WAIT_SECONDS", 0.05)
-    async with open_door(tmp_path, database_image) as door:
+    async with open_door(tmp_path, database_image, files=files) as door:
         door.restart()
         hanging = [_Hanging(CONTENT[:PART_BYTES]) for _ in range(ORGANIZATION_AT_ONCE)]
         urls = [(await made(door, sizeBytes=len(CONTENT)))[1] for _ in range(ORGANIZATION_AT_ONCE + 1)]
@@ -268,14 +284,14 @@ class _Hanging(Body):
         return await super().receive()
 
 
-async def test_an_upload_can_be_given_up(tmp_path: Path, database_image: bytes) -> None:
-    async with open_door(tmp_path, database_image) as door:
+async def test_an_upload_can_be_given_up(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+    async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=8)
         await door.tus("PATCH", url, b"1234", upload_offset=0)
         assert (await door.tus("DELETE", url)).status == 204
         for method in ("HEAD", "PATCH", "DELETE", "PUT"):
             assert (await door.tus(method, url, b"", upload_offset=4)).status == 404, method
-        assert list(door.partials.names()) == []
+        assert door.partials.list_names() == []
         document = (await door.api("GET", f"/vault/documents/{document_id}")).json()
         assert document["status"] == "upload_expired"
 
@@ -285,26 +301,26 @@ async def test_what_came_of_an_upload_that_is_over_is_swept(tmp_path: Path, data
         (expired, old), (awaited, _), (whole, other) = await made(door), await made(door), await made(door)
         for each, url in ((expired, old), (whole, other)):
             await door.tus("PATCH", url, b"12", upload_offset=0)
-            assert each in door.partials.names()
+            assert each in door.partials.list_names()
         await door.put(other, Body(b"1234"))
-        assert whole not in door.partials.names(), "it was made otherwise"
+        assert whole not in door.partials.list_names(), "it was made otherwise"
         with door.partials.open("doc_unknown") as nobodys:
             nobodys.write(b"1")
         await door.receiving.keep_house()
-        assert list(door.partials.names()) == [expired]
+        assert door.partials.list_names() == [expired]
         door.api.clock.advance(DAY)
         _, young = await made(door)
         await door.tus("PATCH", young, b"1", upload_offset=0)
         await door.receiving.keep_house()
         assert (await door.tus("HEAD", old)).status == 404
-        assert len(list(door.partials.names())) == 1
-        assert awaited not in door.partials.names()
+        assert len(door.partials.list_names()) == 1
+        assert awaited not in door.partials.list_names()
 
 
 async def test_a_full_disk_keeps_what_came(
-    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, database_image: bytes, files: Path | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_door(tmp_path, database_image) as door:
+    async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=8)
         await door.tus("PATCH", url, b"1234", upload_offset=0)
         monkeypatch.setattr("gatewayd.vault_files.receiving.free_bytes", lambda folder: 1_000)
@@ -323,8 +339,8 @@ def _refuse(*given: object) -> None:
     raise StoreFailure("the disk is full")
 
 
-async def test_what_the_server_can_do_and_for_whom(tmp_path: Path, database_image: bytes) -> None:
-    async with open_door(tmp_path, database_image) as door:
+async def test_what_the_server_can_do_and_for_whom(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+    async with open_door(tmp_path, database_image, files=files) as door:
         _, url = await made(door, sizeBytes=8)
         origin, asked = "https://app.example.com", "tus-resumable, upload-offset"
         told = await door.tus(
@@ -345,8 +361,8 @@ async def test_what_the_server_can_do_and_for_whom(tmp_path: Path, database_imag
         assert "upload-offset" in sent["access-control-expose-headers"]
 
 
-async def test_a_quota_of_the_organization(tmp_path: Path, database_image: bytes) -> None:
-    async with open_door(tmp_path, database_image) as door:
+async def test_a_quota_of_the_organization(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+    async with open_door(tmp_path, database_image, files=files) as door:
         door.restart(organization_bytes=10)
         (_, first), (second_id, second), (_, third) = await made(door), await made(door), await made(door)
         assert (await door.put(first, Body(b"123456"))).status == 200
@@ -358,10 +374,12 @@ async def test_a_quota_of_the_organization(tmp_path: Path, database_image: bytes
         assert (await confirmed(door, second_id))["sizeBytes"] == 4
 
 
-async def test_a_plan_allows_so_many_documents_and_bytes(tmp_path: Path, database_image: bytes) -> None:
+async def test_a_plan_allows_so_many_documents_and_bytes(
+    tmp_path: Path, database_image: bytes, files: Path | None
+) -> None:
     """The lower of its bytes and the instance's counts; who got a smaller plan keeps what is there."""
     limits = PlanLimits(documents=2, storage_bytes=8)
-    async with open_door(tmp_path, database_image) as door:
+    async with open_door(tmp_path, database_image, files=files) as door:
         door.restart(organization_bytes=10)
         urls = [(await made(door))[1] for _ in range(4)]
         assert (await door.put(urls[0], Body(b"123456"))).status == 200

@@ -21,6 +21,7 @@ from gatewayd.parsing.parts import ParseParts
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store.files.blobs import Blobs
 from gatewayd.store.files.partial_blobs import PartialBlobs
+from gatewayd.vault_files import places
 from gatewayd.vault_files.engine import VaultFiles
 from gatewayd.vault_files.giving import Giving
 from gatewayd.vault_files.receiving import Receiving
@@ -40,7 +41,7 @@ class Door:
 
     def __init__(self, api: TestedApi, directory: Path, files: VaultFiles) -> None:
         self.api, self.directory, self.files = api, directory, files
-        self.blobs = Blobs(directory)
+        self.blobs = Blobs.at(api.store.place)
         self.limits = RateLimits(0, 64)
         self.restart()
         giving = Giving(api.store, files)
@@ -54,7 +55,7 @@ class Door:
     def restart(self, organization_bytes: int = 0) -> None:
         """Forget what is in memory, as a daemon that was killed does."""
         limits = vault.Settings(ORIGIN, MAX_BYTES, organization_bytes)
-        self.partials = PartialBlobs(self.directory)
+        self.partials = PartialBlobs(self.api.store.place.folder)
         self.receiving = Receiving(self.api.store, self.blobs, self.partials, limits)
         cors = Cors(["https://app.example.com"], tus.FROM_PAGES, tus.TO_PAGES)
         self.uploads = VaultUploads(self.receiving, cors, "/vault/uploads/")
@@ -127,10 +128,14 @@ async def call(app: App, method: str, url: str, body: Body, headers: Fields) -> 
 
 
 @asynccontextmanager
-async def open_door(tmp_path: Path, image: bytes, *, gives_links: bool = True) -> AsyncIterator[Door]:
+async def open_door(
+    tmp_path: Path, image: bytes, *, gives_links: bool = True, files: Path | None = None
+) -> AsyncIterator[Door]:
+    """`files`: a folder that several daemons share; None: the data directory has the bytes."""
     engines = Engines()
-    blobs = Blobs(tmp_path)
-    async with open_api(tmp_path, image, served(vault.AREA), Tuning(deps=engines)) as api:
+    async with open_api(tmp_path, image, served(vault.AREA), Tuning(deps=engines, files=files)) as api:
+        await places.claim(api.store)
+        blobs = Blobs.at(api.store.place)
         parts = ParseParts(store=api.store, holder=Holder(api.store), blobs=blobs, reader=FakeReader(), log=ImportLog())
         async with open_parsing(parts) as engines.parsing:
             made_files = engines.parsing.made_files

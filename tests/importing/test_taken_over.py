@@ -10,6 +10,8 @@ import trio
 from gatewayd.clock import HOUR, SECOND
 from gatewayd.errors import Problem
 from gatewayd.importing import runs
+from gatewayd.importing.parts import FOLDER_NAME
+from gatewayd.leases.holder import Holder
 from gatewayd.leases.rows import LEASE_SECONDS
 from gatewayd.store import Store
 from tests.importing.conftest import DEADLINE, ORG, Bank, OpenBank
@@ -212,3 +214,23 @@ async def test_a_clock_that_is_set_back_holds_an_account_for_one_lease_more(open
             await nothing_under_way(other)
             stores[0].awake.set()
         assert len(await other.amounts(account)) == 9
+
+
+async def test_the_file_of_a_run_that_another_machine_let_fail_is_deleted(open_bank: OpenBank) -> None:
+    """It lies where it was received, and the run was found elsewhere."""
+    async with open_bank() as bank:
+        account = await bank.account()
+        run = await bank.bring(account, BEFORE)
+        kept, file = bank.directory / FOLDER_NAME, bank.directory / FOLDER_NAME / run.id
+        kept.mkdir(exist_ok=True)
+        file.write_bytes(BEFORE)
+        await bank.store.write(lambda tx: tx.run("UPDATE import_runs SET stage = 'reading' WHERE id = :id", id=run.id))
+        other = Holder(bank.store, "other")
+        lease = await other.take(ORG, f"import:{account}")
+        assert lease is not None
+        await bank.importing.keep_house()
+        assert file.read_bytes() == BEFORE, "it is being read"
+        await bank.store.write(lambda tx: tx.run("UPDATE import_runs SET stage = NULL WHERE id = :id", id=run.id))
+        await bank.importing.keep_house()
+        assert list(kept.iterdir()) == []
+        await lease.release()

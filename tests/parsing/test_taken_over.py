@@ -111,3 +111,24 @@ async def test_a_clock_that_is_set_back_holds_a_document_for_one_lease_more(open
             assert (await other.ended(document_id, attempt=2)).parse.status == "succeeded"
             gate.opened.set()
             await archive.counts()
+
+
+async def test_a_document_waits_for_a_share_that_went_away(
+    open_archive: OpenArchive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of it is lost, and nothing is wrong with it."""
+    monkeypatch.setattr("gatewayd.parsing.attempts.STORE_PAUSE_SECONDS", 0.01)
+    async with open_archive() as archive:
+        folder, away = archive.blobs.folder, tmp_path / "away"
+        known = await archive.add("known")
+        await archive.ended(known)
+        folder.rename(away)
+        await archive.reparse(known)
+        with trio.fail_after(DEADLINE):
+            while not archive.log.logged:
+                await archive.settle()
+        assert (await archive.document(known)).parse.status == "running"
+        away.rename(folder)
+        assert (await archive.ended(known, attempt=2)).parse.status == "succeeded"
+        assert {event for event, _ in archive.log.logged} == {"parse_not_stored"}
+        archive.log.logged.clear()

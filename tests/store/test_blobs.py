@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.clock import SECOND, Instant
+from gatewayd.clock import DAY, HOUR, SECOND, Instant, SystemClock
 from gatewayd.store import StoreFailure
 from gatewayd.store.files.blobs import CHUNK_BYTES, Blobs, BlobTooLarge
+from gatewayd.store.files.place import new_mark, write_mark
+from gatewayd.store.settings import Place
 from tests.store.opening import child
 
 _BYTES = b"statement" * 300_000
@@ -152,3 +154,58 @@ def test_a_draft_that_cannot_be_begun_is_a_failure(blobs: Blobs, tmp_path: Path)
     (tmp_path / "blobs" / "drafts").rmdir()
     with pytest.raises(StoreFailure, match="cannot be stored"):
         blobs.draft(10)
+
+
+# -- of several daemons
+
+
+def shared(tmp_path: Path) -> Blobs:
+    place = Place(tmp_path, is_shared=True)
+    write_mark(place, new_mark())
+    return Blobs.at(place)
+
+
+def test_what_is_young_is_told_by_the_clock_of_the_share(tmp_path: Path) -> None:
+    """Two machines differ, and a file bears the time of the share alone."""
+    blobs = shared(tmp_path)
+    ahead = Instant(SystemClock().now() + DAY)
+    with blobs.draft(9) as draft:
+        draft.write(b"1234")
+        sha256 = draft.save().sha256
+    assert blobs.sweep(lambda _: False, Instant(blobs.as_the_disk_tells(ahead) - HOUR)) == 0
+    os.utime(blobs.path(sha256), (1, 1))
+    assert blobs.sweep(lambda _: False, Instant(blobs.as_the_disk_tells(Instant(0)) - HOUR)) == 1
+    assert [path for path in blobs.folder.rglob("*") if path.is_file()] == []
+    assert Blobs(tmp_path).as_the_disk_tells(ahead) == ahead
+
+
+def test_a_share_that_is_not_mounted_has_lost_nothing(tmp_path: Path) -> None:
+    (tmp_path / "share").mkdir()
+    blobs = shared(tmp_path / "share")
+    with blobs.draft(9) as draft:
+        draft.write(b"1234")
+        sha256 = draft.save().sha256
+    (tmp_path / "share").rename(tmp_path / "away")
+    with pytest.raises(StoreFailure):
+        blobs.path(sha256)
+    with pytest.raises(StoreFailure):
+        blobs.draft(9)
+    with pytest.raises(StoreFailure):
+        blobs.as_the_disk_tells(Instant(0))
+    (tmp_path / "away").rename(tmp_path / "share")
+    assert blobs.path(sha256).read_bytes() == b"1234"
+
+
+def test_two_that_store_the_same_bytes_and_sweep(tmp_path: Path) -> None:
+    """What one sweeps as old, the other stores anew in that moment: it stays."""
+    one, two = shared(tmp_path), Blobs.at(Place(tmp_path, is_shared=True))
+    with one.draft(9) as draft:
+        draft.write(b"1234")
+        sha256 = draft.save().sha256
+    os.utime(one.path(sha256), (1, 1))
+    before = two.as_the_disk_tells(Instant(0))
+    with two.draft(9) as draft:
+        draft.write(b"1234")
+        draft.save()
+    assert not one.remove_old(sha256, before)
+    assert two.path(sha256).read_bytes() == b"1234"

@@ -12,7 +12,6 @@ from tests.structure.sources import PACKAGE, Source, sources
 RELIED_ON = {
     "Authenticator._admissions": "a revocation acts at once because every commit ends what was admitted (data_version)",
     "ApiResponseCache._entries": "an answer is given again until the next commit by whichever process (data_version)",
-    "Receiving._writers": "one request at a time appends to an upload: two processes would mix their bytes",
 }
 """By class and attribute."""
 
@@ -39,6 +38,7 @@ DISPENSABLE = {
     "RefreshLeases._held": "the same",
     "Holder._held": "what this process holds; the rows keep others from it",
     "Holder._unreleased": "what it could not let go, which ends by itself",
+    "Appending._writers": "the requests of this process; the claim in its row keeps others from their bytes",
     "Dispatcher._claims": "what this process sends; the lease in the row keeps others from it",
     "SecretCache._opened": "a secret that is decrypted again",
     "ConnectionPool._idle": "a connection that is opened again",

@@ -199,6 +199,7 @@ class Tuning:
     busy_timeout_seconds: float = 5.0
     deps: object = None
     authenticate: Authenticate | None = None
+    files: Path | None = None
 
 
 @asynccontextmanager
@@ -233,6 +234,7 @@ async def reopen_api(
         directory=directory,
         read_budget_ms=tuning.read_budget_ms,
         busy_timeout_seconds=tuning.busy_timeout_seconds,
+        files=tuning.files,
     )
     limits = RateLimits(tuning.per_minute, tuning.concurrent)
     async with open_store(settings, clock, reactions=reactions) as store:

@@ -126,7 +126,7 @@ def _run(context: Context, org_id: str, operation_id: str, values: Json) -> Json
 def _deps(context: Context, store: "Store") -> _Deps:
     from gatewayd.bundles.engine import Bundles
 
-    return _Deps(Bundles(store, Path(context.config.store.directory)))
+    return _Deps(Bundles(store))
 
 
 def _copy(context: Context, sha256: str, to: Path) -> None:
@@ -134,7 +134,7 @@ def _copy(context: Context, sha256: str, to: Path) -> None:
     from gatewayd.store.files.blobs import Blobs
 
     try:
-        with Blobs(Path(context.config.store.directory)).path(sha256).open("rb") as source, to.open("xb") as file:
+        with Blobs.at(context.store_settings.place).path(sha256).open("rb") as source, to.open("xb") as file:
             shutil.copyfileobj(source, file)
             file.flush()
             os.fsync(file.fileno())

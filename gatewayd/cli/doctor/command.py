@@ -14,6 +14,7 @@ from gatewayd.cli.doctor.clock import clock
 from gatewayd.cli.doctor.daemon import daemon
 from gatewayd.cli.doctor.database import database
 from gatewayd.cli.doctor.documents import documents
+from gatewayd.cli.doctor.files import files
 from gatewayd.cli.doctor.findings import Finding, missing_finding
 from gatewayd.cli.doctor.listening import listening
 from gatewayd.cli.doctor.permissions import passed, private
@@ -34,7 +35,10 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def doctor(arguments: argparse.Namespace, context: Context) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
-    checks = (_permissions, _disk, database, clock, listening, _proxy, _reach, daemon, taxes, documents, search)
+    checks = (
+        *(_permissions, _disk, database, files, clock, listening, _proxy, _reach, daemon, taxes),
+        *(documents, search),
+    )
     findings = [finding for check in checks for finding in check(context)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])

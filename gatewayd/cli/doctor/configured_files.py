@@ -68,10 +68,12 @@ def _of_consume_directory(config: Config) -> Iterator[Problem]:
     folder = config.vault.consume_directory
     if not folder:
         return
-    path, watched, data = "vault.consume_directory", Path(folder).resolve(), Path(config.store.directory).resolve()
-    if watched == data or watched in data.parents or data in watched.parents:
-        yield Problem(path, f"{folder} and the data directory {data} may not lie in each other")
-    elif not watched.exists():
+    path, watched = "vault.consume_directory", Path(folder).resolve()
+    for data in {Path(each).resolve() for each in (config.store.directory, config.store.files) if each}:
+        if watched == data or watched in data.parents or data in watched.parents:
+            yield Problem(path, f"{folder} and the data directory {data} may not lie in each other")
+            return
+    if not watched.exists():
         yield Problem(path, f"{folder} is not there: make it, or mount it")
     elif not watched.is_dir():
         yield Problem(path, f"{folder} is no directory")

@@ -68,7 +68,8 @@ def backup(arguments: argparse.Namespace, context: Context) -> int:
     with Progress(sys.stderr) as progress:
 
         def make(destination: Path) -> "Manifest":
-            return back_up(settings.directory, destination, now, Looking(NAMING, progress, rows), to_copy)
+            looking = Looking(NAMING, progress, rows, settings.place)
+            return back_up(settings.directory, destination, now, looking, to_copy)
 
         if arguments.into is None:
             manifest, made = make(arguments.destination), arguments.destination
@@ -93,6 +94,7 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.store.backups.backup import Looking
     from gatewayd.store.backups.rows_of_server import rows_of_server
     from gatewayd.store.files import manifests
+    from gatewayd.store.settings import PLACE_MARK
 
     rows = rows_of_server(context.store_settings, NAMING)
     if rows is not None:
@@ -118,6 +120,11 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
             " after-restore"
         )
         note(AS_THEY_WERE)
+    if context.store_settings.place.is_shared:
+        note(
+            f"move blobs and {PLACE_MARK} from {directory} to {context.store_settings.place.folder}, which is to hold"
+            " nothing else, before the daemon starts"
+        )
     if not manifest.with_key:
         note(f"put the instance key of that time at {key_file} before the daemon starts")
     elif Path(key_file) != directory / manifests.KEY_NAME:

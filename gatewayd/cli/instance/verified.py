@@ -45,14 +45,14 @@ def verify_files(context: Context, *, repairs: bool) -> VerifiedFiles:
 def _look(store: "Store", named: "list[NamedFile]", *, repairs: bool) -> list[str]:
     from gatewayd.store.files.blobs import Blobs, fault_of, set_aside
 
-    blobs, faults = Blobs(store.directory), []
+    blobs, faults = Blobs.at(store.place), []
     with Progress(sys.stderr, len(named), sum(file.size_bytes for file in named)) as progress:
         for file in named:
             fault = fault_of(blobs, file.sha256, file.size_bytes)
             if fault == "lost":
                 faults.append(f"the bytes of {file.named_by} are lost: import or upload them again")
             elif fault == "damaged":
-                aside = f", and lie in {set_aside(blobs, store.directory, file.sha256)} now" if repairs else ""
+                aside = f", and lie in {set_aside(blobs, store.place.folder, file.sha256)} now" if repairs else ""
                 faults.append(f"the bytes of {file.named_by} are not those that were stored{aside}")
             progress.advance(file.size_bytes, file.named_by)
     return faults

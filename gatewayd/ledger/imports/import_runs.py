@@ -56,6 +56,7 @@ _SELECT_ASKED = f"""
 {RUNS.select} AND account_id = :account_id AND sha256 = :sha256 AND proposal IS NOT NULL ORDER BY id DESC LIMIT 1
 """
 _SELECT_AT_WORK = f"{RUNS.select} AND account_id = :account_id AND stage IS NOT NULL"
+_SELECT_READING_ANY_ORG = "SELECT 1 FROM import_runs WHERE id = :id AND stage = 'reading'"
 _SELECT_AT_WORK_ANY_ORG = """
 SELECT org_id, account_id, id FROM import_runs WHERE stage IS NOT NULL ORDER BY id LIMIT :count
 """
@@ -153,6 +154,11 @@ def at_work(tx: ReadTx, account_id: str) -> ImportRunRow | None:
 def all_at_work(tx: ReadTx, count: int) -> list[tuple[str, str, str]]:
     """Organization, account and id of runs of the whole instance that are worked on, or were."""
     return [(row[0], row[1], row[2]) for row in tx.rows(_SELECT_AT_WORK_ANY_ORG, count=count)]
+
+
+def is_being_read(tx: ReadTx, id_: str) -> bool:
+    """Whether the file of a run, of whichever organization, is being read."""
+    return tx.row(_SELECT_READING_ANY_ORG, id=id_) is not None
 
 
 def to_forget(tx: ReadTx, count: int) -> list[tuple[str, str]]:

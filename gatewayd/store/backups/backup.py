@@ -18,8 +18,9 @@ from gatewayd.store.backups.named_blobs import NamedFile, Naming, RowsElsewhere,
 from gatewayd.store.failures import StoreFailure
 from gatewayd.store.files.blobs import CHUNK_BYTES
 from gatewayd.store.files.manifests import BLOBS_NAME, FORMAT, KEY_NAME, File, Manifest, described, write_manifest
+from gatewayd.store.files.place import missing, read_mark
 from gatewayd.store.files.private_files import sync_directory
-from gatewayd.store.settings import DATABASE_NAME
+from gatewayd.store.settings import DATABASE_NAME, PLACE_MARK, Place
 from gatewayd.store.sqlite.copies import copy_database
 from gatewayd.store.sqlite.integrity import find_faults
 
@@ -52,11 +53,13 @@ class Looking(NamedTuple):
     """How a copy is looked at: by what names its files, and with whom watching.
 
     `rows`: where these are, which is not copied; None: in a file of the store.
+    `place`: where the files lie that are copied; None: beside the database.
     """
 
     naming: Naming
     watcher: Watcher = Unwatched()
     rows: RowsElsewhere | None = None
+    place: Place | None = None
 
 
 def back_up(
@@ -94,7 +97,8 @@ class _Copying:
 
     def __init__(self, directory: Path, destination: Path, looking: Looking) -> None:
         self._source, self._destination = directory, destination
-        self._naming, self._watcher, self._rows = looking
+        self._naming, self._watcher, self._rows, place = looking
+        self._place = place or Place(directory, is_shared=False)
         self.files: dict[str, File] = {}
         self._of_database: list[str] = []
         self._of_blobs: dict[str, str] = {}
@@ -107,9 +111,13 @@ class _Copying:
     def run(self) -> None:
         """The database, and then what it names: that was there before it was named.
 
+        A place that has a mark is restored with it: the data directory takes its part then.
+
         What a daemon deletes meanwhile, because nothing names it any more, would be missing in a copy that does: then
         the database is copied once more. Raises `OSError`, `StoreFailure`.
         """
+        if self._place.is_shared and read_mark(self._place) is None:
+            raise StoreFailure(missing(self._place))
         for _ in range(ATTEMPTS_MAX):
             named = self._copy_database()
             lost = self._copy_blobs(named)
@@ -118,6 +126,9 @@ class _Copying:
         for sha256 in self.files.keys() - named.keys():
             (self._destination / self.files.pop(sha256).path).unlink()
         damaged = {sha256: fault for sha256, fault in self._of_blobs.items() if sha256 in named}
+        if self._place.mark_file.exists():
+            copy_file(self._place.mark_file, self._destination / PLACE_MARK)
+            self.files[PLACE_MARK] = described(self._destination, self._destination / PLACE_MARK)
         self._of_blobs = damaged | {sha256: f"the bytes of {file.named_by} are lost" for sha256, file in lost.items()}
 
     def _copy_database(self) -> dict[str, NamedFile]:
@@ -159,7 +170,7 @@ class _Copying:
         """The copy as it was read again; None where the disk cannot read the file. Raises `OSError`, `Gone`."""
         copy = self._destination / path
         try:
-            copy_file(self._source / path, copy)
+            copy_file(self._place.folder / path, copy)
             return described(self._destination, copy)
         except OSError as error:
             if error.errno != errno.EIO:
@@ -177,7 +188,7 @@ class _Copying:
 
     def _found(self) -> list[tuple[str, NamedFile]]:
         """Every blob of the store, as one that is named by itself."""
-        paths = [path for path in (self._source / BLOBS_NAME).glob("??/*") if path.is_file()]
+        paths = [path for path in (self._place.folder / BLOBS_NAME).glob("??/*") if path.is_file()]
         return [(path.name, NamedFile(path.name, path.stat().st_size, path.name)) for path in sorted(paths)]
 
 

@@ -117,7 +117,7 @@ def _copy(source: Path, draft: Path, manifest: Manifest) -> None:
 
 def _faults_of(folder: Path, manifest: Manifest, looking: Looking) -> list[str]:
     """What is otherwise than the list says, and than the database says: the bytes are those of `folder`."""
-    naming, watcher, rows = looking
+    naming, watcher, rows, _place = looking
     watcher.expect(len(manifest.files), manifest.size_bytes)
     found, faults = dict[str, File](), list[str]()
     for file, path in _listed(folder, manifest):

@@ -11,7 +11,9 @@ from typing import BinaryIO, Final, Literal, NamedTuple
 
 from gatewayd.clock import Instant
 from gatewayd.store.failures import StoreFailure
-from gatewayd.store.files.private_files import make_folder, make_private, sync_directory
+from gatewayd.store.files.place import missing, read_mark
+from gatewayd.store.files.private_files import create_file, make_folder, make_private, sync_directory
+from gatewayd.store.settings import Place
 
 _DIGEST = re.compile("[0-9a-f]{64}")
 CHUNK_BYTES = 1 << 20
@@ -148,13 +150,39 @@ def _refused(error: OSError) -> StoreFailure:
 
 
 class Blobs:
-    """Content-addressed files. The same bytes stored twice are one file."""
+    """Content-addressed files. The same bytes stored twice are one file.
 
-    def __init__(self, directory: Path) -> None:
+    `is_shared`: daemons of several machines work with them, and what is young is told by the clock of the share, for a
+    file bears no other. Raises `OSError`.
+    """
+
+    def __init__(self, directory: Path, *, is_shared: bool = False) -> None:
         self.folder = directory / "blobs"
+        self._is_shared = is_shared
         self._drafts = self.folder / "drafts"
         make_folder(self.folder, directory)
         make_folder(self._drafts, directory)
+
+    @classmethod
+    def at(cls, place: Place) -> "Blobs":
+        """Those of a place. Raises `OSError`, or `StoreFailure` where it is shared and not there."""
+        if place.is_shared and read_mark(place) is None:
+            raise StoreFailure(missing(place))
+        return cls(place.folder, is_shared=place.is_shared)
+
+    def as_the_disk_tells(self, now: Instant) -> Instant:
+        """The instant that a file written `now` would bear. Raises `StoreFailure`."""
+        if not self._is_shared:
+            return now
+        probe = self._drafts / secrets.token_hex(16)
+        try:
+            create_file(probe, b"", self.folder)
+            return Instant(probe.stat().st_mtime_ns // 1_000)
+        except OSError as error:
+            raise _refused(error) from error
+        finally:
+            with contextlib.suppress(OSError):
+                probe.unlink(missing_ok=True)
 
     def draft(self, max_bytes: int) -> BlobDraft:
         """Begin to store at most `max_bytes`."""
@@ -178,13 +206,22 @@ class Blobs:
         return BlobInfo(digest, size)
 
     def path(self, sha256: str) -> Path:
-        """Where the bytes are. Raises `ValueError` for what is no digest, `FileNotFoundError` when they are gone."""
+        """Where the bytes are. Raises `ValueError` for what is no digest, `FileNotFoundError` when they are gone.
+
+        Raises `StoreFailure` where that cannot be told: a share that is not mounted has lost nothing.
+        """
         if not _DIGEST.fullmatch(sha256):
             raise ValueError("a blob is named by 64 lower-case hexadecimal digits")
         path = self.folder / sha256[:2] / sha256
-        if not path.is_file():
-            raise FileNotFoundError(path)
-        return path
+        try:
+            if path.is_file():
+                return path
+            is_there = self.folder.is_dir()
+        except OSError as error:  # a share that answers nothing
+            raise StoreFailure(f"{self.folder} cannot be read: {error.strerror}") from error
+        if not is_there:
+            raise StoreFailure(f"{self.folder} is not there")
+        raise FileNotFoundError(path)
 
     def chunks(self, sha256: str) -> Iterator[bytes]:
         """The bytes, a mebibyte at a time."""

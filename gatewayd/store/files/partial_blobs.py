@@ -3,6 +3,8 @@
 uploads/NAME        what has arrived; its size is how far the upload is
 uploads/NAME.since  where a part began whose checksum is not known to be right: after a kill the upload stands there
 
+NAME is an id, or an id and what tells a copy from the file before it (see `appending`).
+
 A file's size counts once it is synced. What it holds is hashed when it is whole.
 """
 
@@ -13,11 +15,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from gatewayd.clock import Instant
 from gatewayd.store.failures import StoreFailure
-from gatewayd.store.files.private_files import create_file, make_folder, open_private, sync_directory
+from gatewayd.store.files.directory import free_bytes
+from gatewayd.store.files.incoming_files import RESERVE_BYTES
+from gatewayd.store.files.private_files import create_file, make_folder, make_private, open_private, sync_directory
 
 FOLDER_NAME: Final = "uploads"
-_NAME: Final = re.compile(r"[a-z]{1,8}_[0-9a-z]{1,64}")  # an id
+COPY_BYTES: Final = 1 << 20
+_NAME: Final = re.compile(r"[a-z]{1,8}_[0-9a-z]{1,64}(\.[0-9a-f]{16})?")
 _SINCE: Final = ".since"
 
 
@@ -30,22 +36,56 @@ class PartialBlobs:
         make_folder(self.folder, directory)
 
     def path(self, name: str) -> Path:
-        """Where the bytes are, whether or not any came. Raises `ValueError` for what is no id."""
+        """Where the bytes are, whether or not any came. Raises `ValueError` for what is no name of an upload."""
         if not _NAME.fullmatch(name):
-            raise ValueError("an upload is named by an id")
+            raise ValueError("an upload is named by an id, a copy by an id and 16 digits")
         return self.folder / name
 
     def size(self, name: str) -> int:
         """How many bytes are there, durable. Raises `StoreFailure`."""
-        if not self.path(name).exists():
+        if not self._is_there(self.path(name)):
             return 0
         with self.open(name) as partial:
             partial.sync()
             return partial.size
 
+    def _is_there(self, path: Path) -> bool:
+        """Whether an upload has a file. Raises `StoreFailure` where the folder has gone: it has lost nothing."""
+        with _refusals():
+            if path.exists():
+                return True
+            self.folder.stat()
+        return False
+
     def open(self, name: str) -> "PartialBlob":
         """Go on behind what is there. Raises `StoreFailure`."""
         return PartialBlob(self.path(name), self.folder)
+
+    def copy(self, name: str, to: str) -> None:
+        """Make another file of what counts of an upload, durable; of nothing, none. Raises `StoreFailure`."""
+        source, target = self.path(name), self.path(to)
+        if not self._is_there(source):
+            return
+        with _refusals(), source.open("rb") as file:
+            left = _counting(source, os.fstat(file.fileno()).st_size)
+            if free_bytes(self.folder) < RESERVE_BYTES + left:
+                raise StoreFailure("the disk has no room for the document")
+            with os.fdopen(make_private(target, os.O_WRONLY, self.folder), "wb") as copied:
+                while left and (part := file.read(min(left, COPY_BYTES))):
+                    left -= copied.write(part)
+                copied.flush()
+                os.fsync(copied.fileno())
+            sync_directory(self.folder)
+
+    def is_older(self, name: str, before: Instant) -> bool:
+        """Whether nothing was written to it since an instant of the disk's clock. Raises `StoreFailure`."""
+        path = self.path(name)
+        with _refusals():
+            for each in (path, _since(path)):
+                with contextlib.suppress(FileNotFoundError):
+                    if each.stat().st_mtime_ns >= before * 1_000:
+                        return False
+        return True
 
     def discard(self, name: str) -> None:
         """Delete what came, if anything did."""
@@ -53,9 +93,11 @@ class PartialBlobs:
         path.unlink(missing_ok=True)
         _since(path).unlink(missing_ok=True)
 
-    def names(self) -> Iterator[str]:
-        """Every upload of which something is there."""
-        return (path.name.removesuffix(_SINCE) for path in self.folder.iterdir())
+    def list_names(self) -> list[str]:
+        """Every upload of which something is there. Raises `StoreFailure`."""
+        with _refusals():
+            names = {path.name.removesuffix(_SINCE) for path in self.folder.iterdir()}
+        return sorted(name for name in names if _NAME.fullmatch(name))
 
 
 class PartialBlob:
@@ -124,9 +166,8 @@ class PartialBlob:
     def _recover(self) -> None:
         since = _since(self._path)
         with _refusals(), contextlib.suppress(FileNotFoundError):
-            told = since.read_bytes()
-            # Where nothing was told the kill came before the first byte of the part.
-            self.size = min(self.size, int(told)) if told.isdigit() else self.size
+            since.stat()
+            self.size = _counting(self._path, self.size)
             os.ftruncate(self._file, self.size)
             self.sync()
             since.unlink()
@@ -135,6 +176,16 @@ class PartialBlob:
 
 def _since(path: Path) -> Path:
     return path.with_name(path.name + _SINCE)
+
+
+def _counting(path: Path, size: int) -> int:
+    """How many bytes of an upload count. Raises `OSError`."""
+    try:
+        told = _since(path).read_bytes()
+    except FileNotFoundError:
+        return size
+    # Where nothing was told the kill came before the first byte of the part.
+    return min(size, int(told)) if told.isdigit() else size
 
 
 @contextlib.contextmanager

@@ -23,10 +23,6 @@ PATH: Final = "/vault/uploads/"
 PREFIX: Final = "gwd_upl_"  # logs hide what begins so
 
 _SELECT_ANY_ORG = "SELECT org_id, id FROM vault_documents WHERE upload_hash = :hash"
-_SELECT_AWAITED_ANY_ORG = """
-SELECT 1 FROM vault_documents
-WHERE id = :id AND status = 'pending_upload' AND received_at IS NULL AND upload_expires_at > :at
-"""
 
 _SELECT_OPEN = """
 SELECT d.id, d.name, u.id, d.created_by, d.created_at, d.upload_expires_at
@@ -145,8 +141,3 @@ def end_of(tx: WriteTx, document_id: str) -> DocumentRow:
 
 def _end_upload(tx: WriteTx, row: DocumentRow) -> DocumentRow:
     return DOCUMENTS.update(tx, replace(row, upload_hash=None, upload_expires_at=Instant(tx.now)))
-
-
-def is_awaited_by_any(tx: ReadTx, id_: str) -> bool:
-    """Whether bytes may still come for a document, of whichever organization."""
-    return tx.row(_SELECT_AWAITED_ANY_ORG, id=id_, at=tx.now) is not None
