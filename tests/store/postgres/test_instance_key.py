@@ -17,12 +17,13 @@ from gatewayd.store.postgres.sessions import refuse_beside_others, session
 from gatewayd.store.sealer import KEY_BYTES, Sealer
 from gatewayd.store.sealing.instance_key import closed_values, open_key, proven_key, rotate
 from gatewayd.store.sealing.sealed_columns import SEALED_COLUMNS
+from tests.store.postgres.test_schema import OWN
 from tests.support.postgres import Server
 from tests.support.sealing import seal_everything
 from tests.support.store import SEALING_KEY, START, DatabaseImage
 
 COUNT = len(SEALED_COLUMNS)
-APART = {"migrations", "pulse", "pulse_writers", "write_check"}
+APART = {"migrations", "write_check"} | OWN
 """Tables whose rows are the engine's own."""
 
 
