@@ -49,6 +49,7 @@ _SQLITES = re.compile(
 """A look at SQLite itself, its functions and types, and scripts, which are its migrations backwards or forwards."""
 
 
+_TABLES = b"SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
 _OF_SQLITES_CONNECTIONS = frozenset({"exec_trace", "row_trace", "serialize", "set_progress_handler"})
 
 
@@ -244,6 +245,14 @@ class PostgresStore(MemoryStore):
         self._update_clock.committed()
         self.announced |= transaction.topics
         return result
+
+    def changed_rows(self) -> int:
+        return self.connection.total_changes
+
+    def stored(self) -> bytes:
+        tables = [row[0] for row in self.connection.session.execute(_TABLES)]
+        rows = [row for name in tables for row in self.connection.session.execute(f'SELECT * FROM "{name}"'.encode())]
+        return b"\0".join(value if isinstance(value, bytes) else str(value).encode() for row in rows for value in row)
 
     def _undo(self, savepoint: str) -> None:
         self.connection.execute(f"ROLLBACK TO {savepoint}")

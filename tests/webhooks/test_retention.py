@@ -59,9 +59,9 @@ class CountingStore(InlineStore):
 
     async def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
         self.before()
-        so_far = self.memory.connection.total_changes()
+        so_far = self.memory.changed_rows()
         result = await super().write(work, org_id)
-        self.changes.append(self.memory.connection.total_changes() - so_far)
+        self.changes.append(self.memory.changed_rows() - so_far)
         return result
 
 
