@@ -64,9 +64,11 @@ def postgresql() -> Iterator[postgres.Server]:
 @pytest.fixture(scope="session", autouse=ON_POSTGRESQL)
 def stores_on_postgresql(postgresql: postgres.Server) -> Iterator[None]:
     """Where the tests are asked to, `MemoryStore` is a PostgreSQL's."""
+    from tests.daemon import instance
     from tests.support.postgres_store import Databases, PostgresStore
 
-    PostgresStore.databases = Databases(postgresql)
+    databases = PostgresStore.databases = Databases(postgresql)
+    instance.new_database = databases.new_url
     yield
     PostgresStore.databases.close()
     PostgresStore.databases = None

@@ -181,6 +181,7 @@ def _create_api(
             operations=offered.operations,
             store=provider.store,
             authenticate=provider.authenticator.authenticate,
+            holder_of=provider.authenticator.holder_of,
             limits=limits,
             cors=cors,
             log=parts.log,

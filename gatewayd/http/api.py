@@ -45,8 +45,9 @@ Observe = Callable[["ApiCall", Response], None]
 class ApiParts:
     """What the API door is made of.
 
-    `call_seconds` is the longest that a call may wait for others. `public_url` is told to who has no token yet; empty:
-    not told. `uploads` receives the files of rows that take one; None: there are no such rows.
+    `call_seconds` is the longest that a call may wait for others. `public_url` is told to who has no token yet;
+    empty: not told. `uploads` receives the files of rows that take one; None: there are no such rows. `holder_of`
+    guesses whose share of what is limited a token's request takes before it is known; None: nobody can say.
     """
 
     operations: Iterable[Operation]
@@ -61,6 +62,7 @@ class ApiParts:
     call_seconds: float = 30.0
     public_url: str = ""
     uploads: Uploads | None = None
+    holder_of: Callable[[str], str | None] = field(default=lambda token: None)
 
 
 @dataclass(slots=True)
@@ -79,6 +81,7 @@ class Api:
         self._store = parts.store
         self._admission = Admission(parts.authenticate, parts.limits)
         self._performer = Performer(parts.store, parts.deps, parts.call_seconds)
+        self._holder_of = parts.holder_of
         self._limits = parts.limits
         self._cors = parts.cors
         self._log = parts.log
@@ -234,7 +237,9 @@ class Api:
     async def _read_soon(self, call: ApiCall, route: Route) -> Response | None:
         """As `_answer_read`, where the loop could not do it; None too where it takes too long for what is short."""
         try:
-            return await self._store.read_soon(lambda tx: self._answer_read(call, route, tx), None)
+            token = (call.request.text(b"authorization") or "").partition(" ")[2].strip()
+            holder = self._holder_of(token)
+            return await self._store.read_soon(lambda tx: self._answer_read(call, route, tx), None, holder)
         except OverBudget:
             return None
 

@@ -178,12 +178,13 @@ class Store:
         self.long_reads += 1
         return await self._engine.read_later(work, org_id, self._clock.now)
 
-    async def read_soon(self, work: Callable[[ReadTx], T], org_id: str | None) -> T:
+    async def read_soon(self, work: Callable[[ReadTx], T], org_id: str | None, holder: str | None = None) -> T:
         """Run a read that is usually short: on the loop, or where the database is another process, on a thread.
 
-        Raises `OverBudget` when it takes too long after all.
+        `holder` is whose share of the threads it takes, where `work` is yet to find out. Raises `OverBudget` when it
+        takes too long after all.
         """
-        return await self._engine.read_soon(work, Bindings(org_id, self._clock.now()))
+        return await self._engine.read_soon(work, Bindings(org_id, self._clock.now()), holder or org_id)
 
     async def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
         """Run a read that is usually short, and again with more time on a thread of its own where it is not."""

@@ -123,8 +123,11 @@ class Engine(Protocol):
     def read_now(self, work: Callable[[ReadTx], T], bindings: Bindings) -> T:
         """Run a read on the loop. Raises `OverBudget` where it is too long for that, `StoreFailure`."""
 
-    async def read_soon(self, work: Callable[[ReadTx], T], bindings: Bindings) -> T:
-        """Run a read that is usually short, wherever the engine does that. Raises as `read_now` does."""
+    async def read_soon(self, work: Callable[[ReadTx], T], bindings: Bindings, holder: str | None) -> T:
+        """Run a read that is usually short, wherever the engine does that: in the share of the organization `holder`.
+
+        Raises as `read_now` does.
+        """
 
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None, now: Callable[[], Instant]) -> T:
         """Run a read on a thread. Cancelled, it ends at once. Raises `StoreFailure`."""

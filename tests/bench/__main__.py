@@ -16,6 +16,7 @@ from tests.bench import (
     broker_import,
     deliveries,
     durable,
+    engines,
     flatness,
     footprint,
     isolation,
@@ -39,7 +40,7 @@ from tests.bench.seeding import Seeded, seed
 
 PARTS = (
     *("reads", "writes", "flat", "footprint", "oauth", "tax", "deliveries", "latency", "isolation", "backlog"),
-    *("assets", "banking", "lets", "uploads", "metering", "reading", "search"),
+    *("assets", "banking", "lets", "uploads", "metering", "reading", "search", "engines"),
 )
 SMALL = 1_000
 BYTES_PER_INVOICE = 5_500  # on disk, indexes included
@@ -223,6 +224,8 @@ def _run(parts: Sequence[str], scale: Scale, bench: servers.Bench, report: Repor
         uploads.measure_uploads(bench, seed(bench.scratch / "uploads", SMALL), scale.uploads, report)
     if "reading" in parts:
         reading.measure_reading(bench, scale.documents, scale.effort.rounds, report)
+    if "engines" in parts:
+        engines.measure_engines(bench, scale.effort, report)
     if "search" in parts:
         search.measure_search(bench.scratch, scale.search, report)
 

@@ -67,7 +67,12 @@ def command(directory: Path, more: str = "") -> list[str]:
     """Write a configuration beside a data directory, with `more` settings; answers the command that serves it."""
     path = directory.with_suffix(".toml")
     path.write_text(_CONFIGURATION.format(directory=directory) + more)
-    return [sys.executable, "-m", "gatewayd", "serve", "--config", str(path)]
+    return command_of(path)
+
+
+def command_of(config: Path) -> list[str]:
+    """The command that serves by a configuration."""
+    return [sys.executable, "-m", "gatewayd", "serve", "--config", str(config)]
 
 
 @contextmanager

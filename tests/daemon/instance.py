@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import apsw
 import httpx
+import psycopg
 
 from gatewayd.areas import accounting, assets, banking, businesses, crm, legal_entities
 from gatewayd.cli.context import Context
@@ -79,21 +80,36 @@ def _empty_store() -> bytes:
     return migrated_image()
 
 
+def no_server() -> str:
+    """Rows are in a file."""
+    return ""
+
+
+new_database: Callable[[], str] = no_server
+"""The URL of a new database for each instance, where the tests are run on a PostgreSQL (tests/conftest.py)."""
+
+
 @dataclass
 class Instance:
-    """A directory with a configuration, and its store as another process sees it."""
+    """A directory with a configuration, and its store as another process sees it.
+
+    `url` is of the PostgreSQL that has its rows; empty: SQLite in the directory. `key_file`: where several share them.
+    """
 
     directory: Path
     settings: str = ""
     bind: str = '["127.0.0.1:0"]'
     extra_server: str = ""
+    url: str = field(default_factory=lambda: new_database())
+    key_file: str = ""
     config: Path = field(init=False)
 
     def __post_init__(self) -> None:
         self.config = self.directory / "gatewayd.toml"
         self.config.write_text(
             f"[server]\nbind = {self.bind}\n{self.extra_server}\n"
-            f'[store]\ndirectory = "data"\n[log]\nformat = "json"\n{self.settings}\n'
+            f'[store]\ndirectory = "data"\nurl = "{self.url}"\nkey_file = "{self.key_file}"\n'
+            f'[log]\nformat = "json"\n{self.settings}\n'
         )
 
     @property
@@ -112,6 +128,9 @@ class Instance:
 
     def seen(self, sql: str) -> list[tuple[Any, ...]]:
         """What the database holds, seen by a connection that is opened for it: at less cost than `read`."""
+        if self.url:
+            with psycopg.connect(self.url) as session:
+                return session.execute(sql.encode()).fetchall()
         connection = apsw.Connection(str(self.database))
         try:
             connection.set_busy_timeout(int(SECONDS * 1000))
@@ -126,7 +145,7 @@ class Instance:
 
     def firm(self, name: str = "Oak & Son") -> Firm:
         """Make an organization that can issue invoices, in a store that need not be there yet."""
-        if not self.database.exists():
+        if not self.url and not self.database.exists():
             self.database.parent.mkdir(mode=0o700, exist_ok=True)
             self.database.write_bytes(_empty_store())
             load_key(self.context.key_file)
@@ -282,11 +301,16 @@ def plain_client(url: str) -> httpx.Client:
 
 @contextmanager
 def serving(
-    instance: Instance, *, descriptors: Sequence[int] = (), anew: bool = False, **environ: str
+    instance: Instance,
+    *,
+    descriptors: Sequence[int] = (),
+    anew: bool = False,
+    module: str = "gatewayd",
+    **environ: str,
 ) -> Iterator[Running]:
     """Run the daemon for the length of the block. At its end it must not have logged an error nobody claimed.
 
-    `anew`: with an interpreter that begins with nothing loaded, where that is what is looked at.
+    `anew`: with an interpreter that begins with nothing loaded, where that is what is looked at. `module`: what is run.
     """
     manager = Supervisor()
     log = instance.directory / "log"
@@ -294,7 +318,7 @@ def serving(
     with log.open("ab") as stream:
         start = loaded.start_anew if anew else loaded.start
         process = start(
-            ["-m", "gatewayd", "serve", "--config", str(instance.config)],
+            ["-m", module, "serve", "--config", str(instance.config)],
             env=environment(NOTIFY_SOCKET=manager.name, **environ),
             stdout=stream,
             stderr=stream,

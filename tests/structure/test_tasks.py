@@ -20,6 +20,7 @@ NURSERIES = {
     "gatewayd/parsing/engine.py": "a task for each document, and for each file that is made of one",
     "gatewayd/search/embedding_child.py": "the start of the child, which outlives who asked first",
     "gatewayd/search/engine.py": "the index and the vectors",
+    "gatewayd/store/postgres/engine.py": "what ends a read at the server when its caller is gone",
     "gatewayd/tax/engine.py": "a task for each token that is refreshed",
     "gatewayd/webhooks/dispatch/dispatcher.py": "a task for each attempt",
     "gatewayd/cli/demo/receiver.py": "the receiver of the demo",

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import psycopg
@@ -38,13 +38,15 @@ _SETTINGS = {
     "log_min_error_statement": "panic",
 }
 """Of a test nothing has to outlive its machine, which may have to run several of these."""
+_REPLICATED = {"wal_level": "replica", "max_wal_senders": "4", "synchronous_commit": "on", "hot_standby": "on"}
+_DURABLE = {"listen_addresses": "", "shared_buffers": "256MB", "max_connections": "100", "timezone": "UTC"}
 
 
 def programs() -> Path | None:
     """Where the newest server of this machine has its programs; None: there is none."""
     on_path = shutil.which("initdb")
     if on_path is not None:
-        return Path(on_path).parent
+        return Path(on_path).resolve().parent
     found = [path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
     return max(found, key=lambda folder: int(folder.parent.name), default=None)
 
@@ -60,13 +62,18 @@ def require_programs() -> Path:
 class Server:
     """A server that runs."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, pid: int) -> None:
+        self.folder = folder
+        self.pid = pid
         self._numbers = itertools.count(1)
 
     def address(self, database: str) -> str:
         """How to connect to one of its databases."""
-        return f"host={self._folder} user={USER} dbname={database}"
+        return f"host={self.folder} user={USER} dbname={database}"
+
+    def url(self, database: str) -> str:
+        """The same as settings have it."""
+        return f"postgresql://{USER}@/{database}?host={self.folder}"
 
     def execute(self, sql: str) -> None:
         """Run one statement for all databases, such as one that makes or drops one."""
@@ -79,21 +86,64 @@ class Server:
         self.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         return name
 
+    def kill(self) -> None:
+        """End all its processes at once, as a power cut does."""
+        self.signal(signal.SIGSTOP)  # so that it starts no others meanwhile
+        self.signal(signal.SIGKILL)
+
+    def signal(self, number: int) -> None:
+        """Send a signal to all its processes, that which starts the others first."""
+        os.kill(self.pid, number)
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                if int(path.read_text().rpartition(") ")[2].split()[1]) == self.pid:
+                    os.kill(int(path.parent.name), number)
+
+    def pin(self, core: int) -> None:
+        """Let it run on one core, with what it starts from now on."""
+        os.sched_setaffinity(self.pid, {core})
+
     def drop(self, database: str) -> None:
         self.execute(f'DROP DATABASE "{database}" WITH (FORCE)')
 
 
 @contextlib.contextmanager
-def running(bin_folder: Path) -> Iterator[Server]:
-    """A new server, until the end of the block: of its process and of its files."""
-    folder = Path(tempfile.mkdtemp(prefix="gatewayd-pg-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
+def running(bin_folder: Path, *, durable: bool = False, replicates: bool = False) -> Iterator[Server]:
+    """A new server, until the end of the block: of its process and of its files.
+
+    `durable`: with the settings that it has by itself, and on the disk. `replicates`: it may have standbys.
+    """
+    settings = _DURABLE if durable else _SETTINGS | (_REPLICATED if replicates else {})
+    with _folder("/var/tmp" if durable else None) as folder:
+        options = [f"--username={USER}", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu"]
+        options += ["--icu-locale=en-GB", "--no-sync", "--no-instructions", "--wal-segsize=1"]
+        _run(bin_folder / "initdb", *options, f"--pgdata={folder / 'data'}")
+        with _serving(bin_folder, folder, settings) as server:
+            yield server
+
+
+@contextlib.contextmanager
+def standing_by(bin_folder: Path, primary: Server) -> Iterator[Server]:
+    """A standby of a server that replicates: from its first connection on nothing is acknowledged that it has not."""
+    with _folder(None) as folder:
+        source = [f"--host={primary.folder}", f"--username={USER}", "--write-recovery-conf", "--checkpoint=fast"]
+        _run(bin_folder / "pg_basebackup", *source, "--no-sync", f"--pgdata={folder / 'data'}")
+        with _serving(bin_folder, folder, _SETTINGS | _REPLICATED) as standby:
+            primary.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            primary.execute("SELECT pg_reload_conf()")
+            yield standby
+
+
+@contextlib.contextmanager
+def _folder(root: str | None) -> Iterator[Path]:
+    """A new folder of the server's user, which is removed in the end."""
+    root = root or os.environ.get("PYTEST_DEBUG_TEMPROOT")
+    folder = Path(tempfile.mkdtemp(prefix="gatewayd-pg-", dir=root))
     try:
         user = _unprivileged()
         if user is not None:
             os.chown(folder, user.pw_uid, user.pw_gid)
-        with _process(bin_folder, folder, _as_user(user)) as process:
-            _await_start(process, Server(folder), folder / "log")
-            yield Server(folder)
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -116,34 +166,37 @@ def _as_user(user: pwd.struct_passwd | None) -> list[str]:
     return command
 
 
-@contextlib.contextmanager
-def _process(bin_folder: Path, folder: Path, prefix: list[str]) -> Iterator[subprocess.Popen[bytes]]:
-    data, environment = folder / "data", {"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC"}
-    options = [f"--username={USER}", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu"]
-    options += ["--icu-locale=en-GB", "--no-sync", "--no-instructions", "--wal-segsize=1", f"--pgdata={data}"]
-    made = subprocess.run(
-        [*prefix, bin_folder / "initdb", *options],
-        cwd="/",
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS_TO_START,
-        check=False,
+def _run(program: Path, *arguments: str) -> None:
+    command = [*_as_user(_unprivileged()), program, *arguments]
+    done = subprocess.run(
+        command, cwd="/", env=_environment(), capture_output=True, text=True, timeout=SECONDS_TO_START, check=False
     )
-    assert made.returncode == 0, made.stderr
-    settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+    assert done.returncode == 0, done.stderr
+
+
+def _environment() -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC"}
+
+
+@contextlib.contextmanager
+def _serving(bin_folder: Path, folder: Path, settings: Mapping[str, str]) -> Iterator[Server]:
+    """The server of a folder, which has its data."""
+    words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+    command = [*_as_user(_unprivileged()), bin_folder / "postgres", "-D", folder / "data", "-k", folder, *words]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
-            [*prefix, bin_folder / "postgres", "-D", data, "-k", folder, *settings],
+            command,
             cwd="/",
-            env=environment,
+            env=_environment(),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
         )
+    server = Server(folder, process.pid)
     try:
-        yield process
+        _await_start(process, server, folder / "log")
+        yield server
     finally:
         process.send_signal(signal.SIGQUIT)  # at once: nothing of it is kept
         process.wait(SECONDS_TO_START)

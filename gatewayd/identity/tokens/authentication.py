@@ -197,6 +197,11 @@ class Authenticator:
         self._note(caller.credential_id)
         return caller
 
+    def holder_of(self, token: str) -> str | None:
+        """The organization that a token was last admitted for. It may be so no more; None: nobody remembers."""
+        admission = self._admissions.get(hash_key(token), _UNKNOWN)[1]
+        return None if admission is None else admission.caller.org_id
+
     def _check_possession(
         self, token: str, key_thumbprint: str | None, possession: Possession | None, now: Instant
     ) -> None:

@@ -1,5 +1,10 @@
 """A connection to PostgreSQL that is asked as one to SQLite is: named parameters, rows as tuples of plain values."""
 
+import contextlib
+import math
+import os
+import socket
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -66,10 +71,13 @@ class Rows:
 
 
 class Connection:
-    """One session of a server, for one thread at a time."""
+    """One session of a server, for one thread at a time. `seconds` is how long a statement may take; 0: any time."""
 
-    def __init__(self, session: "psycopg.Connection[TupleRow]") -> None:
+    def __init__(self, session: "psycopg.Connection[TupleRow]", seconds: float = 0) -> None:
         self.session = session
+        self._seconds = seconds or math.inf
+        self.answer_by = math.inf
+        """When what was asked last should have been answered, of `time.monotonic`; infinite: nothing is asked."""
         self._changes = 0
         self.total_changes = 0
         """How many rows were changed since the session began."""
@@ -79,7 +87,11 @@ class Connection:
         """Run one statement. Its `:names` are in `values`, which may have more. Raises `psycopg.Error`."""
         statement = numbered(sql)
         cursor = RawCursor(self.session)
-        cursor.execute(statement.sql, statement.values(values or {}) if statement.names else None, binary=True)
+        self.answer_by = time.monotonic() + self._seconds
+        try:
+            cursor.execute(statement.sql, statement.values(values or {}) if statement.names else None, binary=True)
+        finally:
+            self.answer_by = math.inf
         self._count(cursor)
         return Rows(cursor)
 
@@ -91,7 +103,8 @@ class Connection:
         if many:
             statement = numbered(sql)
             cursor = RawCursor(self.session)
-            cursor.executemany(statement.sql, positional(statement, many))
+            with self._awaited():
+                cursor.executemany(statement.sql, positional(statement, many))
             self._count(cursor)
 
     def changes(self) -> int:
@@ -107,14 +120,23 @@ class Connection:
 
         Raises `psycopg.Error`.
         """
+        self.answer_by = time.monotonic() + self._seconds
         try:
             result = self.session.pgconn.exec_(sql)
         except psycopg.Error:
             self.close()
             raise
+        finally:
+            self.answer_by = math.inf
         if result.status == ExecStatus.FATAL_ERROR:
             raise psycopg.errors.error_from_result(result, "utf-8")
         return result.get_value(0, 0) if result.ntuples else None
+
+    def send_plainly(self, sql: bytes) -> None:
+        """The same without waiting for the answer, which nobody needs; `run_plainly` has to be next. Raises nothing."""
+        with contextlib.suppress(psycopg.Error):
+            self.session.pgconn.send_query(sql)
+            self.session.pgconn.flush()
 
     def stream(self, sql: str, values: Values | None = None) -> Iterator[TupleRow]:
         """The rows of a SELECT some at a time, inside of a transaction: what the caller leaves is not computed.
@@ -148,10 +170,28 @@ class Connection:
     def close(self) -> None:
         self.session.close()
 
+    def cut(self) -> None:
+        """End the connection beneath whatever waits for it, from another thread: what was asked fails."""
+        with (
+            contextlib.suppress(OSError, psycopg.Error),
+            socket.socket(fileno=os.dup(self.session.fileno())) as beneath,
+        ):
+            beneath.shutdown(socket.SHUT_RDWR)
+
     def _run(self, sql: bytes, values: Sequence[Any] | None = None) -> RawCursor[TupleRow]:
         cursor = RawCursor(self.session)
-        cursor.execute(sql, values or None, binary=True, prepare=False)
+        with self._awaited():
+            cursor.execute(sql, values or None, binary=True, prepare=False)
         return cursor
+
+    @contextlib.contextmanager
+    def _awaited(self) -> Iterator[None]:
+        """For the length of the block the server has something to answer."""
+        self.answer_by = time.monotonic() + self._seconds
+        try:
+            yield
+        finally:
+            self.answer_by = math.inf
 
 
 def address_of(url: str, password: str | None) -> str:
@@ -193,4 +233,4 @@ def open_connection(address: str, statement_seconds: float, idle_seconds: float 
         raise StoreFailure(f"the PostgreSQL cannot be reached: {reason(error)}") from error
     session.prepared_max = PREPARED_MAX
     adapt(session.adapters)
-    return Connection(session)
+    return Connection(session, statement_seconds)

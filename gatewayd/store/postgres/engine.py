@@ -20,8 +20,10 @@ from gatewayd.store.engine import Upgrade
 from gatewayd.store.failures import MigrationError, OverBudget, StoreFailure
 from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.connections import Connection, address_of, open_connection
+from gatewayd.store.postgres.deadlines import Deadlines
 from gatewayd.store.postgres.faults import ServerFaults
 from gatewayd.store.postgres.listening import Listener
+from gatewayd.store.postgres.read_threads import ReadThreads
 from gatewayd.store.postgres.reading import Reader
 from gatewayd.store.postgres.write_connection import PostgresWrites
 from gatewayd.store.sealer import Sealer
@@ -32,11 +34,12 @@ T = TypeVar("T")
 
 SHORT_READ_SECONDS: Final = 1.0  # Chosen: what takes longer is begun anew among long reads, where it has a share
 SHORT_READERS: Final = 8  # Chosen: sessions; more would only share the same cores
+ORGANIZATION_SHORT_READERS: Final = 6
 LONG_READ_SECONDS: Final = 30.0  # Chosen: past it the answer is 503
 LONG_READERS: Final = 3
 ORGANIZATION_LONG_READERS: Final = 2  # Chosen: a report beside an export, and one that is left to others
 WRITE_SECONDS: Final = 30.0  # Chosen: for one statement, the wait for another daemon's transaction among it
-IDLE_SECONDS: Final = 10.0  # Chosen: a daemon that is stopped in a transaction holds up others no longer
+IDLE_SECONDS: Final = 5.0  # Chosen: a daemon that is stopped in a transaction holds up others no longer
 POLL_SECONDS: Final = 1.0  # Chosen: how soon another's commit is noticed whose notice was lost
 PAUSE_SECONDS: Final = 0.05  # Chosen: commits of so long are one wake-up
 NO_DEADLINE: Final = 0.0  # statement_timeout: for migrations, which nothing waits behind
@@ -57,8 +60,8 @@ def password_of(settings: StoreSettings) -> str | None:
         raise StoreFailure(f"the password file {path} cannot be read: {error}") from None
 
 
-class Readers:
-    """Sessions of one kind that read, each opened when it is first needed."""
+class LongReaders:
+    """Sessions for long reads, each opened when it is first needed."""
 
     def __init__(self, number: int, make: Callable[[], Reader]) -> None:
         self._make = make
@@ -68,13 +71,10 @@ class Readers:
 
     @contextlib.contextmanager
     def one(self) -> Iterator[Reader]:
-        """One for the length of the block, on whichever thread. Raises `StoreFailure` once they are closed."""
+        """One for the length of the block. Raises `StoreFailure` once they are closed."""
         if self._closed:
             raise StoreFailure("the store is closed")
-        try:
-            reader = self._idle.pop()
-        except IndexError:
-            reader = self._make()
+        reader = self._idle.pop() if self._idle else self._make()
         try:
             yield reader
         finally:
@@ -88,7 +88,7 @@ class Readers:
     def close(self) -> None:
         """Close what is idle; a read that is under way closes its own."""
         self._closed = True
-        for reader in list(self._idle):
+        for reader in self._idle:
             reader.close()
 
 
@@ -103,20 +103,23 @@ class PostgresEngine:
         """Raises `StoreFailure` or `MigrationError`."""
         address = address_of(settings.url, password_of(settings))
         self.upgraded = _bring_up_to_date(address, now, migrates=migrates)
+        self._deadlines = Deadlines()
         self._faults = ServerFaults()
         self._sealer = sealer
         self.writes = PostgresWrites(
-            partial(open_connection, address, WRITE_SECONDS, IDLE_SECONDS),
+            partial(self._deadlines.kept, partial(open_connection, address, WRITE_SECONDS, IDLE_SECONDS)),
             written=lambda version: self._faults.written(),
             refused=self._faults.refused,
         )
-        short = partial(open_connection, address, SHORT_READ_SECONDS)
-        long = partial(open_connection, address, LONG_READ_SECONDS)
-        self._short = Readers(SHORT_READERS, partial(Reader, short, sealer, SHORT_READ_SECONDS))
-        self._long = Readers(LONG_READERS, partial(Reader, long, sealer, LONG_READ_SECONDS))
+        short = partial(self._deadlines.kept, partial(open_connection, address, SHORT_READ_SECONDS))
+        long = partial(self._deadlines.kept, partial(open_connection, address, LONG_READ_SECONDS))
+        self._short = ReadThreads(SHORT_READERS, partial(Reader, short, sealer, SHORT_READ_SECONDS))
+        self._long = LongReaders(LONG_READERS, partial(Reader, long, sealer, LONG_READ_SECONDS))
+        self._short_shares = Shares("reads", SHORT_READERS, ORGANIZATION_SHORT_READERS, LONG_READ_SECONDS)
         self.read_shares = Shares("long reads", LONG_READERS, ORGANIZATION_LONG_READERS, LONG_READ_SECONDS)
         self._listener = Listener(long, frozenset({self.writes.writer}))
         self._listening = trio.CapacityLimiter(1)
+        self._interrupting = trio.CapacityLimiter(LONG_READERS)
 
     @property
     def fault(self) -> str | None:
@@ -127,7 +130,8 @@ class PostgresEngine:
         return self._faults.refuses
 
     def start(self) -> None:
-        """It has no threads of its own."""
+        self._deadlines.start()
+        self._short.start()
 
     # -- reads
 
@@ -135,14 +139,12 @@ class PostgresEngine:
         """See `Engine`: the loop never waits for another process."""
         raise OverBudget("the database is another process")
 
-    async def read_soon(self, work: Callable[[ReadTx], T], bindings: Bindings) -> T:
-        readers = self._short
-
-        def read() -> T:
-            with readers.one() as reader:
-                return reader.read(work, bindings)
-
-        return await trio.to_thread.run_sync(read, limiter=readers.threads)
+    async def read_soon(self, work: Callable[[ReadTx], T], bindings: Bindings, holder: str | None) -> T:
+        try:
+            async with self._short_shares.place(holder):
+                return await self._short.run(work, bindings)
+        except Refused as error:
+            raise StoreFailure("the read waited too long for a thread") from error
 
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None, now: Callable[[], Instant]) -> T:
         try:
@@ -165,7 +167,7 @@ class PostgresEngine:
             finally:
                 if not ended:
                     with trio.CancelScope(shield=True):
-                        await trio.to_thread.run_sync(reader.interrupt)
+                        await trio.to_thread.run_sync(reader.interrupt, limiter=self._interrupting)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(interrupt_when_cancelled)
@@ -209,10 +211,10 @@ class PostgresEngine:
         self._long.close()
 
     def stop(self) -> None:
-        """It has no threads of its own."""
+        """Those that read end by themselves."""
 
     def close(self) -> None:
-        """All is closed."""
+        self._deadlines.stop()
 
 
 def _bring_up_to_date(address: str, now: Instant, *, migrates: bool) -> Upgrade | None:

@@ -47,7 +47,7 @@ class Reader:
         tx.version = version
         try:
             result = work(tx)
-            self._of_the_session().run_plainly(b"COMMIT")
+            self._of_the_session().send_plainly(b"COMMIT")
         except psycopg.Error as error:
             self._end_after(error)
             wrote = isinstance(error, psycopg.errors.ReadOnlySqlTransaction)  # the fault of `work`

@@ -136,7 +136,7 @@ class SqliteEngine:
             elif self._writing or self._log_file.is_large:
                 self._release_snapshot()
 
-    async def read_soon(self, work: Callable[[ReadTx], T], bindings: Bindings) -> T:
+    async def read_soon(self, work: Callable[[ReadTx], T], bindings: Bindings, holder: str | None) -> T:
         return self.read_now(work, bindings)
 
     async def read_later(self, work: Callable[[ReadTx], T], org_id: str | None, now: Callable[[], Instant]) -> T:
