@@ -120,5 +120,3 @@ def _read_now(engine: PostgresEngine, work: Callable[[ReadTx], T], bindings: Bin
         raise OverBudget("the database is another process")
     with engine._short.one() as reader:
         return reader.read(work, bindings)
-
-
