@@ -118,5 +118,6 @@ def _read_now(engine: PostgresEngine, work: Callable[[ReadTx], T], bindings: Bin
     """A test may hold up its loop; the program is answered as ever that it may not."""
     if not sys._getframe(2).f_code.co_filename.startswith(TESTS):  # who asked the `Store`
         raise OverBudget("the database is another process")
-    with engine._short.one() as reader:
+    with engine._long.one() as reader:
+        reader.resume()
         return reader.read(work, bindings)
