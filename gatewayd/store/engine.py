@@ -25,6 +25,13 @@ class Upgrade(NamedTuple):
     copy: Path | None
 
 
+class Begun(NamedTuple):
+    """A transaction that has begun: at which instant, and whether others have committed since the last one."""
+
+    now: Instant
+    is_news: bool
+
+
 class WriteConnection(Protocol):
     """The connection that writes, for the writer's thread alone. Of its transactions one is open at a time.
 
@@ -48,10 +55,10 @@ class WriteConnection(Protocol):
     def is_failure(self, error: BaseException) -> bool:
         """Whether no statement is to blame for it, but the disk, the file, the machine or the way there."""
 
-    def begin(self, now: Instant) -> bool:
-        """Begin a transaction at an instant; what an earlier one left undecided is rolled back.
+    def begin(self, clock: Callable[[], Instant]) -> Begun:
+        """Begin a transaction once nobody else writes; what an earlier one left undecided is rolled back.
 
-        True: others have committed since the last one. Raises `StoreFailure` where this is no longer the database that
+        Raises `StoreFailure` where this is no longer the database that
         was opened.
         """
 

@@ -101,8 +101,8 @@ class Writer:
         began = committing = time.perf_counter()
         connection = self._parts.connection
         try:
-            now = self._parts.clock.now()
-            if connection.begin(now):
+            now, is_news = connection.begin(self._parts.clock.now)
+            if is_news:
                 self._reacting().listened.clear()
             alone = len(batch) == 1
             for job in batch:

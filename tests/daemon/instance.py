@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import apsw
 import httpx
 import psycopg
+import pytest
 
 from gatewayd.areas import accounting, assets, banking, businesses, crm, legal_entities
 from gatewayd.cli.context import Context
@@ -117,8 +118,15 @@ class Instance:
         return Context(str(self.config), {}, SystemClock())
 
     @property
+    def data(self) -> Path:
+        return self.directory / "data"
+
+    @property
     def database(self) -> Path:
-        return self.directory / "data" / "gatewayd.db"
+        """SQLite's file; who looks at it is skipped where there is none."""
+        if self.url:
+            pytest.skip("this test looks at SQLite's file")
+        return self.data / "gatewayd.db"
 
     def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
         return self.context.write(work, org_id, makes_store=True)
@@ -145,8 +153,10 @@ class Instance:
 
     def firm(self, name: str = "Oak & Son") -> Firm:
         """Make an organization that can issue invoices, in a store that need not be there yet."""
-        if not self.url and not self.database.exists():
-            self.database.parent.mkdir(mode=0o700, exist_ok=True)
+        self.data.mkdir(mode=0o700, exist_ok=True)
+        if self.url:
+            load_key(self.context.key_file)
+        elif not self.database.exists():
             self.database.write_bytes(_empty_store())
             load_key(self.context.key_file)
         email = f"owner-{secrets.token_hex(4)}@example.com"

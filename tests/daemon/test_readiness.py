@@ -82,7 +82,7 @@ def test_a_full_disk_is_not_ready_and_writing_goes_on_without_a_restart(instance
 
 
 def test_a_directory_exchanged_under_the_daemon_loses_nothing_that_was_acknowledged(instance: Instance) -> None:
-    firm, data = instance.firm(), instance.database.parent
+    firm, data = instance.firm(), instance.data
     copy, aside = instance.directory / "copy", instance.directory / "aside"
     assert instance.run("backup", str(copy)).returncode == 0
     with serving(instance) as running:
@@ -124,7 +124,7 @@ def test_after_a_kill_the_database_is_checked_beside_the_requests(instance: Inst
         assert readiness(running) == (200, "ok")
         assert running.end() == 0
     spoil(instance.database)
-    (instance.database.parent / LOCK_NAME).write_text("killed again")
+    (instance.data / LOCK_NAME).write_text("killed again")
     with serving(instance) as running:
         running.claimed = {"database_damaged", "store_is_unwell"}
         until(lambda: readiness(running)[1].startswith("is damaged: "))

@@ -75,7 +75,7 @@ def test_a_port_in_use(instance: Instance) -> None:
 
 
 def test_the_daemon_migrates_and_says_so_and_no_command_but_migrate_does(instance: Instance) -> None:
-    first = older(instance.database.parent, NEWEST - 2)
+    first = older(instance.data, NEWEST - 2)
     listing = instance.run("org", "list", "--json")
     assert (listing.returncode, listing.stdout) == (1, "")
     assert listing.stderr.startswith(f"gatewayd: the database is at migration {NEWEST - 2} and this program needs")
@@ -92,7 +92,7 @@ def test_the_daemon_migrates_and_says_so_and_no_command_but_migrate_does(instanc
 
 
 def test_migrate_tells_where_the_copy_is(instance: Instance) -> None:
-    path = older(instance.database.parent)
+    path = older(instance.data)
     ran = instance.run("migrate", "--json")
     copy = f"{path}.before-{NEWEST:04}"
     assert json.loads(ran.stdout) == {"applied": 1, "migration": NEWEST, "database": str(path), "copy": copy}

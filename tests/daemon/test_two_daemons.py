@@ -89,7 +89,7 @@ def test_a_second_one_on_the_same_directory_is_refused_by_name(instance: Instanc
         ran = instance.run("serve")
         assert ran.returncode == 1
         assert ran.stderr == (
-            f"gatewayd: gatewayd/{gatewayd.__version__}, process {running.pid}, works with {instance.database.parent}"
+            f"gatewayd: gatewayd/{gatewayd.__version__}, process {running.pid}, works with {instance.data}"
             " already: one daemon at a time\n"
         )
         assert running.client.get("/readyz").status_code == 200
@@ -98,11 +98,11 @@ def test_a_second_one_on_the_same_directory_is_refused_by_name(instance: Instanc
         assert running.process.wait(SECONDS) == -signal.SIGKILL
     with serving(instance) as running:  # the lock ended with its process
         assert running.end() == 0
-    assert (instance.database.parent / LOCK_NAME).stat().st_mode & 0o777 == 0o600
+    assert (instance.data / LOCK_NAME).stat().st_mode & 0o777 == 0o600
 
 
 def test_a_directory_that_takes_no_files_is_one_sentence(instance: Instance) -> None:
-    directory = instance.database.parent
+    directory = instance.data
     directory.mkdir(parents=True, exist_ok=True)
     (directory / LOCK_NAME).mkdir()
     ran = instance.run("serve")

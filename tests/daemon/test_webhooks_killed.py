@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
-import apsw
 import pytest
 import trio
 
@@ -30,7 +29,6 @@ from gatewayd.clock import SystemClock
 from gatewayd.store import Store, StoreFailure
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import StoreSettings
-from gatewayd.store.transactions import Row
 from tests.daemon.instance import ROOT, SECONDS, Instance, Running, serving, until
 from tests.daemon.test_metrics import METRICS, scrape
 from tests.support import sink
@@ -194,18 +192,8 @@ def kill_again_and_again(instance: Instance, work: Work, file: Path, listener: s
     return killing
 
 
-def select(instance: Instance, sql: str) -> list[Row]:
-    """What the database of a daemon holds, seen from outside."""
-    connection = apsw.Connection(str(instance.database))
-    try:
-        connection.set_busy_timeout(5000)
-        return connection.execute(sql).fetchall()
-    finally:
-        connection.close()
-
-
 def in_flight(instance: Instance) -> set[Attempt]:
-    rows = select(instance, "SELECT id, attempts FROM deliveries WHERE in_flight = 1")
+    rows = instance.seen("SELECT id, attempts FROM deliveries WHERE in_flight = 1")
     return {(str(delivery), int(str(attempts))) for delivery, attempts in rows}
 
 
@@ -232,7 +220,7 @@ def finish(instance: Instance, work: Work, listener: socket.socket) -> Idle:
 
 
 def unfinished(instance: Instance) -> int:
-    return int(str(select(instance, "SELECT COUNT(*) FROM deliveries WHERE due_at IS NOT NULL")[0][0]))
+    return int(str(instance.seen("SELECT COUNT(*) FROM deliveries WHERE due_at IS NOT NULL")[0][0]))
 
 
 def watch_idle(running: Running) -> Idle:
@@ -389,14 +377,14 @@ def test_every_event_is_received_though_the_daemon_is_killed(
                 listener.close()  # whoever still waits for an answer is let go
             for writer in writers:
                 writer.result(SECONDS)
-    rows = [Delivery._make(row) for row in select(instance, _DELIVERIES)]
+    rows = [Delivery._make(row) for row in instance.seen(_DELIVERIES)]
     reckoning = Reckoning(
         work,
         rows,
         sink.arrivals(file),
         killing,
         failed_attempts(instance.directory / "log"),
-        {(row[0], row[1]): Outcome(*row[2:]) for row in select(instance, _ATTEMPTS)},
+        {(row[0], row[1]): Outcome(*row[2:]) for row in instance.seen(_ATTEMPTS)},
     )
     report = reckoning.report(idle)
     with capsys.disabled():

@@ -107,7 +107,7 @@ def stored_response(tx: ReadTx, state: RefreshState, grace_seconds: int) -> str 
     superseded_at, sealed = state.superseded_at, state.answer_sealed
     if superseded_at is None or not sealed or state.generation != state.grant.generation - 1:
         return None
-    if tx.now >= superseded_at + grace_seconds * SECOND:
+    if not grace_seconds or tx.now >= superseded_at + grace_seconds * SECOND:
         return None
     return tx.unseal(sealed, _context(state))
 

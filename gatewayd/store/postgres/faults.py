@@ -10,6 +10,8 @@ from gatewayd.store.postgres.failures import is_of_the_engine, reason
 _PASSING_CLASSES: Final = frozenset({"40", "55"})
 """Of SQLSTATE: a transaction that was given up for another's, and a lock that was not had in time."""
 _DEADLINE: Final = "57014"
+_UNREACHABLE: Final = "the server cannot be reached"
+"""Not where it is: readiness tells it to anybody."""
 
 
 class ServerFaults:
@@ -34,7 +36,7 @@ class ServerFaults:
         if isinstance(cause, StoreFailure):
             self._refusal = str(cause)
         elif isinstance(cause, psycopg.Error) and is_of_the_engine(cause) and not _passes(cause):
-            self._refusal = reason(cause)
+            self._refusal = _UNREACHABLE if cause.sqlstate is None else reason(cause)
 
     def written(self) -> None:
         """A write is durable."""

@@ -19,6 +19,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from gatewayd.clock import Instant
+from gatewayd.store.engine import Begun
 from gatewayd.store.failures import Doubtful, StoreFailure
 from gatewayd.store.postgres.connections import Connection
 from gatewayd.store.postgres.failures import is_of_the_engine, reason
@@ -26,14 +27,17 @@ from gatewayd.store.postgres.failures import is_of_the_engine, reason
 DOUBT_SECONDS: Final = 30.0
 """Chosen: how long it is asked what became of a COMMIT: longer than a standby takes to be the primary."""
 _ASK_AGAIN_SECONDS: Final = 0.2
-_BEAT: Final = """
+_WAITED: Final = "CAST(1000000 * extract(epoch FROM clock_timestamp() - statement_timestamp()) AS bigint)"
+_BEAT: Final = f"""
 WITH beat AS (
-    UPDATE pulse SET version = version + 1, now = greatest(now + 1, :clock) WHERE id = 1 RETURNING version, now
+    UPDATE pulse SET version = version + 1, now = greatest(now + 1, :clock + {_WAITED}) WHERE id = 1
+    RETURNING version, now
 )
 INSERT INTO pulse_writers (writer, version, beat_at) SELECT :writer, version, now FROM beat
 ON CONFLICT (writer) DO UPDATE SET version = excluded.version, beat_at = excluded.beat_at
-RETURNING version, beat_at, pg_notify('gatewayd_commits', writer)::text
+RETURNING version, beat_at, :clock + {_WAITED}, pg_notify('gatewayd_commits', writer)::text
 """
+"""The clock is asked before the statement is sent, and the wait for others in it is added to what it said."""
 _WAIT_FOR_BEAT: Final = "SELECT version FROM pulse WHERE id = 1 FOR UPDATE"
 _SELECT_COMMITTED: Final = "SELECT version FROM pulse_writers WHERE writer = :writer"
 _FORGET_WRITER: Final = "DELETE FROM pulse_writers WHERE writer = :writer"
@@ -92,16 +96,16 @@ class PostgresWrites:
     def is_failure(self, error: BaseException) -> bool:
         return is_of_the_engine(error)
 
-    def begin(self, now: Instant) -> bool:
+    def begin(self, clock: Callable[[], Instant]) -> Begun:
         known = self._connection
         try:
-            return self._beat(now)
+            return self._beat(clock())
         except psycopg.Error:
             gone = known is not None and known.session.closed
             self._disconnect()
             if not gone:
                 raise
-        return self._beat(now)
+        return self._beat(clock())
 
     def mark(self) -> None:
         self.statements.execute("SAVEPOINT operation")
@@ -154,7 +158,7 @@ class PostgresWrites:
                 self._connection.execute(_FORGET_WRITER, {"writer": self.writer})
         self._disconnect()
 
-    def _beat(self, now: Instant) -> bool:
+    def _beat(self, now: Instant) -> Begun:
         """Wait for the pulse."""
         connection = self._connection = self._connection or self._connect()
         connection.execute("BEGIN")
@@ -164,7 +168,7 @@ class PostgresWrites:
         self.stamps = Beat(row[0], Instant(row[1]))
         self._unchanged = connection.total_changes
         before, self.version = self.version, self.stamps.version
-        return self.version != before + 1
+        return Begun(min(Instant(row[2]), self.stamps.now), self.version != before + 1)
 
     def _was_committed(self) -> bool:
         """Ask what became of a COMMIT, once the session that was lost has ended. Raises `Doubtful`."""

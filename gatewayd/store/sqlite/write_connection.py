@@ -7,6 +7,7 @@ from typing import Final
 import apsw
 
 from gatewayd.clock import Instant
+from gatewayd.store.engine import Begun
 from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure
 from gatewayd.store.sqlite.faults import Faults
 from gatewayd.store.sqlite.update_clock import UpdateClock
@@ -43,16 +44,17 @@ class SqliteWrites:
     def is_failure(self, error: BaseException) -> bool:
         return isinstance(error, ENGINE_FAILURES)
 
-    def begin(self, now: Instant) -> bool:
+    def begin(self, clock: Callable[[], Instant]) -> Begun:
         connection = self._connection
         self._require_file()
         if connection.in_transaction:  # an earlier ROLLBACK failed
             connection.execute("ROLLBACK")
         connection.execute("BEGIN IMMEDIATE")
+        now = clock()  # behind the wait for another process
         self.stamps.begin()
         self._unchanged = connection.total_changes()
         before, self._version = self._version, connection.data_version()  # no statement, less than a microsecond
-        return before != self._version
+        return Begun(now, before != self._version)
 
     def mark(self) -> None:
         """SQLite copies every page before its first change behind a savepoint: for a lone job there should be none."""

@@ -161,14 +161,15 @@ def test_each_instant_is_later_than_those_before_whosever_clock_is_behind(firm: 
         job = adding(str(number))
         writer.write([job])
         found.append(job.result)
-    assert found == [START, START + 1, START + 2, START + 3]
+    assert found == sorted(set(found))
+    assert START <= found[0] <= found[3] < START + SECOND
     ahead.advance(SECOND)
     behind.advance(7 * SECOND)
     for number, writer in enumerate((one, other)):
         job = adding(f"later {number}")
         writer.write([job])
         found.append(job.result)
-    assert found[4:] == [START + SECOND, START + 2 * SECOND]
+    assert START + SECOND <= found[4] < START + 2 * SECOND <= found[5]
 
 
 def test_several_that_write_at_once_count_each_commit_once(firm: Firm) -> None:
@@ -334,7 +335,7 @@ def test_a_writer_that_ends_leaves_no_row(firm: Firm) -> None:
     writer = firm.writer()
     writer.write([adding("a")])
     connection = firm.connect()
-    assert connection.execute("SELECT version, beat_at FROM pulse_writers").fetchall() == [(1, START)]
+    assert connection.execute("SELECT version FROM pulse_writers").fetchall() == [(1,)]
     writer.close()
     assert connection.execute("SELECT count(*) FROM pulse_writers").get == 0
     connection.close()
