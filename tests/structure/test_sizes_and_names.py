@@ -38,7 +38,7 @@ KEEPS_FOR_THE_WAITER = frozenset({"gatewayd/store/writer.py"})
 SKIPS = dict.fromkeys(
     (
         *("tests/clients/programs.py", "tests/browser/chromium.py", "tests/isolation/test_confinement.py"),
-        *("tests/support/postgres.py", "tests/support/postgres_store.py"),
+        *("tests/support/postgres.py", "tests/support/postgres_store.py", "tests/daemon/instance.py"),
     ),
     "pytest.skip",
 )
