@@ -10,10 +10,10 @@ from gatewayd.clock import Clock
 from gatewayd.http1.log import Log
 from gatewayd.identity.clients import grants, oauth_clients
 from gatewayd.identity.keys import api_keys
-from gatewayd.identity.sign_in import known_devices, one_time_links, sessions, throttling
+from gatewayd.identity.sign_in import challenges, known_devices, one_time_links, sessions, throttling
 from gatewayd.identity.signing import signing_keys
 from gatewayd.identity.signing.signing_keys import SigningKeys
-from gatewayd.identity.tokens import authorization_codes, authorizations, refresh_tokens
+from gatewayd.identity.tokens import authorization_codes, authorizations, refresh_tokens, used_proofs
 from gatewayd.identity.tokens.access_tokens import AccessTokenVerifier
 from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
 from gatewayd.identity.tokens.dpop import ReplayCache
@@ -30,6 +30,8 @@ _SWEEPS: tuple[tuple[Callable[[WriteTx], int], int], ...] = (  # what refers to 
     (grants.sweep, grants.SWEEP_ROWS),
     (oauth_clients.sweep, oauth_clients.SWEEP_ROWS),
     (one_time_links.sweep, one_time_links.SWEEP_ROWS),
+    (challenges.sweep, challenges.SWEEP_ROWS),
+    (used_proofs.sweep, used_proofs.SWEEP_ROWS),
     (sessions.sweep, sessions.SWEEP_ROWS),
     (known_devices.sweep, known_devices.SWEEP_ROWS),
     (throttling.sweep, throttling.SWEEP_ROWS),
@@ -79,7 +81,7 @@ async def open_provider(
     await _ensure_keys(store)
     await store.read(keys.load)
     verifiers = (ApiKeyVerifier(), AccessTokenVerifier(keys, settings.issuer))
-    authenticator = Authenticator(verifiers, replays=replays)
+    authenticator = Authenticator(verifiers, replays=replays, shared=store.is_shared)
     documents = ClientDocuments(transport, clock, settings.user_agent)
     parts = OAuthParts(
         store=store,

@@ -12,6 +12,7 @@ import pytest
 import trustme
 from trio.testing import MockClock
 
+from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
 from tests.support import postgres, whole_run
 from tests.support.portable_sql import SEARCH, Tables, faults
@@ -59,6 +60,27 @@ def postgresql() -> Iterator[postgres.Server]:
     """A PostgreSQL of this process alone, which is started for the first test that asks for it."""
     with postgres.running(postgres.require_programs()) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def migrated_database(postgresql: postgres.Server) -> str:
+    """The name of an empty database after all migrations, to be the template of others: nobody is connected to it."""
+    from gatewayd.store.postgres import schema
+    from gatewayd.store.postgres.connections import open_connection
+
+    name = postgresql.new_database()
+    connection = open_connection(postgresql.address(name), 60)
+    schema.migrate(connection, schema.packaged(), Instant(0))
+    connection.close()
+    return name
+
+
+@pytest.fixture
+def migrated_address(postgresql: postgres.Server, migrated_database: str) -> Iterator[str]:
+    """How to connect to a database of this test's own, after all migrations."""
+    name = postgresql.new_database(migrated_database)
+    yield postgresql.address(name)
+    postgresql.drop(name)
 
 
 @pytest.fixture(scope="session", autouse=ON_POSTGRESQL)

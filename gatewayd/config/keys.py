@@ -327,7 +327,10 @@ class Limits:
     """What one caller may ask for."""
 
     requests_per_minute: int = key(
-        600, "Requests per credential, and per link or calendar feed. 0: no limit.", Between(0, 10_000_000)
+        600,
+        "Requests per credential, and per link or calendar feed; of several daemons on one database each grants its"
+        " share. 0: no limit.",
+        Between(0, 10_000_000),
     )
     sign_in_attempts: int = key(
         10,
@@ -337,7 +340,9 @@ class Limits:
     )
     json_body_bytes: int = key(1048576, "Largest JSON body.", Between(1024, 2**30), "bytes")
     header_bytes: int = key(32768, "Largest request line and headers together.", Between(1024, 2**20), "bytes")
-    concurrent_requests: int = key(64, "Requests of one caller under way at a time.", Between(1, 100_000))
+    concurrent_requests: int = key(
+        64, "Requests of one caller under way at a time, at each daemon.", Between(1, 100_000)
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,7 +13,15 @@ from gatewayd.errors import Problem
 from gatewayd.identity import audit
 from gatewayd.identity.people import users
 from gatewayd.identity.people.users import User
-from gatewayd.identity.sign_in import known_devices, one_time_links, passkeys, second_factors, sessions
+from gatewayd.identity.sign_in import (
+    challenges,
+    known_devices,
+    one_time_links,
+    passkeys,
+    second_factors,
+    sessions,
+)
+from gatewayd.identity.sign_in.passkeys import RelyingParty
 from gatewayd.identity.sign_in.passwords import check_password
 from gatewayd.identity.sign_in.sign_in import WrongCredentials
 from gatewayd.identity.sign_in.throttling import Locked
@@ -103,8 +111,9 @@ class Account:
     async def passkey_options(self) -> Response:
         """What the page's script asks the browser for."""
         _, user = recently_signed_in(self._parts.clock)
+        purpose = challenges.registration_of(user.id)
         known = await self._store.read(lambda tx: passkeys.of_user(tx, user.id))
-        challenge = self._parts.challenges.give(_registration_of(user), self._parts.clock.now(), user.id)
+        challenge = await self._store.read(lambda tx: challenges.give(tx, purpose))
         options = passkeys.registration_options(self._parts.party, user, known, challenge)
         return Response(options, mimetype="application/json")
 
@@ -113,11 +122,7 @@ class Account:
         form = await request.form
         name, answer = value(form, "name", 160), value(form, "credential", 32_768)
         try:
-            challenge = passkeys.challenge_of(answer)
-            if not self._parts.challenges.take(challenge, _registration_of(user), self._parts.clock.now()):
-                raise passkeys.PasskeyError("the challenge is not one that was given out")
-            party = self._parts.party
-            await self._store.write(lambda tx: passkeys.register(tx, party, user.id, name, answer, challenge))
+            await self._store.write(lambda tx: _add_passkey(tx, self._parts.party, user.id, name, answer))
         except passkeys.PasskeyError as error:
             self._parts.log.info("passkey_refused", reason=str(error))
             return await self._page("The passkey could not be added. Try again.", "passkeys"), 422
@@ -163,8 +168,11 @@ class Account:
         return see(f"{ACCOUNT}#sessions")
 
 
-def _registration_of(user: User) -> str:
-    return f"register {user.id}"
+def _add_passkey(tx: WriteTx, party: RelyingParty, user_id: str, name: str, answer: str) -> None:
+    """Raises as `challenges.use` and `passkeys.register` do."""
+    challenge = passkeys.challenge_of(answer)
+    challenges.use(tx, challenge, challenges.registration_of(user_id))
+    passkeys.register(tx, party, user_id, name, answer, challenge)
 
 
 def _has_password(tx: ReadTx, user: User) -> bool:

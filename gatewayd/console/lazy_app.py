@@ -52,7 +52,6 @@ class Console:
     def _make(self) -> App:
         from gatewayd.console.app import create
         from gatewayd.console.parts import ConsoleParts
-        from gatewayd.identity.sign_in.passkeys import Challenges
         from gatewayd.identity.sign_in.passwords import Hasher, Passwords
         from gatewayd.identity.sign_in.sign_in import SignIn
 
@@ -63,7 +62,6 @@ class Console:
             store=store,
             sign_in=self._sign_in,
             passwords=passwords,
-            challenges=Challenges(),
             issuer=self._issuer,
             tax=self._tax,
             clock=clock,

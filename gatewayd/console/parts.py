@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from gatewayd.clock import Clock
 from gatewayd.http1.log import Log
 from gatewayd.identity.people.users import User
-from gatewayd.identity.sign_in.passkeys import Challenges, RelyingParty
+from gatewayd.identity.sign_in.passkeys import RelyingParty
 from gatewayd.identity.sign_in.passwords import Passwords
 from gatewayd.identity.sign_in.sessions import Session
 from gatewayd.identity.sign_in.sign_in import SignIn
@@ -23,7 +23,6 @@ class ConsoleParts:
     store: Store
     sign_in: SignIn
     passwords: Passwords
-    challenges: Challenges
     issuer: str
     tax: TaxSettings
     clock: Clock

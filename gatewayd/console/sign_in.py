@@ -11,15 +11,13 @@ from gatewayd.console.addresses import CHOOSE, SIGN_IN
 from gatewayd.console.browser import HANDLE_FIELD, Browser, local_path, see, value, visit
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
-from gatewayd.http1.networks import network_of_peer
 from gatewayd.identity.clients.oauth_errors import DirectFailure
-from gatewayd.identity.sign_in import passkeys, sessions
+from gatewayd.identity.sign_in import challenges, passkeys, sessions
 from gatewayd.identity.sign_in.sign_in import NewSession, SecondFactorStep, WrongCredentials
 from gatewayd.identity.sign_in.throttling import Locked
 from gatewayd.identity.tokens import authorizations
 from gatewayd.store import WriteTx
 
-_PURPOSE = "sign in"
 Answer = Response | tuple[str, int, dict[str, str]]
 
 
@@ -76,8 +74,7 @@ class SignInPages:
 
     async def passkey_options(self) -> Response:
         """What the page's script asks the browser for."""
-        holder = network_of_peer(self._browser.visitor().address)
-        challenge = self._parts.challenges.give(_PURPOSE, self._now(), holder)
+        challenge = await self._parts.store.read(lambda tx: challenges.give(tx, challenges.SIGN_IN))
         return Response(passkeys.authentication_options(self._parts.party, challenge), mimetype="application/json")
 
     async def with_passkey(self) -> Answer:
@@ -87,11 +84,7 @@ class SignInPages:
 
         async def prove() -> NewSession | SecondFactorStep:
             try:
-                challenge = passkeys.challenge_of(answer)
-                if not self._parts.challenges.take(challenge, _PURPOSE, self._now()):
-                    raise WrongCredentials
-                visitor = self._browser.visitor()
-                return await self._parts.sign_in.with_passkey(self._parts.party, answer, challenge, visitor)
+                return await self._parts.sign_in.with_passkey(self._parts.party, answer, self._browser.visitor())
             except passkeys.PasskeyError as error:
                 self._parts.log.info("passkey_refused", reason=str(error))
                 raise WrongCredentials from error

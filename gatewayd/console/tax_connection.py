@@ -1,18 +1,14 @@
 """`/developers/tax/connect`: an organization is connected to the tax authority by somebody who signs in there.
 
 It is connected as a whole, as by an agent, or one of its legal entities is. What is connected already is replaced once
-that is agreed. The browser goes to the authority and comes back with a code (RFC 6749 §4.1). What comes back counts
-once, for the session and the organization it began with, and only within ten minutes.
+that is agreed. The browser goes to the authority and comes back with a code (RFC 6749 §4.1), which counts once: see
+tax/connections/sign_ins.py.
 """
-
-from collections import OrderedDict
-from typing import Final, NamedTuple
 
 import trio
 from quart import Quart, Response, render_template, request
 from werkzeug.exceptions import NotFound
 
-from gatewayd.clock import MINUTE, Instant
 from gatewayd.console.addresses import TAX, TAX_CONNECTED
 from gatewayd.console.browser import allow_form_to, must_lead, optional, see, signed_in, value
 from gatewayd.console.pages import add_page
@@ -21,16 +17,14 @@ from gatewayd.console.tax_access import TaxAccess, address_of
 from gatewayd.console.tax_view import Connected, connected
 from gatewayd.errors import Problem
 from gatewayd.identity.people.users import User
-from gatewayd.identity.random_tokens import make_token
 from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import engine
-from gatewayd.tax.connections import connections
+from gatewayd.tax.connections import connections, sign_ins
 from gatewayd.tax.connections.connections import Tokens
+from gatewayd.tax.connections.sign_ins import Connecting
 from gatewayd.tax.settings import SCOPE
 
-LIFE: Final = 10 * MINUTE  # HMRC, Authorisation: as long as a code
-KEPT_MAX: Final = 1_000  # Chosen: past it the oldest goes
 CODE_MOST = 2048  # Chosen, characters
 _NOT_BEGUN = (
     "This answer of the tax authority belongs to no sign-in that you began here within the last ten minutes, or it was "
@@ -48,47 +42,6 @@ _OURS = "This server is not set up well enough to connect. Nothing was changed. 
 Page = tuple[str, int]
 
 
-class Connecting(NamedTuple):
-    """What somebody who signs in at the authority wants to connect.
-
-    `legal_entity_id` None: the organization as a whole. `replaces` is the `since` of the connection that they agreed to
-    lose, None: there was none.
-    """
-
-    org_id: str
-    legal_entity_id: str | None = None
-    replaces: Instant | None = None
-
-
-class _Begun(NamedTuple):
-    session_id: str
-    connecting: Connecting
-    at: Instant
-
-
-class AuthoritySignIns:
-    """Each by its state: who began it, and for what."""
-
-    def __init__(self) -> None:
-        self._begun: OrderedDict[str, _Begun] = OrderedDict()
-
-    def begin(self, session_id: str, connecting: Connecting, now: Instant) -> str:
-        """The state that goes along."""
-        state = make_token()
-        self._begun[state] = _Begun(session_id, connecting, now)
-        while len(self._begun) > KEPT_MAX:
-            self._begun.popitem(last=False)
-        return state
-
-    def end(self, state: str, session_id: str, now: Instant) -> Connecting | None:
-        """What was to be connected, once; None where this session began no such sign-in, or too long ago."""
-        begun = self._begun.get(state)
-        if begun is None or begun.session_id != session_id:
-            return None
-        del self._begun[state]
-        return begun.connecting if now - begun.at <= LIFE else None
-
-
 class _NotConnected(Exception):
     """Why nothing came of it, in words, and the status that says so."""
 
@@ -104,7 +57,6 @@ class TaxConnectionPages:
     def __init__(self, parts: ConsoleParts, access: TaxAccess) -> None:
         self._parts = parts
         self._access = access
-        self._sign_ins = AuthoritySignIns()
         self._redirect_uri = parts.issuer + TAX_CONNECTED
 
     def add_to(self, app: Quart) -> None:
@@ -125,14 +77,14 @@ class TaxConnectionPages:
             allow_form_to(self._parts.tax.sign_in_page)
             return await render_template("tax_replace.html", org_id=org_id, there=there, back=address_of(org_id))
         connecting = Connecting(org_id, entity_id, None if there is None else there.since)
-        state = self._sign_ins.begin(session.id, connecting, self._parts.clock.now())
+        state = await self._parts.store.write(lambda tx: sign_ins.begin(tx, session.id, connecting))
         return see(self._parts.tax.sign_in_address(self._redirect_uri, state))
 
     async def come_back(self) -> Response | Page:
         """From there, with a code or the reason why there is none."""
         session, user = signed_in()
         state = request.args.get("state", "")
-        connecting = self._sign_ins.end(state, session.id, self._parts.clock.now())
+        connecting = await self._parts.store.write(lambda tx: sign_ins.end(tx, state, session.id))
         if connecting is None:
             return await self._access.page(None, _NOT_BEGUN), 400
         org_id = connecting.org_id

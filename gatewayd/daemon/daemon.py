@@ -186,6 +186,7 @@ class Daemon:
             trio.open_nursery() as doors,
         ):
             served = create_doors(self._door_parts(provider, (tax, importing, vault), deliveries, health))
+            holder.daemons.tell(served.limits.divide, provider.app.divide)
             server = served.server
             watched = self._watched(served, (provider, importing, vault), deliveries, health)
             metrics = create_metrics_server(config, watched, clock, log)

@@ -1,6 +1,7 @@
 """Whether the daemon is well: store and clock are looked at once a second, and the service manager hears of it."""
 
 import math
+from functools import partial
 from typing import Final
 
 import trio
@@ -80,7 +81,7 @@ class Health:
         """True when a read and a commit come back in time, be it with what is wrong."""
         try:
             with trio.fail_after(READY_SECONDS):
-                change = await self._store.read(latest_change.find)
+                change = await self._store.read(partial(latest_change.find, shared=self._store.is_shared))
                 self.clock.look(Instant(self._store.now()), change)
                 await self._check_writer()
         except trio.TooSlowError:

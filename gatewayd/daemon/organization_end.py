@@ -16,11 +16,10 @@ from gatewayd.http1.log import Log
 from gatewayd.identity import audit
 from gatewayd.identity.people import organizations, suspensions
 from gatewayd.ledger import named_files
-from gatewayd.search import index
+from gatewayd.search import index, lookup
 from gatewayd.store import ReadTx, Store
 from gatewayd.store.erasing import OwnedTable, erase_all, erase_rows, next_keys, owned_tables
 from gatewayd.store.files.blobs import Blobs
-from gatewayd.store.settings import DATABASE_NAME
 from gatewayd.webhooks.queue import delivery_queue
 
 PIECE: Final = 500  # Chosen: rows of one transaction, some ten milliseconds
@@ -62,8 +61,7 @@ async def erase(store: Store, org_id: str, actor: str, told: Callable[[int], Non
         lambda tx: {bytes.fromhex(digest) for digest in named_files.of_organization(tx)}, org_id
     )
     await _last_deliveries(store, org_id)
-    threads = trio.CapacityLimiter(1)
-    tables = await trio.to_thread.run_sync(owned_tables, store.directory / DATABASE_NAME, limiter=threads)
+    tables = owned_tables(await store.catalogue())
     rows = 0
     while gone := await _emptied(store, org_id, tables, told):  # also what ended its work meanwhile
         rows += gone
@@ -91,9 +89,9 @@ async def _emptied(store: Store, org_id: str, tables: list[OwnedTable], told: Ca
 
 async def _out_of_index(store: Store, org_id: str, told: Callable[[int], None]) -> int:
     """What is searched first: its words stand in a table that knows no organization."""
-    rows = 0
+    rows, forget = 0, partial(index.forget_parts, index=lookup.index_of(is_shared=store.is_shared), count=PIECE)
     while True:
-        gone, _time = await store.write_behind(partial(index.forget_parts, count=PIECE), org_id)
+        gone, _time = await store.write_behind(forget, org_id)
         if not gone:
             return rows
         rows += gone

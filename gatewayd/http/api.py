@@ -79,6 +79,7 @@ class Api:
 
     def __init__(self, parts: ApiParts) -> None:
         self._store = parts.store
+        self._is_shared = parts.store.is_shared
         self._admission = Admission(parts.authenticate, parts.limits)
         self._performer = Performer(parts.store, parts.deps, parts.call_seconds)
         self._holder_of = parts.holder_of
@@ -163,7 +164,7 @@ class Api:
         check_accept(request.fields.get(b"accept"), operation.gives_file)
         if operation.takes_key:
             check_conditions(request)
-        if operation.kind != "read" or operation.long or route.in_body:
+        if operation.kind != "read" or operation.long or route.in_body or self._is_shared:
             return None
         try:
             return self._store.read_now(lambda tx: self._answer_read(call, route, tx), None)
@@ -235,19 +236,35 @@ class Api:
         return render(value, call.request)
 
     async def _read_soon(self, call: ApiCall, route: Route) -> Response | None:
-        """As `_answer_read`, where the loop could not do it; None too where it takes too long for what is short."""
+        """As `_answer_read`, where the loop could not do it; None too where it takes too long for what is short.
+
+        What was read is told once the proof is used up that the caller came with, and so is what was wrong.
+        """
         try:
             token = (call.request.text(b"authorization") or "").partition(" ")[2].strip()
             holder = self._holder_of(token)
             return await self._store.read_soon(lambda tx: self._answer_read(call, route, tx), None, holder)
         except OverBudget:
             return None
+        finally:
+            await self._spend_proof(call)
 
     async def _caller_of(self, call: ApiCall, route: Route) -> Caller:
         """Who is calling, and may. Raises `Problem`."""
         if call.caller is not None:
             return call.caller
-        return await self._store.read(lambda tx: self._admit(call, route, tx))
+        try:
+            return await self._store.read(lambda tx: self._admit(call, route, tx))
+        finally:
+            await self._spend_proof(call)
+
+    async def _spend_proof(self, call: ApiCall) -> None:
+        """Where daemons share the store a proof is used up there, if the call was let in, and not for nothing.
+
+        Raises `Problem`.
+        """
+        if call.possession is not None and call.allowance is not None:
+            await call.possession.spend_in(self._store)
 
     async def _still(self, call: ApiCall, caller: Caller) -> Caller:
         """The caller, asked for again where its body took long to arrive. Raises `Problem` `invalid_token`."""

@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 import trio
 
 from gatewayd.leases import rows
+from gatewayd.leases.daemons import Daemons
 from gatewayd.leases.rows import LEASE_SECONDS
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
 
@@ -84,6 +85,8 @@ class Holder:
         self._held: dict[Key, Lease] = {}
         self._unreleased: set[Key] = set()
         self._something = trio.Event()
+        self.daemons = Daemons(self)
+        """Who else works with the store's rows."""
 
     async def take(self, org_id: str, subject: str) -> Lease | None:
         """The lease of a subject; None where somebody holds it. Nothing is written for that. Raises `StoreFailure`."""
@@ -189,12 +192,16 @@ class Holder:
 
 @asynccontextmanager
 async def open_holder(store: Store, name: str = COMMAND) -> AsyncIterator[Holder]:
-    """A holder for the length of the block, and what renews its leases."""
+    """A holder for the length of the block, and what renews its leases; of a daemon, also who else works there."""
     holder = Holder(store, name)
     if name != COMMAND:
         await holder.drop_former()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(holder.run)
+        if name != COMMAND and store.is_shared:
+            with suppress(StoreFailure):
+                await holder.daemons.join()
+            nursery.start_soon(holder.daemons.run)
         try:
             yield holder
         finally:

@@ -25,6 +25,9 @@ ON CONFLICT (org_id, subject) DO UPDATE SET holder = :holder, until = :until
 WHERE leases.until <= :now OR leases.holder = :holder
 """
 _RENEW_ANY_ORG = "UPDATE leases SET until = :until WHERE holder = :holder"
+_LIVING = """
+SELECT subject FROM leases WHERE org_id = :org_id AND subject > :first AND subject < :behind AND until > :at
+"""
 _RELEASE = "DELETE FROM leases WHERE org_id = :org_id AND subject = :subject AND holder = :holder"
 _RELEASE_ALL_ANY_ORG = "DELETE FROM leases WHERE holder = :holder"
 _DROP_FORMER_ANY_ORG = """
@@ -51,13 +54,23 @@ def find(tx: ReadTx, subject: str) -> LeaseRow | None:
     return None if row is None else LeaseRow(row[0], Instant(row[1]))
 
 
+def living(tx: ReadTx, kind: str) -> frozenset[str]:
+    """The subjects of a kind whose leases of the transaction's organization have not ended."""
+    return frozenset(str(row[0]) for row in tx.rows(_LIVING, first=f"{kind}:", behind=f"{kind};", at=tx.now))
+
+
 def take(tx: WriteTx, subject: str, holder: str, seconds: float) -> bool:
     """Take a lease that nobody else holds; False: somebody does."""
     return tx.run(_TAKE, subject=subject, holder=holder, until=_until(tx, seconds)) > 0
 
 
 def require(tx: ReadTx, subject: str, holder: str) -> None:
-    """Raises `LeaseLost` where a lease is not the holder's any more."""
+    """Raises `LeaseLost` where a lease is not the holder's any more.
+
+    The row is read and not locked. What a writing transaction reads here holds until its commit, for nobody else writes
+    meanwhile: SQLite has one writer, and on PostgreSQL each transaction has the row of the pulse first, for which the
+    next one waits. A read alone says what was so.
+    """
     row = find(tx, subject)
     if row is None or row.holder != holder:
         raise LeaseLost

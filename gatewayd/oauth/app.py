@@ -56,6 +56,11 @@ class OAuthApp:
         """What was stored for who shows no credential."""
         return self._parts.storage
 
+    def divide(self, daemons: int) -> None:
+        """So many serve from now on: each has its share of what may be left behind without a credential."""
+        self._rate_limit.divide(daemons)
+        self._parts.storage.divide(daemons)
+
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         request = scope["request"]
         await send_response(request, await self._respond(request, receive), send)

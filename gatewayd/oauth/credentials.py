@@ -38,6 +38,7 @@ async def caller_of(parts: OAuthParts, request: Request, in_form: str | None = N
         caller = await parts.store.read(lambda tx: parts.authenticate(tx, token, request.peer, possession))
         if possession is not None:
             possession.spend(Instant(parts.store.now()))
+            await possession.spend_in(parts.store)
         return caller
     except PossessionRefused as refused:
         listed = {"error": refused.error, "error_description": refused.message, "algs": " ".join(ALGORITHMS)}

@@ -3,8 +3,9 @@
 from gatewayd.clock import Instant
 from gatewayd.http1.request import Request
 from gatewayd.identity.clients.oauth_errors import OAuthFailure
-from gatewayd.identity.tokens import dpop
+from gatewayd.identity.tokens import dpop, used_proofs
 from gatewayd.identity.tokens.dpop import Proof, ProofTarget, ReplayCache
+from gatewayd.identity.tokens.used_proofs import ProofQuota
 from gatewayd.oauth.parts import OAuthParts
 
 
@@ -21,24 +22,28 @@ def read_proof(parts: OAuthParts, request: Request) -> Proof | None:
         raise OAuthFailure("invalid_dpop_proof", str(error)) from None
 
 
-def spend(parts: OAuthParts, proof: Proof | None) -> None:
+async def spend(parts: OAuthParts, proof: Proof | None) -> None:
     """Use the proof up, once all else about the request for tokens holds.
 
-    Raises `OAuthFailure`: `invalid_dpop_proof`, or `temporarily_unavailable` (429) for a key that used too many.
+    Raises `OAuthFailure`: `invalid_dpop_proof`, or `temporarily_unavailable` (429) for a key that used too many; and
+    `StoreFailure`.
     """
-    _spend(parts, parts.replays, proof)
+    await _spend(parts, parts.replays, used_proofs.REQUESTS, proof)
 
 
-def spend_pushed(parts: OAuthParts, proof: Proof | None) -> None:
-    """The same where a request is pushed, which anybody may: those proofs have a memory of their own."""
-    _spend(parts, parts.pushed_replays, proof)
+async def spend_pushed(parts: OAuthParts, proof: Proof | None) -> None:
+    """The same where a request is pushed, which anybody may: those proofs are kept by themselves."""
+    await _spend(parts, parts.pushed_replays, used_proofs.PUSHED, proof)
 
 
-def _spend(parts: OAuthParts, replays: ReplayCache, proof: Proof | None) -> None:
+async def _spend(parts: OAuthParts, replays: ReplayCache, quota: ProofQuota, proof: Proof | None) -> None:
     if proof is None:
         return
     try:
-        replays.spend(proof, Instant(parts.store.now()))
+        if parts.store.is_shared:
+            await parts.store.write(lambda tx: used_proofs.spend_in_rows(tx, proof, quota))
+        else:
+            replays.spend(proof, Instant(parts.store.now()))
     except dpop.InvalidProof as error:
         raise OAuthFailure("invalid_dpop_proof", str(error)) from None
     except dpop.TooManyProofs as error:

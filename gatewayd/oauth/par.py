@@ -36,7 +36,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     proof = dpop.read_proof(parts, request)
     parameters = _bind(checked, proof)
     parts.storage.charge(request.peer, len(msgspec.json.encode(parameters)), Instant(parts.store.now()))
-    dpop.spend_pushed(parts, proof)
+    await dpop.spend_pushed(parts, proof)
 
     def save(tx: WriteTx) -> str:
         require_known(oauth_clients.find(tx, client_id))  # not swept or revoked since

@@ -7,18 +7,23 @@ takes is 256 bits long, and nothing stays of a guess.
 from gatewayd.clock import MINUTE, Instant
 from gatewayd.http1.networks import network_of_peer
 from gatewayd.identity.clients.oauth_errors import OAuthFailure
+from gatewayd.leases.daemons import share_of
 
 PER_MINUTE = 600  # Chosen
 NETWORKS_MAX = 100_000  # Chosen: about 10 MB; then counting begins anew
 
 
 class NetworkRateLimit:
-    """Counts by network and minute. For one event loop."""
+    """Counts by network and minute. For one event loop. Where several daemons serve, each has its share."""
 
     def __init__(self, per_minute: int = PER_MINUTE) -> None:
-        self._per_minute = per_minute
+        self._of_all = self._per_minute = per_minute
         self._minute = -1
         self._counts: dict[str, int] = {}
+
+    def divide(self, daemons: int) -> None:
+        """So many serve from now on."""
+        self._per_minute = share_of(self._of_all, daemons)
 
     def take(self, peer: str | None, now: Instant) -> None:
         """Count one request. Raises `OAuthFailure` `temporarily_unavailable` (429) when there were too many."""

@@ -2,7 +2,7 @@
 
 Generous on purpose, as connectors of one vendor come from a few addresses: a registration or a request takes about a
 kilobyte. Chosen: kept in memory, for a restart is nothing that others can bring about, and rows that count rows would
-grow themselves.
+grow themselves. Where several daemons serve, each has its share.
 """
 
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 from gatewayd.clock import DAY, SECOND, Instant
 from gatewayd.http1.networks import network_of_peer
 from gatewayd.identity.clients.oauth_errors import OAuthFailure
+from gatewayd.leases.daemons import share_of
 from gatewayd.oauth.rate_limit import NETWORKS_MAX
 
 PER_NETWORK_BYTES: Final = 32 << 20  # Chosen: some 30,000 sign-ins of one network
@@ -23,11 +24,15 @@ class StorageBudget:
     def __init__(self, per_network: int = PER_NETWORK_BYTES, in_all: int = IN_ALL_BYTES) -> None:
         self.stored = 0
         self.refused = 0
-        self._per_network = per_network
-        self._in_all_max = in_all
+        self._of_all = per_network, in_all
+        self._per_network, self._in_all_max = self._of_all
         self._day = -1
         self._in_all = 0
         self._by_network: dict[str, int] = {}
+
+    def divide(self, daemons: int) -> None:
+        """So many serve from now on; what was stored today counts as it did."""
+        self._per_network, self._in_all_max = (share_of(limit, daemons) for limit in self._of_all)
 
     def charge(self, peer: str | None, size: int, now: Instant) -> None:
         """Count a row of so many bytes, before it is written.

@@ -93,7 +93,7 @@ async def _redeem(parts: OAuthParts, request: Request, form: Raw, client_id: str
         authorization_codes.check_replay(state, single_value(form, "code_verifier"))
     else:
         body, refresh_hash = await _first_tokens(parts, form, state, thumbprint)
-        dpop.spend(parts, proof)
+        await dpop.spend(parts, proof)
     failure = await _write(parts, lambda tx: authorization_codes.redeem_code(tx, state, refresh_hash, thumbprint))
     if failure is not None:
         raise failure
@@ -140,7 +140,7 @@ async def _refresh(parts: OAuthParts, request: Request, form: Raw, client_id: st
     refresh_tokens.check_refresh(state, client_id, thumbprint, Instant(parts.store.now()))
     check_resource(form, state.grant.resource, parts.audiences)
     scopes = grants.narrow(state.grant, single_value(form, "scope"))
-    dpop.spend(parts, proof)
+    await dpop.spend(parts, proof)
     if given_before is not None:
         return json_response(200, given_before.encode())
     successor = await _successor(parts, state, scopes, thumbprint) if state.superseded_at is None else None

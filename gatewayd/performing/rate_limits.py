@@ -1,4 +1,8 @@
-"""How much one credential or open address may ask: a token bucket each, and a bound on requests at once."""
+"""How much one credential or open address may ask: a token bucket each, and a bound on requests at once.
+
+Where several daemons serve, each grants its share of the rate. Chosen: not of the requests at once, which are a load
+that each bears by itself; and when one is gone, its callers come to the others at once.
+"""
 
 import threading
 from collections.abc import Iterator
@@ -6,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from gatewayd.errors import Problem
+from gatewayd.leases.daemons import share_of
 
 WINDOW_SECONDS = 60
 MAX_TRACKED = 10_000  # Chosen: past it, buckets that have refilled are forgotten
@@ -27,20 +32,30 @@ class RateLimits:
         self._lock = threading.Lock()
         self._allowances: dict[str, Allowance] = {}
         self._full_at = MAX_TRACKED
+        self._daemons = 1
         self._set(per_minute, concurrent)
 
     def _set(self, per_minute: int, concurrent: int) -> None:
-        self._capacity = per_minute
-        self._per_second = per_minute / WINDOW_SECONDS
+        self._of_all = per_minute, concurrent
+        self._capacity = share_of(per_minute, self._daemons) if per_minute else 0
+        self._per_second = self._capacity / WINDOW_SECONDS
         self._concurrent = concurrent
-        self._policy = (b"ratelimit-policy", b'"default";q=%d;w=%d' % (per_minute, WINDOW_SECONDS))
+        self._policy = (b"ratelimit-policy", b'"default";q=%d;w=%d' % (self._capacity, WINDOW_SECONDS))
 
     def change(self, per_minute: int, concurrent: int) -> None:
         """Hold everybody to other limits from the next request on."""
-        if per_minute != self._capacity:
-            for allowance in self._allowances.values():
-                allowance.tokens = float(per_minute)  # Chosen: a new limit begins with a whole minute of it
+        is_other = per_minute != self._of_all[0]
         self._set(per_minute, concurrent)
+        if is_other:
+            for allowance in self._allowances.values():
+                allowance.tokens = float(self._capacity)  # Chosen: a new limit begins with a whole minute of it
+
+    def divide(self, daemons: int) -> None:
+        """So many serve from now on. What a credential has left it keeps, as far as its share goes."""
+        self._daemons = daemons
+        self._set(*self._of_all)
+        for allowance in self._allowances.values():
+            allowance.tokens = min(allowance.tokens, float(self._capacity))
 
     @property
     def running(self) -> int:

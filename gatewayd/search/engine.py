@@ -5,6 +5,7 @@ takes it out once the index says what is so now; another gives vectors to passag
 Both begin again where a kill ended them.
 """
 
+import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,10 +18,11 @@ from gatewayd.areas.vault.documents import index_queue
 from gatewayd.areas.vault.documents.index_queue import TOPIC, Waiting
 from gatewayd.areas.vault.search import SearchDocuments, SearchedDocuments
 from gatewayd.http1.log import Log
-from gatewayd.search import cursors, index, questioning
+from gatewayd.search import cursors, index, lookup, questioning
 from gatewayd.search.cursors import ToCome
 from gatewayd.search.embedding import Embedder, EmbeddingUnavailable
 from gatewayd.search.index import Indexed, Unembedded
+from gatewayd.search.looking import Index
 from gatewayd.search.signs import KeptBlocks
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
@@ -70,6 +72,7 @@ class Search:
         self._store = parts.store
         self._embedder = parts.embedder
         self._log = parts.log
+        self._index = lookup.index_of(is_shared=parts.store.is_shared)
         self.shares = Shares("searches", AT_ONCE, wait_seconds=WAIT_SECONDS)
         self._kept = KeptBlocks(KEPT_BYTES)
         self._asked = trio.Event()
@@ -90,7 +93,8 @@ class Search:
                 reason = str(error)
         prepared = questioning.PreparedSearch(request, begun, vector, self._embedder.model or "", reason)
         self._asked.set()
-        return await self._store.read_later(partial(questioning.answer, prepared=prepared, kept=self._kept), org_id)
+        answer = partial(questioning.answer, into=self._index, prepared=prepared, kept=self._kept)
+        return await self._store.read_later(answer, org_id)
 
     async def forget_when_idle(self) -> None:
         """Keep nothing in memory once nobody has asked for some minutes. Runs until cancelled."""
@@ -125,7 +129,7 @@ class Search:
 
     async def _index_some(self, org_id: str) -> None:
         """Raises `StoreFailure`."""
-        prepared = await self._store.read_later(_prepared, org_id)
+        prepared = await self._store.read_later(partial(_prepared, into=self._index), org_id)
         small: list[tuple[Waiting, Indexed]] = []
         room = index.WRITE_CHARACTERS
         for waiting, indexed in prepared:
@@ -143,13 +147,13 @@ class Search:
 
     async def _put(self, org_id: str, documents: Sequence[tuple[Waiting, Indexed]]) -> None:
         if documents:
-            await self._store.write_behind(partial(_put_whole, documents=documents), org_id)
+            await self._store.write_behind(partial(_put_whole, into=self._index, documents=documents), org_id)
 
     async def _put_long(self, org_id: str, waiting: Waiting, indexed: Indexed) -> None:
         """In several transactions, so that no other write waits long; a kill between them has it begin anew."""
         first: int | None = 0
         while first is not None:
-            piece = partial(_put_piece, waiting=waiting, indexed=indexed, first=first)
+            piece = partial(_put_piece, into=self._index, waiting=waiting, indexed=indexed, first=first)
             first, _ = await self._store.write_behind(piece, org_id)
 
     # -- vectors
@@ -168,7 +172,12 @@ class Search:
                 await trio.sleep(_PAUSE_SECONDS)
                 continue
             if not more:
-                await self._indexed.wait()  # may last: the documented wait for work
+                await self._more_to_embed()
+
+    async def _more_to_embed(self) -> None:
+        """Wait for what is indexed. Where daemons share a store, another may have ended before it gave the vectors."""
+        with trio.move_on_after(SCAN_AGAIN_SECONDS if self._store.is_shared else math.inf):
+            await self._indexed.wait()  # may last: the documented wait for work
 
     async def _embed_some(self, model: str) -> bool:
         """Whether there was anything to do. Raises `EmbeddingUnavailable`, `StoreFailure`."""
@@ -184,13 +193,13 @@ class Search:
         return True
 
 
-def _prepared(tx: ReadTx) -> list[tuple[Waiting, Indexed]]:
+def _prepared(tx: ReadTx, into: Index) -> list[tuple[Waiting, Indexed]]:
     """Documents that wait, up to what one look may read, with what the index is to have of them."""
     stemmer = Stemmer()
     prepared: list[tuple[Waiting, Indexed]] = []
     try:
         for waiting in index_queue.waiting(tx, _DOCUMENTS_AT_ONCE):
-            prepared.append((waiting, index.prepare(tx, waiting.document_id, stemmer)))
+            prepared.append((waiting, index.prepare(tx, into, waiting.document_id, stemmer)))
             if sum(part.characters for _, indexed in prepared for part in indexed.parts) > 4 * index.WRITE_CHARACTERS:
                 break
     finally:
@@ -198,17 +207,17 @@ def _prepared(tx: ReadTx) -> list[tuple[Waiting, Indexed]]:
     return prepared
 
 
-def _put_whole(tx: WriteTx, documents: Sequence[tuple[Waiting, Indexed]]) -> None:
+def _put_whole(tx: WriteTx, into: Index, documents: Sequence[tuple[Waiting, Indexed]]) -> None:
     for waiting, indexed in documents:
-        if _put_piece(tx, waiting, indexed, 0) is not None:
+        if _put_piece(tx, into, waiting, indexed, 0) is not None:
             raise AssertionError("it was measured before")
 
 
-def _put_piece(tx: WriteTx, waiting: Waiting, indexed: Indexed, first: int) -> int | None:
+def _put_piece(tx: WriteTx, into: Index, waiting: Waiting, indexed: Indexed, first: int) -> int | None:
     """The next piece of a document, if nobody has begun it anew; None: it is all there, or whoever did goes on."""
     if not index_queue.is_waiting(tx, waiting) or (first and index.count_parts(tx, waiting.document_id) != first):
         return None
-    following = index.put(tx, indexed, first)
+    following = index.put(tx, into, indexed, first)
     if following is None:
         index_queue.take_out(tx, waiting)
     return following

@@ -1,15 +1,16 @@
 """The index of documents: what is in it (Domain C9).
 
-Owns the tables `vault_index_parts`, `vault_words`, `vault_chunks` and `vault_vector_revisions`; all of them can be made
-anew. `lookup` is asked what is near a question.
+Owns the tables `vault_index_parts`, `vault_chunks` and `vault_vector_revisions`; words stand as the database keeps them
+(`looking`). All of it can be made anew. `lookup` is asked what is near a question.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from gatewayd.areas.vault.documents.rows import DOCUMENTS, UPLOADED
 from gatewayd.extraction.shapes import Page
 from gatewayd.search import passages, terms
+from gatewayd.search.looking import Index, Terms
 from gatewayd.search.passages import Part, Passage
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.stemming import Stemmer
@@ -24,7 +25,6 @@ SELECT number, text FROM vault_pages
 WHERE org_id = :org_id AND document_id = :document_id AND number BETWEEN :first AND :last ORDER BY number
 """
 _SELECT_PARTS = "SELECT number FROM vault_index_parts WHERE org_id = :org_id AND document_id = :document_id"
-_DELETE_WORDS = "DELETE FROM vault_words WHERE rowid = :number"
 _SELECT_PARTS_OF_ALL = "SELECT number FROM vault_index_parts WHERE org_id = :org_id ORDER BY number LIMIT :count"
 _COUNT_PARTS = "SELECT count(*) FROM vault_index_parts WHERE org_id = :org_id AND document_id = :document_id"
 _DELETE_PART = "DELETE FROM vault_index_parts WHERE org_id = :org_id AND number = :number"
@@ -33,7 +33,6 @@ _INSERT_PART = """
 INSERT INTO vault_index_parts (org_id, document_id, first_page, last_page)
 VALUES (:org_id, :document_id, :first_page, :last_page) RETURNING number
 """
-_INSERT_WORDS = "INSERT INTO vault_words (rowid, name, body, exact) VALUES (:number, :name, :body, :exact)"
 _PUT_CHUNK = """
 INSERT INTO vault_chunks (org_id, document_id, n, page, start, length, digest, model)
 VALUES (:org_id, :document_id, :n, :page, :start, :length, :digest, '')
@@ -64,13 +63,11 @@ ON CONFLICT (org_id) DO UPDATE SET revision = vault_vector_revisions.revision + 
 
 
 class IndexedPart(NamedTuple):
-    """A part as it goes into the index: its pages, its terms, and how long it was."""
+    """A part as it goes into the index: its pages, what is kept of its terms, and how long it was."""
 
     first_page: int
     last_page: int
-    name: str
-    body: str
-    exact: str
+    kept: Mapping[str, object]
     characters: int
 
 
@@ -101,7 +98,7 @@ def said_of(tx: ReadTx, document_id: str) -> dict[bytes, str]:
     return {passage.digest: passage.text for passage in passages.passages(row.name, pages_of(tx, document_id))}
 
 
-def prepare(tx: ReadTx, document_id: str, stemmer: Stemmer) -> Indexed:
+def prepare(tx: ReadTx, index: Index, document_id: str, stemmer: Stemmer) -> Indexed:
     """What the index is to have of a document as it is now: nothing of one that is not there, or in the trash."""
     row = DOCUMENTS.find(tx, document_id)
     if row is None or row.status != UPLOADED:
@@ -109,16 +106,21 @@ def prepare(tx: ReadTx, document_id: str, stemmer: Stemmer) -> Indexed:
     pages = pages_of(tx, document_id)
     # The name goes with each part: words of it and of any part are then found together.
     name = passages.spoken(row.name)
-    named = terms.kept(tx.org_id, stemmer.stems(name))
-    exact = list(terms.exact_forms(f"{row.name} {name}"))
-    indexed_parts = [_indexed(tx.org_id, part, named, exact, stemmer) for part in passages.parts(pages)]
+    named = Terms(stemmer.stems(name), [], list(terms.exact_forms(f"{row.name} {name}")))
+    indexed_parts = []
+    for part in passages.parts(pages):
+        kept = index.kept(tx.org_id, _terms(part, named, stemmer))
+        indexed_parts.append(IndexedPart(part.first_page, part.last_page, kept, len(part.text)))
     return Indexed(document_id, indexed_parts, passages.passages(row.name, pages))
 
 
-def forget_document(tx: WriteTx, document_id: str) -> None:
+def _terms(part: Part, named: Terms, stemmer: Stemmer) -> Terms:
+    return Terms(named.name, stemmer.stems(part.text), [*named.exact, *terms.exact_forms(part.text)])
+
+
+def forget_document(tx: WriteTx, index: Index, document_id: str) -> None:
     """Take a document out of the index."""
-    for (number,) in tx.rows(_SELECT_PARTS, document_id=document_id):
-        tx.run(_DELETE_WORDS, number=number)
+    index.forget(tx, [number for (number,) in tx.rows(_SELECT_PARTS, document_id=document_id)])
     tx.run(_DELETE_PARTS, document_id=document_id)
 
 
@@ -127,13 +129,13 @@ def count_parts(tx: ReadTx, document_id: str) -> int:
     return int(tx.value(_COUNT_PARTS, document_id=document_id))
 
 
-def put(tx: WriteTx, indexed: Indexed, first: int) -> int | None:
+def put(tx: WriteTx, index: Index, indexed: Indexed, first: int) -> int | None:
     """Put parts of a document into the index, from the part `first` on, and before the first take out what was there.
 
     Answers the part to go on with in the next transaction; None: it is all there.
     """
     if first == 0:
-        forget_document(tx, indexed.document_id)
+        forget_document(tx, index, indexed.document_id)
         _put_passages(tx, indexed)
     room = WRITE_CHARACTERS
     for at in range(first, len(indexed.parts)):
@@ -144,19 +146,8 @@ def put(tx: WriteTx, indexed: Indexed, first: int) -> int | None:
         number = tx.value(
             _INSERT_PART, document_id=indexed.document_id, first_page=part.first_page, last_page=part.last_page
         )
-        tx.run(_INSERT_WORDS, number=number, name=part.name, body=part.body, exact=part.exact)
+        index.put(tx, number, part.kept)
     return None
-
-
-def _indexed(org_id: str, part: Part, name: str, exact: Sequence[str], stemmer: Stemmer) -> IndexedPart:
-    return IndexedPart(
-        first_page=part.first_page,
-        last_page=part.last_page,
-        name=name,
-        body=terms.kept(org_id, stemmer.stems(part.text)),
-        exact=terms.kept(org_id, [*exact, *terms.exact_forms(part.text)]),
-        characters=len(part.text),
-    )
 
 
 def _put_passages(tx: WriteTx, indexed: Indexed) -> None:
@@ -220,10 +211,10 @@ def code_of(vector: bytes) -> bytes:
     return bytes(sum(signs[at + bit] << bit for bit in range(8)) for at in range(0, len(signs), 8))
 
 
-def forget_parts(tx: WriteTx, count: int) -> int:
+def forget_parts(tx: WriteTx, index: Index, count: int) -> int:
     """Take at most `count` parts of the transaction's organization out of the index; returns how many went."""
     numbers = [number for (number,) in tx.rows(_SELECT_PARTS_OF_ALL, count=count)]
+    index.forget(tx, numbers)
     for number in numbers:
-        tx.run(_DELETE_WORDS, number=number)
         tx.run(_DELETE_PART, number=number)
     return len(numbers)

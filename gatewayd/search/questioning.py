@@ -22,9 +22,11 @@ from gatewayd.areas.vault.search import (
 )
 from gatewayd.clock import from_moment
 from gatewayd.errors import invalid_field
+from gatewayd.ledger.lists import contains
 from gatewayd.search import cursors, index, lookup, ranking, snippets, terms
 from gatewayd.search.cursors import ToCome
-from gatewayd.search.lookup import Filter, MeaningHit, WordHit
+from gatewayd.search.looking import Filter, Index, MeaningHit, RankLimits, WordGroups, WordHit, all_of, any_of
+from gatewayd.search.lookup import Meant
 from gatewayd.search.ranking import Fused, H
 from gatewayd.search.signs import KeptBlocks
 from gatewayd.search.terms import Word
@@ -53,9 +55,6 @@ class Known(NamedTuple):
     spellings: tuple[Word, ...]
     hits: int
 
-    def expression(self, org_id: str) -> str:
-        return f"({terms.expression(org_id, self.spellings, 'OR')})"
-
 
 class Question(NamedTuple):
     """The words that some text has, and those that none has."""
@@ -74,18 +73,18 @@ class Question(NamedTuple):
         return [known for known in self.words if known.spellings[0] != known.word]
 
 
-def understand(tx: ReadTx, text: str, stemmer: Stemmer) -> Question:
+def understand(tx: ReadTx, into: Index, text: str, stemmer: Stemmer) -> Question:
     """The words of a question as the organization's texts have them."""
     words: list[Known] = []
     unknown: list[Word] = []
     looked_up = 0
     for word in terms.without_stop_words(terms.words_of(text, stemmer)):
         spellings: tuple[Word, ...] = (word,)
-        hits = _count_hits(tx, spellings)
+        hits = into.count_hits(tx, spellings, RANKED_MAX + 1)
         if hits == 0 and looked_up < _MISTYPED_MAX and _may_be_mistyped(word):
             looked_up += 1
-            spellings = tuple(_corrections(tx, word, stemmer))
-            hits = _count_hits(tx, spellings) if spellings else 0
+            spellings = tuple(_corrections(tx, into, word, stemmer))
+            hits = into.count_hits(tx, spellings, RANKED_MAX + 1) if spellings else 0
         if hits:
             words.append(Known(word, spellings, hits))
         else:
@@ -93,7 +92,7 @@ def understand(tx: ReadTx, text: str, stemmer: Stemmer) -> Question:
     return Question(words, unknown)
 
 
-def documents_of(tx: ReadTx, question: Question, wanted: Filter, *, most: bool) -> list[WordHit]:
+def documents_of(tx: ReadTx, into: Index, question: Question, wanted: Filter, *, most: bool) -> list[WordHit]:
     """The parts of documents with its words: first those that have all, then those that have some of the rarer.
 
     `most`: more than half of them, or a number or code, so that what one common word finds does not come before what
@@ -101,34 +100,31 @@ def documents_of(tx: ReadTx, question: Question, wanted: Filter, *, most: bool) 
     """
     if not question.words:
         return []
-    words = [known.expression(tx.org_id) for known in question.words]
+    ranked = RankLimits(RANKED_MAX, LIST_MAX)
     hits: list[WordHit] = []
     if not (most and question.unknown):
-        hits = lookup.by_words(tx, " AND ".join(words), wanted, RANKED_MAX, LIST_MAX)
+        hits = into.by_words(tx, all_of([known.spellings for known in question.words]), wanted, ranked)
     if len(hits) >= LIST_MAX:
         return hits
-    some = _more_than_half(tx.org_id, question) if most else _any_of_rarest(tx.org_id, question)
-    return hits if some is None else hits + lookup.by_words(tx, some, wanted, RANKED_MAX, LIST_MAX)
+    some = _more_than_half(question) if most else _any_of_rarest(question)
+    return hits + into.by_words(tx, some, wanted, ranked) if some else hits
 
 
-def _any_of_rarest(org_id: str, question: Question) -> str | None:
-    """The expression for one of the rarer words; None: the question is a single word, which was asked for already."""
+def _any_of_rarest(question: Question) -> WordGroups:
+    """One of the rarer words; empty: the question is a single word, which was asked for already."""
     if len(question.words) == 1:
-        return None
-    return " OR ".join(known.expression(org_id) for known in _rarest(question.words))
+        return []
+    return any_of([known.spellings for known in _rarest(question.words)])
 
 
-def _more_than_half(org_id: str, question: Question) -> str | None:
-    """What has more than half of the words, of a long question of the rarest, or a number or code that is in it."""
+def _more_than_half(question: Question) -> WordGroups:
+    """More than half of the words, of a long question of the rarest, or a number or code that is in it."""
     count = len(question.words) + len(question.unknown)
     rarest = sorted(question.words, key=lambda known: known.hits)[:COMBINED_MAX]
     needed = min(count, COMBINED_MAX) // 2 + 1
-    together = [
-        "(" + " AND ".join(known.expression(org_id) for known in chosen) + ")"
-        for chosen in itertools.combinations(rarest, needed)
-    ]
-    exact = [known.expression(org_id) for known in question.words if known.word.exact is not None]
-    return " OR ".join([*exact, *together]) or None
+    together = itertools.combinations([known.spellings for known in rarest], needed)
+    exact = [known.spellings for known in question.words if known.word.exact is not None]
+    return [*any_of(exact), *together]
 
 
 def _rarest(words: list[Known]) -> list[Known]:
@@ -143,15 +139,11 @@ def _rarest(words: list[Known]) -> list[Known]:
     return taken
 
 
-def _count_hits(tx: ReadTx, words: tuple[Word, ...]) -> int:
-    return lookup.count_hits(tx, terms.expression(tx.org_id, words, "OR"), RANKED_MAX + 1)
-
-
 def _may_be_mistyped(word: Word) -> bool:
     return len(word.stems) == 1 and len(word.text) >= SPELLED_MIN and word.text.isalpha() and word.text.isascii()
 
 
-def _corrections(tx: ReadTx, word: Word, stemmer: Stemmer) -> list[Word]:
+def _corrections(tx: ReadTx, into: Index, word: Word, stemmer: Stemmer) -> list[Word]:
     """Words that texts have, by their stems, and that this one was probably meant to be."""
     text = word.text.lower()
     # Few mistype the first letter; without it, what a question is about is taken for anything that rhymes with it.
@@ -159,10 +151,11 @@ def _corrections(tx: ReadTx, word: Word, stemmer: Stemmer) -> list[Word]:
     meant: dict[str, str] = {}
     for stem, variant in zip(stemmer.stems(" ".join(variants)), variants, strict=True):
         meant.setdefault(stem, variant)
-    corrections = [pair for pair in meant.items() if len(pair[0]) >= SPELLED_MIN - 1 and lookup.is_known(tx, pair[0])]
+    known = into.known(tx, [stem for stem in meant if len(stem) >= SPELLED_MIN - 1])
+    corrections = [(other, spelled) for other, spelled in meant.items() if other in known]
     if not corrections and len(text) >= TWO_LETTERS_MIN:
         (stem,) = word.stems
-        alike = lookup.terms_from(tx, stem[:2])
+        alike = into.terms_from(tx, stem[:2])
         ranked = sorted((terms.distance(stem, other, 2), other) for other in alike)
         corrections = [(other, other) for letters, other in ranked if letters <= 2]
     return [Word(spelled, (stem,), None) for stem, spelled in corrections[:_CORRECTIONS_MAX]]
@@ -174,14 +167,14 @@ class _Condition(NamedTuple):
     value: object
 
 
-def filter_of(tx: ReadTx, filters: SearchFilters) -> Filter:
+def filter_of(tx: ReadTx, into: Index, filters: SearchFilters) -> Filter:
     """The filter of a request. A folder that there is not holds nothing.
 
     Raises `Problem` `validation_failed` where media types are given under both names.
     """
     if filters.mime_type is not None and filters.mime_types is not None:
         raise invalid_field("filters.mimeTypes", "conflict", "It is another name of `mimeType`: give one of the two.")
-    active = [condition for condition in _conditions(tx, filters) if condition.value is not None]
+    active = [condition for condition in _conditions(tx, into, filters) if condition.value is not None]
     values = {condition.name: condition.value for condition in active}
     conditions = "".join(condition.sql for condition in active)
     if filters.parse_status == "none":
@@ -189,9 +182,9 @@ def filter_of(tx: ReadTx, filters: SearchFilters) -> Filter:
     return Filter(conditions, values)
 
 
-def _conditions(tx: ReadTx, filters: SearchFilters) -> Iterator[_Condition]:
+def _conditions(tx: ReadTx, into: Index, filters: SearchFilters) -> Iterator[_Condition]:
     def in_list(column: str, name: str, values: list[str] | None) -> _Condition:
-        sql = f" AND {column} IN (SELECT j.value FROM json_each(:{name}) j)"
+        sql = f" AND {column} IN ({into.listed(name)})"
         return _Condition(sql, name, None if values is None else msgspec.json.encode(values).decode())
 
     yield in_list("d.folder_id", "folder_ids", _with_those_below(tx, filters.folder_ids))
@@ -206,7 +199,7 @@ def _conditions(tx: ReadTx, filters: SearchFilters) -> Iterator[_Condition]:
     if filters.parse_status != "none":
         yield _Condition(_READ, "parse_status", filters.parse_status)
     link = None if filters.property_id is None else rows.link_to_property(filters.property_id)
-    yield _Condition(" AND instr(d.links, :link) > 0", "link", link)
+    yield _Condition(" AND d.links LIKE :link ESCAPE '!'", "link", contains(link))
 
 
 def _with_those_below(tx: ReadTx, folder_ids: list[str] | None) -> list[str] | None:
@@ -252,13 +245,13 @@ class _Hits(NamedTuple):
     meaning: dict[str, MeaningHit]
 
 
-def answer(tx: ReadTx, prepared: PreparedSearch, kept: KeptBlocks) -> SearchedDocuments:
+def answer(tx: ReadTx, into: Index, prepared: PreparedSearch, kept: KeptBlocks) -> SearchedDocuments:
     """A page of what is found, the best first."""
     stemmer = Stemmer()
     try:
-        question = understand(tx, prepared.request.q, stemmer)
-        wanted = filter_of(tx, prepared.request.filters)
-        ranked, hits = _looked_for(tx, prepared, question, wanted, kept)
+        question = understand(tx, into, prepared.request.q, stemmer)
+        wanted = filter_of(tx, into, prepared.request.filters)
+        ranked, hits = _Look(tx, into, prepared, kept).for_question(question, wanted)
         limit = prepared.request.limit
         shown = [_shown(tx, hit, hits, question, stemmer) for hit in ranked[:limit]]
     finally:
@@ -271,38 +264,43 @@ def answer(tx: ReadTx, prepared: PreparedSearch, kept: KeptBlocks) -> SearchedDo
     )
 
 
-def _looked_for(
-    tx: ReadTx, prepared: PreparedSearch, question: Question, wanted: Filter, kept: KeptBlocks
-) -> tuple[list[Fused], _Hits]:
-    """What is on the page and behind it, and at least the hits of the page."""
-    if prepared.begun is None:
-        hits = _hits(tx, prepared, question, wanted, kept)
-        return _ordered(tx, ranking.fused(hits.words, hits.meaning), prepared.request.limit, wanted), hits
-    ranked = _ordered(tx, prepared.begun.ranked, prepared.request.limit, wanted)
-    page = wanted.among([hit.document_id for hit in ranked[: prepared.request.limit]])
-    return ranked, _hits(tx, prepared, question, page, kept)
+class _Look(NamedTuple):
+    """Where is looked, for which page, and what is remembered of signs."""
 
+    tx: ReadTx
+    into: Index
+    prepared: PreparedSearch
+    kept: KeptBlocks
 
-def _ordered(tx: ReadTx, ranked: Sequence[Fused], limit: int, wanted: Filter) -> list[Fused]:
-    """Those that are there, in order. Only of a page and one more it is looked up when they were created."""
-    count = 2 * limit
-    while True:
-        taken = ranking.first(ranked, count)
-        created = lookup.created(tx, [hit.document_id for hit in taken], wanted)
-        there = ranking.in_order(taken, created)
-        if len(there) > limit or len(taken) == len(ranked):
-            return [*there, *ranked[len(taken) :]]
-        count *= 4
+    def for_question(self, question: Question, wanted: Filter) -> tuple[list[Fused], _Hits]:
+        """What is on the page and behind it, and at least the hits of the page."""
+        limit = self.prepared.request.limit
+        if self.prepared.begun is None:
+            hits = self._hits(question, wanted)
+            return self._ordered(ranking.fused(hits.words, hits.meaning), limit, wanted), hits
+        ranked = self._ordered(self.prepared.begun.ranked, limit, wanted)
+        return ranked, self._hits(question, wanted.among(self.into, [hit.document_id for hit in ranked[:limit]]))
 
+    def _ordered(self, ranked: Sequence[Fused], limit: int, wanted: Filter) -> list[Fused]:
+        """Those that are there, in order. Only of a page and one more it is looked up when they were created."""
+        count = 2 * limit
+        while True:
+            taken = ranking.first(ranked, count)
+            created = lookup.created(self.tx, self.into, [hit.document_id for hit in taken], wanted)
+            there = ranking.in_order(taken, created)
+            if len(there) > limit or len(taken) == len(ranked):
+                return [*there, *ranked[len(taken) :]]
+            count *= 4
 
-def _hits(tx: ReadTx, prepared: PreparedSearch, question: Question, wanted: Filter, kept: KeptBlocks) -> _Hits:
-    words: list[WordHit] = []
-    meaning: list[MeaningHit] = []
-    if prepared.mode != "vector":
-        words = documents_of(tx, question, wanted, most=prepared.mode == "hybrid")
-    if prepared.vector is not None:
-        meaning = lookup.by_meaning(tx, prepared.vector, prepared.model, wanted, NEAREST, kept)
-    return _Hits(_first(words), _first(meaning))
+    def _hits(self, question: Question, wanted: Filter) -> _Hits:
+        words: list[WordHit] = []
+        meaning: list[MeaningHit] = []
+        if self.prepared.mode != "vector":
+            words = documents_of(self.tx, self.into, question, wanted, most=self.prepared.mode == "hybrid")
+        if self.prepared.vector is not None:
+            meant = Meant(self.prepared.vector, self.prepared.model)
+            meaning = lookup.by_meaning(self.tx, self.into, meant, wanted, NEAREST, self.kept)
+        return _Hits(_first(words), _first(meaning))
 
 
 def _first(hits: list[H]) -> dict[str, H]:

@@ -109,16 +109,6 @@ def kept(org_id: str, terms: Iterable[str]) -> str:
     return " ".join([f"{org_id}.{term}" for term in terms])
 
 
-def expression(org_id: str, words: Iterable[Word], joined: str) -> str:
-    """What FTS5 is asked: each word in quotation marks, joined by `AND` or `OR`."""
-    return f" {joined} ".join(_of_word(org_id, word) for word in words)
-
-
-def _of_word(org_id: str, word: Word) -> str:
-    phrase = f'"{kept(org_id, word.stems)}"'
-    return phrase if word.exact is None else f'({phrase} OR exact : "{org_id}.{word.exact}")'
-
-
 def variants(word: str) -> Iterator[str]:
     """What a word may be where one letter too many, too few or wrong was typed, or two in the wrong order."""
     letters = "abcdefghijklmnopqrstuvwxyz"

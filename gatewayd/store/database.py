@@ -16,12 +16,14 @@ import trio
 
 from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
+from gatewayd.store.catalogue import Catalogue
 from gatewayd.store.engine import Engine
 from gatewayd.store.failures import OverBudget, StoreFailure
 from gatewayd.store.files.directory import free_bytes, make_directory
 from gatewayd.store.files.manifests import KEY_NAME
 from gatewayd.store.reactions import Reactions, no_reactions
-from gatewayd.store.sealer import Sealer, load_key, read_key
+from gatewayd.store.sealed_rows import sealed_rows_of
+from gatewayd.store.sealer import Sealer
 from gatewayd.store.sealing.instance_key import open_key, proven_key
 from gatewayd.store.settings import StoreSettings
 from gatewayd.store.sqlite.engine import SqliteEngine
@@ -242,6 +244,10 @@ class Store:
         """
         return await self._engine.find_damage()
 
+    async def catalogue(self) -> Catalogue:
+        """What tables there are. Raises `StoreFailure`."""
+        return await trio.to_thread.run_sync(self._engine.catalogue, limiter=trio.CapacityLimiter(1))
+
     def _submit(self, job: Job) -> None:
         self._writer.submit(job)
         self._engine.write_submitted()
@@ -326,6 +332,8 @@ async def open_store(
     """
     sealer = prepare(settings, key_file)
     async with open_sealed_store(settings, clock, sealer, reactions, migrates=migrates) as store:
+        if store.is_shared:
+            await trio.to_thread.run_sync(sealer.require, limiter=trio.CapacityLimiter(1))
         yield store
 
 
@@ -348,14 +356,17 @@ async def open_sealed_store(
 
 
 def prepare(settings: StoreSettings, key_file: Path | None) -> Sealer:
-    """Make the private data directory, open the instance key. Raises `StoreFailure`, also where a database is lost."""
-    directory = settings.directory
-    key_file = key_file or directory / KEY_NAME
+    """Make the private data directory, open the instance key. Raises `StoreFailure`, also where a database is lost.
+
+    That of a PostgreSQL is opened when it is asked for, once there are tables.
+    """
+    directory, rows = settings.directory, sealed_rows_of(settings)
+    path = key_file or directory / KEY_NAME
     make_directory(directory)
     if settings.url:
-        return Sealer(load_key(key_file))
+        return Sealer(lambda: rows.begin_key(path))
     begin_database(directory)
-    return open_key(settings.path, key_file)
+    return open_key(rows, path)
 
 
 @asynccontextmanager
@@ -370,12 +381,10 @@ async def open_existing(
     The key is looked for when the first secret is sealed or opened. Raises `StoreFailure` or `MigrationError`; a secret
     raises what `find_key` raises too.
     """
-    if settings.url:
-        sealer = Sealer(lambda: read_key(find_key()))
-    elif os.access(settings.path, os.F_OK):
-        sealer = Sealer(lambda: proven_key(settings.path, find_key()))
-    else:
+    if not settings.url and not os.access(settings.path, os.F_OK):
         raise StoreFailure(f"there is no database in {settings.directory}")
+    rows = sealed_rows_of(settings)
+    sealer = Sealer(lambda: proven_key(rows, find_key()))
     store = Store(settings, clock, sealer, IdSource(clock, secrets.token_bytes), reactions, migrates=False)
     store.start()
     try:

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from gatewayd.clock import Instant
 from gatewayd.shares import Shares
+from gatewayd.store.catalogue import Catalogue
 from gatewayd.store.transactions import Bindings, ReadTx, Statements, UpdateStamps
 
 T = TypeVar("T")
@@ -150,6 +151,9 @@ class Engine(Protocol):
 
     async def find_damage(self) -> list[str] | None:
         """What is wrong with what is stored; empty: nothing. None where it was cancelled. Raises `StoreFailure`."""
+
+    def catalogue(self) -> Catalogue:
+        """What tables there are. It may block: call it on a thread. Raises `StoreFailure`."""
 
     def close_reads(self) -> None:
         """Close what reads; a read that is under way on a thread ends by itself. Raises nothing."""

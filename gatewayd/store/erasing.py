@@ -1,27 +1,15 @@
 """Deleting every row of one organization, a piece at a time, in an order that references allow.
 
-Which tables there are is read from the schema, so that none is forgotten. What refers to a row goes before it; of rows
-that refer to others of their own table those go first to which nothing refers.
+Which tables there are is read from the database's catalogue, so that none is forgotten. What refers to a row goes
+before it; of rows that refer to others of their own table those go first to which nothing refers.
 """
 
 from collections.abc import Sequence
 from graphlib import TopologicalSorter
-from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
-from gatewayd.store.sqlite import connections
+from gatewayd.store.catalogue import Catalogue
 from gatewayd.store.transactions import ReadTx, Row, WriteTx
-
-_KEYS = """
-SELECT t.name, c.name, c.pk FROM pragma_table_list t JOIN pragma_table_info(t.name) c
-WHERE t.schema = 'main' AND t.type = 'table' ORDER BY t.name, c.pk
-"""
-_REFERENCES = """
-SELECT t.name, f.* FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) f
-WHERE t.schema = 'main' AND t.type = 'table'
-"""
-
 
 Key: TypeAlias = Row
 """What tells a row from the others of its table."""
@@ -38,33 +26,19 @@ class OwnedTable(NamedTuple):
     own: tuple[tuple[str, str], ...]
 
 
-def owned_tables(database: Path) -> list[OwnedTable]:
-    """Every table whose rows belong to an organization, in an order in which they can be emptied.
-
-    Raises `StoreFailure`.
-    """
-    connection = connections.open_reader(database, 5)
-    try:
-        keys, references = connection.execute(_KEYS).fetchall(), connection.execute(_REFERENCES).fetchall()
-    except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be read: {reason(error)}") from error
-    finally:
-        connection.close()
-    return _in_order(keys, references)
-
-
-def _in_order(keyed: list[Row], references: list[Row]) -> list[OwnedTable]:
+def owned_tables(catalogue: Catalogue) -> list[OwnedTable]:
+    """Every table whose rows belong to an organization, in an order in which they can be emptied: always the same."""
     columns: dict[str, list[tuple[str, int]]] = {}
-    for table, column, place in keyed:
+    for table, column, place in catalogue.columns:
         columns.setdefault(table, []).append((column, place))
-    owned = {table for table, of_table in columns.items() if any(name == "org_id" for name, _ in of_table)}
-    referring: dict[str, set[str]] = {table: set() for table in owned}
+    owned = sorted(table for table, of_table in columns.items() if any(name == "org_id" for name, _ in of_table))
+    referring: dict[str, dict[str, None]] = {table: {} for table in owned}
     own: dict[str, list[tuple[str, str]]] = {}
-    for table, _, _, target, column, referred, *_ in references:
+    for table, column, target, referred in sorted(catalogue.references):
         if table == target:
-            own.setdefault(table, []).append((column, referred or "id"))
-        elif {table, target} <= owned:
-            referring[target].add(table)
+            own.setdefault(table, []).append((column, referred))
+        elif table in referring and target in referring:
+            referring[target][table] = None
     order = TopologicalSorter(referring).static_order()
     keys = {table: tuple(name for name, place in columns[table] if place) for table in owned}
     return [OwnedTable(table, keys[table], tuple(own.get(table, ()))) for table in order]

@@ -401,6 +401,19 @@ CREATE TABLE audit_log (
 
 CREATE INDEX audit_log_of_org ON audit_log (org_id, id);
 
+CREATE TABLE authority_sign_ins (
+    state_hash BLOB PRIMARY KEY,
+    session_id TEXT NOT NULL,                   -- whose browser began it
+    org_id TEXT NOT NULL,
+    legal_entity_id TEXT,                       -- NULL: the organization as a whole
+    replaces INTEGER,                           -- `since` of the connection that is agreed to be lost
+    begun_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX authority_sign_ins_by_begin ON authority_sign_ins (begun_at);
+
+CREATE INDEX authority_sign_ins_of_session ON authority_sign_ins (session_id, begun_at);
+
 CREATE TABLE authorization_codes (
     hash BLOB PRIMARY KEY,                              -- SHA-256 of the code
     grant_id TEXT NOT NULL REFERENCES grants (id) ON DELETE CASCADE,
@@ -1813,6 +1826,16 @@ CREATE INDEX periods_of_entity ON periods (org_id, legal_entity_id, end_date, id
 
 CREATE INDEX periods_page ON periods (org_id, end_date, id, type);
 
+CREATE TABLE proof_counts (
+    kind TEXT NOT NULL,
+    thumbprint TEXT NOT NULL,                   -- '': of all keys together
+    minute INTEGER NOT NULL,                    -- since 1970
+    used INTEGER NOT NULL,
+    PRIMARY KEY (kind, thumbprint, minute)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX proof_counts_by_minute ON proof_counts (minute);
+
 CREATE TABLE properties (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2321,6 +2344,22 @@ CREATE TABLE update_clock (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     latest INTEGER NOT NULL
 , accepted_latest INTEGER NOT NULL DEFAULT 0, accepted_at INTEGER NOT NULL DEFAULT 0) STRICT;
+
+CREATE TABLE used_challenges (
+    nonce BLOB PRIMARY KEY,
+    ends_at INTEGER NOT NULL                    -- from then on its challenge is too old anyway
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX used_challenges_by_end ON used_challenges (ends_at);
+
+CREATE TABLE used_proofs (
+    kind TEXT NOT NULL,                         -- what they were used for: each kind has quotas of its own
+    proof BLOB NOT NULL,                        -- a hash of key and jti
+    ends_at INTEGER NOT NULL,
+    PRIMARY KEY (kind, proof)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX used_proofs_by_end ON used_proofs (ends_at);
 
 CREATE TABLE users (
     id TEXT PRIMARY KEY,

@@ -34,6 +34,10 @@ class Sealer:
         """The key. Raises what reads it raises."""
         return self._key if isinstance(self._key, bytes) else self._key()
 
+    def require(self) -> None:
+        """Read the key now, and not when it is first needed. Raises what reads it raises."""
+        self._bytes  # noqa: B018 - it is kept
+
     @functools.cached_property
     def _cipher(self) -> AESGCM:
         return AESGCM(self._bytes)

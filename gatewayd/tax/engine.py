@@ -23,6 +23,7 @@ from gatewayd.tax.authority.cache import ResponseCache
 from gatewayd.tax.authority.headers import OwnFields, request_fields
 from gatewayd.tax.authority.mapping import VALIDATE_HEADERS, VAT
 from gatewayd.tax.authority.rate_limit import AUTHORITY_INTERVAL_SECONDS, Breaker, RateLimit
+from gatewayd.tax.connections import sign_ins
 from gatewayd.tax.connections.bearer_tokens import BearerTokens, RefreshLeases
 from gatewayd.tax.connections.connections import Tokens
 from gatewayd.tax.connections.token_endpoint import TokenEndpoint
@@ -54,7 +55,7 @@ async def open_tax(
         yield Proxy(parts)
         return
     async with _transport(settings, clock) as transport, trio.open_nursery() as refreshes:
-        authority = _remote(transport, settings, log, authority_interval_seconds)
+        authority = _shared(holder, transport, settings, log, authority_interval_seconds)
         bearers = None
         if settings.mode != "sandbox":  # Chosen: nobody has to sign in to be told made-up figures
             settings.secret()  # one that cannot be read is told at the start
@@ -102,8 +103,9 @@ async def validate_headers(settings: TaxSettings, fields: Headers, user_agent: s
 
 
 async def keep_house(store: Store) -> None:
-    """Forget calls that are past their time. Raises `StoreFailure`."""
+    """Forget calls and sign-ins that are past their time. Raises `StoreFailure`."""
     await store.sweep(call_log.sweep, call_log.SWEEP_ROWS)
+    await store.sweep(sign_ins.sweep, sign_ins.SWEEP_ROWS)
 
 
 def _transport(settings: TaxSettings, clock: Clock) -> AbstractAsyncContextManager[Transport]:
@@ -125,12 +127,21 @@ async def _network(settings: TaxSettings) -> AsyncIterator[Transport]:
             await upstream.aclose()
 
 
-def _remote(
-    transport: Transport, settings: TaxSettings, log: Log, interval_seconds: float = AUTHORITY_INTERVAL_SECONDS
-) -> RemoteAuthority:
+def _remote(transport: Transport, settings: TaxSettings, log: Log) -> RemoteAuthority:
     """Chosen: the authority's limit is known beforehand; that of another service only from what it answers."""
-    limit = RateLimit(interval_seconds if settings.mode == "hmrc" else 0.0)
+    limit = RateLimit(AUTHORITY_INTERVAL_SECONDS if settings.mode == "hmrc" else 0.0)
     return RemoteAuthority(transport, limit, Breaker(), log)
+
+
+def _shared(
+    holder: Holder, transport: Transport, settings: TaxSettings, log: Log, interval_seconds: float
+) -> RemoteAuthority:
+    """The same for a daemon, which has its share of the limit, where that is known beforehand."""
+    if settings.mode != "hmrc":
+        return _remote(transport, settings, log)
+    limit = RateLimit(interval_seconds)
+    holder.daemons.tell(limit.divide)
+    return RemoteAuthority(transport, limit, Breaker(), log, holder.daemons.wait_seconds)
 
 
 def _token_endpoint(settings: TaxSettings, authority: RemoteAuthority, log: Log) -> TokenEndpoint:

@@ -25,6 +25,7 @@ from gatewayd.search.embedding import unit_vector
 from gatewayd.search.embedding_child import ChildEmbedder
 from gatewayd.search.engine import Search, SearchParts, open_search
 from gatewayd.search.index import Unembedded
+from gatewayd.search.sqlite_index import SqliteIndex
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
@@ -210,11 +211,11 @@ async def _seed(store: Store, bare: "_Bare", count: int, source: random.Random) 
 
 
 def _put(tx: WriteTx, *, made: Sequence[tuple[str, bytes]]) -> None:
-    stemmer = Stemmer()
+    stemmer, into = Stemmer(), SqliteIndex()
     for text, vector in made:
         document_id = _add(tx, name="letter.txt", text=text)
-        indexed = index.prepare(tx, document_id, stemmer)
-        index.put(tx, indexed, 0)
+        indexed = index.prepare(tx, into, document_id, stemmer)
+        index.put(tx, into, indexed, 0)
         (passage,) = indexed.passages
         index.set_vector(tx, Unembedded(ORG, document_id, 0, passage.digest), vector, "known")
         for waiting in index_queue.waiting(tx, 1):

@@ -14,6 +14,7 @@ from gatewayd.store import ReadTx
 from gatewayd.store.sealer import KEY_BYTES, Sealer
 from gatewayd.store.sealing.instance_key import closed_values
 from gatewayd.store.sealing.sealed_columns import SEALED_COLUMNS
+from gatewayd.store.sqlite.sealed_rows import SqliteRows
 from gatewayd.webhooks.subscribers.subscriptions import SUBSCRIPTIONS
 from tests.cli.conftest import Run
 from tests.daemon.instance import Instance, serving
@@ -73,7 +74,7 @@ def test_a_rotation_is_told_and_nothing_is_lost(run: Run, key: Path, config_file
     assert done.document["resealed"] == len(SEALED_COLUMNS)
     assert Path(done.document["previous"]).read_bytes() == SEALING_KEY
     assert "keep a copy of the new key elsewhere" in done.err
-    assert closed_values(config_file.parent / "data" / "gatewayd.db", Sealer(key.read_bytes()))[0] == []
+    assert closed_values(SqliteRows(config_file.parent / "data" / "gatewayd.db"), Sealer(key.read_bytes()))[0] == []
     assert run("instance-key", "abandon").document == {"file": str(key), "givenUp": []}
 
 
@@ -121,7 +122,7 @@ def test_what_is_lost_is_named_one_by_one_and_given_up_when_told_to(
     actions = [entry.action for entry in read(config_file, audit.list_entries, sealed.org_id)]
     assert "tax.disconnected" in actions
     database = config_file.parent / "data" / "gatewayd.db"
-    assert closed_values(database, Sealer(key.read_bytes())) == ([], 1)  # the subscription's new one
+    assert closed_values(SqliteRows(database), Sealer(key.read_bytes())) == ([], 1)  # the subscription's new one
 
 
 def test_what_opens_stays(run: Run, sealed: Sealed, key: Path, config_file: Path) -> None:
@@ -133,7 +134,7 @@ def test_what_opens_stays(run: Run, sealed: Sealed, key: Path, config_file: Path
         "gatewayd: nothing was changed: --yes gives up what is listed",
     ]
     assert len(run("instance-key", "abandon", "--yes").document["givenUp"]) == 1
-    lost, count = closed_values(config_file.parent / "data" / "gatewayd.db", Sealer(SEALING_KEY))
+    lost, count = closed_values(SqliteRows(config_file.parent / "data" / "gatewayd.db"), Sealer(SEALING_KEY))
     assert (lost, count) == ([], len(SEALED_COLUMNS) - 1)
 
 

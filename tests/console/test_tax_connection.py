@@ -11,13 +11,13 @@ import trio
 
 from gatewayd.areas.legal_entities import operations as legal_entities
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEntity
-from gatewayd.clock import SECOND, Instant, from_wire
-from gatewayd.console.tax_connection import KEPT_MAX, LIFE, AuthoritySignIns, Connecting
+from gatewayd.clock import SECOND, from_wire
 from gatewayd.contract.wire import encode
 from gatewayd.identity.people import memberships
 from gatewayd.identity.sign_in import sessions
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax.connections import connections
+from gatewayd.tax.connections.sign_ins import LIFE
 from gatewayd.tax.settings import TaxSettings
 from tests.console.taxing import PAGE, Line, connect, lines, token
 from tests.console.visiting import ISSUER, POLICY, SECONDS, Answer, Browser, Site, open_site
@@ -265,13 +265,6 @@ async def test_who_was_signed_out_meanwhile_signs_in_and_begins_anew(tmp_path: P
         await browser.sign_in()
         await nothing_came_of_it(site, await come_back(browser, code="good", state=state), 400, "no sign-in")
     assert server.requests == []
-
-
-def test_of_very_many_the_oldest_are_forgotten() -> None:
-    begun = AuthoritySignIns()
-    first, *_, last = [begun.begin("ses_1", Connecting(f"org_{number}"), START) for number in range(KEPT_MAX + 1)]
-    assert begun.end(first, "ses_1", START) is None
-    assert begun.end(last, "ses_1", Instant(START + LIFE)) == Connecting(f"org_{KEPT_MAX}")
 
 
 # -- who may

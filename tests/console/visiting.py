@@ -20,7 +20,6 @@ from gatewayd.identity.clients.oauth_clients import Client
 from gatewayd.identity.clients.oauth_parameters import Audiences
 from gatewayd.identity.people import memberships, organizations, users
 from gatewayd.identity.sign_in import second_factors
-from gatewayd.identity.sign_in.passkeys import Challenges
 from gatewayd.identity.sign_in.passwords import Passwords
 from gatewayd.identity.sign_in.sign_in import SignIn
 from gatewayd.identity.sign_in.throttling import Limits
@@ -191,7 +190,6 @@ class Site:
     store: Store
     clock: SettableClock
     log: Written
-    challenges: Challenges
     user_id: str = ""
     org_id: str = ""
 
@@ -259,20 +257,19 @@ class Site:
 async def open_site(directory: Path, image: bytes, tax: TaxSettings | None = None) -> AsyncIterator[Site]:
     """The pages, as people reach them by https. `tax` None: a server without taxes."""
     (directory / DATABASE_NAME).write_bytes(image)
-    clock, log, challenges = SettableClock(START), Written(), Challenges()
+    clock, log = SettableClock(START), Written()
     async with open_store(StoreSettings(directory=directory), clock) as store:
         passwords = Passwords(quick_hasher())
         parts = ConsoleParts(
             store=store,
             sign_in=SignIn(store, passwords, Limits(ATTEMPTS)),
             passwords=passwords,
-            challenges=challenges,
             issuer=ISSUER,
             tax=tax or TaxSettings(),
             clock=clock,
             log=log,
         )
-        site = Site(create(parts), store, clock, log, challenges)
+        site = Site(create(parts), store, clock, log)
         site.app.jinja_env.bytecode_cache = COMPILED_TEMPLATES
         site.user_id = await site.add_user(EMAIL)
         site.org_id = await site.add_org("Oak & Son", site.user_id)

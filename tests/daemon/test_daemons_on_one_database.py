@@ -136,7 +136,7 @@ class Work:
             status, answer = self.ask(chance.randrange(2), "POST", path, values, key)
             if status == 200:
                 return dict(answer)
-            assert status in (0, 409, 503), (operation_id, status, answer)
+            assert status in (0, 409, 429, 503), (operation_id, status, answer)
             threading.Event().wait(chance.uniform(0, 0.1))
             assert status != 409 or answer["code"] == "request_in_progress", answer
             assert time.monotonic() < give_up, (operation_id, status, answer)
@@ -162,7 +162,7 @@ class Work:
             status, answer = self.ask(random.randrange(2), "GET", "/api/rpc" + path)
             if status in (200, 410):
                 return status, answer
-            assert status in (0, 503), (path, status, answer)
+            assert status in (0, 429, 503), (path, status, answer)
         raise AssertionError(path)
 
 

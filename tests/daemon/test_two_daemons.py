@@ -3,19 +3,27 @@
 import io
 import json
 import os
+import secrets
 import signal
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
 import trio
+from psycopg.conninfo import conninfo_to_dict
 
 import gatewayd
 from gatewayd.config import load
 from gatewayd.daemon.daemon import Daemon, Surroundings
-from gatewayd.store import StoreFailure
+from gatewayd.identity import audit
+from gatewayd.identity.key_format import RANDOM_BYTES
+from gatewayd.identity.keys import api_keys
+from gatewayd.identity.people import memberships, organizations, users
+from gatewayd.store import Store, StoreFailure, WriteTx
 from gatewayd.store.files.directory import LOCK_NAME
 from tests.daemon.instance import SECONDS, Instance, serving
+from tests.support.postgres import Server
 
 LIMIT = "[limits]\nrequests_per_minute = 6\n"
 
@@ -60,6 +68,55 @@ async def test_two_daemons_side_by_side(tmp_path: Path) -> None:
     assert events(log_one)[-1] == events(log_two)[-1] == "stopped"
     assert events(log_one).count("request") == 12
     assert events(log_two).count("request") == 4
+
+
+def sharing(directory: Path, address: str) -> Daemon:
+    """A daemon on a PostgreSQL, with the instance's key beside its own directory."""
+    config = directory.with_suffix(".toml")
+    config.write_text(
+        f'[server]\nbind = ["127.0.0.1:0"]\n[store]\ndirectory = "{directory}"\nkey_file = "{directory.parent}/key"\n'
+        f'url = "{address}"\n{LIMIT}'
+    )
+    return Daemon(load(config, {}), Surroundings(log_stream=io.StringIO()))
+
+
+async def policy(url: str, key: str) -> str:
+    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=SECONDS) as client:
+        answer = await client.get("/api/rpc/invoices", headers={"Authorization": f"Bearer {key}"})
+        return answer.headers["ratelimit-policy"]
+
+
+async def key_of_a_firm(store: Store) -> str:
+    def work(tx: WriteTx) -> str:
+        org = organizations.create(tx, "Oak & Son", audit.OPERATOR)
+        tx.bind(org.id)
+        user = users.create(tx, users.NewUser(email="ann@example.com", name="Ann Oak"), audit.OPERATOR)
+        memberships.add(tx, user.id, "owner", audit.OPERATOR)
+        new = api_keys.NewKey(name="CI", user_id=user.id, scopes=["accounting:read"])
+        return api_keys.create(tx, new, secrets.token_bytes(RANDOM_BYTES), audit.OPERATOR).key
+
+    return await store.write(work)
+
+
+async def test_two_daemons_on_one_database_share_a_limit(tmp_path: Path, postgresql: Server) -> None:
+    """The second one tells the share from its start, the first one once it has looked; when one ends, all is left."""
+    named = conninfo_to_dict(postgresql.address(postgresql.new_database()))
+    address = f"postgresql://{named['user']}@/{named['dbname']}?host={quote(str(named['host']), safe='')}"
+    one, two = sharing(tmp_path / "one", address), sharing(tmp_path / "two", address)
+    with trio.fail_after(SECONDS):
+        async with trio.open_nursery() as nursery:
+            first = await nursery.start(one.run)
+            key = await key_of_a_firm(first.store)
+            assert await policy(first.addresses[0], key) == '"default";q=6;w=60'
+            second = await nursery.start(two.run)
+            assert await policy(second.addresses[0], key) == '"default";q=3;w=60'
+            while await policy(first.addresses[0], key) != '"default";q=3;w=60':
+                await trio.sleep(0.1)
+            one.stop()
+            await one.ended.wait()
+            while await policy(second.addresses[0], key) != '"default";q=6;w=60':
+                await trio.sleep(0.1)
+            two.stop()
 
 
 async def test_a_daemon_whose_writer_has_ended_ends_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

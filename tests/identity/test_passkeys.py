@@ -11,7 +11,7 @@ from gatewayd.clock import MINUTE
 from gatewayd.errors import Problem
 from gatewayd.identity.people import users
 from gatewayd.identity.sign_in import passkeys
-from gatewayd.identity.sign_in.passkeys import Challenges, PasskeyError, RelyingParty
+from gatewayd.identity.sign_in.passkeys import PasskeyError, RelyingParty
 from tests.support.store import START, MemoryStore
 
 PARTY = RelyingParty(id="books.example", origin="https://books.example", name="gatewayd")
@@ -164,40 +164,6 @@ def test_only_the_own_keys_are_removed(store: MemoryStore) -> None:
     assert store.write(lambda tx: passkeys.remove(tx, user.id, device.credential_id))
     with pytest.raises(PasskeyError):
         authenticated(store, signed(device))
-
-
-def test_a_challenge_is_taken_once_for_its_purpose_and_soon() -> None:
-    challenges = Challenges()
-    first = challenges.give("sign in", START, "192.0.2.1")
-    assert not challenges.take(b"x" * 32, "sign in", START)
-    assert challenges.take(first, "sign in", START)
-    assert not challenges.take(first, "sign in", START)
-    second = challenges.give("register usr_1", START, "usr_1")
-    assert not challenges.take(second, "sign in", START)
-    third = challenges.give("sign in", START, "192.0.2.1")
-    assert not challenges.take(third, "sign in", START + passkeys.CHALLENGE_LIFE + 1)
-
-
-def test_challenges_are_bounded() -> None:
-    challenges = Challenges()
-    first = challenges.give("sign in", START, "192.0.2.1")
-    for _ in range(passkeys.CHALLENGES_MAX):
-        last = challenges.give("sign in", START, "192.0.2.1")
-    assert not challenges.take(first, "sign in", START)
-    assert challenges.take(last, "sign in", START)
-
-
-def test_who_asks_for_many_challenges_takes_nobody_elses() -> None:
-    challenges = Challenges()
-    person = challenges.give("register usr_1", START, "usr_1")
-    visitor = challenges.give("sign in", START, "192.0.2.9")
-    crowd = [challenges.give("sign in", START, "192.0.2.1") for _ in range(passkeys.CHALLENGES_MAX)]
-    assert challenges.take(person, "register usr_1", START)
-    assert challenges.take(visitor, "sign in", START)
-    assert [challenges.take(each, "sign in", START) for each in crowd[:3]] == [False, False, True]
-    for each in crowd:
-        challenges.take(each, "sign in", START)
-    assert (challenges._issued, challenges._by_holder) == ({}, {})
 
 
 @pytest.mark.parametrize(

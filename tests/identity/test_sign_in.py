@@ -10,7 +10,14 @@ from soft_webauthn import SoftWebauthnDevice
 
 from gatewayd.clock import MINUTE, SECOND
 from gatewayd.identity.people import users
-from gatewayd.identity.sign_in import one_time_links, passkeys, password_resets, second_factors, sessions
+from gatewayd.identity.sign_in import (
+    challenges,
+    one_time_links,
+    passkeys,
+    password_resets,
+    second_factors,
+    sessions,
+)
 from gatewayd.identity.sign_in.passwords import Hasher, Passwords
 from gatewayd.identity.sign_in.sessions import Visitor
 from gatewayd.identity.sign_in.sign_in import FIRST_FACTOR_LIFE, NewSession, SecondFactorStep, SignIn, WrongCredentials
@@ -63,6 +70,10 @@ class Firm:
         first = code()
         assert self.store.write(lambda tx: second_factors.confirm(tx, self.user_id, first))
         return code
+
+    def signed(self, device: SoftWebauthnDevice) -> str:
+        """The answer of a device to a challenge that was given for it."""
+        return signed(device, challenge=self.store.read(lambda tx: challenges.give(tx, challenges.SIGN_IN)))
 
 
 @pytest.fixture
@@ -200,11 +211,11 @@ async def test_a_passkey_signs_in_though_the_account_is_locked(firm: Firm) -> No
     for _ in range(ATTEMPTS):
         with pytest.raises(WrongCredentials):
             await firm.password("wrong")
-    outcome = await firm.sign_in.with_passkey(PARTY, signed(device), CHALLENGE, HERE)
+    outcome = await firm.sign_in.with_passkey(PARTY, firm.signed(device), HERE)
     assert isinstance(outcome, NewSession)
     assert outcome.session.methods == ("hwk",)
     firm.second_factor()  # this device does not verify the person: now it stands for the password alone
-    assert isinstance(await firm.sign_in.with_passkey(PARTY, signed(device), CHALLENGE, HERE), SecondFactorStep)
+    assert isinstance(await firm.sign_in.with_passkey(PARTY, firm.signed(device), HERE), SecondFactorStep)
 
 
 async def test_proving_the_password_again(firm: Firm) -> None:
@@ -278,7 +289,7 @@ async def test_nothing_that_was_left_signs_in_who_is_disabled(store: MemoryStore
     assert isinstance(step, SecondFactorStep)
     store.write(lambda tx: users.disable(tx, firm.user_id, "operator"))
     with pytest.raises(passkeys.PasskeyError):
-        await firm.sign_in.with_passkey(PARTY, signed(device), CHALLENGE, HERE)
+        await firm.sign_in.with_passkey(PARTY, firm.signed(device), HERE)
     with pytest.raises(WrongCredentials):
         await firm.sign_in.with_link(link, HERE)
     with pytest.raises(WrongCredentials):

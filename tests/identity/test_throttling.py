@@ -4,11 +4,13 @@ from ipaddress import ip_network
 
 import pytest
 
-from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant
+from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant, SettableClock
 from gatewayd.identity.sign_in import known_devices, throttling
 from gatewayd.identity.sign_in.sessions import Visitor
 from gatewayd.identity.sign_in.throttling import Limits, Locked, Try
-from tests.support.store import MemoryStore
+from tests.support.postgres import Server
+from tests.support.several_daemons import Work, several_daemons
+from tests.support.store import START, MemoryStore
 
 EMAIL, HERE, ELSEWHERE = "ann@example.com", "192.0.2.7", "198.51.100.1"
 ATTEMPTS, NETWORK_ATTEMPTS = 3, 60
@@ -330,3 +332,13 @@ def test_the_sweep_takes_what_no_longer_counts(store: MemoryStore) -> None:
     store.clock.advance(1)
     assert store.write(throttling.sweep) == 2
     assert store.write(throttling.sweep) == 0
+
+
+def test_of_guesses_at_two_daemons_at_once_no_more_are_verified_than_of_as_many_at_one(postgresql: Server) -> None:
+    """Their clocks are five seconds apart."""
+    visitor = Visitor(user_agent="Test", address=HERE)
+    guesses: list[Work] = [lambda tx: throttling.note_try(tx, EMAIL, visitor, LIMITS)] * 20
+    with several_daemons(postgresql, clocks=(SettableClock(START), SettableClock(Instant(START + 5 * SECOND)))) as both:
+        done = both.at_once(guesses, guesses)
+    assert sum(isinstance(each, Try) for each in done) == ATTEMPTS
+    assert sum(isinstance(each, Locked) for each in done) == 40 - ATTEMPTS

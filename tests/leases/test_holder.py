@@ -1,53 +1,23 @@
 """A holder renews what it holds, writes nothing while it holds nothing, and lets go what it could not let go before."""
 
-from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import cast
 
 import pytest
 import trio
 from trio.testing import MockClock
 
-from gatewayd.clock import HOUR, SECOND, SettableClock
+from gatewayd.clock import HOUR, SECOND
 from gatewayd.leases.holder import RENEW_SECONDS, Holder, open_holder
 from gatewayd.leases.rows import LEASE_SECONDS, LeaseLost
-from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
-from tests.support.store import START, MemoryStore
+from gatewayd.store import Store, StoreFailure
+from tests.leases.records import Records, records_of
 
-T = TypeVar("T")
 SUBJECT = "import:bac_1"
-
-
-class Records:
-    """A `MemoryStore` as a holder sees the store: its clock goes with the virtual one. `writes` counts them."""
-
-    def __init__(self, memory: MemoryStore) -> None:
-        self.memory = memory
-        self.full = False
-        self.writes = 0
-
-    def now(self) -> int:
-        return self.memory.now()
-
-    async def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
-        await trio.lowlevel.checkpoint()
-        return self.memory.read(work, org_id)
-
-    async def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
-        await trio.lowlevel.checkpoint()
-        self.writes += 1
-        if self.full:
-            raise StoreFailure("the disk is full")
-        return self.memory.write(work, org_id)
-
-    def leases(self) -> list[str]:
-        return [
-            str(row[0]) for row in self.memory.write(lambda tx: tx.rows("SELECT subject FROM leases ORDER BY subject"))
-        ]
 
 
 @pytest.fixture
 def records(database_image: bytes, autojump_clock: MockClock) -> Records:
-    return Records(MemoryStore(database_image, SettableClock(START, autojump_clock.current_time)))
+    return records_of(database_image, autojump_clock.current_time)
 
 
 @pytest.fixture

@@ -114,3 +114,60 @@ def test_another_bound_on_requests_at_once_holds_from_the_next_on() -> None:
     limits.change(0, 1)
     refused(limits)
     assert limits.running == 2
+
+
+def granted(limits: RateLimits, now: float = 0.0) -> int:
+    """How many requests of one key are let in at an instant, each of which ends at once."""
+    count = 0
+    while True:
+        try:
+            spend(limits, 1, now)
+        except Problem:
+            return count
+        count += 1
+
+
+def test_two_daemons_grant_a_credential_as_much_as_one() -> None:
+    both = RateLimits(601, 4), RateLimits(601, 4)
+    for limits in both:
+        limits.divide(2)
+    assert [granted(limits) for limits in both] == [300, 300]
+    assert [granted(limits, 30.0) for limits in both] == [150, 150]
+    for limits in both:  # requests at once are each daemon's own
+        for _ in range(4):
+            limits.take("other", 1, 0.0)
+        with pytest.raises(Problem, match="At most 4 requests at once"):
+            limits.take("other", 1, 0.0)
+
+
+def test_a_daemon_that_comes_or_goes_gives_nothing_anew() -> None:
+    limits = RateLimits(60, 64)
+    spend(limits, 50)
+    limits.divide(2)
+    assert granted(limits) == 10
+    limits.divide(1)
+    assert granted(limits) == 0
+    assert granted(limits, 60.0) == 60
+    limits.divide(3)
+    assert granted(limits, 120.0) == 20
+
+
+def test_a_share_is_one_at_least_and_no_limit_has_no_share() -> None:
+    limits = RateLimits(2, 2)
+    limits.divide(5)
+    assert granted(limits) == 1
+    without = RateLimits(0, 64)
+    without.divide(5)
+    spend(without, 1000)
+
+
+def test_what_is_said_of_the_limit_is_the_share() -> None:
+    limits = RateLimits(60, 64)
+    allowance = limits.take("key", 1, 0.0)
+    limits.divide(2)
+    assert limits.headers(allowance) == [
+        (b"ratelimit-policy", b'"default";q=30;w=60'),
+        (b"ratelimit", b'"default";r=30;t=1'),
+    ]
+    limits.change(90, 64)
+    assert limits.headers(limits.take("key", 1, 0.0))[1] == (b"ratelimit", b'"default";r=44;t=2')

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,7 +30,8 @@ from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from tests.importing.conftest import ImportLog
 from tests.support import given_fields
-from tests.support.store import START, make_caller
+from tests.support.postgres import Server
+from tests.support.store import ON_POSTGRESQL, START, make_caller
 
 ORG, OTHER = "org_a", "org_b"
 DEADLINE = 120.0
@@ -129,6 +130,20 @@ def add_organization(tx: WriteTx, *, org: str) -> None:
     tx.run(_ADD_ORG, id=org)
 
 
+def counted(tx: ReadTx) -> tuple[list[Any], list[Any]]:
+    """On PostgreSQL: terms, and parts with their length, as they are counted, and as they are."""
+    terms = "SELECT term, parts, exact_parts FROM vault_terms WHERE org_id = :org_id ORDER BY term"
+    there = """
+    SELECT substr(l.lexeme, 7) AS term, count(*) FILTER (WHERE substr(l.lexeme, 6, 1) = '.'),
+        count(*) FILTER (WHERE substr(l.lexeme, 6, 1) = '=')
+    FROM vault_part_words w CROSS JOIN unnest(tsvector_to_array(w.words)) l (lexeme)
+    WHERE w.org_id = :org_id GROUP BY 1 ORDER BY CAST(substr(l.lexeme, 7) AS text) COLLATE "C"
+    """
+    totals = "SELECT parts, length FROM vault_part_totals WHERE org_id = :org_id"
+    parts = "SELECT count(*), sum(length) FROM vault_part_words WHERE org_id = :org_id"
+    return [tx.rows(terms), tx.rows(totals)], [tx.rows(there), tx.rows(parts)]
+
+
 class OpenShelf(Protocol):
     """`async with open_shelf() as shelf`; again in the same test: the same directory, as after a restart."""
 
@@ -136,20 +151,47 @@ class OpenShelf(Protocol):
 
 
 @pytest.fixture
-def open_shelf(database_image: bytes, tmp_path: Path) -> OpenShelf:
+def store_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StoreSettings]:
+    """A migrated database of this test alone."""
+    if not ON_POSTGRESQL:
+        (tmp_path / DATABASE_NAME).write_bytes(request.getfixturevalue("database_image"))
+        yield StoreSettings(directory=tmp_path)
+        return
+    from tests.support.postgres_store import PostgresStore
+
+    server: Server = request.getfixturevalue("postgresql")
+    assert PostgresStore.databases is not None
+    name = server.new_database(PostgresStore.databases.template)
+    yield StoreSettings(directory=tmp_path, url=server.address(name))
+    server.drop(name)
+
+
+@asynccontextmanager
+async def opened_shelf(settings: StoreSettings, embedder: FakeEmbedder, watch: Watch) -> AsyncIterator[Shelf]:
+    """A daemon's part of a database that was migrated."""
+    clock, log = SettableClock(START), ImportLog()
+    async with open_store(settings, clock, reactions=reactions) as store:
+        parts = SearchParts(store=watch(store), embedder=embedder, log=log)
+        async with open_search(parts) as engine:
+            yield Shelf(store, engine, clock, embedder, log)
+    assert log.logged == []
+
+
+async def add_organizations(store: Store) -> None:
+    for org in (ORG, OTHER):
+        await store.write(partial(add_organization, org=org))
+
+
+@pytest.fixture
+def open_shelf(store_settings: StoreSettings) -> OpenShelf:
+    opened_before: list[bool] = []
+
     @asynccontextmanager
     async def opened(embedder: FakeEmbedder | None = None, watch: Watch = lambda store: store) -> AsyncIterator[Shelf]:
-        fresh = not (tmp_path / DATABASE_NAME).exists()
-        if fresh:
-            (tmp_path / DATABASE_NAME).write_bytes(database_image)
-        clock, log, embedder = SettableClock(START), ImportLog(), embedder or FakeEmbedder()
-        async with open_store(StoreSettings(directory=tmp_path), clock, reactions=reactions) as store:
-            if fresh:
-                for org in (ORG, OTHER):
-                    await store.write(partial(add_organization, org=org))
-            parts = SearchParts(store=watch(store), embedder=embedder, log=log)
-            async with open_search(parts) as engine:
-                yield Shelf(store, engine, clock, embedder, log)
-        assert log.logged == []
+        async with opened_shelf(store_settings, embedder or FakeEmbedder(), watch) as shelf:
+            if not opened_before:
+                await add_organizations(shelf.store)
+                opened_before.append(True)
+            yield shelf
 
     return opened

@@ -43,6 +43,13 @@ async def test_what_stands_in_quotation_marks_is_found_as_it_stands(open_shelf: 
         assert sorted(await shelf.ids("notice to quit")) == sorted([lease, other])
 
 
+async def test_numbers_with_words_between_them_do_not_stand_side_by_side(open_shelf: OpenShelf) -> None:
+    async with open_shelf() as shelf:
+        together = await shelf.add("Room 27 2026 of the hotel.", "a.txt")
+        await shelf.add("Paid on 27 November 2026.", "b.txt")
+        assert await shelf.ids('"27 2026"') == [together]
+
+
 async def test_documents_with_all_words_come_before_those_with_some(open_shelf: OpenShelf) -> None:
     async with open_shelf() as shelf:
         both = await shelf.add("A gutter, " + "and much of another kind " * 200 + "and a chimney.", "a.txt")

@@ -9,10 +9,12 @@ import trio
 from gatewayd.store import Store
 from tests.search.conftest import DEADLINE, ORG, OpenShelf, Shelf
 from tests.search.test_interrupted import LONG
+from tests.support.store import ON_POSTGRESQL
 from tests.support.watched_store import WatchedStore
 
 PARTS = "SELECT first_page, last_page FROM vault_index_parts ORDER BY number"
 WORDS = "SELECT name, body, exact FROM vault_words ORDER BY rowid"
+WORDS_ON_POSTGRESQL = "SELECT name, body, CAST(words AS text) FROM vault_part_words ORDER BY number"
 
 
 class SleepingStore(WatchedStore):
@@ -35,7 +37,8 @@ class SleepingStore(WatchedStore):
 
 async def index_of(shelf: Shelf) -> tuple[list[Any], list[Any]]:
     """All that stands in it."""
-    return await shelf.store.read_later(lambda tx: (tx.rows(PARTS), tx.rows(WORDS)), ORG)
+    words = WORDS_ON_POSTGRESQL if ON_POSTGRESQL else WORDS
+    return await shelf.store.read_later(lambda tx: (tx.rows(PARTS), tx.rows(words)), ORG)
 
 
 @pytest.mark.parametrize(("text", "writes"), [("The boiler.", 1), (LONG, 1), (LONG, 2), (LONG, 3)])

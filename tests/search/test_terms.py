@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatewayd.search import terms
+from gatewayd.search.looking import all_of, any_of
+from gatewayd.search.sqlite_index import expression
 from gatewayd.search.terms import Word
 from gatewayd.store.stemming import Stemmer
 
@@ -47,8 +49,11 @@ def test_what_nearly_every_text_has_counts_where_there_is_no_other(stemmer: Stem
 
 def test_fts5_is_asked_for_words_behind_their_organization() -> None:
     words = [Word("roof tiles", ("roof", "tile"), None), Word("A-1", ("a", "1"), "a1")]
-    assert terms.expression("org_x", words, "AND") == (
-        '"org_x.roof org_x.tile" AND ("org_x.a org_x.1" OR exact : "org_x.a1")'
+    assert expression("org_x", all_of([words[:1], words[1:]])) == (
+        '(({name body} : "org_x.roof org_x.tile") AND (({name body} : "org_x.a org_x.1" OR exact : "org_x.a1")))'
+    )
+    assert expression("org_x", any_of([[Word("a", ("a",), None)], [Word("b", ("b",), None)]])) == (
+        '(("org_x.a")) OR (("org_x.b"))'
     )
 
 

@@ -2,9 +2,11 @@
 
 from gatewayd.areas.vault.documents.operations import toggle_document_star
 from gatewayd.areas.vault.documents.shapes import ToggleDocumentStar
-from gatewayd.search import lookup, terms
-from gatewayd.search.lookup import ALL, Filter
+from gatewayd.search import lookup
+from gatewayd.search.looking import Filter, RankLimits, all_of
+from gatewayd.search.lookup import ALL
 from gatewayd.search.passages import PART_CHARACTERS
+from gatewayd.search.terms import Word
 from tests.search.conftest import ORG, OpenShelf, Shelf
 
 STARRED = Filter(" AND d.starred = :starred", {"starred": True})
@@ -12,8 +14,8 @@ STARRED = Filter(" AND d.starred = :starred", {"starred": True})
 
 async def found(shelf: Shelf, wanted: Filter, newest: int, count: int) -> list[tuple[str, int, int]]:
     await shelf.indexed()
-    slates = f'"{terms.kept(ORG, ["slate"])}"'
-    return await shelf.store.read(lambda tx: [*lookup.by_words(tx, slates, wanted, newest, count)], ORG)
+    slates, into = all_of([[Word("slates", ("slate",), None)]]), lookup.index_of(is_shared=shelf.store.is_shared)
+    return await shelf.store.read(lambda tx: [*into.by_words(tx, slates, wanted, RankLimits(newest, count))], ORG)
 
 
 async def test_of_many_the_newest_are_ranked(open_shelf: OpenShelf) -> None:

@@ -10,6 +10,7 @@ from gatewayd.store import WriteTx
 from gatewayd.store.erasing import erase_rows, next_keys, owned_tables
 from gatewayd.store.settings import DATABASE_NAME
 from gatewayd.store.sqlite import connections, schema
+from gatewayd.store.sqlite.catalogue import read_catalogue
 from tests.support.store import START, MemoryStore
 
 
@@ -22,7 +23,7 @@ def database(tmp_path: Path) -> Iterator[apsw.Connection]:
 
 
 def test_no_table_is_forgotten_and_what_refers_goes_first(database: apsw.Connection, tmp_path: Path) -> None:
-    names = [table.name for table in owned_tables(tmp_path / DATABASE_NAME)]
+    names = [table.name for table in owned_tables(read_catalogue(tmp_path / DATABASE_NAME))]
     tables = {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     owned = {name for name in tables if (name, "org_id") in [(name, row[1]) for row in columns(database, name)]}
     assert sorted(names) == sorted(owned)
@@ -58,7 +59,9 @@ def test_rows_that_name_their_own_table_go_from_the_leaves_on(
                 parent = id_
 
     store.write(make)
-    (folders,) = [table for table in owned_tables(tmp_path / DATABASE_NAME) if table.name == "vault_folders"]
+    (folders,) = [
+        table for table in owned_tables(read_catalogue(tmp_path / DATABASE_NAME)) if table.name == "vault_folders"
+    ]
     gone, after = [], None
     for _ in range(20):
         keys = store.read(lambda tx, after=after: next_keys(tx, folders, after, 2), org_id)

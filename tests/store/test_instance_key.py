@@ -13,7 +13,8 @@ from gatewayd.store.failures import MigrationError
 from gatewayd.store.sealer import KEY_BYTES, Sealer
 from gatewayd.store.sealing import instance_key
 from gatewayd.store.sealing.instance_key import closed_values, open_key, rotate
-from gatewayd.store.sealing.sealed_columns import SEALED_COLUMNS, sealed_values
+from gatewayd.store.sealing.sealed_columns import SEALED_COLUMNS, opens
+from gatewayd.store.sqlite.sealed_rows import SqliteRows, sealed_values
 from tests.support.sealing import Sealed, seal_everything
 from tests.support.store import SEALING_KEY, START, MemoryStore
 
@@ -45,15 +46,15 @@ def opened(sealed: Sealed, database: Path, key: Path) -> None:
 def test_every_sealed_column_is_listed_with_what_it_is_sealed_under(sealed: Sealed) -> None:
     values = list(sealed_values(sealed.store.connection))
     assert {value.column for value in values} == set(SEALED_COLUMNS)
-    assert [value for value in values if not instance_key.opens(sealed.store.sealer, value)] == []
+    assert [value for value in values if not opens(sealed.store.sealer, value)] == []
     sealed.check(sealed.store)
 
 
 def test_a_key_is_made_where_nothing_is_sealed(tmp_path: Path, database_image: bytes) -> None:
-    open_key(tmp_path / "gatewayd.db", tmp_path / "one.key")
+    open_key(SqliteRows(tmp_path / "gatewayd.db"), tmp_path / "one.key")
     assert (tmp_path / "one.key").stat().st_size == KEY_BYTES
     (tmp_path / "gatewayd.db").write_bytes(database_image)
-    open_key(tmp_path / "gatewayd.db", tmp_path / "two.key")
+    open_key(SqliteRows(tmp_path / "gatewayd.db"), tmp_path / "two.key")
     assert (tmp_path / "two.key").stat().st_size == KEY_BYTES
 
 
@@ -61,7 +62,7 @@ def test_a_key_that_is_missing_beside_sealed_secrets_is_not_made(place: tuple[Pa
     database, key = place
     key.unlink()
     with pytest.raises(StoreFailure) as refused:
-        open_key(database, key)
+        open_key(SqliteRows(database), key)
     assert str(refused.value) == (
         f"the instance key {key} is missing, and {database} has secrets that it sealed: put it there from where a copy"
         " is kept, or give up what it sealed: gatewayd instance-key abandon"
@@ -75,21 +76,21 @@ def test_a_key_that_opens_nothing_is_refused(place: tuple[Path, Path]) -> None:
     with pytest.raises(
         StoreFailure, match=r"instance.key is not the one that sealed the secrets in .*gatewayd.db: put"
     ):
-        open_key(database, key)
-    lost, count = closed_values(database, Sealer(bytes(KEY_BYTES)))
+        open_key(SqliteRows(database), key)
+    lost, count = closed_values(SqliteRows(database), Sealer(bytes(KEY_BYTES)))
     assert (len(lost), count) == (COUNT, COUNT)
 
 
 def test_a_rotation_seals_everything_under_another_key(sealed: Sealed, place: tuple[Path, Path]) -> None:
     database, key = place
-    done = rotate(database, key, START)
+    done = rotate(SqliteRows(database), key, START)
     assert (done.secrets, done.kept) == (COUNT, key.with_name(KEPT))
     assert done.kept.read_bytes() == SEALING_KEY != key.read_bytes()
     assert {path.name for path in key.parent.iterdir()} >= {"gatewayd.db", "instance.key", KEPT}
     assert not key.with_name("instance.key.new").exists()
     assert [path.stat().st_mode & 0o777 for path in (key, done.kept)] == [0o600, 0o600]
-    assert closed_values(database, Sealer(key.read_bytes())) == ([], COUNT)
-    assert len(closed_values(database, Sealer(SEALING_KEY))[0]) == COUNT
+    assert closed_values(SqliteRows(database), Sealer(key.read_bytes())) == ([], COUNT)
+    assert len(closed_values(SqliteRows(database), Sealer(SEALING_KEY))[0]) == COUNT
     opened(sealed, database, key)
 
 
@@ -97,7 +98,7 @@ class Killed(BaseException):
     """The process ended here."""
 
 
-POINTS = ("create_file", "create_file 2", "_seal_anew", "after _seal_anew", "replace", "after replace")
+POINTS = ("create_file", "create_file 2", "seal_anew", "after seal_anew", "replace", "after replace")
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -125,28 +126,29 @@ def test_a_rotation_that_is_cut_short_loses_nothing(
         monkeypatch.setattr(Path, "replace", dying(Path.replace, before=before))
     else:
         name, _, at = point.removeprefix("after ").partition(" ")
-        monkeypatch.setattr(instance_key, name, dying(getattr(instance_key, name), before=before, at=int(at or 1)))
+        owner = SqliteRows if name == "seal_anew" else instance_key
+        monkeypatch.setattr(owner, name, dying(getattr(owner, name), before=before, at=int(at or 1)))
     with pytest.raises(Killed):
-        rotate(database, key, START)
+        rotate(SqliteRows(database), key, START)
     monkeypatch.undo()
-    sealer = open_key(database, key)
-    assert closed_values(database, sealer) == ([], COUNT)
+    sealer = open_key(SqliteRows(database), key)
+    assert closed_values(SqliteRows(database), sealer) == ([], COUNT)
     assert Sealer(key.read_bytes()).unseal(sealer.seal(b"x", "c"), "c") == b"x"  # and it is the one of the file
-    assert (key.read_bytes() == SEALING_KEY) is (point in ("create_file", "create_file 2", "_seal_anew"))
-    assert rotate(database, key, START + 1_000_000).secrets == COUNT
-    assert closed_values(database, Sealer(key.read_bytes())) == ([], COUNT)
+    assert (key.read_bytes() == SEALING_KEY) is (point in ("create_file", "create_file 2", "seal_anew"))
+    assert rotate(SqliteRows(database), key, START + 1_000_000).secrets == COUNT
+    assert closed_values(SqliteRows(database), Sealer(key.read_bytes())) == ([], COUNT)
     opened(sealed, database, key)
 
 
 def test_half_a_next_key_is_in_nobody_s_way(place: tuple[Path, Path]) -> None:
     database, key = place
     key.with_name("instance.key.new").write_bytes(b"half")
-    open_key(database, key)
+    open_key(SqliteRows(database), key)
     key.unlink()
     with pytest.raises(StoreFailure, match="is missing"):
-        open_key(database, key)
+        open_key(SqliteRows(database), key)
     key.write_bytes(SEALING_KEY)
-    assert rotate(database, key, START).secrets == COUNT
+    assert rotate(SqliteRows(database), key, START).secrets == COUNT
 
 
 def test_what_a_command_sealed_with_the_old_key_meanwhile_is_sealed_anew(
@@ -163,8 +165,8 @@ def test_what_a_command_sealed_with_the_old_key_meanwhile_is_sealed_anew(
         return real(path, target)
 
     monkeypatch.setattr(Path, "replace", replace)
-    assert rotate(database, key, START).secrets == COUNT + 1
-    assert closed_values(database, Sealer(key.read_bytes())) == ([], COUNT + 1)
+    assert rotate(SqliteRows(database), key, START).secrets == COUNT + 1
+    assert closed_values(SqliteRows(database), Sealer(key.read_bytes())) == ([], COUNT + 1)
 
 
 def test_nothing_is_sealed_anew_beside_what_does_not_open(place: tuple[Path, Path]) -> None:
@@ -173,9 +175,9 @@ def test_nothing_is_sealed_anew_beside_what_does_not_open(place: tuple[Path, Pat
     connection.execute("UPDATE totp_secrets SET secret_sealed = zeroblob(60)")
     connection.close()
     with pytest.raises(StoreFailure, match=r"\(totp_secrets.secret:usr_"):
-        rotate(database, key, START)
+        rotate(SqliteRows(database), key, START)
     assert key.read_bytes() == SEALING_KEY
-    assert len(closed_values(database, open_key(database, key))[0]) == 1
+    assert len(closed_values(SqliteRows(database), open_key(SqliteRows(database), key))[0]) == 1
 
 
 def test_a_database_of_a_newer_program_is_left_alone(place: tuple[Path, Path]) -> None:
@@ -185,8 +187,8 @@ def test_a_database_of_a_newer_program_is_left_alone(place: tuple[Path, Path]) -
     connection.execute("INSERT INTO migrations VALUES (9999, '9999_later.sql', 'x', 0)")
     connection.close()
     with pytest.raises(MigrationError, match="newer gatewayd"):
-        rotate(database, key, START)
-    assert closed_values(database, open_key(database, key)) == ([], COUNT)
+        rotate(SqliteRows(database), key, START)
+    assert closed_values(SqliteRows(database), open_key(SqliteRows(database), key)) == ([], COUNT)
 
 
 def test_an_older_database_is_opened_and_sealed_anew(place: tuple[Path, Path]) -> None:
@@ -195,8 +197,8 @@ def test_an_older_database_is_opened_and_sealed_anew(place: tuple[Path, Path]) -
     connection = apsw.Connection(str(database))
     connection.execute("DROP TABLE tax_connections")
     connection.close()
-    open_key(database, key)
-    assert rotate(database, key, START).secrets == COUNT - 4
+    open_key(SqliteRows(database), key)
+    assert rotate(SqliteRows(database), key, START).secrets == COUNT - 4
 
 
 def test_a_key_that_cannot_be_replaced_is_left_alone(place: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,5 +210,5 @@ def test_a_key_that_cannot_be_replaced_is_left_alone(place: tuple[Path, Path], m
 
     monkeypatch.setattr(instance_key, "create_file", refuse)
     with pytest.raises(StoreFailure, match=r"instance.key cannot be replaced: Read-only file system"):
-        rotate(database, key, START)
-    assert closed_values(database, open_key(database, key)) == ([], COUNT)
+        rotate(SqliteRows(database), key, START)
+    assert closed_values(SqliteRows(database), open_key(SqliteRows(database), key)) == ([], COUNT)

@@ -77,14 +77,14 @@ FOLDERS: dict[str, dict[str, int]] = {
         "obligations": 5,
     },
     "store": {
-        **dict.fromkeys(["failures", "reactions", "settings", "stemming"], 0),
+        **dict.fromkeys(["catalogue", "failures", "reactions", "settings", "stemming"], 0),
         **dict.fromkeys(["files", "migration_files"], 1),
         "sealer": 2,
         "transactions": 3,
-        **dict.fromkeys(["rows", "waiting_jobs"], 4),
+        **dict.fromkeys(["rows", "sealing", "waiting_jobs"], 4),
         "engine": 5,
         **dict.fromkeys(["postgres", "sqlite", "writer"], 6),
-        **dict.fromkeys(["backups", "erasing", "latest_change", "sealing"], 7),
+        **dict.fromkeys(["backups", "erasing", "latest_change", "sealed_rows"], 7),
         "database": 8,
     },
     "webhooks": {

@@ -10,23 +10,21 @@ from collections.abc import Iterator
 from tests.structure.sources import PACKAGE, Source, sources
 
 RELIED_ON = {
-    "ReplayCache._used": "a DPoP proof is used once (RFC 9449 §11.1): another process would take it once more",
-    "Challenges._issued": "a passkey challenge is answered once, and to the process that gave it",
-    "Challenges._by_holder": "the same, by whom they were given to",
-    "AuthoritySignIns._begun": "a sign-in at the authority comes back to the session that began it (RFC 6749 §10.12)",
     "Authenticator._admissions": "a revocation acts at once because every commit ends what was admitted (data_version)",
     "ApiResponseCache._entries": "an answer is given again until the next commit by whichever process (data_version)",
-    "RateLimits._allowances": "what a credential or an open address may ask, which each process would grant anew",
-    "NetworkRateLimit._counts": "what a network may ask without a credential, which each process would grant anew",
-    "StorageBudget._by_network": "what a network may store without a credential, which each process would grant anew",
-    "RateLimit._lines": "the tax authority's limit is one for the application, however many processes it has",
-    "_Line.waiting": "organizations take turns at that limit, which two processes would each keep in their own order",
-    "BearerTokens._unstored": "tokens that came for a spent one and could not be stored: another process has them not",
     "Receiving._writers": "one request at a time appends to an upload: two processes would mix their bytes",
 }
 """By class and attribute."""
 
 DISPENSABLE = {
+    "ReplayCache._used": "proofs at a daemon that is alone on its database; where several share it they are rows",
+    "RateLimits._allowances": "its share of what a credential or an open address may ask (leases/daemons)",
+    "NetworkRateLimit._counts": "its share of what a network may ask without a credential",
+    "StorageBudget._by_network": "its share of what a network may store without a credential",
+    "RateLimit._lines": "its share of the tax authority's limit, which is looked at before it is used",
+    "_Line.waiting": "who waits for that share: organizations take turns at each daemon",
+    "BearerTokens._unstored": "what nobody else can have; its lease keeps others from spending anew, its generation "
+    "from storing over it",
     "AccessTokenVerifier._verified": "a signature is good while the same keys are published; the grant is looked up",
     "SigningKeys._keys": "a copy of the table, read anew from time to time; a key is published before it signs",
     "CredentialUse._seen": "the day of the last use, for people to see",

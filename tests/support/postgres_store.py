@@ -44,7 +44,8 @@ _CHANGES = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b")
 
 STATEMENT_SECONDS = 60
 _SQLITES = re.compile(
-    r"^\s*(?:PRAGMA|EXPLAIN QUERY PLAN)\b|\b(?:json_\w+|pragma_\w+|date)\(|\bsqlite_schema\b|;\s*\S",
+    r"^\s*(?:PRAGMA|EXPLAIN QUERY PLAN)\b|\b(?:pragma_\w+|date)\(|\bsqlite_schema\b|;\s*\S"
+    r"|\bjson_(?!array_elements_text|to_recordset)\w+\(",
     re.I,
 )
 """A look at SQLite itself, its functions, and scripts, which are its migrations backwards or forwards."""

@@ -69,6 +69,7 @@ class Endpoint:
     spending: Callable[[], None] = lambda: None
     held: trio.Event | None = None
     """What the next request waits for before it is heard."""
+    asked: int = 0
 
     async def answer(self, request: Request, org_id: str, *, fresh: bool = False) -> Response:
         held, self.held = self.held, None
@@ -79,6 +80,7 @@ class Endpoint:
             raise LookupError("a fault of ours")
         form = parse_qs(request.body.decode())
         (token,) = form["refresh_token"]
+        self.asked += 1
         if token in self.spent:
             return Response(400, [], b'{"error":"invalid_grant"}')
         self.spent.append(token)
@@ -102,10 +104,14 @@ class House:
 
     def process(self, nursery: trio.Nursery) -> BearerTokens:
         """The tokens as one process has them."""
-        holder = Holder(cast(Store, self.records))
+        return self.daemon(nursery, self.records)
+
+    def daemon(self, nursery: trio.Nursery, records: Records) -> BearerTokens:
+        """The same with a way to the store of its own."""
+        holder = Holder(cast(Store, records))
         nursery.start_soon(holder.run)
         endpoint = TokenEndpoint(self.endpoint, "app", lambda: "secret", self.log)
-        return BearerTokens(self.records, endpoint, RefreshLeases(holder), self.log, nursery)
+        return BearerTokens(records, endpoint, RefreshLeases(holder), self.log, nursery)
 
     def leases(self) -> int:
         """How many there are."""
@@ -356,6 +362,39 @@ async def test_a_refresh_that_fails_keeps_nobody_from_another(
     found = await house.process(nursery).refresh(house.org_id, house.kept())
     assert found is not None
     assert found.access == "access-2"
+
+
+async def test_of_two_daemons_the_one_that_can_write_waits_for_what_the_other_cannot_store(
+    house: House, nursery: trio.Nursery, autojump_clock: MockClock
+) -> None:
+    """The first one is cut off from the database when it has spent the token. The second one does not spend it while
+    the first one's lease lasts. Past it nobody can know that the first one lives: the token is tried, and refused, and
+    what the first one holds is stored over nothing, once it can be.
+    """
+    house.endpoint.seconds = 0
+    cut_off = Records(house.store)
+    first, second = house.daemon(nursery, cut_off), house.daemon(nursery, Records(house.store))
+
+    def cut() -> None:
+        cut_off.full = True
+
+    house.endpoint.spending = cut
+    granted = await first.refresh(house.org_id, house.kept())
+    assert granted is not None
+    assert (granted.access, house.kept().access) == ("access-2", "access-1")
+    with pytest.raises(Problem, match="in time"):
+        await second.refresh(house.org_id, house.kept())
+    await trio.testing.wait_all_tasks_blocked()  # both waits end in the same instant
+    assert (house.endpoint.asked, house.endpoint.spent) == (1, ["refresh-1"])
+    house.store.clock.advance(round(LEASE_SECONDS * SECOND))
+    assert await second.refresh(house.org_id, house.kept()) is None
+    assert (house.endpoint.asked, house.kept().access) == (2, "access-1")
+    assert await first.find(house.org_id, None) == granted
+    cut_off.full = False
+    await trio.sleep(STORE_AGAIN_SECONDS_MAX)
+    assert await second.refresh(house.org_id, granted) is not None, "it has a token again that works"
+    assert house.endpoint.spent == ["refresh-1", "refresh-2"]
+    assert await first.find(house.org_id, None) == house.kept()
 
 
 # -- a process that sleeps past its lease, or loses it otherwise

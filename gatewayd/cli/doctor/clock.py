@@ -1,8 +1,10 @@
 """`gatewayd doctor`, of the machine's clock: whether it was set, and whether what is stored was dated ahead of it."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.doctor.database import is_readable
 from gatewayd.cli.doctor.findings import Finding
 from gatewayd.cli.instance.clock import EARLIEST_NOW
 from gatewayd.clock import SECOND, to_wire
@@ -12,15 +14,14 @@ def clock(context: Context) -> Iterator[Finding]:
     """Which of two clocks was wrong cannot be known from within: the operator has to say."""
     from gatewayd.store import StoreFailure, latest_change
     from gatewayd.store.failures import MigrationError
-    from gatewayd.store.sqlite.upgrade import is_current
 
     about, now = "clock", context.clock.now()
     if now < EARLIEST_NOW:
         yield Finding(about, False, f"It was never set: it says {to_wire(now)}.")
         return
     try:
-        known = context.has_database() and is_current(context.store_settings.path)
-        change = context.read(latest_change.find) if known else None
+        known = is_readable(context)
+        change = context.read(partial(latest_change.find, shared=bool(context.store_settings.url))) if known else None
     except (CommandError, MigrationError, StoreFailure):
         change = None  # the check of the database says so
     ahead = 0 if change is None else change.ahead_of(now)

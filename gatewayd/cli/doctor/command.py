@@ -12,9 +12,11 @@ from pathlib import Path
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.doctor.clock import clock
 from gatewayd.cli.doctor.daemon import daemon
+from gatewayd.cli.doctor.database import database
 from gatewayd.cli.doctor.documents import documents
 from gatewayd.cli.doctor.findings import Finding, missing_finding
 from gatewayd.cli.doctor.listening import listening
+from gatewayd.cli.doctor.permissions import passed, private
 from gatewayd.cli.doctor.search import search
 from gatewayd.cli.doctor.taxes import taxes
 from gatewayd.cli.output import print_document
@@ -23,9 +25,6 @@ from gatewayd.config import is_credential
 
 FREE_BYTES_MIN = 512 * 2**20  # Chosen: backups, logs and the database's own log want room
 REACH_SECONDS = 5.0  # Chosen
-ROOT_USER = 0
-OTHERS = 0o077  # permission bits of all but the owner
-EVERYBODY = 0o007
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -35,7 +34,7 @@ def add_commands(subparsers: Subparsers) -> None:
 
 def doctor(arguments: argparse.Namespace, context: Context) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
-    checks = (_permissions, _disk, _store, clock, listening, _proxy, _reach, daemon, taxes, documents, search)
+    checks = (_permissions, _disk, database, clock, listening, _proxy, _reach, daemon, taxes, documents, search)
     findings = [finding for check in checks for finding in check(context)]
     if arguments.json:
         print_document([finding._asdict() for finding in findings])
@@ -55,7 +54,7 @@ def _permissions(context: Context) -> Iterator[Finding]:
         return
     yield from _restored(directory)
     owner = directory.stat().st_uid
-    yield _private("data directory", directory, owner)
+    yield private("data directory", directory, owner)
     if not os.access(directory, os.R_OK | os.X_OK):
         return
     if missing := missing_finding(context, "store.key_file"):
@@ -63,10 +62,10 @@ def _permissions(context: Context) -> Iterator[Finding]:
         return
     key_file = context.key_file
     if key_file.exists():
-        passed = is_credential(key_file, context.environ, context.root)
-        yield _passed("instance key", key_file) if passed else _private("instance key", key_file, owner)
+        is_passed = is_credential(key_file, context.environ, context.root)
+        yield passed("instance key", key_file) if is_passed else private("instance key", key_file, owner)
         yield from _sealed(context)
-    elif context.has_database():
+    elif _has_sealed(context):
         yield Finding("instance key", False, f"{key_file} is missing: what it sealed cannot be opened.")
 
 
@@ -91,14 +90,27 @@ def _restored(directory: Path) -> Iterator[Finding]:
     yield Finding("restore", True, f"{which}; sessions, keys and grants are {ended}{done}.")
 
 
+def _has_sealed(context: Context) -> bool:
+    """Whether a key was made for the database. False where it is a server's that cannot be asked: see there."""
+    from gatewayd.store import StoreFailure
+    from gatewayd.store.sealed_rows import sealed_rows_of
+
+    if not context.store_settings.url:
+        return context.has_database()
+    with contextlib.suppress(StoreFailure):
+        return sealed_rows_of(context.store_settings).sample() is not None
+    return False
+
+
 def _sealed(context: Context) -> Iterator[Finding]:
     """Whether every sealed secret opens. Nothing where there are none, or the database cannot be read: see there."""
     from gatewayd.store import StoreFailure
+    from gatewayd.store.sealed_rows import sealed_rows_of
     from gatewayd.store.sealer import Sealer, read_key
     from gatewayd.store.sealing.instance_key import closed_values
 
-    path, database = context.key_file, context.store_settings.path
-    if not database.exists():
+    path = context.key_file
+    if not context.has_database():
         return
     try:
         key = read_key(path)
@@ -106,7 +118,7 @@ def _sealed(context: Context) -> Iterator[Finding]:
         yield Finding("sealed secrets", False, f"{error}.")
         return
     try:
-        lost, count = closed_values(database, Sealer(key))
+        lost, count = closed_values(sealed_rows_of(context.store_settings), Sealer(key))
     except StoreFailure:
         return
     if lost:
@@ -116,30 +128,6 @@ def _sealed(context: Context) -> Iterator[Finding]:
         yield Finding("sealed secrets", True, f"Each of {count} opens with {path}.")
 
 
-def _private(about: str, path: Path, owner: int | None = None) -> Finding:
-    """Whether only one user may use it: this one, or for root, who may do anything, the `owner` of what lies there."""
-    status, user = path.stat(), os.geteuid()
-    if user == ROOT_USER and owner not in (None, ROOT_USER):
-        if status.st_uid != owner:
-            return Finding(about, False, f"{path} belongs to user {status.st_uid}, and what is around it to {owner}.")
-        if not status.st_mode & OTHERS:
-            return Finding(about, True, f"{path} is private to user {owner}.")
-    elif status.st_uid != user:
-        return Finding(about, False, f"{path} belongs to user {status.st_uid}, and you are {user}.")
-    if status.st_mode & OTHERS:
-        return Finding(about, False, f"{path} is open to other users (mode {status.st_mode & 0o777:03o}).")
-    if not os.access(path, os.R_OK | os.W_OK):
-        return Finding(about, False, f"{path} cannot be read and written.")
-    return Finding(about, True, f"{path} is private to you.")
-
-
-def _passed(about: str, path: Path) -> Finding:
-    """A credential belongs to root or to this user, and may be read by a list whose mask shows as the group's bits."""
-    if path.stat().st_mode & EVERYBODY:
-        return Finding(about, False, f"{path} can be read by everybody.")
-    return Finding(about, True, f"{path} is a credential, and not everybody may read it.")
-
-
 def _disk(context: Context) -> Iterator[Finding]:
     place = Path(context.config.store.directory)
     while not place.exists():
@@ -147,57 +135,6 @@ def _disk(context: Context) -> Iterator[Finding]:
     free = shutil.disk_usage(place).free
     enough = free >= FREE_BYTES_MIN
     yield Finding("disk", enough, f"{free // 2**20} MiB are free at {place}{'' if enough else ', which is little'}.")
-
-
-def _store(context: Context) -> Iterator[Finding]:
-    from gatewayd.store import StoreFailure
-    from gatewayd.store.files.manifests import KEY_NAME
-    from gatewayd.store.sqlite.integrity import find_faults
-    from gatewayd.store.sqlite.lost_database import lost, remains_in
-
-    path = context.store_settings.path
-    faults = list[str]()
-    try:
-        there = context.has_database()
-    except CommandError as error:
-        yield Finding("database", False, f"{error}.")
-        return
-    if not there or path.stat().st_size == 0:
-        remains = remains_in(path.parent, *(() if there else (KEY_NAME,)))
-        sentence = lost(path.parent, remains) if remains else f"{path} is not there yet; the first start makes it"
-        yield Finding("database", not remains, f"{sentence}.")
-        return
-    try:
-        faults = find_faults(path) or _age(path)
-    except StoreFailure as error:
-        faults.append(str(error))
-    yield Finding("database", not faults, f"{path}: {faults[0] if faults else 'nothing is wrong'}.")
-    yield from _copy_before(path)
-
-
-def _age(database: Path) -> list[str]:
-    """A sentence where the database is not of the form that this program needs. Raises `StoreFailure`."""
-    from gatewayd.store.failures import MigrationError
-    from gatewayd.store.sqlite.upgrade import is_current
-
-    try:
-        if is_current(database):
-            return []
-    except MigrationError as error:
-        return [str(error)]
-    return ["it waits for migrations: the daemon does them when it starts, and so does gatewayd migrate"]
-
-
-def _copy_before(database: Path) -> Iterator[Finding]:
-    """What the last upgrade left. Nothing where it left none."""
-    from gatewayd.cli.progress import in_units
-    from gatewayd.store.sqlite.upgrade import copy_before
-
-    with contextlib.suppress(OSError):
-        if (copy := copy_before(database)) is not None:
-            size = in_units(copy.stat().st_size)
-            sentence = f"{copy} is the database as it was before the last upgrade, {size}: delete it when you like."
-            yield Finding("upgrade", True, sentence)
 
 
 def _proxy(context: Context) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gatewayd.cli.context import CommandError, Context
+from gatewayd.cli.doctor.database import is_readable
 from gatewayd.cli.doctor.findings import Finding
 
 REACH_SECONDS: Final = 5.0  # Chosen
@@ -83,7 +84,7 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 def _held(context: Context) -> set[str] | None:
-    """The ids of the signing keys in our database; None where there is no database. Raises as `Context.read`."""
+    """The ids of the signing keys in our database; None: there is none, or it is older. Raises as `Context.read`."""
     from gatewayd.identity.signing import signing_keys
 
-    return set(context.read(signing_keys.published)) if context.has_database() else None
+    return set(context.read(signing_keys.published)) if is_readable(context) else None

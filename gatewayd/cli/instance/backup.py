@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.instance.restored import AS_THEY_WERE, add_decision, decision_of, ends_in_words, what_ends
+from gatewayd.cli.instance.store import dump_command
 from gatewayd.cli.output import note, print_result
 from gatewayd.cli.parser import Subparsers, add_command, whole_number
 from gatewayd.cli.progress import Progress
@@ -20,6 +21,8 @@ CHUNK = 500  # rows that one read renders again
 SHOWN = 20  # lines of faults that are printed
 KEEP = 14  # Chosen: a fortnight of nights
 KEEP_MAX = 10_000
+WHEN_TO_DUMP = "Dump them before each backup, so that what they name is in it"
+ITS_FILES = "the files of the PostgreSQL were not looked at: pg_amcheck does, and pg_checksums while it is stopped"
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -53,17 +56,19 @@ def backup(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.ledger.named_files import NAMING
     from gatewayd.store.backups.backup import Looking, back_up
     from gatewayd.store.backups.dated_backups import back_up_into
+    from gatewayd.store.backups.rows_of_server import rows_of_server
 
     if arguments.keep is not None and arguments.into is None:
         raise CommandError("--keep goes with --into", 2)
     context.require_database()
-    key_file, now = context.config.store.key_file, context.clock.now()
+    settings, key_file, now = context.store_settings, context.config.store.key_file, context.clock.now()
+    rows = rows_of_server(settings, NAMING)
     to_copy = context.key_file if arguments.with_key else None
     removed = list[str]()
     with Progress(sys.stderr) as progress:
 
         def make(destination: Path) -> "Manifest":
-            return back_up(context.store_settings.directory, destination, now, Looking(NAMING, progress), to_copy)
+            return back_up(settings.directory, destination, now, Looking(NAMING, progress, rows), to_copy)
 
         if arguments.into is None:
             manifest, made = make(arguments.destination), arguments.destination
@@ -75,6 +80,8 @@ def backup(arguments: argparse.Namespace, context: Context) -> int:
         )
     more = {"directory": str(made), "removed": removed}
     _print_manifest(arguments, manifest, f"Copied to {made}, and looked at", more)
+    if rows is not None:
+        note(f"the rows are not in it, but in {rows.name}. {WHEN_TO_DUMP}: {dump_command(settings.url)}")
     if not manifest.with_key:
         note(f"the instance key is not in it: keep a copy of {key_file} elsewhere, or sealed secrets are lost")
     return 0
@@ -84,20 +91,26 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.ledger.named_files import NAMING
     from gatewayd.store.backups import restoring
     from gatewayd.store.backups.backup import Looking
+    from gatewayd.store.backups.rows_of_server import rows_of_server
     from gatewayd.store.files import manifests
 
+    rows = rows_of_server(context.store_settings, NAMING)
+    if rows is not None:
+        _require_alone(context)
     directory, key_file = context.store_settings.directory, context.config.store.key_file
     decision = decision_of(arguments)
     source, now = arguments.source.absolute(), context.clock.now()
     with Progress(sys.stderr) as progress:
         manifest, faults = restoring.restore(
-            source, directory, now, Looking(NAMING, progress), decision, damaged=arguments.damaged
+            source, directory, now, Looking(NAMING, progress, rows), decision, damaged=arguments.damaged
         )
     ends = what_ends(context, decision)
     more = {"faults": faults} if ends is None else {"faults": faults, "ends": ends}
     _print_manifest(arguments, manifest, f"Restored to {directory}", more, ends_in_words(ends))
     if faults:
         note(_fault_lines(["what is left of it was restored:", *faults]))
+    if rows is not None:
+        note("no daemon of another host may start before one on this host has: it carries out what is decided")
     if decision is None:
         note(
             f"sessions, keys, grants, links, feeds and subscriptions that were ended since {manifest.made_at} live"
@@ -112,28 +125,39 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
     return 0
 
 
+def _require_alone(context: Context) -> None:
+    """Raises `StoreFailure` where a daemon serves the rows, from whichever host."""
+    from gatewayd.store.sealed_rows import sealed_rows_of
+
+    sealed_rows_of(context.store_settings).require_alone("gatewayd restore")
+
+
 def verify(arguments: argparse.Namespace, context: Context) -> int:
     """SQLite's own checks first; then every stored wire form and sum is compared with what it is made of.
 
     Credits are added up, holdings compared with their transactions and computed from their first day on, and the bytes
     of all documents read. Of a backup it is what it says of itself, SQLite's checks, and the bytes of what it names.
+    The files of a PostgreSQL are looked at by its own tools.
     """
     if arguments.source is not None:
         return _verify_backup(arguments)
     from gatewayd.cli.instance.verified import holdings_at_fault, verify_files
+    from gatewayd.store.postgres.reaching import name_of
     from gatewayd.store.sqlite.integrity import find_faults
 
     context.require_database()
-    path = context.store_settings.path
-    faults = find_faults(path)
+    settings = context.store_settings
+    name, faults = name_of(settings), [] if settings.url else find_faults(settings.path)
     if not faults:
         files, file_faults = verify_files(context, repairs=arguments.repair)
         faults = [*_stale_wires(context), *_faults_of_credits(context), *file_faults]
         faults += holdings_at_fault(context, repairs=arguments.repair)
     if faults:
         raise CommandError(_fault_lines(faults))
-    lines = [f"{path} and {files} files of documents: nothing is wrong."]
-    print_result(arguments, {"database": str(path), "files": files, "faults": []}, lines)
+    lines = [f"{name} and {files} files of documents: nothing is wrong."]
+    print_result(arguments, {"database": name, "files": files, "faults": []}, lines)
+    if settings.url:
+        note(ITS_FILES)
     return 0
 
 

@@ -31,7 +31,7 @@ def accept(arguments: argparse.Namespace, context: Context) -> int:
         raise CommandError(f"it is not {to_wire(now)}: the clock was never set")
 
     def work(tx: "WriteTx") -> "LatestChange":
-        change = latest_change.find(tx)
+        change = latest_change.find(tx, shared=bool(context.store_settings.url))
         if not change.ahead_of(now):
             raise CommandError(f"it is {to_wire(now)}, and the clock is not behind: there is nothing to accept")
         latest_change.accept(tx)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gatewayd.store import Store
     from gatewayd.store.sealer import Sealer
     from gatewayd.store.sealing.sealed_columns import SealedValue
+    from gatewayd.store.sealing.sealed_rows import SealedRows
 
 
 def add_commands(subparsers: Subparsers) -> None:
@@ -26,13 +27,21 @@ def add_commands(subparsers: Subparsers) -> None:
 def rotate(arguments: argparse.Namespace, context: Context) -> int:
     """The key of until then is kept beside the new one."""
     from gatewayd.store.files.directory import locked
+    from gatewayd.store.sealed_rows import sealed_rows_of
     from gatewayd.store.sealing import instance_key
 
-    _require_database(context)
-    with locked(context.store_settings.directory, "gatewayd instance-key rotate"):
-        done = instance_key.rotate(context.store_settings.path, context.key_file, context.clock.now())
+    context.require_database()
+    command = "gatewayd instance-key rotate"
+    with locked(context.store_settings.directory, command):
+        rows = sealed_rows_of(context.store_settings)
+        rows.require_alone(command)
+        done = instance_key.rotate(rows, context.key_file, context.clock.now())
     document = {"file": str(context.key_file), "resealed": done.secrets, "previous": str(done.kept)}
     print_result(arguments, document, [f"{context.key_file} is another key; sealed anew: {done.secrets}."])
+    if context.store_settings.url:
+        note(
+            f"copy {context.key_file} to every other host before a daemon starts there: the one that it has is refused"
+        )
     note(f"keep a copy of the new key elsewhere; {done.kept} is for backups made until now: delete it with the last")
     return 0
 
@@ -41,7 +50,7 @@ def abandon(arguments: argparse.Namespace, context: Context) -> int:
     """Beside no daemon. What opens with the key that is there stays; a key that is missing is made."""
     from gatewayd.store.files.directory import locked
 
-    _require_database(context)
+    context.require_database()
     with locked(context.store_settings.directory, "gatewayd instance-key abandon"):
         told = _abandon(arguments, context)
     document = {"file": str(context.key_file), "givenUp": told}
@@ -55,8 +64,11 @@ def _abandon(arguments: argparse.Namespace, context: Context) -> list[str]:
 
     from gatewayd.cli.instance import lost_secrets
     from gatewayd.store.database import open_sealed_store
+    from gatewayd.store.sealed_rows import sealed_rows_of
 
-    sealer, lost = _lost(context, makes_key=arguments.yes)
+    rows = sealed_rows_of(context.store_settings)
+    rows.require_alone("gatewayd instance-key abandon")
+    sealer, lost = _lost(context, rows, makes_key=arguments.yes)
 
     async def work(store: "Store") -> list[str]:
         told = await store.read_later(lambda tx: lost_secrets.sentences(tx, lost), None)
@@ -69,10 +81,13 @@ def _abandon(arguments: argparse.Namespace, context: Context) -> list[str]:
         async with open_sealed_store(context.store_settings, context.clock, sealer, reactions) as store:
             return await work(store)
 
-    return trio.run(run)
+    told = trio.run(run)
+    if context.key_file.exists():  # or nothing was sealed with what stands for it
+        rows.note_key(sealer)
+    return told
 
 
-def _lost(context: Context, *, makes_key: bool) -> "tuple[Sealer, list[SealedValue]]":
+def _lost(context: Context, rows: "SealedRows", *, makes_key: bool) -> "tuple[Sealer, list[SealedValue]]":
     """The key that everything is to open with, and what does not; one that is missing is made only if `makes_key`."""
     import secrets
 
@@ -80,18 +95,13 @@ def _lost(context: Context, *, makes_key: bool) -> "tuple[Sealer, list[SealedVal
     from gatewayd.store.sealer import KEY_BYTES, Sealer, load_key, read_key
     from gatewayd.store.sealing.instance_key import closed_values, open_key
 
-    database, path = context.store_settings.path, context.key_file
+    path = context.key_file
     try:
-        sealer = open_key(database, path)  # which finishes a rotation that was cut short
+        sealer = open_key(rows, path)  # which finishes a rotation that was cut short
     except StoreFailure:
         try:
             sealer = Sealer(load_key(path) if makes_key else read_key(path))
         except FileNotFoundError:
             sealer = Sealer(secrets.token_bytes(KEY_BYTES))
-    lost, _ = closed_values(database, sealer)
+    lost, _ = closed_values(rows, sealer)
     return sealer, lost
-
-
-def _require_database(context: Context) -> None:
-    if not context.store_settings.path.exists():
-        raise CommandError(f"there is no database in {context.store_settings.directory}")

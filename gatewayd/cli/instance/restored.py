@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_result
 from gatewayd.cli.parser import Subparsers, add_command, whole_number
+from gatewayd.cli.time_arguments import time_argument
+from gatewayd.clock import from_wire
 
 if TYPE_CHECKING:
     from gatewayd.access.deprovisioning import CountedAccess
-    from gatewayd.store.files.restored import Decision
+    from gatewayd.store.files.restored import Decision, Restored
 
 NUMBERS_MAX = 999_999_999  # Chosen
 AS_THEY_WERE = "people, members, passwords and passkeys are those of the backup: see gatewayd user list and member list"
@@ -20,6 +22,12 @@ def add_commands(subparsers: Subparsers) -> None:
     summary = "decide what holds of a restored store, before a daemon serves it"
     command = add_command(subparsers, "after-restore", summary, decide, json=True)
     add_decision(command, required=True)
+    command.add_argument(
+        "--rows-of",
+        type=time_argument,
+        metavar="TIME",
+        help="of a PostgreSQL that its own tools restored: the time as of which its rows are",
+    )
 
 
 def add_decision(command: argparse.ArgumentParser, *, required: bool) -> None:
@@ -59,10 +67,11 @@ def decide(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.store.files.restored import find_restored, mark
 
     directory, decision = context.store_settings.directory, decision_of(arguments)
-    if find_restored(directory) is None:
+    brought = _brought(arguments, context)
+    if brought is None and find_restored(directory) is None:
         raise CommandError(f"{directory} was not restored from a backup")
     with locked(directory, "gatewayd after-restore"):
-        restored = find_restored(directory)
+        restored = brought or find_restored(directory)
         assert restored is not None
         if restored.done:
             raise CommandError(f"{directory} has been served since it was restored: the decision was carried out")
@@ -74,6 +83,26 @@ def decide(arguments: argparse.Namespace, context: Context) -> int:
     print_result(arguments, document, [*lines, *ends_in_words(ends)])
     note(AS_THEY_WERE)
     return 0
+
+
+def _brought(arguments: argparse.Namespace, context: Context) -> "Restored | None":
+    """A restore of which only the operator knows; None: none is told. Raises `CommandError`, `StoreFailure`."""
+    from gatewayd.clock import to_wire
+    from gatewayd.store.files.directory import make_directory
+    from gatewayd.store.files.restored import Restored
+    from gatewayd.store.sealed_rows import sealed_rows_of
+
+    settings, now = context.store_settings, context.clock.now()
+    if arguments.rows_of is None:
+        return None
+    if not settings.url:
+        raise CommandError("--rows-of is for a PostgreSQL: of a SQLite gatewayd restore knows it", 2)
+    sealed_rows_of(settings).require_alone("gatewayd after-restore")
+    make_directory(settings.directory)
+    made_at = arguments.rows_of.wire(now)
+    if from_wire(made_at) > now:
+        raise CommandError(f"--rows-of: {made_at} is not past", 2)
+    return Restored(backup_made_at=made_at, restored_at=to_wire(now))
 
 
 def what_ends(context: Context, decision: "Decision | None") -> "CountedAccess | None":

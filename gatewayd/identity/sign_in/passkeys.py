@@ -1,12 +1,10 @@
 """Passkeys (WebAuthn Level 3): signing in with the device itself. Owns the table `passkeys`.
 
 A passkey that verifies the person too (PIN, finger, face) stands for both factors; one that only knows that somebody
-touched it stands for the password. Challenges live in memory: one daemon made them, five minutes are enough, and a
-restart costs a second try.
+touched it stands for the password. What a passkey signs is a challenge, see challenges.py.
 """
 
-import secrets
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import webauthn
@@ -18,16 +16,13 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from gatewayd.clock import MINUTE, Instant
+from gatewayd.clock import Instant
 from gatewayd.errors import Problem
 from gatewayd.identity import audit
 from gatewayd.identity.people.organizations import validate_name
 from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx, Row, WriteTx
 
-CHALLENGE_BYTES: Final = 32
-CHALLENGE_LIFE: Final = 5 * MINUTE  # Chosen
-CHALLENGES_MAX: Final = 10_000  # Chosen: about 4 MB
 PER_USER: Final = 20  # Chosen
 
 _COLUMNS = "credential_id, user_id, public_key, sign_count, transports, name, backed_up, last_used_at, created_at"
@@ -82,48 +77,6 @@ class RelyingParty(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     origin: str
     name: str
-
-
-class _Issued(NamedTuple):
-    purpose: str
-    at: Instant
-    holder: str
-
-
-class Challenges:
-    """Challenges that were given and not used, each for one purpose of one person (or of anybody who signs in).
-
-    There are `CHALLENGES_MAX` at most: past it the oldest of who was given most goes, so that nobody who asks for many
-    keeps the others from using theirs.
-    """
-
-    def __init__(self) -> None:
-        self._issued: dict[bytes, _Issued] = {}
-        self._by_holder: dict[str, dict[bytes, None]] = {}
-
-    def give(self, purpose: str, now: Instant, holder: str) -> bytes:
-        """A new challenge for that purpose. `holder` is a person's id, or the network of who is not known yet."""
-        challenge = secrets.token_bytes(CHALLENGE_BYTES)
-        self._issued[challenge] = _Issued(purpose, now, holder)
-        self._by_holder.setdefault(holder, {})[challenge] = None
-        if len(self._issued) > CHALLENGES_MAX:
-            most = max(self._by_holder.values(), key=len)
-            self._drop(next(iter(most)))
-        return challenge
-
-    def take(self, challenge: bytes, purpose: str, now: Instant) -> bool:
-        """Whether it was given out for that purpose, not long ago and not used since."""
-        issued = self._drop(challenge)
-        return issued is not None and issued.purpose == purpose and now - issued.at <= CHALLENGE_LIFE
-
-    def _drop(self, challenge: bytes) -> _Issued | None:
-        issued = self._issued.pop(challenge, None)
-        if issued is not None:
-            held = self._by_holder[issued.holder]
-            del held[challenge]
-            if not held:
-                del self._by_holder[issued.holder]
-        return issued
 
 
 def of_user(tx: ReadTx, user_id: str) -> list[Passkey]:

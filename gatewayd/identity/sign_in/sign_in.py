@@ -18,7 +18,15 @@ import msgspec
 
 from gatewayd.clock import MINUTE
 from gatewayd.identity.people import users
-from gatewayd.identity.sign_in import known_devices, one_time_links, passkeys, second_factors, sessions, throttling
+from gatewayd.identity.sign_in import (
+    challenges,
+    known_devices,
+    one_time_links,
+    passkeys,
+    second_factors,
+    sessions,
+    throttling,
+)
 from gatewayd.identity.sign_in.passwords import Passwords
 from gatewayd.identity.sign_in.sessions import Session, Visitor
 from gatewayd.identity.sign_in.throttling import Limits, Try
@@ -123,11 +131,13 @@ class SignIn:
         return outcome
 
     async def with_passkey(
-        self, party: passkeys.RelyingParty, answer: str, challenge: bytes, visitor: Visitor
+        self, party: passkeys.RelyingParty, answer: str, visitor: Visitor
     ) -> NewSession | SecondFactorStep:
         """Locks do not apply to passkeys, which cannot be guessed. Raises `passkeys.PasskeyError`."""
+        challenge = passkeys.challenge_of(answer)
 
         def finish(tx: WriteTx) -> NewSession | SecondFactorStep:
+            challenges.use(tx, challenge, challenges.SIGN_IN)
             proved = passkeys.authenticate(tx, party, answer, challenge)
             if not users.is_enabled(tx, proved.user_id):
                 raise passkeys.PasskeyError("its person is disabled")

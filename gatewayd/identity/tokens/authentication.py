@@ -5,7 +5,8 @@ request, whichever process wrote it. Refused tokens are not cached: guessing can
 """
 
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_network
@@ -17,8 +18,8 @@ from gatewayd.errors import Problem
 from gatewayd.identity.key_format import PREFIX, checksum_ok, hash_key
 from gatewayd.identity.keys.key_restrictions import Network, effective_scopes, is_within
 from gatewayd.identity.people import suspensions
-from gatewayd.identity.tokens import dpop
-from gatewayd.store import ReadTx
+from gatewayd.identity.tokens import dpop, used_proofs
+from gatewayd.store import ReadTx, Store
 
 ADMISSIONS_MAX = 10_000  # Chosen: about 10 MB
 NEVER = sys.maxsize
@@ -49,7 +50,7 @@ class Possession:
     """What a request of the scheme `DPoP` brings to show that it holds a key. `url` has no query.
 
     `thumbprint` is the key's once the proof was accepted, so that a second look at the same request is no replay;
-    `use_up` is then there until it was called.
+    `use_up` is then there until it was called, or where daemons share the store `unspent` until it was stored.
     """
 
     proof: str | None
@@ -57,6 +58,7 @@ class Possession:
     url: str
     thumbprint: str | None = None
     use_up: Callable[[Instant], None] | None = None
+    unspent: dpop.Proof | None = None
 
     def spend(self, now: Instant) -> None:
         """Use the proof up, once the request was let in: what is refused for asking too much fills no memory.
@@ -66,12 +68,18 @@ class Possession:
         if self.use_up is None:
             return
         use_up, self.use_up = self.use_up, None
-        try:
+        with _refusing_proofs():
             use_up(now)
-        except dpop.InvalidProof as error:
-            raise PossessionRefused("invalid_dpop_proof", str(error)) from None
-        except dpop.TooManyProofs as error:
-            raise Problem("rate_limited", str(error), headers=((b"retry-after", b"60"),)) from None
+
+    async def spend_in(self, store: Store) -> None:
+        """The same where daemons share the store, durable before the request has brought anything about.
+
+        Raises as `spend` does, and `StoreFailure`.
+        """
+        proof, self.unspent = self.unspent, None
+        if proof is not None:
+            with _refusing_proofs():
+                await store.write(lambda tx: used_proofs.spend_in_rows(tx, proof, used_proofs.REQUESTS))
 
 
 class PossessionRefused(Problem):
@@ -83,6 +91,17 @@ class PossessionRefused(Problem):
     def __init__(self, error: str, message: str) -> None:
         super().__init__("invalid_token", message)
         self.error = error
+
+
+@contextmanager
+def _refusing_proofs() -> Iterator[None]:
+    """What is wrong with a proof, as it is told to who brought it."""
+    try:
+        yield
+    except dpop.InvalidProof as error:
+        raise PossessionRefused("invalid_dpop_proof", str(error)) from None
+    except dpop.TooManyProofs as error:
+        raise Problem("rate_limited", str(error), headers=((b"retry-after", b"60"),)) from None
 
 
 class Verifier(Protocol):
@@ -168,8 +187,13 @@ class Authenticator:
         verifiers: Sequence[Verifier],
         admissions_max: int = ADMISSIONS_MAX,
         replays: dpop.ReplayCache | None = None,
+        *,
+        shared: bool = False,
     ) -> None:
-        """`replays`: the cache of the daemon; None: one of its own."""
+        """`replays`: the cache of the daemon; None: one of its own. `shared`: daemons share the store, and proofs are
+        rows instead.
+        """
+        self._shared = shared
         self._replays = replays or dpop.ReplayCache()
         self.use = CredentialUse()
         self._note = self.use.note
@@ -181,7 +205,8 @@ class Authenticator:
         """Who is calling. Raises `Problem` `invalid_token`, or `organization_suspended`.
 
         `peer` is the address the request came from, None where it has none (a Unix socket). `possession`: None for the
-        scheme `Bearer`; a proof that was accepted is used up by `Possession.spend`.
+        scheme `Bearer`; a proof that was accepted is used up by `Possession.spend`, where daemons share the store by
+        `spend_in`.
         """
         digest = hash_key(token)
         version, admission = self._admissions.get(digest, _UNKNOWN)
@@ -193,7 +218,7 @@ class Authenticator:
         if networks and not is_within(peer, networks):
             raise _invalid_token("The credential may not be used from this address.")
         if key_thumbprint is not None or possession is not None:
-            self._check_possession(token, key_thumbprint, possession, tx.now)
+            self._check_possession(tx, token, key_thumbprint, possession)
         self._note(caller.credential_id)
         return caller
 
@@ -203,7 +228,7 @@ class Authenticator:
         return None if admission is None else admission.caller.org_id
 
     def _check_possession(
-        self, token: str, key_thumbprint: str | None, possession: Possession | None, now: Instant
+        self, tx: ReadTx, token: str, key_thumbprint: str | None, possession: Possession | None
     ) -> None:
         """Of a token that is bound, or a request that brings a proof."""
         if key_thumbprint is None:
@@ -212,16 +237,22 @@ class Authenticator:
             raise PossessionRefused("invalid_token", "The token is bound to a key: send it as DPoP, with a proof.")
         if possession.thumbprint is None:
             target = dpop.ProofTarget(possession.method, possession.url, token)
-            try:
-                proof = dpop.check(possession.proof, target, now)
+            with _refusing_proofs():
+                proof = dpop.check(possession.proof, target, tx.now)
                 if proof.thumbprint == key_thumbprint:
-                    self._replays.check(proof, now)
-                    possession.use_up = partial(self._replays.spend, proof)
-            except dpop.InvalidProof as error:
-                raise PossessionRefused("invalid_dpop_proof", str(error)) from None
+                    self._refuse_used(tx, proof, possession)
             possession.thumbprint = proof.thumbprint
         if possession.thumbprint != key_thumbprint:
             raise PossessionRefused("invalid_token", "The proof is of another key than the token's.")
+
+    def _refuse_used(self, tx: ReadTx, proof: dpop.Proof, possession: Possession) -> None:
+        """Raises `InvalidProof` for a proof that was used; else it is the possession's to use up."""
+        if self._shared:
+            used_proofs.refuse_used(tx, proof, used_proofs.REQUESTS)
+            possession.unspent = proof
+        else:
+            self._replays.check(proof, tx.now)
+            possession.use_up = partial(self._replays.spend, proof)
 
     def _verify(self, tx: ReadTx, token: str, digest: bytes) -> Admission:
         for verifier in self._verifiers:

@@ -1,6 +1,6 @@
 """Backup: a copy of the store that is taken beside a running daemon, and looked at before it is called one.
 
-gatewayd.db     the database as it was at one instant
+gatewayd.db     the database as it was at one instant; the rows of a PostgreSQL are backed up by its own tools
 blobs/          the files it names: documents, what was made of them, sealed periods
 instance.key    only on request: without it the copy reveals no sealed secret
 manifest.json   what it holds; damaged.json instead where the store was not whole, or the copy is not
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, Protocol
 
 from gatewayd.clock import Instant, to_wire
-from gatewayd.store.backups.named_blobs import NamedFile, Naming, named_in
+from gatewayd.store.backups.named_blobs import NamedFile, Naming, RowsElsewhere, named_in
 from gatewayd.store.failures import StoreFailure
 from gatewayd.store.files.blobs import CHUNK_BYTES
 from gatewayd.store.files.manifests import BLOBS_NAME, FORMAT, KEY_NAME, File, Manifest, described, write_manifest
@@ -49,10 +49,14 @@ class Unwatched:
 
 
 class Looking(NamedTuple):
-    """How a copy is looked at: by what names its files, and with whom watching."""
+    """How a copy is looked at: by what names its files, and with whom watching.
+
+    `rows`: where these are, which is not copied; None: in a file of the store.
+    """
 
     naming: Naming
     watcher: Watcher = Unwatched()
+    rows: RowsElsewhere | None = None
 
 
 def back_up(
@@ -63,18 +67,21 @@ def back_up(
     The copy is read again, and of a store that is not whole the manifest has `faults`: it is no backup then, though all
     that is there was copied. Raises `StoreFailure`; what was copied until then stays, without a manifest.
     """
-    if not (directory / DATABASE_NAME).exists():
+    if looking.rows is None and not (directory / DATABASE_NAME).exists():
         raise StoreFailure(f"there is no database in {directory}")
     try:
         _make_empty(destination)
         copying = _Copying(directory, destination, looking)
         copying.run()
-        files = [*copying.files.values(), described(destination, destination / DATABASE_NAME)]
+        files = [*copying.files.values()]
+        if looking.rows is None:
+            files.append(described(destination, destination / DATABASE_NAME))
         if key_file is not None:
             copy_file(key_file, destination / KEY_NAME)
             files.append(described(destination, destination / KEY_NAME))
         files.sort(key=lambda file: file.path)
-        manifest = Manifest(format=FORMAT, made_at=to_wire(now), files=files, faults=copying.faults)
+        name = "" if looking.rows is None else looking.rows.name
+        manifest = Manifest(format=FORMAT, made_at=to_wire(now), files=files, faults=copying.faults, database=name)
         write_manifest(destination, manifest)
         sync_tree(destination)
     except OSError as error:
@@ -87,7 +94,7 @@ class _Copying:
 
     def __init__(self, directory: Path, destination: Path, looking: Looking) -> None:
         self._source, self._destination = directory, destination
-        self._naming, self._watcher = looking
+        self._naming, self._watcher, self._rows = looking
         self.files: dict[str, File] = {}
         self._of_database: list[str] = []
         self._of_blobs: dict[str, str] = {}
@@ -114,7 +121,9 @@ class _Copying:
         self._of_blobs = damaged | {sha256: f"the bytes of {file.named_by} are lost" for sha256, file in lost.items()}
 
     def _copy_database(self) -> dict[str, NamedFile]:
-        """What it names. Where it is damaged too much to tell, every file that is there."""
+        """What it names. Where it is damaged too much to tell, every file that is there. Rows elsewhere stay there."""
+        if self._rows is not None:
+            return self._rows.named()
         source, copy = self._source / DATABASE_NAME, self._destination / DATABASE_NAME
         copy.unlink(missing_ok=True)
         self._watcher.expect(1, source.stat().st_size)
@@ -160,8 +169,10 @@ class _Copying:
 
     def _deleted(self, lost: dict[str, NamedFile]) -> bool:
         """Whether some of it is lost because it was deleted, and named no more."""
+        database = self._source / DATABASE_NAME
         with contextlib.suppress(StoreFailure):
-            return not lost.keys() <= named_in(self._source / DATABASE_NAME, self._naming, is_copy=False).keys()
+            named = self._rows.named() if self._rows else named_in(database, self._naming, is_copy=False)
+            return not lost.keys() <= named.keys()
         return False
 
     def _found(self) -> list[tuple[str, NamedFile]]:

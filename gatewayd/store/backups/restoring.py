@@ -12,7 +12,7 @@ from typing import Final
 
 from gatewayd.clock import Instant, to_wire
 from gatewayd.store.backups.backup import Looking, blob_path, copy_file, is_whole, not_stored, sync_tree
-from gatewayd.store.backups.named_blobs import Naming, named_in
+from gatewayd.store.backups.named_blobs import NamedFile, Naming, RowsElsewhere, named_in
 from gatewayd.store.failures import StoreFailure
 from gatewayd.store.files.directory import refuse_beside_daemon
 from gatewayd.store.files.manifests import File, Manifest, described, files_in, read_manifest
@@ -50,6 +50,7 @@ def restore(
     """
     refuse_beside_daemon(directory)
     manifest = read_manifest(source)
+    _require_rows(source, manifest, looking.rows)
     faults = [*manifest.faults, *_misnamed(source, manifest)]
     try:
         if directory.exists() and any(directory.iterdir()):
@@ -67,6 +68,20 @@ def restore(
     except OSError as error:
         raise StoreFailure(f"the backup cannot be restored: {error}") from error
     return manifest, list(dict.fromkeys(faults))
+
+
+def _require_rows(source: Path, manifest: Manifest, rows: RowsElsewhere | None) -> None:
+    """Raises `StoreFailure` where the rows of a backup and those of the settings are not of one kind."""
+    if manifest.database and rows is None:
+        raise StoreFailure(
+            f"the backup {source} has no rows: they were in {manifest.database}; restore them with pg_restore, and name"
+            " the database in store.url"
+        )
+    if rows is not None and not manifest.database:
+        raise StoreFailure(
+            f"the backup {source} has its rows in a file of SQLite's, and store.url names a PostgreSQL: restore it"
+            " without that, and then copy the store"
+        )
 
 
 def _misnamed(source: Path, manifest: Manifest) -> list[str]:
@@ -102,7 +117,7 @@ def _copy(source: Path, draft: Path, manifest: Manifest) -> None:
 
 def _faults_of(folder: Path, manifest: Manifest, looking: Looking) -> list[str]:
     """What is otherwise than the list says, and than the database says: the bytes are those of `folder`."""
-    naming, watcher = looking
+    naming, watcher, rows = looking
     watcher.expect(len(manifest.files), manifest.size_bytes)
     found, faults = dict[str, File](), list[str]()
     for file, path in _listed(folder, manifest):
@@ -113,7 +128,9 @@ def _faults_of(folder: Path, manifest: Manifest, looking: Looking) -> list[str]:
         else:
             faults += [f"{file.path} is not what was copied"] if found[file.path] != file else []
         watcher.advance(file.bytes, file.path)
-    return faults + _faults_of_database(folder / DATABASE_NAME, found, naming)
+    if not manifest.database:
+        return faults + _faults_of_database(folder / DATABASE_NAME, found, naming)
+    return faults if rows is None else faults + _faults_of_named(rows.named(), found)
 
 
 def _faults_of_database(database: Path, found: Mapping[str, File], naming: Naming) -> list[str]:
@@ -125,6 +142,11 @@ def _faults_of_database(database: Path, found: Mapping[str, File], naming: Namin
         named = named_in(database, naming, is_copy=True)
     except StoreFailure as error:
         return [f"the database is damaged: {error}"]
+    return faults + _faults_of_named(named, found)
+
+
+def _faults_of_named(named: Mapping[str, NamedFile], found: Mapping[str, File]) -> list[str]:
+    faults = []
     for file in named.values():
         copy = found.get(blob_path(file.sha256))
         if copy is None:

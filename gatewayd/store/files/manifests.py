@@ -30,12 +30,16 @@ class File(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What a backup holds. `faults`: a sentence for each that its source had; none of a good one."""
+    """What a backup holds. `faults`: a sentence for each that its source had; none of a good one.
+
+    `database`: the PostgreSQL that had the rows, in words; empty: they are in the backup, in a file of SQLite's.
+    """
 
     format: int
     made_at: str
     files: list[File]
     faults: list[str] = []
+    database: str = ""
 
     @property
     def with_key(self) -> bool:
@@ -63,7 +67,7 @@ def read_manifest(source: Path) -> Manifest:
         raise StoreFailure(f"the backup {source} cannot be read: {error}") from error
     if manifest.format != FORMAT:
         raise StoreFailure(f"{source} is a backup of format {manifest.format}: it needs another gatewayd")
-    if all(file.path != DATABASE_NAME for file in manifest.files):
+    if not manifest.database and all(file.path != DATABASE_NAME for file in manifest.files):
         raise StoreFailure(f"the backup {source} is damaged: it has no database")
     return manifest
 

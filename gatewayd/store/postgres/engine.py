@@ -16,15 +16,18 @@ import trio
 
 from gatewayd.clock import Instant
 from gatewayd.shares import Refused, Shares
+from gatewayd.store.catalogue import Catalogue
 from gatewayd.store.engine import Upgrade
 from gatewayd.store.failures import MigrationError, OverBudget, StoreFailure
 from gatewayd.store.postgres import schema
+from gatewayd.store.postgres.catalogue import read_catalogue
 from gatewayd.store.postgres.connections import Connection, address_of, open_connection
 from gatewayd.store.postgres.deadlines import Deadlines
 from gatewayd.store.postgres.faults import ServerFaults
 from gatewayd.store.postgres.listening import Listener
 from gatewayd.store.postgres.read_threads import ReadThreads
 from gatewayd.store.postgres.reading import Reader
+from gatewayd.store.postgres.sessions import session
 from gatewayd.store.postgres.write_connection import PostgresWrites
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.settings import StoreSettings
@@ -112,7 +115,7 @@ class PostgresEngine:
             refused=self._faults.refused,
         )
         short = partial(self._deadlines.kept, partial(open_connection, address, SHORT_READ_SECONDS))
-        long = partial(self._deadlines.kept, partial(open_connection, address, LONG_READ_SECONDS))
+        self._connect = long = partial(self._deadlines.kept, partial(open_connection, address, LONG_READ_SECONDS))
         self._short = ReadThreads(SHORT_READERS, partial(Reader, short, sealer, SHORT_READ_SECONDS))
         self._long = LongReaders(LONG_READERS, partial(Reader, long, sealer, LONG_READ_SECONDS))
         self._short_shares = Shares("reads", SHORT_READERS, ORGANIZATION_SHORT_READERS, LONG_READ_SECONDS)
@@ -203,6 +206,10 @@ class PostgresEngine:
     async def find_damage(self) -> list[str] | None:
         """Nothing: to check pages and indexes is the server's own affair (data checksums, pg_amcheck)."""
         return []
+
+    def catalogue(self) -> Catalogue:
+        with session(self._connect, "the database cannot be read") as connection:
+            return read_catalogue(connection)
 
     # -- life
 

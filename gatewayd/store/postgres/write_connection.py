@@ -6,10 +6,12 @@ whatever a daemon's clock says: who follows a list by instant and id would miss 
 that others have counted on tells that what is remembered may be outdated.
 
 Nothing is tried again but a beat that found the connection gone: no job has run then. A COMMIT whose answer is lost is
-asked for by its version, which each writer keeps in a row of its own.
+asked for by its version, which each writer keeps in a row of its own. One that was killed leaves its row, which the
+others sweep when nobody can be asking for it any more.
 """
 
 import contextlib
+import math
 import secrets
 import time
 from collections.abc import Callable
@@ -18,7 +20,7 @@ from typing import Final, NamedTuple
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from gatewayd.clock import Instant
+from gatewayd.clock import DAY, Instant
 from gatewayd.store.engine import Begun
 from gatewayd.store.failures import Doubtful, StoreFailure
 from gatewayd.store.postgres.connections import Connection
@@ -38,6 +40,16 @@ ON CONFLICT (writer) DO UPDATE SET version = excluded.version, beat_at = exclude
 RETURNING version, beat_at, :clock + {_WAITED}, pg_notify('gatewayd_commits', writer)::text
 """
 """The clock is asked before the statement is sent, and the wait for others in it is added to what it said."""
+_SWEEP_SECONDS: Final = 86_400.0
+_OLD: Final = DAY
+"""Chosen: of a row whose writer was killed, or has written nothing for so long and makes another."""
+_BEHIND: Final = 200_000
+"""Chosen: commits that have to lie behind it too, since a clock that leaps makes a day of nothing. While a COMMIT is
+asked for, about a minute, there are not so many."""
+_SWEEP: Final = """
+DELETE FROM pulse_writers USING pulse
+WHERE pulse.id = 1 AND pulse_writers.beat_at < pulse.now - :old AND pulse_writers.version < pulse.version - :behind
+"""
 _WAIT_FOR_BEAT: Final = "SELECT version FROM pulse WHERE id = 1 FOR UPDATE"
 _SELECT_COMMITTED: Final = "SELECT version FROM pulse_writers WHERE writer = :writer"
 _FORGET_WRITER: Final = "DELETE FROM pulse_writers WHERE writer = :writer"
@@ -77,6 +89,7 @@ class PostgresWrites:
         self._connection: Connection | None = None
         self._unchanged = 0
         self._has_committed = False
+        self._sweep_at = -math.inf
         self.stamps = Beat(-1, Instant(0))
         self.version = -1
         """Of the last transaction of this writer, or of others that it saw."""
@@ -161,6 +174,9 @@ class PostgresWrites:
     def _beat(self, now: Instant) -> Begun:
         """Wait for the pulse."""
         connection = self._connection = self._connection or self._connect()
+        if time.monotonic() >= self._sweep_at:
+            connection.execute(_SWEEP, {"old": _OLD, "behind": _BEHIND})
+            self._sweep_at = time.monotonic() + _SWEEP_SECONDS
         connection.execute("BEGIN")
         row = connection.execute(_BEAT, {"clock": now, "writer": self.writer}).fetchone()
         if row is None:

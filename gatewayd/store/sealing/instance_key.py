@@ -13,17 +13,14 @@ import errno
 import os
 import secrets
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from gatewayd.clock import Instant, to_wire
-from gatewayd.store.failures import ENGINE_FAILURES, StoreFailure, reason
+from gatewayd.store.failures import StoreFailure
 from gatewayd.store.files.private_files import create_file, sync_directory
 from gatewayd.store.sealer import KEY_BYTES, Sealer, load_key, read_key
-from gatewayd.store.sealing.sealed_columns import SealedValue, sealed_values
-from gatewayd.store.sqlite import connections, schema
-
-BUSY_SECONDS: Final = 5.0
-_WAYS_ON: Final = "put it there from where a copy is kept, or give up what it sealed: gatewayd instance-key abandon"
+from gatewayd.store.sealing.sealed_columns import SealedValue, opens
+from gatewayd.store.sealing.sealed_rows import SealedRows
 
 
 class Rotated(NamedTuple):
@@ -33,60 +30,46 @@ class Rotated(NamedTuple):
     kept: Path
 
 
-def open_key(database: Path, path: Path) -> Sealer:
-    """The key at `path`, which is made where nothing is sealed in `database` yet.
+def open_key(rows: SealedRows, path: Path) -> Sealer:
+    """The key at `path`, which is made where nothing is sealed in the database yet.
 
     Raises `StoreFailure` where it is missing beside sealed secrets, or does not open them.
     """
-    sample = _sample(database)
+    sample = rows.sample()
     if sample is None:
         return Sealer(load_key(path))
     sealer = _opening(sample, path) or _finish_rotation(sample, path)
     if sealer is not None:
         return sealer
     if not path.exists():
-        raise StoreFailure(f"the instance key {path} is missing, and {database} has secrets that it sealed: {_WAYS_ON}")
-    raise StoreFailure(f"the instance key {path} is not the one that sealed the secrets in {database}: {_WAYS_ON}")
+        lacking = f"the instance key {path} is missing, and {rows.name} has secrets that it sealed"
+        raise StoreFailure(f"{lacking}: {rows.way_on}")
+    raise StoreFailure(f"the instance key {path} is not the one that sealed the secrets in {rows.name}: {rows.way_on}")
 
 
-def proven_key(database: Path, path: Path) -> bytes:
+def proven_key(rows: SealedRows, path: Path) -> bytes:
     """The key at `path`, which has to be there. Raises `StoreFailure` as `open_key` does."""
     try:
-        if _sample(database) is not None:
-            open_key(database, path)
+        if rows.sample() is not None:
+            open_key(rows, path)
         return read_key(path)
     except FileNotFoundError:
         raise StoreFailure(f"the instance key {path} cannot be read: {os.strerror(errno.ENOENT)}") from None
 
 
-def closed_values(database: Path, sealer: Sealer) -> tuple[list[SealedValue], int]:
+def closed_values(rows: SealedRows, sealer: Sealer) -> tuple[list[SealedValue], int]:
     """The sealed secrets that do not open with a key, and how many there are in all. Raises `StoreFailure`."""
-    connection = connections.open_reader(database, BUSY_SECONDS)
-    try:
-        values = list(sealed_values(connection))
-    except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be read: {reason(error)}") from error
-    finally:
-        connection.close()
+    values = rows.every()
     return [value for value in values if not opens(sealer, value)], len(values)
 
 
-def opens(sealer: Sealer, value: SealedValue) -> bool:
-    """Whether a key is the one that a secret was sealed with."""
-    try:
-        sealer.unseal(value.sealed, value.context)
-    except StoreFailure:
-        return False
-    return True
-
-
-def rotate(database: Path, path: Path, now: Instant) -> Rotated:
+def rotate(rows: SealedRows, path: Path, now: Instant) -> Rotated:
     """Seal every secret under a new key, and put it in the place of the key at `path`. No daemon may run.
 
     Raises `StoreFailure`, or `MigrationError` for a database of a newer program; then the key at `path` is still the
     right one, or the next to open the store finds the new one that is.
     """
-    old, draft = open_key(database, path), _draft_of(path)
+    old, draft = open_key(rows, path), _draft_of(path)
     kept = path.with_name(f"{path.name}.until-{to_wire(now)[:19].replace(':', '')}Z")
     try:
         draft.unlink(missing_ok=True)  # of a rotation that was cut short before anything happened
@@ -94,51 +77,13 @@ def rotate(database: Path, path: Path, now: Instant) -> Rotated:
         create_file(kept, read_key(path), path)
         create_file(draft, key, path)
         sync_directory(path.parent)
-        count = _seal_anew(database, old, Sealer(key))
+        count = rows.seal_anew(old, Sealer(key))
         draft.replace(path)
         sync_directory(path.parent)
     except OSError as error:
         raise StoreFailure(f"the instance key {path} cannot be replaced: {error.strerror}") from error
     # A command that had read the old key before may have sealed something with it meanwhile.
-    return Rotated(count + _seal_anew(database, old, Sealer(key)), kept)
-
-
-def _seal_anew(database: Path, old: Sealer, new: Sealer) -> int:
-    """Seal under the new key what opens with the old one, all in one transaction; returns how much that was.
-
-    Raises `StoreFailure` where something opens with neither, and `MigrationError`; then nothing is changed.
-    """
-    connection = connections.open_writer(database, BUSY_SECONDS)
-    count = 0
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        schema.pending(connection, schema.packaged())  # a newer database may hold what is not on our list
-        for value in list(sealed_values(connection)):
-            if opens(new, value):
-                continue
-            sealed = new.seal(old.unseal(value.sealed, value.context), value.context)
-            row = {name: value.row[name] for name in value.column.key}
-            connection.execute(value.column.update, {**row, "sealed": sealed})
-            count += 1
-        connection.execute("COMMIT")
-    except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the secrets cannot be sealed anew: {reason(error)}") from error
-    finally:
-        connection.close()  # and with it a transaction that was not committed
-    return count
-
-
-def _sample(database: Path) -> SealedValue | None:
-    """One sealed secret of the database; None where it has none or is not there."""
-    if not database.exists():
-        return None
-    connection = connections.open_reader(database, BUSY_SECONDS)
-    try:
-        return next(sealed_values(connection), None)
-    except ENGINE_FAILURES as error:
-        raise StoreFailure(f"the database cannot be read: {reason(error)}") from error
-    finally:
-        connection.close()
+    return Rotated(count + rows.seal_anew(old, Sealer(key)), kept)
 
 
 def _opening(sample: SealedValue, path: Path) -> Sealer | None:

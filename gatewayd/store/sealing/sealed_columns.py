@@ -4,10 +4,12 @@ A structure test compares this with the schema, and with every place that seals.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-import apsw
+from gatewayd.store.failures import StoreFailure
+from gatewayd.store.sealer import Sealer
+from gatewayd.store.transactions import Executor
 
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 
@@ -97,12 +99,32 @@ SEALED_COLUMNS: Final = (  # those that every store in use has are first: one of
 )
 
 
-def sealed_values(connection: apsw.Connection) -> Iterator[SealedValue]:
-    """Every sealed secret of a database, an older one too: what it does not have yet holds none."""
-    for column in SEALED_COLUMNS:
-        try:
-            rows = connection.execute(column.select)
-        except apsw.SQLError:  # a table or column of a later migration
+def values_of(connection: Executor, column: SealedColumn) -> Iterator[SealedValue]:
+    """The sealed secrets of one column."""
+    for row in connection.execute(column.select, {}):
+        yield column.value(row)
+
+
+def opens(sealer: Sealer, value: SealedValue) -> bool:
+    """Whether a key is the one that a secret was sealed with."""
+    try:
+        sealer.unseal(value.sealed, value.context)
+    except StoreFailure:
+        return False
+    return True
+
+
+def sealed_anew(connection: Executor, values: Iterable[SealedValue], old: Sealer, new: Sealer) -> int:
+    """Seal under the new key what opens with the old one; returns how much that was. Within a transaction.
+
+    Raises `StoreFailure` where something opens with neither.
+    """
+    count = 0
+    for value in values:
+        if opens(new, value):
             continue
-        for row in rows:
-            yield column.value(row)
+        sealed = new.seal(old.unseal(value.sealed, value.context), value.context)
+        row = {name: value.row[name] for name in value.column.key}
+        connection.execute(value.column.update, {**row, "sealed": sealed})
+        count += 1
+    return count

@@ -16,11 +16,13 @@ import trio
 
 from gatewayd.clock import Instant
 from gatewayd.shares import Shares
+from gatewayd.store.catalogue import Catalogue
 from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.settings import StoreSettings
 from gatewayd.store.sqlite import connections
 from gatewayd.store.sqlite.budget import STEPS_PER_TICK, Budget
+from gatewayd.store.sqlite.catalogue import read_catalogue
 from gatewayd.store.sqlite.checkpoints import Checkpoints
 from gatewayd.store.sqlite.connections import WAL_BYTES
 from gatewayd.store.sqlite.faults import Faults, OpenedFile
@@ -197,6 +199,9 @@ class SqliteEngine:
         if faults:
             self._faults.found(faults[0])
         return faults
+
+    def catalogue(self) -> Catalogue:
+        return read_catalogue(self._settings.path)
 
     # -- life
 

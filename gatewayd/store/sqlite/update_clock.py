@@ -13,8 +13,6 @@ from gatewayd.clock import SECOND, Instant
 
 RESERVED: Final = SECOND  # Chosen: how far ahead of the clock the rows of a second process may be
 _SELECT = "SELECT latest FROM update_clock WHERE id = 1"
-SELECT_WHOLE: Final = "SELECT latest, accepted_latest, accepted_at FROM update_clock WHERE id = 1"
-ACCEPT: Final = "UPDATE update_clock SET accepted_latest = latest, accepted_at = :now WHERE id = 1"
 _UPDATE = "UPDATE update_clock SET latest = :latest WHERE id = 1"
 _LOWER = "UPDATE update_clock SET latest = :latest WHERE id = 1 AND latest = :reserved"
 

@@ -1,7 +1,7 @@
 """Who answers tax questions, and how a service over the network is asked: rate limit, breaker, one wait for a 429."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
@@ -35,10 +35,25 @@ class Transport(Protocol):
     async def send(self, request: Request) -> Response: ...
 
 
-class RemoteAuthority:
-    """A service over the network: calls wait their turn, and where it is down they are refused at once."""
+async def _alone() -> float:
+    return 0.0
 
-    def __init__(self, transport: Transport, limit: RateLimit, breaker: Breaker, log: Log) -> None:
+
+class RemoteAuthority:
+    """A service over the network: calls wait their turn, and where it is down they are refused at once.
+
+    `settling` answers how many seconds it is until every daemon keeps to its share of the limit.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        limit: RateLimit,
+        breaker: Breaker,
+        log: Log,
+        settling: Callable[[], Awaitable[float]] = _alone,
+    ) -> None:
+        self._settling = settling
         self._transport = transport
         self._limit = limit
         self._breaker = breaker
@@ -57,7 +72,11 @@ class RemoteAuthority:
         return _with_retry_after(response) if response.status == TOO_MANY else response
 
     async def _wait_for_turn(self, org_id: str) -> bool:
-        """False: there is no room in the queue, or too much was asked of it meanwhile."""
+        """False: there is no room in the queue, or too much was asked of it meanwhile. Raises `StoreFailure`."""
+        settling = await self._settling()
+        if settling > self._limit.queue_seconds:
+            return False
+        await trio.sleep(settling)
         decided = trio.Event()
         turn = self._limit.enter(org_id, trio.current_time(), decided.set)
         if turn is None:

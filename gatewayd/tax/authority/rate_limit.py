@@ -6,6 +6,8 @@
 The queue is shared out: where it is full, who has most turns in it gives up the latest to an organization that would
 still have fewer. So as many turns as one organization may ask for, another waits for one of them at most.
 
+Where several daemons serve, each has its share of the limit, which is the application's.
+
 A circuit breaker stands before it: while the upstream is down nobody waits, and one request at a time finds out.
 """
 
@@ -18,6 +20,19 @@ QUEUE_SECONDS: Final = 2.0  # Domain model §D3: the longest that a call waits h
 AUTHORITY_INTERVAL_SECONDS: Final = 1 / 3  # §D3: three requests a second for one application
 FAILURES_MAX: Final = 5  # Chosen: in a row
 OPEN_SECONDS: Final = 10.0  # Chosen: from the last failure to the first probe
+
+
+def interval_of_one(interval_seconds: float, daemons: int) -> float:
+    """The seconds between two calls of one of so many daemons, so that all together keep to the interval of one.
+
+    Chosen: whole calls a second, rounded down, while each has one. So whichever second is looked at, and however the
+    daemons' calls fall together in it, it has no more than a single daemon's. Of three a second two daemons have one
+    each. Beyond one a second each, what is kept is the mean.
+    """
+    if daemons == 1 or interval_seconds == 0:
+        return interval_seconds
+    each = round(1 / interval_seconds) // daemons
+    return max(1 / each, interval_seconds * daemons) if each else interval_seconds * daemons
 
 
 @dataclass(slots=True, eq=False)
@@ -79,9 +94,13 @@ class RateLimit:
 
     def __init__(self, interval_seconds: float, queue_seconds: float = QUEUE_SECONDS) -> None:
         """`interval_seconds` stand between two calls; 0: they only wait where the upstream has asked for it."""
-        self._interval = interval_seconds
+        self._of_all = self._interval = interval_seconds
         self.queue_seconds = queue_seconds
         self._lines: dict[str, _Line] = {}
+
+    def divide(self, daemons: int) -> None:
+        """So many daemons call from now on."""
+        self._interval = interval_of_one(self._of_all, daemons)
 
     def _line(self, org_id: str) -> _Line:
         """Chosen: a limit that is known is the application's, and so everybody's; one that only shows in what the

@@ -23,7 +23,10 @@ _OWN = """
 CREATE TABLE pulse (
     id bigint PRIMARY KEY CHECK (id = 1),
     version bigint NOT NULL,
-    now bigint NOT NULL                        -- the instant of the last commit: it never goes back
+    now bigint NOT NULL,                       -- the instant of the last commit: it never goes back
+    accepted_latest bigint NOT NULL DEFAULT 0, -- what `now` was when an operator last said that the clock was right
+    accepted_at bigint NOT NULL DEFAULT 0,     -- and when that was
+    key_check bytea                            -- sealed by the instance key, which all hosts must have
 );
 
 CREATE TABLE pulse_writers (
@@ -32,7 +35,37 @@ CREATE TABLE pulse_writers (
     beat_at bigint NOT NULL
 );
 
+-- What SQLite has a table for, which not every commit writes.
+CREATE VIEW update_clock AS SELECT id, now AS latest, accepted_latest, accepted_at FROM pulse;
+
 INSERT INTO pulse (id, version, now) VALUES (1, 0, 0);
+
+-- What documents are found by, of each part of vault_index_parts: in place of SQLite's vault_words.
+CREATE TABLE vault_part_words (
+    number bigint PRIMARY KEY,
+    org_id text COLLATE "C" NOT NULL REFERENCES organizations (id),
+    words tsvector NOT NULL,                   -- stems and codes behind their organization, with how often as labels
+    name text COLLATE "C" NOT NULL,            -- stems in their order, each in spaces of its own
+    body text COLLATE "C" NOT NULL,
+    length bigint NOT NULL                     -- words, numbers and codes
+);
+
+CREATE INDEX vault_part_words_by_word ON vault_part_words USING gin (words);
+
+-- In how many parts each word is, and in how many as a number or code: for spelling, and for what is rare.
+CREATE TABLE vault_terms (
+    org_id text COLLATE "C" NOT NULL REFERENCES organizations (id),
+    term text COLLATE "C" NOT NULL,
+    parts bigint NOT NULL,
+    exact_parts bigint NOT NULL,
+    PRIMARY KEY (org_id, term)
+) WITH (fillfactor = 80);
+
+CREATE TABLE vault_part_totals (
+    org_id text COLLATE "C" PRIMARY KEY REFERENCES organizations (id),
+    parts bigint NOT NULL,
+    length bigint NOT NULL
+);
 """
 _TABLES = "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main' AND name NOT LIKE 'sqlite_%'"
 
@@ -43,6 +76,7 @@ def baseline() -> tuple[str, str]:
     connection = connections.open_writer(connections.MEMORY, 0)
     try:
         schema.migrate(connection, packaged, Instant(0))
+        connection.execute("DROP TABLE update_clock")  # a view of the pulse
         rows = list(_rows(connection))
         connection.execute("DROP TABLE migrations")  # whoever migrates makes it
         made = translate(schema.schema(connection))

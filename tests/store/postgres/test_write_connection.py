@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from gatewayd.clock import SECOND, SettableClock
+from gatewayd.clock import DAY, SECOND, SettableClock
 from gatewayd.store import StoreFailure, WriteTx
 from gatewayd.store.failures import Doubtful
 from gatewayd.store.postgres import schema, write_connection
@@ -338,4 +338,38 @@ def test_a_writer_that_ends_leaves_no_row(firm: Firm) -> None:
     assert connection.execute("SELECT version FROM pulse_writers").fetchall() == [(1,)]
     writer.close()
     assert connection.execute("SELECT count(*) FROM pulse_writers").get == 0
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("age", "behind", "stays"),
+    [(DAY + 1, 200_001, False), (DAY, 200_001, True), (DAY + 1, 200_000, True), (SECOND, 1, True)],
+)
+def test_the_row_of_a_writer_that_was_killed_is_swept_when_nobody_can_ask_for_it(
+    firm: Firm, age: int, behind: int, stays: bool
+) -> None:
+    """Old by the clock of the pulse, and far behind: a clock that leaps takes no row of a COMMIT that is in doubt."""
+    connection = firm.connect()
+    connection.execute("UPDATE pulse SET version = 300000, now = :now", {"now": START})
+    connection.execute(
+        "INSERT INTO pulse_writers (writer, version, beat_at) VALUES ('killed', :version, :at)",
+        {"version": 300_000 - behind, "at": START - age},
+    )
+    writer = firm.writer()
+    writer.write([adding("a")])
+    found = connection.execute("SELECT count(*) FROM pulse_writers WHERE writer = 'killed'").get
+    assert (found, firm.names()) == (int(stays), ["a"])
+    connection.execute("UPDATE pulse_writers SET version = 0, beat_at = 0 WHERE writer = 'killed'")
+    writer.write([adding("b")])  # not again for a day
+    assert connection.execute("SELECT count(*) FROM pulse_writers").get == 1 + stays
+    connection.close()
+
+
+def test_a_writer_whose_row_was_swept_makes_another(firm: Firm) -> None:
+    writer = firm.writer()
+    writer.write([adding("a")])
+    connection = firm.connect()
+    connection.execute("DELETE FROM pulse_writers")
+    writer.write([adding("b")])
+    assert connection.execute("SELECT version FROM pulse_writers").get == 2
     connection.close()

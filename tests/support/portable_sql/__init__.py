@@ -16,8 +16,8 @@ from tests.support.portable_sql.types import truths, untyped
 
 __all__ = ["SEARCH", "Tables", "faults"]
 
-SEARCH = ("gatewayd/search/index.py", "gatewayd/search/lookup.py")
-"""Where alone beside the store stands what is SQLite's own: full-text search, and distances of vectors."""
+SEARCH = ("gatewayd/search/sqlite_index.py", "gatewayd/search/lookup.py")
+"""Where alone beside the store stands what is SQLite's own: full-text search, distances of vectors, lists in JSON."""
 
 
 def faults(sql: str, tables: Tables) -> list[str]:
