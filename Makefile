@@ -4,7 +4,8 @@
 #   make install the program, its unit and its user on this machine   PREFIX=/opt/gatewayd
 #   make demo    the main job on a seeded instance        ARGS="--port 9000 --once"
 #   make run     the daemon with your configuration       ARGS="--config FILE"
-#   make test    the whole suite, or a part of it         ARGS="tests/config -q", WORKERS=0: in one process
+#   make test    the whole suite on both engines, or a part of it on SQLite   ARGS="tests/config -q", WORKERS=0: in one process
+#   make test-postgresql   what of it runs on PostgreSQL, or a part        ARGS="tests/areas/crm -q"
 #   make check   lint, formatting, types, structure
 #   make soak    the tests that kill the daemon, crowd its door or take chances, at length
 #   make bench   the benchmarks, side by side in one run    ARGS="--quick"
@@ -16,7 +17,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help program install install-program install-service demo run test soak check lint bench mutants generate viewer lock clients clean
+.PHONY: help program install install-program install-service demo run test test-postgresql soak check lint bench mutants generate viewer lock clients clean
 
 ARGS ?=
 # One more than there are cores: many a test waits for a browser or another process.
@@ -27,6 +28,8 @@ RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
 LOCK_TOOL := build/lock-tool
 CLIENTS := tests/clients/node_modules/.installed
+# The suites that run on PostgreSQL as well as on SQLite.
+ON_BOTH := $(addprefix tests/,areas identity leases ledger performing tax webhooks)
 
 # What tests write is gone after them. In memory, where there is room, nothing waits for a disk.
 export PYTEST_DEBUG_TEMPROOT ?= $(shell test -w /dev/shm && \
@@ -71,8 +74,14 @@ demo: $(RUNTIME)
 run: $(RUNTIME)
 	@$(BIN)/gatewayd serve $(ARGS)
 
+# The second session is one of its own: what no test sees or gives is told of a whole run, which the first is.
 test: $(DEV) $(CLIENTS)
 	@$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
+	@$(if $(ARGS),,echo 'the suites of both engines, on PostgreSQL' && $(MAKE) --no-print-directory test-postgresql)
+
+# Where there is no PostgreSQL its tests say so, each of them.
+test-postgresql: $(DEV)
+	@GATEWAYD_TEST_STORE=postgresql $(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(or $(ARGS),$(ON_BOTH))
 
 soak: $(DEV)
 	@GATEWAYD_KILL_ROUNDS=50 GATEWAYD_METERING_KILLS=20 GATEWAYD_WEBHOOK_KILLS=20 GATEWAYD_STORE_KILLS=60 \

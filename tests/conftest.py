@@ -4,7 +4,7 @@ import gc
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import hypothesis
@@ -17,7 +17,10 @@ from gatewayd.contract.caller import Caller
 from tests.support import postgres, whole_run
 from tests.support.portable_sql import SEARCH, Tables, faults
 from tests.support.statements import Statements
-from tests.support.store import ON_POSTGRESQL, MemoryStore, columns_of, make_caller, migrated_image
+from tests.support.store import ALL_ON_POSTGRESQL, ON_POSTGRESQL, MemoryStore, columns_of, make_caller, migrated_image
+
+if TYPE_CHECKING:
+    from tests.support.postgres_directories import Directories
 
 gc.disable()  # until all tests are loaded: what is imported stays
 hypothesis.settings.register_profile("without deadlines", deadline=None)  # what is slow is the machine
@@ -26,8 +29,15 @@ hypothesis.settings.load_profile("without deadlines")
 
 def pytest_configure(config: pytest.Config) -> None:
     """A shell's background job ignores SIGINT, and so would every process that a test starts and interrupts."""
+    config.addinivalue_line("markers", "sqlite_only(reason): not run where the rows are on a PostgreSQL")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    marker = item.get_closest_marker("sqlite_only")
+    if marker is not None and ON_POSTGRESQL:
+        postgres.leave_to_sqlite(*marker.args)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -84,6 +94,29 @@ def stores_on_postgresql(postgresql: postgres.Server) -> Iterator[None]:
     yield
     PostgresStore.databases.close()
     PostgresStore.databases = None
+
+
+@pytest.fixture(scope="session")
+def databases_of_directories(postgresql: postgres.Server, stores_on_postgresql: None) -> Iterator["Directories"]:
+    """Databases of the stores that tests open in a directory."""
+    from tests.support.postgres_directories import Directories
+    from tests.support.postgres_store import PostgresStore
+
+    databases = PostgresStore.databases
+    assert databases is not None
+    directories = Directories(postgresql, lambda: databases.template)
+    yield directories
+    directories.close()
+
+
+@pytest.fixture(autouse=ALL_ON_POSTGRESQL)
+def directories_on_postgresql(databases_of_directories: "Directories") -> Iterator[None]:
+    """Where the tests are asked to, a store that is opened in a directory has its rows on a PostgreSQL."""
+    from tests.support.postgres_directories import stores_of
+
+    with stores_of(databases_of_directories):
+        yield
+    databases_of_directories.give_back()
 
 
 @pytest.fixture(scope="session")

@@ -42,7 +42,7 @@ def test_a_key_is_shown_once_and_stored_as_its_hash(store: MemoryStore) -> None:
     assert made.scopes == ["accounting:read", "webhooks:read"]
     assert made.key not in repr(made)
     assert store.read(lambda tx: tx.value("SELECT hash FROM api_keys")) == hash_key(made.key)
-    assert made.key.encode() not in store.connection.serialize("main")
+    assert made.key.encode() not in store.stored()
     shown = get(store, org_id, made.id)
     assert shown == ApiKey(
         id=made.id,
@@ -296,9 +296,9 @@ def test_notes_the_day_of_use_once(store: MemoryStore) -> None:
     unused = make(store, org_id, NewKey(name="2", user_id=store.user(org_id)), OTHER_RANDOM)
 
     def note() -> int:
-        before = store.connection.total_changes()
+        before = store.changed_rows()
         store.write(lambda tx: api_keys.note_use(tx, {used.id, "grt_of_another_kind"}))
-        return store.connection.total_changes() - before
+        return store.changed_rows() - before
 
     assert note() == 1
     store.clock.advance(14 * HOUR + 30 * MINUTE - 1)

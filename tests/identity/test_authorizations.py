@@ -245,7 +245,7 @@ def test_a_request_is_kept_under_its_hash_for_its_time(
 ) -> None:
     handle = save(store, client, pushed=pushed)
     assert len(handle) == 43
-    assert handle.encode() not in store.connection.serialize("main")
+    assert handle.encode() not in store.stored()
     pending = load(store, handle)
     assert pending is not None
     assert (pending.parameters, pending.pushed, pending.session_id) == (check(client), pushed, None)
@@ -332,7 +332,7 @@ def test_a_consent_makes_a_grant_and_a_code_and_ends_the_request(store: MemorySt
     code = flow.consent(pending, scopes=frozenset({"accounting:read", "openid", "vault:write"}), methods=("pwd", "otp"))
     assert code.startswith("gwc_")
     assert len(code) == 47
-    assert code.encode() not in store.connection.serialize("main")
+    assert code.encode() not in store.stored()
     state = flow.read_code(code)
     assert (state.redirect_uri, state.code_challenge, state.key_thumbprint) == (REDIRECT, CHALLENGE, "j" * 43)
     assert (state.expires_at, state.used) == (START + 10 * MINUTE, False)
@@ -428,11 +428,11 @@ def test_what_does_not_fit_is_refused_and_burns_nothing(
 ) -> None:
     flow = Flow(store)
     issued = flow.code()
-    before = store.connection.total_changes()
+    before = store.changed_rows()
     failure = flow.redeem(issued, "gwr_1", **changes)
     assert failure is not None
     assert failure.code == code
-    assert store.connection.total_changes() == before
+    assert store.changed_rows() == before
     assert flow.redeem(issued, "gwr_1") is None
 
 

@@ -397,9 +397,9 @@ def test_notes_the_day_of_use_once(flow: Flow) -> None:
     grant_id, _ = flow.connect()
 
     def note() -> int:
-        before = store.connection.total_changes()
+        before = store.changed_rows()
         store.write(lambda tx: grants.note_use(tx, {grant_id}))
-        return store.connection.total_changes() - before
+        return store.changed_rows() - before
 
     assert [note(), note()] == [1, 0]
     store.clock.advance(DAY)

@@ -41,7 +41,7 @@ def test_it_ends_by_itself(store: MemoryStore, user: str) -> None:
 
 
 def test_it_is_not_in_the_database(store: MemoryStore, user: str) -> None:
-    assert made(store, user).encode() not in store.connection.serialize("main")
+    assert made(store, user).encode() not in store.stored()
 
 
 def test_voiding_is_for_one_user(store: MemoryStore, user: str) -> None:

@@ -88,7 +88,7 @@ def test_recovery_codes_work_once_each_however_they_are_typed(store: MemoryStore
 
 def test_recovery_codes_are_not_in_the_database(store: MemoryStore, user: str) -> None:
     secret, codes = turned_on(store, user)
-    image = store.connection.serialize("main")
+    image = store.stored()
     assert not any(code.encode() in image or code.replace("-", "").encode() in image for code in codes)
     assert secret.encode() not in image
 

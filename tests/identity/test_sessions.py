@@ -34,7 +34,7 @@ def test_a_session_is_found_by_its_token_alone(store: MemoryStore, user: str) ->
 
 def test_the_token_is_not_in_the_database(store: MemoryStore, user: str) -> None:
     token, _ = started(store, user)
-    assert token.encode() not in store.connection.serialize("main")
+    assert token.encode() not in store.stored()
 
 
 def test_a_visit_puts_off_the_end_but_not_for_ever(store: MemoryStore, user: str) -> None:

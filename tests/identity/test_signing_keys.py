@@ -134,7 +134,7 @@ def test_the_private_half_is_sealed_and_never_shown(store: MemoryStore) -> None:
     private = msgspec.json.decode(signing_key("ES256", 0).private)["d"]
     assert private not in repr(signing_key("ES256", 0))
     assert private not in repr(loaded(store).find(signing_key("ES256", 0).kid))
-    assert private.encode() not in store.connection.serialize("main")
+    assert private.encode() not in store.stored()
     store.sealer = Sealer(bytes(32))
     with pytest.raises(StoreFailure):
         loaded(store)

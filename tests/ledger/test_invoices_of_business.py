@@ -53,6 +53,11 @@ def text(day: int | None) -> str:
     return "NULL" if day is None else f"'2026-06-{day:02}'"
 
 
+def key(number: int | None) -> str:
+    """An id, which has one digit, so that ids sort as numbers do."""
+    return "NULL" if number is None else f"'{number}'"
+
+
 def expected(trades: list[Trade], invoices: list[Invoice], number: int) -> int | None:
     """By the definition: what it names, else the only live one of its entity; of a credit note those of its invoice."""
     one = invoices[number]
@@ -70,23 +75,22 @@ def test_sql_finds_the_business_by_the_definition(
     store: MemoryStore, trades: list[Trade], invoices: list[Invoice]
 ) -> None:
     of_trades = [
-        f"SELECT {n}, 'org', '{one.entity}', '', '', '', {text(one.commenced)}, {text(one.ceased)}, NULL,"
+        f"SELECT {key(n)}, 'org', '{one.entity}', '', '', '', {text(one.commenced)}, {text(one.ceased)}, NULL,"
         f" {text(one.archived)}"
         for n, one in enumerate(trades)
     ]
     of_invoices = [
-        f"SELECT {n}, 'org', '{one.entity}', {'NULL' if one.named is None else one.named},"
-        f" {'NULL' if one.credits is None or one.credits >= n else one.credits}, {text(one.day)}"
+        f"SELECT {key(n)}, 'org', '{one.entity}', {key(one.named)},"
+        f" {key(None if one.credits is None or one.credits >= n else one.credits)}, {text(one.day)}"
         for n, one in enumerate(invoices)
     ]
-    none = "SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0"
+    none = f"SELECT {', '.join(['CAST(NULL AS TEXT)'] * 10)} WHERE 1 = 0"
     tables = _MEMORY.format(businesses=" UNION ALL ".join([none, *of_trades]), invoices=" UNION ALL ".join(of_invoices))
     sql = f"{tables} SELECT id, {counted_in('i')}, {of_business('i')} FROM invoices AS i ORDER BY id"
-    for wanted in (None, 0):
+    whose = [None if (of := expected(trades, invoices, n)) is None else str(of) for n in range(len(invoices))]
+    for wanted in (None, "0"):
         found = store.read(lambda tx: tx.rows(sql, business_id=wanted), "org")  # noqa: B023
-        whose = [expected(trades, invoices, n) for n in range(len(invoices))]
-        assert [row[1] for row in found] == whose
-        assert [bool(row[2]) for row in found] == [wanted is None or of == wanted for of in whose]
+        assert [(row[1], bool(row[2])) for row in found] == [(of, wanted is None or of == wanted) for of in whose]
 
 
 @given(TRADES, DAYS)

@@ -59,6 +59,11 @@ def require_programs() -> Path:
     return found
 
 
+def leave_to_sqlite(why: str) -> None:
+    """Skip a test that is marked as `sqlite_only`."""
+    pytest.skip(f"SQLite's own: {why}")
+
+
 class Server:
     """A server that runs."""
 

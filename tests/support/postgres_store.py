@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import apsw
 import psycopg
 import pytest
+from psycopg.pq import ExecStatus
 
 from gatewayd.clock import Instant, SettableClock
 from gatewayd.errors import Problem
@@ -43,14 +44,22 @@ _CHANGES = re.compile(r"\s*(?:INSERT|UPDATE|DELETE)\b")
 
 STATEMENT_SECONDS = 60
 _SQLITES = re.compile(
-    r"^\s*(?:PRAGMA|EXPLAIN QUERY PLAN)\b|\bAS BLOB\b|\b(?:pragma_\w+|date)\(|\bsqlite_schema\b|;\s*\S|\bx'"
+    r"^\s*(?:PRAGMA|EXPLAIN QUERY PLAN)\b|\b(?:pragma_\w+|date)\(|\bsqlite_schema\b|;\s*\S"
     r"|\bjson_(?!array_elements_text|to_recordset)\w+\(",
     re.I,
 )
-"""A look at SQLite itself, its functions and types, and scripts, which are its migrations backwards or forwards."""
+"""A look at SQLite itself, its functions, and scripts, which are its migrations backwards or forwards."""
 
 
+_BYTES = re.compile(r"\bx'([0-9a-f]*)'", re.I)
+_TABLES = b"SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
 _OF_SQLITES_CONNECTIONS = frozenset({"exec_trace", "row_trace", "serialize", "set_progress_handler"})
+
+
+@functools.lru_cache(4_096)
+def _as_postgresql(sql: str) -> str:
+    """A statement with bytes as PostgreSQL writes them; empty where it is SQLite's alone."""
+    return "" if _SQLITES.search(sql) else _BYTES.sub(r"'\\x\1'::bytea", sql).replace(" AS BLOB)", " AS bytea)")
 
 
 class Databases:
@@ -100,8 +109,7 @@ class AskedByTests(Connection):
         super().__init__(connection.session)
 
     def execute(self, sql: str, values: Mapping[str, Any] | Sequence[Any] | None = None) -> Rows:
-        if _SQLITES.search(sql):
-            pytest.skip("this test asks SQLite about itself")
+        sql = _as_postgresql(sql) or pytest.skip("this test asks SQLite about itself")
         if values is None or isinstance(values, Mapping):
             return super().execute(sql, values)
         names = itertools.count()
@@ -117,6 +125,12 @@ class AskedByTests(Connection):
         if name in _OF_SQLITES_CONNECTIONS:
             pytest.skip("this test looks at how SQLite works")
         super().__setattr__(name, value)
+
+    def control(self, *statements: str) -> None:
+        """Run what only says where a transaction is, in one round trip. Raises `psycopg.Error`."""
+        result = self.session.pgconn.exec_("; ".join(statements).encode())
+        if result.status != ExecStatus.COMMAND_OK:
+            raise psycopg.OperationalError(result.get_error_message())
 
     def data_version(self) -> int:
         """Nobody else writes."""
@@ -135,8 +149,6 @@ class Compared(AskedByTests):
         self._sqlite.deserialize("main", image)
 
     def execute(self, sql: str, values: Mapping[str, Any] | Sequence[Any] | None = None) -> Rows:
-        if sql.startswith("SET LOCAL"):
-            return super().execute(sql, values)
         expected, refused_by_sqlite = _attempt(
             lambda: self._sqlite.execute(sql, values).fetchall(), apsw.ConstraintError
         )
@@ -149,6 +161,12 @@ class Compared(AskedByTests):
         if _CHANGES.match(sql):
             assert self.changes() == self._sqlite.changes(), f"{sql} with {values}"
         return Answered(expected)
+
+    def control(self, *statements: str) -> None:
+        super().control(*statements)
+        for statement in statements:
+            if not statement.startswith("SET LOCAL"):
+                self._sqlite.execute(statement)
 
     def executemany(self, sql: str, many: Sequence[Sequence[Any]]) -> None:
         super().executemany(sql, many)
@@ -217,8 +235,7 @@ class PostgresStore(MemoryStore):
 
     def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
         """Run a read, which cannot write."""
-        self.connection.execute("SAVEPOINT reading")
-        self.connection.execute("SET LOCAL transaction_read_only = on")
+        self.connection.control("SAVEPOINT reading", "SET LOCAL transaction_read_only = on")
         try:
             with given_fields.watched():
                 return work(ReadTx(self.connection, Bindings(org_id, self.clock.now()), self.sealer))
@@ -232,7 +249,7 @@ class PostgresStore(MemoryStore):
         """Run one write. What `work` raises comes out here, rolled back. Topics are added to `announced`."""
         bindings = Bindings(org_id, self.clock.now())
         transaction = WriteTx(self.connection, bindings, self.sealer, self.ids.new, self._update_clock, self._reacting)
-        self.connection.execute("SAVEPOINT operation")
+        self.connection.control("SAVEPOINT operation")
         self._update_clock.begin()
         try:
             with given_fields.watched():
@@ -245,14 +262,21 @@ class PostgresStore(MemoryStore):
             if isinstance(error, Problem):
                 outcomes.note_raised(error)
             raise
-        self.connection.execute("RELEASE operation")
+        self.connection.control("RELEASE operation")
         self._update_clock.committed()
         self.announced |= transaction.topics
         return result
 
+    def changed_rows(self) -> int:
+        return self.connection.total_changes
+
+    def stored(self) -> bytes:
+        tables = [row[0] for row in self.connection.session.execute(_TABLES)]
+        rows = [row for name in tables for row in self.connection.session.execute(f'SELECT * FROM "{name}"'.encode())]
+        return b"\0".join(value if isinstance(value, bytes) else str(value).encode() for row in rows for value in row)
+
     def _undo(self, savepoint: str) -> None:
-        self.connection.execute(f"ROLLBACK TO {savepoint}")
-        self.connection.execute(f"RELEASE {savepoint}")
+        self.connection.control(f"ROLLBACK TO {savepoint}", f"RELEASE {savepoint}")
 
     def close(self) -> None:
         self.connection.close()

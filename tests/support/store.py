@@ -25,6 +25,8 @@ from tests.support import given_fields, outcomes
 T = TypeVar("T")
 
 ON_POSTGRESQL = os.environ.get("GATEWAYD_TEST_STORE") in ("postgresql", "both")
+ALL_ON_POSTGRESQL = os.environ.get("GATEWAYD_TEST_STORE") == "postgresql"
+"""Also stores that are opened in a directory."""
 
 START: Instant = from_wire("2026-11-20T09:30:00Z")
 SEALING_KEY = bytes(range(KEY_BYTES))
@@ -94,6 +96,14 @@ class MemoryStore:
         self.announced |= job.topics
         result: T = job.result
         return result
+
+    def changed_rows(self) -> int:
+        """How many rows were changed since it was opened, also by what was rolled back."""
+        return self.connection.total_changes()
+
+    def stored(self) -> bytes:
+        """All that is in the database, for looking for what must not be."""
+        return self.connection.serialize("main")
 
     def org(self, name: str = "Example Ltd") -> str:
         """Make an organization and return its id."""

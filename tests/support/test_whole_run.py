@@ -36,9 +36,9 @@ def suite(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(suite: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(suite: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     command = ["-c", PYTEST, str(suite), "-p", "no:cacheprovider", "--import-mode=importlib", *arguments]
-    environ = {"PATH": os.defpath, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environ = {"PATH": os.defpath, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **more}
     return loaded.run(command, env=environ, timeout=SECONDS)
 
 
@@ -82,3 +82,10 @@ def test_a_whole_run_that_failed_says_that_it_did_not_look(suite: Path, argument
     assert ran.returncode == pytest.ExitCode.TESTS_FAILED, ran.stdout + ran.stderr
     assert whole_run.FAILED in ran.stdout
     assert "no test came to see" not in ran.stdout
+
+
+def test_on_postgresql_no_run_is_whole(suite: Path) -> None:
+    """It leaves to SQLite what is its own."""
+    ran = run(suite, GATEWAYD_TEST_STORE="postgresql")
+    assert ran.returncode == pytest.ExitCode.OK, ran.stdout + ran.stderr
+    assert whole_run.NOT_LOOKED_AT in ran.stdout

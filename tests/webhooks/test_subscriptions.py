@@ -124,7 +124,7 @@ def test_no_two_secrets_are_the_same_and_none_is_in_the_database(store: MemorySt
     org_id = store.org()
     made = [subscribe(store, org_id, URL) for _ in range(3)]
     assert len({one.secret for one in made}) == 3
-    image = store.connection.serialize("main")
+    image = store.stored()
     for one in made:
         assert one.secret[10:].encode() not in image
         assert base64.b64decode(one.secret.removeprefix("whsec_")) not in image

@@ -1,8 +1,9 @@
 """PostgreSQL's connection that writes: a beat of the pulse, a savepoint for each job, one COMMIT.
 
 A transaction begins with the beat of the pulse, one row that counts them. To have it is to be the one that writes, of
-all daemons; its instant is what rows that change bear as `updatedAt`, and never goes back whatever a daemon's clock
-says; a version that others have counted on tells that what is remembered may be outdated.
+all daemons; its instant is what rows that change bear as `updatedAt`, and is later than that of every one before it,
+whatever a daemon's clock says: who follows a list by instant and id would miss an equal one whose id is less. A version
+that others have counted on tells that what is remembered may be outdated.
 
 Nothing is tried again but a beat that found the connection gone: no job has run then. A COMMIT whose answer is lost is
 asked for by its version, which each writer keeps in a row of its own. One that was killed leaves its row, which the
@@ -31,7 +32,8 @@ _ASK_AGAIN_SECONDS: Final = 0.2
 _WAITED: Final = "CAST(1000000 * extract(epoch FROM clock_timestamp() - statement_timestamp()) AS bigint)"
 _BEAT: Final = f"""
 WITH beat AS (
-    UPDATE pulse SET version = version + 1, now = greatest(now, :clock + {_WAITED}) WHERE id = 1 RETURNING version, now
+    UPDATE pulse SET version = version + 1, now = greatest(now + 1, :clock + {_WAITED}) WHERE id = 1
+    RETURNING version, now
 )
 INSERT INTO pulse_writers (writer, version, beat_at) SELECT :writer, version, now FROM beat
 ON CONFLICT (writer) DO UPDATE SET version = excluded.version, beat_at = excluded.beat_at

@@ -17,6 +17,8 @@ from gatewayd.store.sqlite import connections, schema
 from tests.areas.legal_entities.entities import NINO, PERSON, UTR, Firm
 from tests.support.store import SEALING_KEY, START
 
+pytestmark = pytest.mark.sqlite_only("a database of before 0082, and PostgreSQL began with 0101")
+
 BEFORE = next(each.number for each in schema.packaged() if each.name.endswith("seal_tax_references.sql")) - 1
 
 

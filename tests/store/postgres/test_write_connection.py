@@ -152,7 +152,7 @@ def test_what_changes_nothing_is_not_committed(firm: Firm) -> None:
     assert (writer.changes, firm.committed) == (1, [1])
 
 
-def test_instants_never_go_back_whosever_clock_is_behind(firm: Firm) -> None:
+def test_each_instant_is_later_than_those_before_whosever_clock_is_behind(firm: Firm) -> None:
     ahead, behind = SettableClock(START), SettableClock(START)
     behind.advance(-5 * SECOND)
     one, other = firm.writer(ahead), firm.writer(behind)
@@ -161,7 +161,7 @@ def test_instants_never_go_back_whosever_clock_is_behind(firm: Firm) -> None:
         job = adding(str(number))
         writer.write([job])
         found.append(job.result)
-    assert found == sorted(found)
+    assert found == sorted(set(found))
     assert START <= found[0] <= found[3] < START + SECOND
     ahead.advance(SECOND)
     behind.advance(7 * SECOND)
