@@ -89,8 +89,8 @@ async def test_daemons_on_one_database_know_of_each_other(postgresql: Server, tm
     counts: list[list[int]] = [[], []]
     settings = [StoreSettings(directory=tmp_path / each, url=postgresql.address(name)) for each in "ab"]
     async with (
-        open_store(settings[0], SettableClock(START)) as one,
-        open_store(settings[1], SettableClock(START)) as other,
+        open_store(settings[0], SettableClock(START), tmp_path / "instance.key") as one,
+        open_store(settings[1], SettableClock(START), tmp_path / "instance.key") as other,
         open_daemons_holder(one) as first,
     ):
         first.daemons.tell(counts[0].append)

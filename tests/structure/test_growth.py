@@ -27,8 +27,6 @@ from tests.support import postgres
 PAGE = (ROOT / "docs" / "growth.md").read_text("utf-8")
 SECONDS = 60
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COMING = frozenset({"files", "gatewayd store copy"})
-"""What the page counts on and comes with other changes: whoever brings it takes it out of here."""
 
 
 def blocks(language: str) -> list[str]:
@@ -40,7 +38,7 @@ def test_every_setting_is_one() -> None:
     (text,) = blocks("toml")
     for section, values in tomllib.loads(text).items():
         known = vars(keys)[section.capitalize()].__dataclass_fields__
-        assert sorted(values.keys() - known.keys() - COMING) == [], section
+        assert sorted(values.keys() - known.keys()) == [], section
 
 
 def test_the_addresses_of_the_settings_are_taken() -> None:
@@ -60,7 +58,7 @@ def commands() -> list[str]:
     lines = "\n".join(blocks("")).replace("\\\n", " ").splitlines()
     marked = re.findall(r"`([^`\n]+)`", FENCED.sub("", PAGE))
     found = [match[1] for line in [*lines, *marked] if (match := re.match(r"(?:\S*=)?\S*?\b(gatewayd [a-z].*)", line))]
-    return sorted({*found} - COMING)
+    return sorted({*found})
 
 
 @pytest.mark.parametrize("command", commands())

@@ -23,7 +23,7 @@ def add_commands(subparsers: Subparsers) -> None:
     )
     command.add_argument("--directory", type=Path, help="keep the data here; else it is temporary")
     command.add_argument(
-        "--store", type=_database_url, default="", metavar="URL", help="an empty PostgreSQL for the rows; else SQLite"
+        "--store", type=_database_url, metavar="URL", help="an empty PostgreSQL for the rows; else SQLite"
     )
     command.add_argument("--password-file", type=Path, help="the password for --store")
     command.add_argument("--once", action="store_true", help="end after the play: 0 if every step did its work")
@@ -46,7 +46,7 @@ def demo(arguments: argparse.Namespace, context: Context) -> int:
             clock=context.clock,
             output=sys.stdout,
             receiver=Receiver(directory, context.clock),
-            url=arguments.store,
+            url=arguments.store or "",
             password_file=arguments.password_file,
         )
         try:

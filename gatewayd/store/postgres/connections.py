@@ -129,7 +129,8 @@ class Connection:
         finally:
             self.answer_by = math.inf
         if result.status == ExecStatus.FATAL_ERROR:
-            raise psycopg.errors.error_from_result(result, "utf-8")
+            error = psycopg.errors.error_from_result(result, "utf-8")
+            raise error if error.sqlstate else psycopg.OperationalError(str(error))  # or: the connection was lost
         return result.get_value(0, 0) if result.ntuples else None
 
     def send_plainly(self, sql: bytes) -> None:

@@ -52,6 +52,7 @@ WHERE pulse.id = 1 AND pulse_writers.beat_at < pulse.now - :old AND pulse_writer
 """
 _WAIT_FOR_BEAT: Final = "SELECT version FROM pulse WHERE id = 1 FOR UPDATE"
 _SELECT_COMMITTED: Final = "SELECT version FROM pulse_writers WHERE writer = :writer"
+_TOUCH_WRITER: Final = "UPDATE pulse_writers SET version = version WHERE writer = :writer"
 _FORGET_WRITER: Final = "DELETE FROM pulse_writers WHERE writer = :writer"
 
 
@@ -199,11 +200,13 @@ class PostgresWrites:
                 time.sleep(_ASK_AGAIN_SECONDS)
 
     def _committed_version(self) -> int | None:
+        """As of a commit of our own: a primary that was started anew shows what its standby may not have yet."""
         connection = self._connection = self._connect()
         connection.execute("BEGIN")
         connection.execute(_WAIT_FOR_BEAT)
         version: int | None = connection.execute(_SELECT_COMMITTED, {"writer": self.writer}).get
-        connection.execute("ROLLBACK")
+        connection.execute(_TOUCH_WRITER, {"writer": self.writer})
+        connection.execute("COMMIT")
         return version
 
     def _disconnect(self) -> None:
