@@ -24,7 +24,7 @@ from gatewayd.store.transactions import Bindings
 from tests.http import probes
 from tests.http.probes import Said, Word
 from tests.support.api import TestedApi, Tuning, open_api
-from tests.support.store import SEALING_KEY, START, make_caller
+from tests.support.store import SEALING_KEY, START, at_version, make_caller
 
 CALLER = make_caller("org_a")
 _NAME = "SELECT name FROM organizations WHERE id = :org_id"
@@ -205,9 +205,9 @@ async def test_an_error_is_not_kept(api: TestedApi) -> None:
 # -- the bound
 
 
-def reading(*, instant: bool = False) -> ReadTx:
-    """A read that has asked for nothing, or for the instant."""
-    tx = ReadTx(apsw.Connection(":memory:"), Bindings(None, START), Sealer(SEALING_KEY))
+def reading(version: int | None, *, instant: bool = False) -> ReadTx:
+    """A read of a version that has asked for nothing, or for the instant."""
+    tx = at_version(ReadTx(apsw.Connection(":memory:"), Bindings(None, START), Sealer(SEALING_KEY)), version)
     if instant:
         assert tx.now == START
     return tx
@@ -222,59 +222,67 @@ def response(size: int) -> Response:
 
 
 def held(cache: ApiResponseCache, version: int, upto: int) -> list[int]:
-    return [number for number in range(upto) if cache.find(version, key(number), reading()) is not None]
+    return [number for number in range(upto) if cache.find(key(number), reading(version)) is not None]
 
 
 def test_it_takes_no_more_than_it_may() -> None:
     most = 10 * (1_000 + ENTRY_BYTES + len(b"/things") + len(b"n=0000"))
     cache = ApiResponseCache(most)
     for number in range(10):
-        cache.keep(1, key(number), response(1_000), reading())
+        cache.keep(key(number), response(1_000), reading(1))
     assert held(cache, 1, 11) == list(range(10))
     for number in range(10, 20):
-        cache.keep(1, key(number), response(1_000), reading())
+        cache.keep(key(number), response(1_000), reading(1))
         assert held(cache, 1, 21) == list(range(10, number + 1))
-    cache.keep(2, key(20), response(1_000), reading())
-    cache.keep(2, key(21), response(1_000), reading())
+    cache.keep(key(20), response(1_000), reading(2))
+    cache.keep(key(21), response(1_000), reading(2))
     assert held(cache, 2, 22) == [20, 21]
 
 
 def test_what_fills_all_of_it_is_kept() -> None:
     cache = ApiResponseCache(1_000 + ENTRY_BYTES + len(b"/things") + len(b"n=0000"))
-    cache.keep(1, key(0), response(1_000), reading())
+    cache.keep(key(0), response(1_000), reading(1))
     assert held(cache, 1, 1) == [0]
 
 
 def test_what_is_larger_than_all_of_it_is_not_kept() -> None:
     cache = ApiResponseCache(10_000)
-    cache.keep(1, key(0), response(10_000), reading())
+    cache.keep(key(0), response(10_000), reading(1))
     assert held(cache, 1, 1) == []
 
 
 def test_what_is_large_is_not_kept_and_pushes_nothing_out() -> None:
     cache = ApiResponseCache()
-    cache.keep(1, key(0), response(1_000), reading())
-    cache.keep(1, key(1), response(ENTRY_BYTES_MAX), reading())
-    cache.keep(1, key(2), response(100 << 20), reading())
-    cache.keep(1, key(3), response(ENTRY_BYTES_MAX // 2), reading())
+    cache.keep(key(0), response(1_000), reading(1))
+    cache.keep(key(1), response(ENTRY_BYTES_MAX), reading(1))
+    cache.keep(key(2), response(100 << 20), reading(1))
+    cache.keep(key(3), response(ENTRY_BYTES_MAX // 2), reading(1))
     assert held(cache, 1, 4) == [0, 3]
 
 
 def test_a_long_address_counts() -> None:
     cache = ApiResponseCache(10_000)
     for number in range(3):
-        cache.keep(1, CacheKey(CALLER, b"/things", b"%d" % number * 5_000), response(1), reading())
-    assert cache.find(1, CacheKey(CALLER, b"/things", b"1" * 5_000), reading()) is None
+        cache.keep(CacheKey(CALLER, b"/things", b"%d" % number * 5_000), response(1), reading(1))
+    assert cache.find(CacheKey(CALLER, b"/things", b"1" * 5_000), reading(1)) is None
 
 
 def test_a_version_ends_the_one_before() -> None:
     cache = ApiResponseCache()
-    cache.keep(1, key(0), response(1), reading())
-    cache.keep(2, key(1), response(1), reading())
+    cache.keep(key(0), response(1), reading(1))
+    cache.keep(key(1), response(1), reading(2))
     assert (held(cache, 1, 2), held(cache, 2, 2)) == ([], [1])
+
+
+def test_a_read_of_a_version_that_nobody_knows_keeps_nothing_and_is_given_nothing() -> None:
+    cache = ApiResponseCache()
+    cache.keep(key(0), response(1), reading(1))
+    cache.keep(key(1), response(1), reading(None))
+    assert cache.find(key(0), reading(None)) is None
+    assert held(cache, 1, 2) == [0]
 
 
 def test_what_asked_for_the_instant_is_not_kept() -> None:
     cache = ApiResponseCache()
-    cache.keep(1, key(0), response(1), reading(instant=True))
+    cache.keep(key(0), response(1), reading(1, instant=True))
     assert held(cache, 1, 1) == []

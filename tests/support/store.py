@@ -175,7 +175,7 @@ def make_caller(
     )
 
 
-def at_version(tx: ReadTx, version: int) -> ReadTx:
+def at_version(tx: ReadTx, version: int | None) -> ReadTx:
     """The transaction, which then says that it sees this version of the database."""
     tx.version = version
     return tx
