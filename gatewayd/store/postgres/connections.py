@@ -142,21 +142,19 @@ class Connection:
     def stream(self, sql: str, values: Values | None = None) -> Iterator[TupleRow]:
         """The rows of a SELECT some at a time, inside of a transaction: what the caller leaves is not computed.
 
-        Other statements may be run in between. It is planned each time: for what may be long.
+        Other statements may be run in between. It is planned each time: for what may be long. What is left before its
+        end is closed with the transaction: who leaves it may come back when that is long over.
         """
         statement = numbered(sql)
         self._streams += 1
         name = f"rows_{self._streams}"
         self._run(f"DECLARE {name} NO SCROLL CURSOR FOR ".encode() + statement.sql, statement.values(values or {}))
         fetch = f"FETCH {STREAMED_ROWS} FROM {name}".encode()
-        try:
-            while rows := self._run(fetch).fetchall():
-                yield from rows
-                if len(rows) < STREAMED_ROWS:
-                    break
-        finally:
-            if self.session.info.transaction_status == TransactionStatus.INTRANS:
-                self._run(f"CLOSE {name}".encode())
+        while rows := self._run(fetch).fetchall():
+            yield from rows
+            if len(rows) < STREAMED_ROWS:
+                break
+        self._run(f"CLOSE {name}".encode())
 
     def _count(self, cursor: RawCursor[TupleRow]) -> None:
         if (cursor.statusmessage or "").startswith(_CHANGING):

@@ -177,3 +177,20 @@ def test_rows_that_may_be_many_come_some_at_a_time(place: Place) -> None:
 def test_a_server_that_is_not_there_is_a_failure(postgresql: Server) -> None:
     with pytest.raises(StoreFailure, match="cannot be reached"):
         Reader(lambda: open_connection(postgresql.address("nowhere"), 1), _SEALER, 60).read(_names, _BOUND)
+
+
+def test_rows_that_were_left_trouble_nobody_later(place: Place) -> None:
+    for number in range(2 * STREAMED_ROWS):
+        place.add(f"{number:04}")
+    left: list[object] = []
+
+    def begin(tx: ReadTx) -> str:
+        rows = tx.each("SELECT id FROM organizations ORDER BY id")
+        left.append(rows)
+        return str(next(rows)[0])
+
+    def end(tx: ReadTx) -> int:
+        left.clear()
+        return len(_names(tx))
+
+    assert (place.reader.read(begin, _BOUND), place.reader.read(end, _BOUND)) == ("0000", 2 * STREAMED_ROWS)
