@@ -123,7 +123,7 @@ class Account:
         name, answer = value(form, "name", 160), value(form, "credential", 32_768)
         try:
             await self._store.write(lambda tx: _add_passkey(tx, self._parts.party, user.id, name, answer))
-        except passkeys.PasskeyError as error:
+        except challenges.PasskeyError as error:
             self._parts.log.info("passkey_refused", reason=str(error))
             return await self._page("The passkey could not be added. Try again.", "passkeys"), 422
         except Problem as problem:

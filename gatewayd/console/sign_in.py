@@ -85,7 +85,7 @@ class SignInPages:
         async def prove() -> NewSession | SecondFactorStep:
             try:
                 return await self._parts.sign_in.with_passkey(self._parts.party, answer, self._browser.visitor())
-            except passkeys.PasskeyError as error:
+            except challenges.PasskeyError as error:
                 self._parts.log.info("passkey_refused", reason=str(error))
                 raise WrongCredentials from error
 

@@ -23,7 +23,7 @@ def create(run: Run, org_id: str, email: str) -> Run:
 
 def scopes_of(config_file: Path, key: str, peer: str | None = None) -> frozenset[str]:
     authenticator = Authenticator((ApiKeyVerifier(),))
-    return read_store(config_file, lambda tx: authenticator.authenticate(tx, 1, key, peer).scopes)
+    return read_store(config_file, lambda tx: authenticator.authenticate(tx, key, peer).scopes)
 
 
 def test_a_made_key_opens_what_was_chosen(create: Run, config_file: Path) -> None:

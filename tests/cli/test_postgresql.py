@@ -183,14 +183,15 @@ def test_a_backup_has_the_files_and_names_what_dumps_the_rows(
 ) -> None:
     copy, data = tmp_path / "copy", tmp_path / "data"
     made = run("backup", str(copy), "--with-key", "--json")
-    assert (made.document["files"], made.document["withKey"]) == (2, True)
+    assert (made.document["files"], made.document["withKey"]) == (3, True)
     assert made.err == (
         f"gatewayd: the rows are not in it, but in {name_of(url)}. Dump them before each backup, so that what they name"
         f" is in it: pg_dump --format=custom --file=gatewayd.dump '{url}'\n"
     )
     manifest = json.loads((copy / "manifest.json").read_text())
     assert manifest["database"] == name_of(url)
-    assert [file["path"] for file in manifest["files"]] == [str(stored.relative_to(data)), "instance.key"]
+    files = [file["path"] for file in manifest["files"]]
+    assert files == [str(stored.relative_to(data)), "gatewayd.files", "instance.key"]
     assert run("verify", str(copy)).code == 0
     data.rename(tmp_path / "lost")
     restored = run("restore", str(copy), "--end-everything")

@@ -17,7 +17,9 @@ def host(postgresql: Server, tmp_path: Path) -> Iterator[Callable[[str], Instanc
 
     def make(folder: str) -> Instance:
         (tmp_path / folder).mkdir()
-        return Instance(tmp_path / folder, url=postgresql.url(name))
+        files = tmp_path / "files"
+        files.mkdir(exist_ok=True)
+        return Instance(tmp_path / folder, url=postgresql.url(name), files=str(files))
 
     yield make
     postgresql.drop(name)

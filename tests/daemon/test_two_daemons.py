@@ -71,11 +71,12 @@ async def test_two_daemons_side_by_side(tmp_path: Path) -> None:
 
 
 def sharing(directory: Path, address: str) -> Daemon:
-    """A daemon on a PostgreSQL, with the instance's key beside its own directory."""
-    config = directory.with_suffix(".toml")
+    """A daemon on a PostgreSQL, with the instance's key and documents beside its own directory."""
+    config, files = directory.with_suffix(".toml"), directory.parent / "files"
+    files.mkdir(exist_ok=True)
     config.write_text(
         f'[server]\nbind = ["127.0.0.1:0"]\n[store]\ndirectory = "{directory}"\nkey_file = "{directory.parent}/key"\n'
-        f'url = "{address}"\n{LIMIT}'
+        f'url = "{address}"\nfiles = "{files}"\n{LIMIT}'
     )
     return Daemon(load(config, {}), Surroundings(log_stream=io.StringIO()))
 

@@ -84,7 +84,8 @@ async def daemons(postgresql: Server, tmp_path: Path) -> AsyncIterator[Daemons]:
         stores = []
         for number in range(2):
             settings = StoreSettings(directory=tmp_path / str(number), url=postgresql.address(name))
-            stores.append(await open_stores.enter_async_context(open_store(settings, SettableClock(START))))
+            opening = open_store(settings, SettableClock(START), tmp_path / "instance.key")
+            stores.append(await open_stores.enter_async_context(opening))
         await stores[0].write(lambda tx: tx.run(_ADD_ORG))
         made = Daemons(stores)
         yield made

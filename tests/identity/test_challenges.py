@@ -4,8 +4,7 @@ import pytest
 
 from gatewayd.clock import Instant, SettableClock
 from gatewayd.identity.sign_in import challenges
-from gatewayd.identity.sign_in.challenges import LIFE, SIGN_IN, SKEW, SWEEP_ROWS
-from gatewayd.identity.sign_in.passkeys import PasskeyError
+from gatewayd.identity.sign_in.challenges import LIFE, SIGN_IN, SKEW, SWEEP_ROWS, PasskeyError
 from tests.support.postgres import Server
 from tests.support.several_daemons import several_daemons
 from tests.support.store import START, MemoryStore

@@ -11,7 +11,8 @@ from gatewayd.clock import MINUTE
 from gatewayd.errors import Problem
 from gatewayd.identity.people import users
 from gatewayd.identity.sign_in import passkeys
-from gatewayd.identity.sign_in.passkeys import PasskeyError, RelyingParty
+from gatewayd.identity.sign_in.challenges import PasskeyError
+from gatewayd.identity.sign_in.passkeys import RelyingParty
 from tests.support.store import START, MemoryStore
 
 PARTY = RelyingParty(id="books.example", origin="https://books.example", name="gatewayd")

@@ -288,7 +288,7 @@ async def test_nothing_that_was_left_signs_in_who_is_disabled(store: MemoryStore
     step = await firm.password()
     assert isinstance(step, SecondFactorStep)
     store.write(lambda tx: users.disable(tx, firm.user_id, "operator"))
-    with pytest.raises(passkeys.PasskeyError):
+    with pytest.raises(challenges.PasskeyError):
         await firm.sign_in.with_passkey(PARTY, firm.signed(device), HERE)
     with pytest.raises(WrongCredentials):
         await firm.sign_in.with_link(link, HERE)

@@ -63,6 +63,10 @@ ENVIRONMENT: Final = (
         "secret needs it, if the service does not run.",
     ),
     ("XDG_CONFIG_HOME, XDG_DATA_HOME", "The folders of the user's settings and data."),
+    (
+        "PGSSLMODE",
+        "What doctor takes for the sslmode of store.url where that names none, as PostgreSQL's library does.",
+    ),
     ("NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID", "How serve tells systemd that it is ready and alive."),
 )
 SEE_ALSO: Final = (("systemd.exec", 5), ("systemd.socket", 5), ("sd_notify", 3))

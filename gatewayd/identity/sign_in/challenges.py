@@ -13,7 +13,6 @@ import secrets
 from typing import Final
 
 from gatewayd.clock import MINUTE, Instant
-from gatewayd.identity.sign_in.passkeys import PasskeyError
 from gatewayd.store import ReadTx, WriteTx
 
 LIFE: Final = 5 * MINUTE  # Chosen
@@ -33,6 +32,10 @@ DELETE FROM used_challenges WHERE nonce IN (
     SELECT nonce FROM used_challenges WHERE ends_at < :before LIMIT :count
 )
 """
+
+
+class PasskeyError(Exception):
+    """The browser's response was not accepted. The text is for the log, not for the person."""
 
 
 def registration_of(user_id: str) -> str:

@@ -21,6 +21,7 @@ from gatewayd.errors import Problem
 from gatewayd.identity import audit
 from gatewayd.identity.people.organizations import validate_name
 from gatewayd.identity.people.users import User
+from gatewayd.identity.sign_in.challenges import PasskeyError
 from gatewayd.store import ReadTx, Row, WriteTx
 
 PER_USER: Final = 20  # Chosen
@@ -65,10 +66,6 @@ class PasskeyProof(msgspec.Struct, frozen=True, kw_only=True):
     def methods(self) -> tuple[str, ...]:
         """RFC 8176: possession of a key, and that the person was verified."""
         return ("hwk", "user", "mfa") if self.person_verified else ("hwk",)
-
-
-class PasskeyError(Exception):
-    """The browser's response was not accepted. The text is for the log, not for the person."""
 
 
 class RelyingParty(msgspec.Struct, frozen=True, kw_only=True):

@@ -133,14 +133,14 @@ class SignIn:
     async def with_passkey(
         self, party: passkeys.RelyingParty, answer: str, visitor: Visitor
     ) -> NewSession | SecondFactorStep:
-        """Locks do not apply to passkeys, which cannot be guessed. Raises `passkeys.PasskeyError`."""
+        """Locks do not apply to passkeys, which cannot be guessed. Raises `challenges.PasskeyError`."""
         challenge = passkeys.challenge_of(answer)
 
         def finish(tx: WriteTx) -> NewSession | SecondFactorStep:
             challenges.use(tx, challenge, challenges.SIGN_IN)
             proved = passkeys.authenticate(tx, party, answer, challenge)
             if not users.is_enabled(tx, proved.user_id):
-                raise passkeys.PasskeyError("its person is disabled")
+                raise challenges.PasskeyError("its person is disabled")
             if not proved.person_verified and second_factors.is_on(tx, proved.user_id):
                 return SecondFactorStep(_seal_first_factor(tx, proved.user_id, proved.methods))
             return _start(tx, proved.user_id, proved.methods, visitor)
