@@ -359,7 +359,8 @@ def test_a_long_span_is_looked_at_in_stretches(store: MemoryStore) -> None:
     fill = """
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :count)
     INSERT INTO events (id, org_id, kind, data, test, created_at)
-    SELECT 'evt_01m7w4n5e0' || printf('%016d', n), :org_id, 'lead.created', '{}', 0, :now FROM numbers
+    SELECT 'evt_01m7w4n5e0' || substr(CAST(10000000000000000 + n AS TEXT), 2), :org_id, 'lead.created', :data, 0, :now
+    FROM numbers
     """
     delivered = """
     INSERT INTO deliveries (id, org_id, subscription_id, event_id, event, status, attempts, in_flight, completed_at,
@@ -367,8 +368,7 @@ def test_a_long_span_is_looked_at_in_stretches(store: MemoryStore) -> None:
     SELECT 'wdlv' || substr(id, 4), :org_id, :subscription_id, id, kind, 'succeeded', 1, 0, :now, :now FROM events
     WHERE org_id = :org_id AND id NOT LIKE '%00001'
     """
-    fill = fill.replace("'{}'", "CAST('{}' AS BLOB)")
-    store.write(lambda tx: tx.run(fill, count=missed_events.EVENTS_PER_SEARCH + 5), org_id)
+    store.write(lambda tx: tx.run(fill, count=missed_events.EVENTS_PER_SEARCH + 5, data=b"{}"), org_id)
     store.write(lambda tx: tx.run(delivered, subscription_id=made.id), org_id)
     first = recover(store, org_id, since_start(made))
     assert (first.matched, first.remaining, first.go_on_after is not None) == (1, 0, True)
