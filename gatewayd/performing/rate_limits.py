@@ -45,22 +45,25 @@ class RateLimits:
     def change(self, per_minute: int, concurrent: int) -> None:
         """Hold everybody to other limits from the next request on."""
         is_other = per_minute != self._of_all[0]
-        self._set(per_minute, concurrent)
-        if is_other:
-            for allowance in self._allowances.values():
-                allowance.tokens = float(self._capacity)  # Chosen: a new limit begins with a whole minute of it
+        with self._lock:  # threads that admit add allowances meanwhile
+            self._set(per_minute, concurrent)
+            if is_other:
+                for allowance in self._allowances.values():
+                    allowance.tokens = float(self._capacity)  # Chosen: a new limit begins with a whole minute of it
 
     def divide(self, daemons: int) -> None:
         """So many serve from now on. What a credential has left it keeps, as far as its share goes."""
-        self._daemons = daemons
-        self._set(*self._of_all)
-        for allowance in self._allowances.values():
-            allowance.tokens = min(allowance.tokens, float(self._capacity))
+        with self._lock:
+            self._daemons = daemons
+            self._set(*self._of_all)
+            for allowance in self._allowances.values():
+                allowance.tokens = min(allowance.tokens, float(self._capacity))
 
     @property
     def running(self) -> int:
         """Requests under way, of all credentials together."""
-        return sum(allowance.running for allowance in self._allowances.values())
+        with self._lock:
+            return sum(allowance.running for allowance in self._allowances.values())
 
     def take(self, credential_id: str, cost: int, now: float) -> Allowance:
         """Pay for one request. Raises `Problem` `rate_limited` with `Retry-After` in whole seconds."""

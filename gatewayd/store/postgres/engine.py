@@ -108,7 +108,6 @@ class PostgresEngine:
         self.upgraded = _bring_up_to_date(address, now, migrates=migrates)
         self._deadlines = Deadlines()
         self._faults = ServerFaults()
-        self._sealer = sealer
         self.writes = PostgresWrites(
             partial(self._deadlines.kept, partial(open_connection, address, WRITE_SECONDS, IDLE_SECONDS)),
             written=lambda version: self._faults.written(),

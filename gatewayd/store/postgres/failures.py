@@ -7,6 +7,8 @@ import psycopg
 _ENGINE_CLASSES: Final = frozenset({"08", "40", "53", "55", "57", "58", "F0", "XX"})
 """Of SQLSTATE (PostgreSQL, "Error Codes"): connection, rollback of a transaction, resources, an object in use, an
 operator's intervention (57014 is a statement's deadline), the system, the configuration, and faults of its own."""
+DEADLINE: Final = "57014"
+"""Of a statement that took longer than it may."""
 _READ_ONLY: Final = "25006"
 """A server that takes no writes: a standby, or a primary that was put in its place."""
 

@@ -5,11 +5,10 @@ from typing import Final
 import psycopg
 
 from gatewayd.store.failures import StoreFailure
-from gatewayd.store.postgres.failures import is_of_the_engine, reason
+from gatewayd.store.postgres.failures import DEADLINE, is_of_the_engine, reason
 
 _PASSING_CLASSES: Final = frozenset({"40", "55"})
 """Of SQLSTATE: a transaction that was given up for another's, and a lock that was not had in time."""
-_DEADLINE: Final = "57014"
 _UNREACHABLE: Final = "the server cannot be reached"
 """Not where it is: readiness tells it to anybody."""
 
@@ -46,4 +45,4 @@ class ServerFaults:
 def _passes(error: psycopg.Error) -> bool:
     """Whether the next write may find nothing in its way, though nothing was mended."""
     state = error.sqlstate
-    return state is not None and (state[:2] in _PASSING_CLASSES or state == _DEADLINE)
+    return state is not None and (state[:2] in _PASSING_CLASSES or state == DEADLINE)

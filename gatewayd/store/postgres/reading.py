@@ -10,14 +10,13 @@ import psycopg
 
 from gatewayd.store.failures import OverBudget, StoreFailure
 from gatewayd.store.postgres.connections import Connection, Rows, Values
-from gatewayd.store.postgres.failures import is_of_the_engine, reason
+from gatewayd.store.postgres.failures import DEADLINE, is_of_the_engine, reason
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.transactions import Bindings, ReadTx, Row
 
 T = TypeVar("T")
 
 _BEGIN: Final = b"BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SELECT version FROM pulse WHERE id = 1"
-_DEADLINE: Final = "57014"
 
 
 class Reader:
@@ -51,7 +50,7 @@ class Reader:
         except psycopg.Error as error:
             self._end_after(error)
             wrote = isinstance(error, psycopg.errors.ReadOnlySqlTransaction)  # the fault of `work`
-            if error.sqlstate == _DEADLINE:
+            if error.sqlstate == DEADLINE:
                 raise OverBudget("the read took too long") from error
             if is_of_the_engine(error) and not wrote:
                 raise StoreFailure(f"the database cannot be read: {reason(error)}") from error
@@ -120,7 +119,7 @@ class Reader:
     def _end_after(self, error: psycopg.Error) -> None:
         """Keep the session after an error of a statement; what happened to the session itself ends it."""
         connection = self._connection
-        if connection is None or connection.session.closed or (is_of_the_engine(error) and error.sqlstate != _DEADLINE):
+        if connection is None or connection.session.closed or (is_of_the_engine(error) and error.sqlstate != DEADLINE):
             self.close()
             return
         with contextlib.suppress(psycopg.Error):
