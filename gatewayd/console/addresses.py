@@ -16,7 +16,9 @@ ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
 DOCS: Final = "/docs"
 
-_ROOMS: Final = frozenset({"sign-in", "sign-out", "account", "oauth", "developers", "admin", "docs", "static"})
+_ROOMS: Final = frozenset(
+    {"sign-in", "sign-out", "account", "oauth", "organization", "developers", "admin", "docs", "static"}
+)
 
 
 def is_page(path: str) -> bool:
