@@ -9,7 +9,7 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 import gatewayd
-from gatewayd.clock import Instant, to_wire
+from gatewayd.console import words
 from gatewayd.console.account import Account
 from gatewayd.console.applications import Applications
 from gatewayd.console.browser import (
@@ -27,6 +27,7 @@ from gatewayd.console.consent import ConsentPages
 from gatewayd.console.devices import device_of
 from gatewayd.console.home import Home
 from gatewayd.console.links import Links
+from gatewayd.console.navigation import current, shelves
 from gatewayd.console.open_access import OpenAccess
 from gatewayd.console.organization import ChoiceOfOrganization
 from gatewayd.console.pages import sentence
@@ -85,8 +86,13 @@ def create(parts: ConsoleParts) -> QuartTrio:
     app.config["MAX_CONTENT_LENGTH"] = FORM_BYTES
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
     app.url_map.merge_slashes = False
-    app.jinja_env.filters.update(day=_day, moment=_moment, device=device_of, credits=credits_text)
-    app.jinja_env.globals.update(product=PRODUCT, version=gatewayd.__version__)
+    app.jinja_env.filters.update(device=device_of, credits=credits_text, bytes=words.size)
+    app.jinja_env.filters.update(
+        {each.__name__: each for each in (words.ago, words.day, words.iso, words.moment, words.money)}
+    )
+    app.jinja_env.globals.update(
+        product=PRODUCT, version=gatewayd.__version__, csrf_token=csrf, shelves=shelves, current_entry=current
+    )
     browser = Browser(parts)
     app.before_request(browser.open)
     app.after_request(browser.close)
@@ -171,11 +177,3 @@ class _Unavailable:
         self._log.error("page_failed", request_id=g.request_id, exc_info=error)
         text = "The database cannot do it now. Nothing was changed. Try again in a moment."
         return await _error_page("Not now", text), 503, {"Retry-After": "1"}
-
-
-def _day(instant: int) -> str:
-    return to_wire(Instant(instant))[:10]
-
-
-def _moment(instant: int) -> str:
-    return to_wire(Instant(instant))[:16].replace("T", " ") + " UTC"
