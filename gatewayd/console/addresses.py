@@ -15,8 +15,11 @@ USAGE: Final = "/developers/usage"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
 DOCS: Final = "/docs"
+GALLERY: Final = "/gallery"
 
-_ROOMS: Final = frozenset({"sign-in", "sign-out", "account", "oauth", "developers", "admin", "docs", "static"})
+_ROOMS: Final = frozenset(
+    {"sign-in", "sign-out", "account", "organization", "oauth", "developers", "admin", "docs", "gallery", "static"}
+)
 
 
 def is_page(path: str) -> bool:

@@ -22,9 +22,12 @@ class Console:
     one that is called by programs alone never has it.
     """
 
-    def __init__(self, store: Store, clock: Clock, log: Log, *, issuer: str, limits: Limits, tax: TaxSettings) -> None:
-        """`issuer` is `server.public_url`, `tax` is `[tax]`."""
-        self._given = store, clock, log
+    def __init__(
+        self, around: tuple[Store, Clock, Log], *, issuer: str, limits: Limits, tax: TaxSettings, gallery: bool = False
+    ) -> None:
+        """`issuer` is `server.public_url`, `tax` is `[tax]`; `gallery` as in `ConsoleParts`."""
+        self._given = around
+        self._gallery = gallery
         self._issuer = issuer
         self._limits = limits
         self._tax = tax
@@ -66,5 +69,6 @@ class Console:
             tax=self._tax,
             clock=clock,
             log=log,
+            gallery=self._gallery,
         )
         return cast(App, create(parts))

@@ -18,7 +18,10 @@ PRODUCT = "gatewayd"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleParts:
-    """What the pages are made of. `issuer` is `server.public_url`: the origin, without a slash; `tax` is `[tax]`."""
+    """What the pages are made of. `issuer` is `server.public_url`: the origin, without a slash; `tax` is `[tax]`.
+
+    `gallery`: whether the page of all components is there, which no instance in use has.
+    """
 
     store: Store
     sign_in: SignIn
@@ -27,6 +30,7 @@ class ConsoleParts:
     tax: TaxSettings
     clock: Clock
     log: Log
+    gallery: bool = False
 
     @property
     def secure(self) -> bool:

@@ -73,7 +73,7 @@ class DoorParts:
     """What the doors are made of.
 
     `receivers` says which webhook URLs are allowed. `readiness` says of each part of the daemon `ok`, or what is wrong
-    with it.
+    with it. `gallery`: whether the pages have that of their components.
     """
 
     config: Config
@@ -87,6 +87,7 @@ class DoorParts:
     vault: VaultEngines
     receivers: Policy
     readiness: ReadinessCheck
+    gallery: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,12 +250,11 @@ def _hosts(config: Config, log: Log | None = None, note: Note | None = None) -> 
 
 def _create_console(parts: DoorParts) -> Console:
     return Console(
-        parts.provider.store,
-        parts.clock,
-        parts.log,
+        (parts.provider.store, parts.clock, parts.log),
         issuer=parts.config.server.public_url,
         limits=_sign_in_limits(parts.config),
         tax=parts.tax.settings,
+        gallery=parts.gallery,
     )
 
 

@@ -67,7 +67,7 @@ async def test_many_first_visitors_at_once_find_one_application(database_image: 
     clock, log = SettableClock(START), Written()
     statuses: list[int] = []
     async with open_store(StoreSettings(directory=tmp_path), clock) as store:
-        console = Console(store, clock, log, issuer="http://127.0.0.1:8080", limits=Limits(3), tax=TaxSettings())
+        console = Console((store, clock, log), issuer="http://127.0.0.1:8080", limits=Limits(3), tax=TaxSettings())
 
         async def visit() -> None:
             statuses.append(await status_of(console, "/sign-in"))
