@@ -18,7 +18,7 @@ DOCS: Final = "/docs"
 GALLERY: Final = "/gallery"
 
 _ROOMS: Final = frozenset(
-    {"sign-in", "sign-out", "account", "organization", "oauth", "developers", "admin", "docs", "gallery", "static"}
+    {"sign-in", "sign-out", "account", "oauth", "organization", "developers", "admin", "docs", "gallery", "static"}
 )
 
 

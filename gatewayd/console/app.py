@@ -30,6 +30,8 @@ from gatewayd.console.home import Home
 from gatewayd.console.links import Links
 from gatewayd.console.navigation import current, shelves
 from gatewayd.console.open_access import OpenAccess
+from gatewayd.console.organization import ChoiceOfOrganization
+from gatewayd.console.pages import sentence
 from gatewayd.console.parts import PRODUCT, ConsoleParts
 from gatewayd.console.reference import Reference
 from gatewayd.console.second_factor import SecondFactor
@@ -40,6 +42,7 @@ from gatewayd.console.tax_connection import TaxConnectionPages
 from gatewayd.console.tax_decisions import TaxDecisions
 from gatewayd.console.usage import Usage
 from gatewayd.console.zipped import ZIPPED, zipped_file
+from gatewayd.errors import Problem
 from gatewayd.http1.log import Log
 from gatewayd.money import credits_text
 from gatewayd.store import StoreFailure
@@ -55,6 +58,7 @@ _ERRORS: Final = {
     415: ("That did not work", "This is not a form of this site."),
 }
 """Title and text by status. None: what was raised says it."""
+_REFUSED: Final = "That did not work"
 _FAILED: Final = ("Something went wrong", "It is our fault, not yours, and it was written down.")
 
 
@@ -93,7 +97,7 @@ def create(parts: ConsoleParts) -> QuartTrio:
     browser = Browser(parts)
     app.before_request(browser.open)
     app.after_request(browser.close)
-    app.context_processor(_everywhere)
+    app.context_processor(_Everywhere(browser).context)
     access = TaxAccess(parts)
     for pages in (Home(parts), ConsentPages(parts), Applications(parts), SecondFactor(parts), access):
         pages.add_to(app)
@@ -102,6 +106,7 @@ def create(parts: ConsoleParts) -> QuartTrio:
     if parts.gallery:
         Gallery(parts).add_to(app)
     for entry in (
+        ChoiceOfOrganization(browser),
         SignInPages(parts, browser),
         SignOutPages(parts, browser),
         Links(parts, browser),
@@ -110,17 +115,29 @@ def create(parts: ConsoleParts) -> QuartTrio:
         entry.add_to(app)
     app.register_error_handler(SignInNeeded, _to_sign_in)
     app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(Problem, _refused)
     app.register_error_handler(StoreFailure, _Unavailable(parts.log).show)
     return app
 
 
-async def _everywhere() -> dict[str, object]:
+class _Everywhere:
     """What every template may name."""
-    there = visit() if hasattr(g, "visit") else None
-    return {
-        "csrf": csrf() if there is not None else "",
-        "signed_in_user": there.user if there is not None else None,
-    }
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+
+    async def context(self) -> dict[str, object]:
+        if not hasattr(g, "visit"):
+            return {"csrf": "", "flashed": []}
+        there = visit()
+        return {
+            "csrf": csrf(),
+            "signed_in_user": there.user,
+            "organization": there.chosen,
+            "organizations": there.belongs,
+            "role": there.role,
+            "flashed": self._browser.flashes(),
+        }
 
 
 async def _to_sign_in(error: SignInNeeded) -> Response:
@@ -143,6 +160,14 @@ async def _http_error(error: HTTPException) -> tuple[str, int, dict[str, str]]:
 
 async def _error_page(title: str, text: str, back: str = "/") -> str:
     return await render_template("error.html", title=title, text=text, back=back, request_id=g.request_id)
+
+
+async def _refused(problem: Problem) -> tuple[str, int, dict[str, str]]:
+    """What an operation says that a page called, where the page has nothing of its own to say of it."""
+    title, text = _ERRORS.get(problem.status, (_REFUSED, None))
+    back = await page_of_form() if request.method == "POST" else "/"
+    headers = {name.decode(): content.decode() for name, content in problem.headers}
+    return await _error_page(title, text or sentence(problem), back), problem.status, headers
 
 
 class _Unavailable:

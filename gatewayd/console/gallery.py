@@ -27,7 +27,9 @@ from gatewayd.console.shapes import (
 from gatewayd.money import MICRO, credits_text
 
 ROWS: Final = 40
-LONG_NAME: Final = "The Honourable Company of Edge-Tool Makers of Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch"
+LONG_NAME: Final = (
+    "The Honourable Company of Edge-Tool Makers of Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch"
+)
 _NAMES: Final = ("Birch & Daughters Ltd", "Oak Joinery", LONG_NAME, "Müller & Söhne GmbH", "Elm", "Rowan Tree Lettings")
 _STATES: Final[tuple[tuple[str, Tone], ...]] = (
     ("Paid", "success"),
@@ -101,7 +103,9 @@ def _fields() -> list[Field]:
         Field(name="total", label="Total", kind="money", currency="GBP", value="1234.50", hint="VAT included."),
         Field(name="rate", label="Exchange rate", kind="decimal", value="1.1725"),
         Field(name="days", label="Days to pay", kind="number", value="30"),
-        Field(name="due", label="Due", kind="date", value="2026-11-22", error="Expected the issue date or a later one."),
+        Field(
+            name="due", label="Due", kind="date", value="2026-11-22", error="Expected the issue date or a later one."
+        ),
         Field(name="notes", label="Notes", kind="textarea", most=2000, value="Two\nlines"),
         Field(name="secret", label="Password of the link", kind="secret"),
         Field(

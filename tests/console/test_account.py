@@ -136,7 +136,7 @@ async def test_what_changes_how_one_gets_in_needs_a_fresh_sign_in(site: Site, me
     token = (await browser.open("/account")).token
     site.clock.advance(RECENT + 1)
     answer = await (browser.get(path) if method == "GET" else browser.post(path, {"csrf": token}))
-    back = "/account/second-factor" if method == "GET" else "/account"
+    back = path if path == "/account/second-factor" else "/account"  # the page of the form
     assert answer.location == AGAIN.replace("%2Faccount&", f"{back.replace('/', '%2F')}&")
 
 
