@@ -31,7 +31,7 @@ async def test_flashes_are_of_one_session_and_of_bounded_length() -> None:
     sealed = flashes.sealed_flashes(said, "token")
     assert flashes.kept_flashes(sealed, "token") == [said[0], Flash("danger", "é" * flashes.TEXT_MAX)]
     assert flashes.kept_flashes(sealed, "another") == []
-    for broken in ("", "x", "%%%", sealed[:-4], "é" + sealed):
+    for broken in ("", "x", "%%%", sealed[:-4], "A" + sealed):
         assert flashes.kept_flashes(broken, "token") == []
     many = [Flash("success", str(number)) for number in range(5)]
     assert flashes.kept_flashes(flashes.sealed_flashes(many, "token"), "token") == many[-3:]
