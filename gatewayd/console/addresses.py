@@ -16,9 +16,10 @@ WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
 DOCS: Final = "/docs"
+GALLERY: Final = "/gallery"
 
 _ROOMS: Final = frozenset(
-    {"sign-in", "sign-out", "account", "oauth", "organization", "developers", "admin", "docs", "static"}
+    {"sign-in", "sign-out", "account", "oauth", "organization", "developers", "admin", "docs", "gallery", "static"}
 )
 
 

@@ -26,6 +26,7 @@ from gatewayd.console.browser import (
 )
 from gatewayd.console.consent import ConsentPages
 from gatewayd.console.devices import device_of
+from gatewayd.console.gallery import Gallery
 from gatewayd.console.home import Home
 from gatewayd.console.links import Links
 from gatewayd.console.navigation import current, shelves
@@ -107,6 +108,8 @@ def create(parts: ConsoleParts) -> QuartTrio:
         pages.add_to(app)
     for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference(), Usage(parts), OpenAccess(parts)):
         more.add_to(app)
+    if parts.gallery:
+        Gallery(parts).add_to(app)
     for entry in (
         ChoiceOfOrganization(browser),
         SignInPages(parts, browser),
