@@ -32,8 +32,10 @@ ALL_SCOPES = "openid offline_access entities:read accounting:read accounting:wri
 class Camera:
     """Looks whether each page fits a phone, a tablet and a desk, and takes pictures of it where they are asked for."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, *, axe: bool = True) -> None:
+        """`axe` false: the page has no scripts, or draws what is not of this project."""
         self._page = page
+        self._axe = axe
 
     def __call__(self, title: str) -> None:
         for size in (PHONE, TABLET, DESK):
@@ -42,7 +44,8 @@ class Camera:
             assert wide <= seen, f"{title}: {wide} px on {seen}"
             scheme = SCHEMES[size is DESK]
             self._page.emulate_media(color_scheme=scheme)
-            assert (faults_of(self._page) if size is not TABLET else []) == [], title
+            if self._axe and size is not TABLET:
+                assert faults_of(self._page) == [], title
             if PICTURES is not None:
                 self._photograph(Path(PICTURES, f"{title}-{size['width']}"))
 
@@ -108,7 +111,7 @@ def test_usage_fits(place: Place, visit: Visit) -> None:
     page.get_by_role("main").get_by_role("link", name="Usage").click()
     heading(page, "Usage")
     assert page.get_by_role("img").count() == 2
-    page.get_by_text("Figures by day").click()
+    page.get_by_text("Figures", exact=True).first.click()
     Camera(page)("developers-usage")
 
 
@@ -141,7 +144,7 @@ def test_open_access_fits(place: Place, visit: Visit) -> None:
         return larch
 
     larch = place.instance.write(give)
-    take = Camera(page)
+    take = Camera(page, axe=False)
     page.goto("/sign-in")
     fill_in(page, email)
     page.goto(f"/developers/access?organization={larch}")
@@ -149,7 +152,7 @@ def test_open_access_fits(place: Place, visit: Visit) -> None:
     page.get_by_role("link", name=f"All of {email}").click()
     heading(page, "Open access")
     take("developers-access-one")
-    page.get_by_label("Till 5", exact=True).check()
+    page.get_by_label("Select Till 5", exact=True).check()
     page.get_by_label(LONG_NAME).check()
     page.get_by_role("button", name="End what is ticked").click()
     heading(page, "End these 2?")
