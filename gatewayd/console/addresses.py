@@ -17,9 +17,22 @@ ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
 DOCS: Final = "/docs"
 GALLERY: Final = "/gallery"
+SEARCH: Final = "/search"
 
 _ROOMS: Final = frozenset(
-    {"sign-in", "sign-out", "account", "oauth", "organization", "developers", "admin", "docs", "gallery", "static"}
+    {
+        "sign-in",
+        "sign-out",
+        "account",
+        "oauth",
+        "organization",
+        "developers",
+        "admin",
+        "docs",
+        "gallery",
+        "search",
+        "static",
+    }
 )
 
 

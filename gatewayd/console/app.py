@@ -37,6 +37,7 @@ from gatewayd.console.organization import ChoiceOfOrganization
 from gatewayd.console.pages import sentence
 from gatewayd.console.parts import PRODUCT, ConsoleParts
 from gatewayd.console.reference import Reference
+from gatewayd.console.search import SearchPage
 from gatewayd.console.second_factor import SecondFactor
 from gatewayd.console.sign_in import SignInPages
 from gatewayd.console.sign_out import SignOutPages
@@ -103,6 +104,7 @@ def create(parts: ConsoleParts) -> QuartTrio:
     app.context_processor(_Everywhere(browser).context)
     operations = Operations(parts.store, parts.performer, parts.gate, parts.operations)
     Webhooks(operations, OperationPages(operations, parts.clock)).add_to(app)
+    SearchPage(parts, operations).add_to(app)
     access = TaxAccess(parts)
     for pages in (Home(parts), ConsentPages(parts), Applications(parts), SecondFactor(parts), access):
         pages.add_to(app)
