@@ -18,6 +18,7 @@ ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
 DOCS: Final = "/docs"
 GALLERY: Final = "/gallery"
+SEARCH: Final = "/search"
 
 _ROOMS: Final = frozenset(
     {
@@ -31,6 +32,7 @@ _ROOMS: Final = frozenset(
         "docs",
         "gallery",
         "sales",
+        "search",
         "static",
     }
 )

@@ -38,6 +38,7 @@ from gatewayd.console.pages import sentence
 from gatewayd.console.parts import PRODUCT, ConsoleParts
 from gatewayd.console.reference import Reference
 from gatewayd.console.resource_pages import ResourcePages
+from gatewayd.console.search import SearchPage
 from gatewayd.console.second_factor import SecondFactor
 from gatewayd.console.shapes import by_group
 from gatewayd.console.sign_in import SignInPages
@@ -112,6 +113,7 @@ def create(parts: ConsoleParts) -> QuartTrio:
     Webhooks(operations, pages_of).add_to(app)
     for resource in RESOURCES:
         ResourcePages(operations, pages_of, resource).add_to(app)
+    SearchPage(parts, operations).add_to(app)
     access = TaxAccess(parts)
     for pages in (
         Home(parts, Tiles(operations)),
