@@ -313,7 +313,7 @@ def _open_engine(settings: StoreSettings, clock: Clock, sealer: Sealer, *, migra
 def _write_check(tx: WriteTx, filler_bytes: int | None) -> None:
     """Write the row with so many bytes beside the time. None: write nothing."""
     if filler_bytes is not None:
-        tx.run(_UPDATE_CHECK, filler=bytes(filler_bytes) or None)
+        tx.run(_UPDATE_CHECK, filler=os.urandom(filler_bytes) or None)  # which PostgreSQL cannot compress
 
 
 def _outcome_of(job: Job) -> "outcome.Outcome[object]":
