@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -107,6 +108,9 @@ class Instance:
     key_file: str = ""
     files: str = ""
     config: Path = field(init=False)
+    _session: "tuple[str, psycopg.Connection[tuple[Any, ...]] | None]" = field(
+        default=("", None), init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         self.config = self.directory / "gatewayd.toml"
@@ -143,16 +147,24 @@ class Instance:
         return self.context.read(work, org_id)
 
     def seen(self, sql: str) -> list[tuple[Any, ...]]:
-        """What the database holds, seen by a connection that is opened for it: at less cost than `read`."""
+        """What the database holds, seen by a connection of its own: at less cost than `read`."""
         if self.url:
-            with psycopg.connect(self.url) as session:
-                return session.execute(sql.encode()).fetchall()
+            return self._asked().execute(sql.encode()).fetchall()
         connection = apsw.Connection(str(self.database))
         try:
             connection.set_busy_timeout(int(SECONDS * 1000))
             return connection.execute(sql).fetchall()
         finally:
             connection.close()
+
+    def _asked(self) -> "psycopg.Connection[tuple[Any, ...]]":
+        """A session that is kept: who looks again and again would keep the server busy with making them."""
+        url, session = self._session
+        if session is None or session.closed or url != self.url:
+            session = psycopg.connect(self.url, autocommit=True)
+            weakref.finalize(self, session.close)
+            self._session = self.url, session
+        return session
 
     def change(self, sql: str) -> None:
         """Run a statement beside the program, whatever engine it is for."""
