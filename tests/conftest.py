@@ -30,14 +30,16 @@ hypothesis.settings.load_profile("without deadlines")
 def pytest_configure(config: pytest.Config) -> None:
     """A shell's background job ignores SIGINT, and so would every process that a test starts and interrupts."""
     config.addinivalue_line("markers", "sqlite_only(reason): not run where the rows are on a PostgreSQL")
+    config.addinivalue_line("markers", "either_engine(reason): not run there again, where nothing else would be seen")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    marker = item.get_closest_marker("sqlite_only")
-    if marker is not None and ON_POSTGRESQL:
-        postgres.leave_to_sqlite(*marker.args)
+    for name, told in (("sqlite_only", "SQLite's own"), ("either_engine", "of either engine")):
+        marker = item.get_closest_marker(name)
+        if marker is not None and ON_POSTGRESQL:
+            pytest.skip(f"{told}: {marker.args[0]}")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -11,11 +11,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+import pytest
 
 from tests.daemon.instance import SECONDS, Instance, Running, serving, until
 from tests.daemon.test_daemons_on_one_database import Pair, made_pair
 from tests.daemon.test_vault_uploads import created
 from tests.support.postgres import Server
+
+pytestmark = pytest.mark.either_engine("it has PostgreSQLs of its own in either run")
 
 ROUNDS = int(os.environ.get("GATEWAYD_KILL_ROUNDS", 3))
 PIECE = 1 << 18

@@ -15,6 +15,8 @@ from tests.daemon.instance import Firm, Instance, Running, serving, until
 from tests.support import postgres
 from tests.support.postgres import Server
 
+pytestmark = pytest.mark.either_engine("it has PostgreSQLs of its own in either run")
+
 FAILURES = {
     "store_is_unwell",
     "store_does_not_answer",

@@ -59,11 +59,6 @@ def require_programs() -> Path:
     return found
 
 
-def leave_to_sqlite(why: str) -> None:
-    """Skip a test that is marked as `sqlite_only`."""
-    pytest.skip(f"SQLite's own: {why}")
-
-
 class Server:
     """A server, which runs from `begin` to `end`."""
 
