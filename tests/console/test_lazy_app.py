@@ -77,7 +77,7 @@ async def test_many_first_visitors_at_once_find_one_application(database_image: 
             log=log,
             issuer="http://127.0.0.1:8080",
             tax=TaxSettings(),
-            operations=(),
+            operations=OPERATIONS,
             performer=Performer(store),
             gate=Gate(RateLimits(0, 100)),
         )
