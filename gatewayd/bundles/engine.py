@@ -27,7 +27,8 @@ from gatewayd.ledger.calendar.periods import PERIODS, PeriodRow
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
-from gatewayd.store.files.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
+from gatewayd.store.files.at_place import blobs_at
+from gatewayd.store.files.blobs import BlobDraft, BlobInfo, BlobTooLarge
 from gatewayd.store.files.directory import free_bytes
 from gatewayd.store.files.incoming_files import RESERVE_BYTES
 
@@ -76,8 +77,9 @@ class Bundles:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._blobs = Blobs.at(store.place)
+        self._blobs = blobs_at(store.place)
         self._threads = trio.CapacityLimiter(COMPARED_AT_ONCE)
+        self._fetching = trio.CapacityLimiter(COMPARED_AT_ONCE)
         self.shares = Shares("comparisons of seals", COMPARED_AT_ONCE, wait_seconds=WAIT_SECONDS)
         self._swept_at: Instant | None = None
 
@@ -100,7 +102,7 @@ class Bundles:
     async def file_of(self, org_id: str, seal_id: str) -> tuple[PeriodSeal, PeriodRow, Path]:
         """A seal, its period, and where its bundle is. Raises `Problem` `not_found`."""
         seal, period = await self._store.read(lambda tx: _with_period(tx, seal_id), org_id)
-        return seal, period, self._path(seal)
+        return seal, period, await self._path(seal)
 
     async def differences(
         self, org_id: str, seal_id: str, against: str | None, first: int, count: int
@@ -113,7 +115,7 @@ class Bundles:
         `limit_reached` for books that no bundle would hold; or `StoreFailure`.
         """
         seal, other = await self._store.read(lambda tx: _pair(tx, seal_id, against), org_id)
-        path = self._path(seal)
+        path = await self._path(seal)
         try:
             async with self.shares.place(org_id):
                 if other is None:
@@ -121,7 +123,7 @@ class Bundles:
                         lambda tx: self._compare_books(tx, seal, path, first, count), org_id
                     )
                 else:
-                    compare = partial(differences.compare, self._path(other), path, first, count)
+                    compare = partial(differences.compare, await self._path(other), path, first, count)
                     changes = await trio.to_thread.run_sync(compare, limiter=self._threads)
         except BundleFault as fault:
             message = f"A bundle is damaged: {fault}. `periods.seal` makes another; a backup has this one as it was."
@@ -181,9 +183,9 @@ class Bundles:
         except FileNotFoundError:
             return False
 
-    def _path(self, seal: PeriodSeal) -> Path:
+    async def _path(self, seal: PeriodSeal) -> Path:
         try:
-            return self._blobs.path(seal.sha256)
+            return await trio.to_thread.run_sync(self._blobs.path, seal.sha256, limiter=self._fetching)
         except FileNotFoundError:
             message = "The file of this bundle is gone from the data directory: seal the period again."
             raise Problem("not_found", message) from None

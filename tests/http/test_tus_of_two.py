@@ -22,8 +22,9 @@ from gatewayd.http1.cors import Cors
 from gatewayd.store import Store, StoreFailure
 from gatewayd.store.database import open_store
 from gatewayd.store.files import partial_blobs
-from gatewayd.store.files.blobs import BlobDraft, Blobs
-from gatewayd.store.files.partial_blobs import PartialBlob, PartialBlobs
+from gatewayd.store.files.at_place import blobs_at, partials_at
+from gatewayd.store.files.blobs import BlobDraft
+from gatewayd.store.files.partial_blobs import PartialBlob
 from gatewayd.store.settings import StoreSettings
 from gatewayd.vault_files.receiving import Receiving
 from tests.http.test_tus import confirmed, made, sha1_of
@@ -41,8 +42,8 @@ class Other:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.blobs = Blobs.at(store.place)
-        self.partials = PartialBlobs(store.place.folder)
+        self.blobs = blobs_at(store.place)
+        self.partials = partials_at(store.place)
         limits = vault.Settings(ORIGIN, MAX_BYTES, 0)
         self.receiving = Receiving(store, self.blobs, self.partials, limits)
         cors = Cors([], tus.FROM_PAGES, tus.TO_PAGES)

@@ -15,7 +15,7 @@ from gatewayd.areas import vault
 from gatewayd.clock import SystemClock
 from gatewayd.errors import Problem
 from gatewayd.store.database import open_store
-from gatewayd.store.files.blobs import Blobs
+from gatewayd.store.files.at_place import blobs_at
 from gatewayd.store.files.partial_blobs import PartialBlobs
 from gatewayd.store.settings import StoreSettings
 from gatewayd.vault_files.receiving import Receiving
@@ -32,7 +32,7 @@ async def main(directory: str, files: str, token: str, offset: str) -> None:
     settings = StoreSettings(directory=Path(directory), files=Path(files))
     async with open_store(settings, SystemClock(), migrates=False) as store:
         limits = vault.Settings("http://127.0.0.1:8080", 1 << 20)
-        receiving = Receiving(store, Blobs.at(store.place), PartialBlobs(Path(files)), limits)
+        receiving = Receiving(store, blobs_at(store.place), PartialBlobs(Path(files)), limits)
         part = Part(offset=int(offset), declared=0, length=None, checksum=None, source=pieces())
         try:
             standing = await receiving.append(token, part)

@@ -14,7 +14,7 @@ from gatewayd.clock import SettableClock
 from gatewayd.logs import make_logger
 from gatewayd.store import Store, StoreFailure
 from gatewayd.store.database import open_store
-from gatewayd.store.files.blobs import Blobs
+from gatewayd.store.files.at_place import blobs_at
 from gatewayd.store.files.place import new_mark, write_mark
 from gatewayd.store.rows import files_place
 from gatewayd.store.settings import DATABASE_NAME, PLACE_MARK, StoreSettings
@@ -50,7 +50,7 @@ async def test_the_first_start_marks_the_folder_and_every_further_one_asks_for_i
 ) -> None:
     async with opened(tmp_path / "data", database_image, share) as store:
         with pytest.raises(StoreFailure, match="is not there: the share is not mounted"):
-            Blobs.at(store.place)
+            blobs_at(store.place)
         await places.claim(store)
         mark = (share / PLACE_MARK).read_text().strip()
         named = await store.read(files_place.find)
@@ -58,7 +58,7 @@ async def test_the_first_start_marks_the_folder_and_every_further_one_asks_for_i
         assert (share / PLACE_MARK).stat().st_mode & 0o777 == 0o600
         await places.claim(store)
         assert await store.read(files_place.find) == named
-        assert Blobs.at(store.place).folder == share / "blobs"
+        assert blobs_at(store.place).folder == share / "blobs"
         (share / PLACE_MARK).unlink()  # as an empty mountpoint
         told = await refused(store)
         assert told.startswith(f"{share / PLACE_MARK} is not there: the share is not mounted")

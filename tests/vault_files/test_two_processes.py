@@ -15,7 +15,7 @@ from gatewayd.areas.vault.documents.shapes import CreateDocumentRecord, Document
 from gatewayd.clock import SystemClock
 from gatewayd.store import Store
 from gatewayd.store.database import open_store
-from gatewayd.store.files.blobs import Blobs
+from gatewayd.store.files.at_place import blobs_at
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.vault_files import places
 from tests.store.opening import child
@@ -41,7 +41,7 @@ class Scene:
     async def _begin(self) -> tuple[str, str]:
         async with self.opened() as store:
             await places.claim(store)
-            Blobs.at(store.place)
+            blobs_at(store.place)
             (self.share / "uploads").mkdir()
             await store.write(lambda tx: tx.run(_ADD_ORG, id=ORG))
             record = CreateDocumentRecord(name="a.txt", size_bytes=8)
