@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import json
 import os
 import secrets
 import subprocess
@@ -229,3 +230,19 @@ def hanging(until: threading.Event) -> Fault:
         return False
 
     return wait
+
+
+# -- for another process
+
+
+def told(files: Path | Bucket) -> str:
+    """Where documents lie, as one argument of a command."""
+    return str(files) if isinstance(files, Path) else json.dumps([str(value) for value in files])
+
+
+def heard(text: str) -> Path | Bucket:
+    """The same, where it is read."""
+    if not text.startswith("["):
+        return Path(text)
+    endpoint, region, name, prefix, key_id, secret_file, cache_bytes = json.loads(text)
+    return Bucket(endpoint, region, name, prefix, key_id, Path(secret_file), int(cache_bytes))
