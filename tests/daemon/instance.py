@@ -95,7 +95,7 @@ class Instance:
     """A directory with a configuration, and its store as another process sees it.
 
     `url` is of the PostgreSQL that has its rows; empty: SQLite in the directory. `key_file` and `files`:
-    where several share them.
+    where several share them. `store_keys`: more lines of `[store]`, of a bucket.
     """
 
     directory: Path
@@ -105,6 +105,7 @@ class Instance:
     url: str = field(default_factory=lambda: new_database())
     key_file: str = ""
     files: str = ""
+    store_keys: str = ""
     config: Path = field(init=False)
 
     def __post_init__(self) -> None:
@@ -112,6 +113,7 @@ class Instance:
         self.config.write_text(
             f"[server]\nbind = {self.bind}\n{self.extra_server}\n"
             f'[store]\ndirectory = "data"\nurl = "{self.url}"\nkey_file = "{self.key_file}"\nfiles = "{self.files}"\n'
+            f"{self.store_keys}"
             f'[log]\nformat = "json"\n{self.settings}\n'
         )
 

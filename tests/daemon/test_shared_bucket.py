@@ -31,10 +31,7 @@ def bucket(object_server: ObjectServer, front: Front, tmp_path: Path) -> Bucket:
 
 
 def in_bucket(directory: Path, bucket: Bucket) -> Instance:
-    instance = Instance(directory, files=bucket.url)
-    text = instance.config.read_text()
-    instance.config.write_text(text.replace("[log]", f"{objects.settings_of(bucket)}[log]"))
-    return instance
+    return Instance(directory, files=bucket.url, store_keys=objects.settings_of(bucket))
 
 
 @pytest.fixture
