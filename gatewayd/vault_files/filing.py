@@ -144,7 +144,7 @@ class Filing:
 
     def _has(self, sha256: str) -> bool:
         """Whether the bytes are there still: where they are lost they are put back."""
-        return self._blobs.has(sha256)
+        return self._blobs.size_of(sha256) is not None
 
 
 class _Filer(NamedTuple):

@@ -74,8 +74,11 @@ def test_what_one_saves_another_reads(blobs: ObjectBlobs, others: ObjectBlobs, b
     assert on_disk(others) == []
     assert others.path(DIGEST).read_bytes() == BYTES
     assert b"".join(others.chunks(DIGEST)) == BYTES
-    assert others.has(DIGEST)
+    assert (others.size_of(DIGEST), others.size_of("0" * 64)) == (len(BYTES), None)
     assert list(others.found()) == [BlobInfo(DIGEST, len(BYTES))]
+    for key in objects.keys(bucket):
+        Objects(bucket).delete(key)
+    assert (list(others.found()), others.digests()) == ([], {DIGEST}), "it is on the disk still, to be swept"
 
 
 def test_what_is_at_hand_is_not_asked_for(blobs: ObjectBlobs, others: ObjectBlobs, front: Front) -> None:
@@ -115,7 +118,7 @@ def test_a_draft_that_is_refused_has_no_name(blobs: ObjectBlobs, front: Front, b
     assert (objects.keys(bucket), on_disk(blobs)) == ([], [])
     with pytest.raises(FileNotFoundError):
         blobs.path(DIGEST)
-    assert not blobs.has(DIGEST)
+    assert blobs.size_of(DIGEST) is None
 
 
 def test_a_file_is_adopted_and_stays(blobs: ObjectBlobs, others: ObjectBlobs, tmp_path: Path) -> None:
@@ -136,7 +139,7 @@ def test_a_large_one_goes_in_parts(
 
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", DIGEST.upper(), DIGEST + "\n", DIGEST[:-1]])
 def test_what_is_no_digest_names_nothing(blobs: ObjectBlobs, front: Front, name: str) -> None:
-    for use in (blobs.path, blobs.remove, blobs.has, blobs.at_hand):
+    for use in (blobs.path, blobs.remove, blobs.size_of, blobs.at_hand):
         with pytest.raises(ValueError, match="64 lower-case"):
             use(name)
     assert front.seen == []
@@ -145,7 +148,7 @@ def test_what_is_no_digest_names_nothing(blobs: ObjectBlobs, front: Front, name:
 def test_a_bucket_that_does_not_answer_has_lost_nothing(blobs: ObjectBlobs, others: ObjectBlobs, front: Front) -> None:
     keep(blobs)
     with front.failing(objects.busy):
-        for ask in (others.path, others.has, others.remove):
+        for ask in (others.path, others.size_of, others.remove):
             with pytest.raises(StoreFailure):
                 ask(DIGEST)
         with pytest.raises(StoreFailure):

@@ -24,22 +24,25 @@ SLOW_DOWN = b"<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Me
 
 @dataclass
 class ObjectServer:
-    """One that runs, and what is in it."""
+    """One that runs. Where it is guarded, a key that may do everything, and a bucket."""
 
     address: str
+    key_id: str = "AKIAIOSFODNN7EXAMPLE"
+    secret: str = "wJalrXUtnFEMI"
+    guarded: str = ""
 
     def bucket(self, directory: Path, *, endpoint: str | None = None, cache_bytes: int = 1 << 30) -> Bucket:
         """A new, empty bucket. Its secret lies in a directory of the test."""
-        name = f"books-{secrets.token_hex(8)}"
-        assert self.ask("PUT", f"/{name}")[0] == 200
+        name = self.guarded or f"books-{secrets.token_hex(8)}"
+        assert self.guarded or self.ask("PUT", f"/{name}")[0] == 200
         secret = directory / "secret"
-        secret.write_text("wJalrXUtnFEMI\n")
+        secret.write_text(f"{self.secret}\n")
         return Bucket(
             endpoint=endpoint or f"http://{self.address}",
             region="us-east-1",
             name=name,
             prefix=f"{PREFIX}/",
-            key_id="AKIAIOSFODNN7EXAMPLE",
+            key_id=self.key_id,
             secret_file=secret,
             cache_bytes=cache_bytes,
         )
@@ -56,10 +59,10 @@ class ObjectServer:
 
 
 @contextlib.contextmanager
-def running() -> Iterator[ObjectServer]:
-    """A server for the length of the block."""
+def running(*modes: str) -> Iterator[ObjectServer]:
+    """A server for the length of the block. `guarded`: one that asks for signatures."""
     environ = {"PATH": os.defpath, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "PYTHONWARNINGS": "ignore"}
-    command = [sys.executable, "-m", "tests.support.objects_server"]
+    command = [sys.executable, "-m", "tests.support.objects_server", *modes]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, cwd=ROOT, env=environ, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
@@ -67,7 +70,7 @@ def running() -> Iterator[ObjectServer]:
         assert program.stdin is not None
         assert program.stdout is not None
         try:
-            yield ObjectServer(program.stdout.readline().strip())
+            yield ObjectServer(*program.stdout.readline().split())
         finally:
             program.stdin.close()
             program.wait(SECONDS)

@@ -2,8 +2,6 @@
 
 from gatewayd.store.failures import StoreFailure
 from gatewayd.store.files.blobs import Blobs
-from gatewayd.store.files.object_blobs import ObjectBlobs
-from gatewayd.store.files.object_partials import ObjectPartials
 from gatewayd.store.files.partial_blobs import PartialBlobs
 from gatewayd.store.files.place import missing, read_mark
 from gatewayd.store.settings import Place
@@ -12,6 +10,8 @@ from gatewayd.store.settings import Place
 def blobs_at(place: Place) -> Blobs:
     """Raises `OSError`, or `StoreFailure` where it is a folder that is shared and not there. A bucket is not asked."""
     if place.bucket is not None:
+        from gatewayd.store.files.object_blobs import ObjectBlobs  # and with it a client of HTTP: most have no bucket
+
         return ObjectBlobs(place.bucket, place.folder)
     require_marked(place)
     return Blobs(place.folder, is_shared=place.is_shared)
@@ -20,6 +20,8 @@ def blobs_at(place: Place) -> Blobs:
 def partials_at(place: Place) -> PartialBlobs:
     """Raises `OSError`."""
     if place.bucket is not None:
+        from gatewayd.store.files.object_partials import ObjectPartials
+
         return ObjectPartials(place.bucket, place.folder)
     return PartialBlobs(place.folder)
 

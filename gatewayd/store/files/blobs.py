@@ -230,13 +230,19 @@ class Blobs:
         """Where the bytes are, if they need not be fetched first. Raises as `path`."""
         return self.path(sha256)
 
-    def has(self, sha256: str) -> bool:
-        """Whether the bytes are there. Raises as `path`."""
+    def digests(self) -> set[str]:
+        """The names of all blobs that are there. Raises `StoreFailure`."""
         try:
-            self.path(sha256)
+            return {info.sha256 for info in self.found()}
+        except OSError as error:
+            raise StoreFailure(f"{self.folder} cannot be read: {error.strerror}") from error
+
+    def size_of(self, sha256: str) -> int | None:
+        """How many bytes are there; None: they are gone. Raises as `path`."""
+        try:
+            return self.path(sha256).stat().st_size
         except FileNotFoundError:
-            return False
-        return True
+            return None
 
     def copy_out(self, sha256: str, to: BinaryIO) -> None:
         """Write the bytes into a file. Raises as `path`, and `OSError`; what is damaged is copied as it is."""

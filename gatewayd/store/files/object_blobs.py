@@ -88,9 +88,17 @@ class ObjectBlobs(Blobs):
         path = self._path(sha256)
         return path if self._touched(path) else None
 
-    def has(self, sha256: str) -> bool:
-        """Whether the bucket has the bytes, whatever is on the disk."""
-        return bool(self._copies(sha256))
+    def digests(self) -> set[str]:
+        """The names of all blobs, here and there."""
+        try:
+            return {info.sha256 for info in self.found()} | {info.sha256 for info in super().found()}
+        except OSError as error:
+            raise StoreFailure(f"{self.folder} cannot be read: {error.strerror}") from error
+
+    def size_of(self, sha256: str) -> int | None:
+        """How many bytes the bucket has of it, whatever is on the disk; None: none of it."""
+        copies = self._copies(sha256)
+        return copies[-1].size_bytes if copies else None
 
     def send(self, path: Path, sha256: str) -> bool:
         """Bring a file that has this name in a folder of blobs to the bucket; answers whether its bytes have it too.

@@ -12,8 +12,6 @@ from typing import Final
 
 from gatewayd.store.failures import StoreFailure
 from gatewayd.store.files.private_files import create_file, sync_directory
-from gatewayd.store.objects.bucket import objects_of
-from gatewayd.store.objects.exchanges import NoObject
 from gatewayd.store.settings import PLACE_MARK, Bucket, Place
 
 _MARK: Final = re.compile("[0-9a-f]{16}")
@@ -46,6 +44,9 @@ def _mark_text(place: Place) -> str | None:
 
 
 def _mark_object(bucket: Bucket) -> str | None:
+    from gatewayd.store.objects.bucket import objects_of  # and with it a client of HTTP: most have no bucket
+    from gatewayd.store.objects.exchanges import NoObject
+
     try:
         return objects_of(bucket).get(PLACE_MARK).decode("ascii", "replace").strip()
     except NoObject:
@@ -69,6 +70,8 @@ def refusal(place: Place, found: str | None, mark: str) -> str | None:
 def write_mark(place: Place, mark: str) -> None:
     """Say whose it is, whole or not at all. Raises `StoreFailure`."""
     if place.bucket is not None:
+        from gatewayd.store.objects.bucket import objects_of
+
         objects_of(place.bucket).put(PLACE_MARK, f"{mark}\n".encode())
         return
     draft = place.folder / f".{PLACE_MARK}.{secrets.token_hex(8)}"

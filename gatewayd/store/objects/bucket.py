@@ -26,7 +26,7 @@ from gatewayd.store.objects.exchanges import (
 from gatewayd.store.settings import Bucket
 
 PART_BYTES: Final = 64 << 20  # Chosen: what is larger goes in parts of so much; a store asks for 5 MiB at least
-FINISH_SECONDS: Final = 120.0  # Chosen: to put the parts of an object together
+SLOWEST_BYTES: Final = 1 << 17  # Chosen: of a second, for what is in memory
 PARTS_MAX: Final = 10_000  # "Amazon S3 multipart upload limits"
 
 
@@ -47,7 +47,8 @@ class Objects:
 
     def put(self, key: str, content: bytes) -> None:
         """Write an object, whole or not at all."""
-        self._put(Ask("PUT", key, body=Body.of(content)))
+        seconds = ASK_SECONDS + len(content) / SLOWEST_BYTES
+        self._put(Ask("PUT", key, body=Body.of(content)), seconds)
 
     def put_file(self, key: str, path: Path, size_bytes: int, sha256: str) -> None:
         """Write an object of a file whose digest is known, whole or not at all. Raises `OSError` too."""
@@ -132,14 +133,14 @@ class Objects:
             for number, part in enumerate(_parts_of(path, size_bytes), 1):
                 query = {"partNumber": str(number), "uploadId": upload_id}
                 tags.append(self._put(Ask("PUT", key, query, body=part), deadline - time.monotonic()))
-            self._finish(key, upload_id, tags, size_bytes)
+            self._finish(key, upload_id, tags, size_bytes, deadline - time.monotonic())
             is_done = True
         finally:
             if not is_done:
                 with contextlib.suppress(StoreFailure):  # what is left of it is swept
                     self._give_up(key, upload_id)
 
-    def _finish(self, key: str, upload_id: str, tags: Sequence[str], size_bytes: int) -> None:
+    def _finish(self, key: str, upload_id: str, tags: Sequence[str], size_bytes: int, seconds: float) -> None:
         parts = "".join(
             f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(tag)}</ETag></Part>"
             for number, tag in enumerate(tags, 1)
@@ -147,7 +148,7 @@ class Objects:
         body = Body.of(f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode())
         request = Ask("POST", key, {"uploadId": upload_id}, body=body)
         try:
-            self._exchanges.ask(request, partial(_field, "CompleteMultipartUploadResult", "ETag"), FINISH_SECONDS)
+            self._exchanges.ask(request, partial(_field, "CompleteMultipartUploadResult", "ETag"), seconds)
         except NoObject:  # an earlier try was heard, and its answer was not
             if not any(each.key == key and each.size_bytes == size_bytes for each in self.list(key)):
                 raise self._exchanges.failure("it has forgotten what was sent to it in parts") from None

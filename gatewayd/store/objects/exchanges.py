@@ -33,6 +33,7 @@ CONNECTIONS_MAX: Final = 16  # Chosen: as many as come in at once
 IDLE_SECONDS: Final = 5.0  # Chosen
 ANSWER_BYTES_MAX: Final = 8 << 20  # of a listing of 1,000 keys, each of at most 1,024 bytes that may be encoded
 CHUNK_BYTES: Final = 1 << 18
+PARTIAL_CONTENT: Final = 206
 EMPTY_SHA256: Final = hashlib.sha256().hexdigest()
 T = TypeVar("T")
 
@@ -125,6 +126,8 @@ class Exchanges:
             begun = received
             try:
                 with self._answer(_from(key, received), deadline) as answer:
+                    if received and answer.status != PARTIAL_CONTENT:
+                        raise self.failure("it cannot go on in the middle of an object")
                     for part in answer.iter_stream():
                         _require_time(deadline)
                         received += len(part)

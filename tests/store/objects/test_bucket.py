@@ -193,6 +193,22 @@ def test_what_breaks_off_is_gone_on_with(there: Objects, front: Front) -> None:
     assert len(front.seen) == 4
 
 
+def test_a_store_that_begins_anew_in_the_middle_is_refused(there: Objects, front: Front) -> None:
+    """It knows no ranges: what came would be there twice."""
+    there.put("a", os.urandom(3 << 20))
+
+    def whole(handler: objects._Handler, passing: objects.Passing) -> bool:
+        del handler.headers["Range"]
+        return True
+
+    with (
+        front.failing(whole),
+        front.failing(objects.times(1, objects.cut_short)),
+        pytest.raises(StoreFailure, match="cannot go on in the middle of an object"),
+    ):
+        list(there.stream("a"))
+
+
 def test_what_always_breaks_off_is_told_of(there: Objects, front: Front) -> None:
     there.put("a", b"1")  # of which half is nothing
     with front.failing(objects.cut_short), pytest.raises(StoreFailure, match="cannot be reached"):
