@@ -12,14 +12,29 @@ ACCESS: Final = "/developers/access"
 TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
+CLIENTS: Final = "/sales/clients"
 WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
 DOCS: Final = "/docs"
 GALLERY: Final = "/gallery"
+SEARCH: Final = "/search"
 
 _ROOMS: Final = frozenset(
-    {"sign-in", "sign-out", "account", "oauth", "organization", "developers", "admin", "docs", "gallery", "static"}
+    {
+        "sign-in",
+        "sign-out",
+        "account",
+        "oauth",
+        "organization",
+        "developers",
+        "admin",
+        "docs",
+        "gallery",
+        "sales",
+        "search",
+        "static",
+    }
 )
 
 
