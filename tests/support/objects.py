@@ -163,13 +163,19 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing."""
 
 
+class _Listening(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *words: object) -> None:
+        """A client that gave up is no fault."""
+
+
 @contextlib.contextmanager
 def front_of(server: ObjectServer) -> Iterator[Front]:
     """A way to a server that does as its faults say."""
     front = Front("")
     handler = type("Handler", (_Handler,), {"front": front, "upstream": server.address})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as listening:
-        listening.daemon_threads = True
+    with _Listening(("127.0.0.1", 0), handler) as listening:
         front.address = "http://{}:{}".format(*listening.server_address)
         thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
         thread.start()
