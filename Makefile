@@ -196,7 +196,7 @@ COMPILE = $(LOCK_TOOL)/bin/uv pip compile --quiet --no-config --universal --pyth
 lock: $(LOCK_TOOL)/bin/uv
 	@$(LOCK_TOOL)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > build/backend.txt
 	@$(COMPILE) --extra semantic --output-file requirements.lock pyproject.toml build/backend.txt
-	@$(COMPILE) --constraint requirements.lock --extra semantic --extra postgresql --extra dev --output-file requirements-dev.lock pyproject.toml build/backend.txt
+	@$(COMPILE) --constraint requirements.lock --extra semantic --extra postgresql --extra s3 --extra dev --output-file requirements-dev.lock pyproject.toml build/backend.txt
 
 $(LOCK_TOOL)/bin/uv: | $(BIN)/python
 	@$(BIN)/python -m venv --clear $(LOCK_TOOL)

@@ -4,6 +4,7 @@ import gc
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -14,7 +15,8 @@ from trio.testing import MockClock
 
 from gatewayd.clock import Instant
 from gatewayd.contract.caller import Caller
-from tests.support import postgres, whole_run
+from gatewayd.store.settings import Bucket
+from tests.support import objects, postgres, whole_run
 from tests.support.portable_sql import SEARCH, Tables, faults
 from tests.support.statements import Statements
 from tests.support.store import ALL_ON_POSTGRESQL, ON_POSTGRESQL, MemoryStore, columns_of, make_caller, migrated_image
@@ -55,6 +57,19 @@ def one_authority() -> Iterator[None]:
         trustme.CA().cert_pem.write_to_path(file.name)
         patch.setenv("SSL_CERT_FILE", file.name)
         yield
+
+
+@pytest.fixture(scope="session")
+def object_server() -> Iterator[objects.ObjectServer]:
+    """An S3-compatible store of this process alone, which is started for the first test that asks for it."""
+    with objects.running() as server:
+        yield server
+
+
+@pytest.fixture
+def bucket(object_server: objects.ObjectServer, tmp_path: Path) -> Bucket:
+    """A bucket of this test's own."""
+    return object_server.bucket(tmp_path)
 
 
 @pytest.fixture(scope="session")

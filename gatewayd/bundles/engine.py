@@ -27,6 +27,7 @@ from gatewayd.ledger.calendar.periods import PERIODS, PeriodRow
 from gatewayd.ledger.references import unknown_reference
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
+from gatewayd.store.files.at_place import blobs_at
 from gatewayd.store.files.blobs import BlobDraft, BlobInfo, Blobs, BlobTooLarge
 from gatewayd.store.files.directory import free_bytes
 from gatewayd.store.files.incoming_files import RESERVE_BYTES
@@ -36,6 +37,7 @@ MAX_WITH_DOCUMENTS_BYTES: Final = 4 << 30  # Chosen: some ten thousand scans
 COMPARED_AT_ONCE: Final = 2  # Chosen: one of each organization
 WAIT_SECONDS: Final = 30.0  # Chosen: for a place to compare, as a long read waits
 SWEEP_EVERY: Final = DAY  # Chosen
+LOOKED_UP_AT_ONCE: Final = 500  # Chosen: files of one read
 UNNAMED_FOR: Final = HOUR  # Chosen: a bundle is named some seconds after it was written
 
 BOOKS: Final = "books"  # no seal is called so: they are compared as they are now
@@ -76,8 +78,9 @@ class Bundles:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._blobs = Blobs.at(store.place)
+        self._blobs = blobs_at(store.place)
         self._threads = trio.CapacityLimiter(COMPARED_AT_ONCE)
+        self._fetching, self._saving = trio.CapacityLimiter(COMPARED_AT_ONCE), trio.CapacityLimiter(COMPARED_AT_ONCE)
         self.shares = Shares("comparisons of seals", COMPARED_AT_ONCE, wait_seconds=WAIT_SECONDS)
         self._swept_at: Instant | None = None
 
@@ -92,15 +95,34 @@ class Bundles:
         org_id = caller.org_id
         period = await self._store.read(lambda tx: _closed(tx, period_id, expected_version), org_id)
         key = await self._key()
-        written = await self._store.read_later(lambda tx: self._write(tx, period, key, with_documents), org_id)
+        written = await self._written(org_id, period, key, with_documents=with_documents)
         if isinstance(written, PeriodSeal):
             return written
         return await self._store.write(lambda tx: _add(tx, caller, period, key, written), org_id)
 
+    async def _written(
+        self, org_id: str, period: PeriodRow, key: SealKey, *, with_documents: bool
+    ) -> _Written | PeriodSeal:
+        """The bundle, durable, which the snapshot of the books does not wait for; or the last seal, of the same."""
+        most = MAX_WITH_DOCUMENTS_BYTES if with_documents else MAX_BUNDLE_BYTES
+        draft = await trio.to_thread.run_sync(self._blobs.draft, most, limiter=self._saving)
+        try:
+            of_documents = self._blobs if with_documents else None
+            read = await self._store.read_later(lambda tx: self._write(tx, period, key, draft, of_documents), org_id)
+            if isinstance(read, PeriodSeal):
+                return read
+            blob = await trio.to_thread.run_sync(draft.save, limiter=self._saving)
+            return _Written(blob, *read)
+        except BlobTooLarge:
+            raise _too_large(most) from None
+        finally:
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(draft.discard, limiter=self._saving)
+
     async def file_of(self, org_id: str, seal_id: str) -> tuple[PeriodSeal, PeriodRow, Path]:
         """A seal, its period, and where its bundle is. Raises `Problem` `not_found`."""
         seal, period = await self._store.read(lambda tx: _with_period(tx, seal_id), org_id)
-        return seal, period, self._path(seal)
+        return seal, period, await self._path(seal)
 
     async def differences(
         self, org_id: str, seal_id: str, against: str | None, first: int, count: int
@@ -113,7 +135,7 @@ class Bundles:
         `limit_reached` for books that no bundle would hold; or `StoreFailure`.
         """
         seal, other = await self._store.read(lambda tx: _pair(tx, seal_id, against), org_id)
-        path = self._path(seal)
+        path = await self._path(seal)
         try:
             async with self.shares.place(org_id):
                 if other is None:
@@ -121,7 +143,7 @@ class Bundles:
                         lambda tx: self._compare_books(tx, seal, path, first, count), org_id
                     )
                 else:
-                    compare = partial(differences.compare, self._path(other), path, first, count)
+                    compare = partial(differences.compare, await self._path(other), path, first, count)
                     changes = await trio.to_thread.run_sync(compare, limiter=self._threads)
         except BundleFault as fault:
             message = f"A bundle is damaged: {fault}. `periods.seal` makes another; a backup has this one as it was."
@@ -133,12 +155,16 @@ class Bundles:
         now = Instant(self._store.now())
         if self._swept_at is not None and now - self._swept_at < SWEEP_EVERY:
             return
-        await self._store.read_later(lambda tx: self._sweep(tx, now), None)
+        told = await trio.to_thread.run_sync(self._blobs.as_the_disk_tells, now, limiter=self._saving)
+        found = sorted(await trio.to_thread.run_sync(self._blobs.digests, limiter=self._saving))
+        unnamed = set[str]()
+        for first in range(0, len(found), LOOKED_UP_AT_ONCE):
+            piece = found[first : first + LOOKED_UP_AT_ONCE]
+            unnamed |= await self._store.read_later(partial(_unnamed, digests=piece), None)
+        # What is named meanwhile was stored meanwhile, and is too young.
+        sweep = partial(self._blobs.sweep, lambda sha256: sha256 not in unnamed, Instant(told - UNNAMED_FOR))
+        await trio.to_thread.run_sync(sweep, limiter=self._saving)
         self._swept_at = now
-
-    def _sweep(self, tx: ReadTx, now: Instant) -> None:
-        before = Instant(self._blobs.as_the_disk_tells(now) - UNNAMED_FOR)
-        self._blobs.sweep(partial(named_files.is_named, tx), before)
 
     async def _key(self) -> SealKey:
         """The key of the instance, made at the first seal."""
@@ -148,19 +174,15 @@ class Bundles:
         new = await trio.to_thread.run_sync(seal_keys.generate, limiter=self._threads)
         return await self._store.write(lambda tx: seal_keys.add(tx, new))
 
-    def _write(self, tx: ReadTx, period: PeriodRow, key: SealKey, with_documents: bool) -> _Written | PeriodSeal:
-        """The bundle, durable; or the last seal, where it holds the same."""
-        most = MAX_WITH_DOCUMENTS_BYTES if with_documents else MAX_BUNDLE_BYTES
-        of_documents = self._blobs if with_documents else None
-        try:
-            with self._blobs.draft(most) as draft:
-                bundled = writing.write(tx, period, key, _Sink(draft, self._blobs.folder), of_documents)
-                last = period_seals.last_of(tx, period.id)
-                if last is not None and _is_same(last, bundled.contents_sha256, key) and self._has(last):
-                    return last
-                return _Written(draft.save(), tx.now, bundled.contents_sha256, bundled.files)
-        except BlobTooLarge:
-            raise _too_large(most) from None
+    def _write(
+        self, tx: ReadTx, period: PeriodRow, key: SealKey, draft: BlobDraft, of_documents: Blobs | None
+    ) -> tuple[int, str, list[FileEntry]] | PeriodSeal:
+        """What `_Written` says beside its file; or the last seal, where it holds the same."""
+        bundled = writing.write(tx, period, key, _Sink(draft, self._blobs.folder), of_documents)
+        last = period_seals.last_of(tx, period.id)
+        if last is not None and _is_same(last, bundled.contents_sha256, key) and self._has(last):
+            return last
+        return tx.now, bundled.contents_sha256, bundled.files
 
     def _compare_books(
         self, tx: ReadTx, seal: PeriodSeal, path: Path, first: int, count: int
@@ -176,17 +198,18 @@ class Bundles:
             raise _too_large(MAX_BUNDLE_BYTES) from None
 
     def _has(self, seal: PeriodSeal) -> bool:
-        try:
-            return self._blobs.path(seal.sha256).stat().st_size == seal.size_bytes
-        except FileNotFoundError:
-            return False
+        return self._blobs.size_of(seal.sha256) == seal.size_bytes
 
-    def _path(self, seal: PeriodSeal) -> Path:
+    async def _path(self, seal: PeriodSeal) -> Path:
         try:
-            return self._blobs.path(seal.sha256)
+            return await trio.to_thread.run_sync(self._blobs.path, seal.sha256, limiter=self._fetching)
         except FileNotFoundError:
             message = "The file of this bundle is gone from the data directory: seal the period again."
             raise Problem("not_found", message) from None
+
+
+def _unnamed(tx: ReadTx, digests: list[str]) -> set[str]:
+    return {sha256 for sha256 in digests if not named_files.is_named(tx, sha256)}
 
 
 def _too_large(most: int) -> Problem:

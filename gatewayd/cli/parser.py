@@ -18,6 +18,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "doctor.configuration": ("check-config",),
     "instance.store": ("migrate", "compact"),
     "instance.store_copy": ("store",),
+    "instance.files": ("files",),
     "instance.init": ("init",),
     "doctor.command": ("doctor",),
     "instance.clock": ("accept-clock",),

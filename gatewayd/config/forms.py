@@ -14,6 +14,8 @@ UNIX_PATH_BYTES_MAX = 107  # unix(7): sun_path holds 108 with its closing NUL
 FIRST_PASSED_DESCRIPTOR = 3  # sd_listen_fds(3)
 CREDENTIAL = "credential:"
 UNIX_PEER = "unix"
+OBJECTS = "s3://"
+OBJECT_PREFIX_MAX = 200  # Chosen: a key has at most 1,024 bytes, and ours are some 90 more
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
@@ -224,6 +226,39 @@ def path_error(text: str) -> str | None:
     if text.startswith("~"):
         return "~ has no meaning here; write the whole path"
     return None
+
+
+def files_place_error(text: str) -> str | None:
+    """An error for what is neither a folder nor s3://bucket/prefix (S3, "General purpose bucket naming rules").
+
+    A prefix has what every store takes in a name: letters, digits and _ . - between slashes.
+    """
+    if not text.startswith(OBJECTS):
+        return path_error(text)
+    name, _, prefix = text.removeprefix(OBJECTS).partition("/")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", name) or ".." in name:
+        return f"must name a bucket, s3://bucket/prefix, which has 3 to 63 of a-z, 0-9, - and ., not {shown(name)}"
+    parts = prefix.rstrip("/").split("/") if prefix.rstrip("/") else []
+    if len(prefix) > OBJECT_PREFIX_MAX or not all(re.fullmatch(r"(?!\.{1,2}$)[A-Za-z0-9_.-]+", part) for part in parts):
+        return f"must have a prefix of letters, digits, _, . and - between slashes, not {shown(prefix)}"
+    return None
+
+
+def region_error(text: str) -> str | None:
+    """A region stands in the scope of each signature."""
+    return (
+        None if re.fullmatch(r"[A-Za-z0-9-]{1,64}", text) else f"must be a region such as eu-west-2, not {shown(text)}"
+    )
+
+
+def key_id_error(text: str) -> str | None:
+    """It is written into a header, between = and /; a secret there would be sent in the clear."""
+    return None if re.fullmatch(r"[!-+.0-~-]{1,128}", text) and "=" not in text else "must be the id of an access key"
+
+
+def endpoint_error(text: str) -> str | None:
+    """Of objects: an origin, for what follows it is the bucket. Plain http is for loopback alone."""
+    return origin_error(text) or secure_url_error(text)
 
 
 def file_error(text: str) -> str | None:

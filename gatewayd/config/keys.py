@@ -81,6 +81,10 @@ FRAUD_HEADER = Form("the name of a fraud-prevention header, such as Gov-Client-M
 OCR_LANGUAGE = Form("a language as tesseract --list-langs has it, such as eng or deu", forms.ocr_language_error)
 DATABASE_URL = Form("postgresql://user@host:port/database, without a password", forms.database_url_error)
 FOLDER = Form("the path of a folder", forms.path_error)
+FILES_PLACE = Form("the path of a folder, or s3://bucket/prefix", forms.files_place_error)
+ENDPOINT = Form("an origin; https unless the host is loopback", forms.endpoint_error)
+REGION = Form("the name of a region", forms.region_error)
+KEY_ID = Form("the id of an access key", forms.key_id_error)
 FILE = Form("the path of a file, or credential:NAME", forms.file_error)
 
 
@@ -169,9 +173,28 @@ class Store:
     files: str = key(
         "",
         "Where the bytes of documents and sealed periods lie, and uploads under way, if several daemons serve the same"
-        " rows: a folder that all of them have mounted. It has to be there; the first start puts a file in it that says"
-        " whose it is, and no daemon begins where that is missing. Empty: the directory above.",
-        FOLDER,
+        " rows: a folder that all of them have mounted, or s3://bucket/prefix of an S3-compatible store (gatewayd[s3])."
+        " It has to be there; the first start puts a file in it that says whose it is, and no daemon begins where that"
+        " is missing. Empty: the directory above.",
+        FILES_PLACE,
+    )
+    files_endpoint: str = key(
+        "",
+        "Where the S3-compatible store of files answers, such as https://objects.example. Empty: at Amazon, in the"
+        " region below.",
+        ENDPOINT,
+    )
+    files_region: str = key("us-east-1", "The region of the bucket, as its store calls it.", REGION)
+    files_key_id: str = key(
+        "", "The id of the access key for the bucket. Its secret lies in files_secret_file.", KEY_ID
+    )
+    files_secret_file: str = key("", "The secret of the access key: the first line of the file.", FILE)
+    files_cache_bytes: int = key(
+        1073741824,
+        "Most bytes of documents that are kept in the directory above as well, once they were read from the bucket or"
+        " sent there: those that were read least lately go, 1 GiB by default. What is being read now comes on top.",
+        Between(0, 2**50),
+        "bytes",
     )
     key_file: str = key(
         "",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gatewayd.config import forms
-from gatewayd.config.keys import FILE, FOLDER, OCTAL, Between, Config, Form, Key, OneOf, Server, Store
+from gatewayd.config.keys import FILE, FILES_PLACE, FOLDER, OCTAL, Between, Config, Form, Key, OneOf, Server, Store
 from gatewayd.config.places import (
     ROOT,
     credential_file,
@@ -211,9 +211,12 @@ class _Reader:
             return default
         if isinstance(default, float) and isinstance(value, int):
             return float(value)
-        return self._resolve(value) if key.rule in (FILE, FOLDER) and isinstance(value, str) and value else value
+        is_path = key.rule in (FILE, FOLDER, FILES_PLACE) and isinstance(value, str) and value
+        return self._resolve(str(value)) if is_path else value
 
     def _resolve(self, text: str) -> str:
+        if text.startswith(forms.OBJECTS):
+            return text
         if not text.startswith(forms.CREDENTIAL):
             return str(self.base / text) if self.base else text
         path = credential_file(text.removeprefix(forms.CREDENTIAL), self.environ, self.root)
@@ -241,6 +244,12 @@ def _conflicts(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("server.tls_key", "server.tls_certificate"), "is needed beside server.tls_certificate"
     if server.tls_key and not server.tls_certificate:
         yield ("server.tls_certificate", "server.tls_key"), "is needed beside server.tls_key"
+    if config.store.files.startswith(forms.OBJECTS):
+        for name in ("files_key_id", "files_secret_file"):
+            if not getattr(config.store, name):
+                yield (f"store.{name}", "store.files"), "is needed when store.files is a bucket"
+    elif config.store.files_endpoint:
+        yield ("store.files_endpoint", "store.files"), "is for store.files that begin with s3://"
     if tax.mode == "forward" and not tax.upstream:
         yield ("tax.upstream", "tax.mode"), 'is needed when tax.mode is "forward"'
     if webhooks.retry_cap_seconds < webhooks.first_retry_seconds:

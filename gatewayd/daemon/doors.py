@@ -51,7 +51,7 @@ from gatewayd.performing.performer import Performer
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.provider import Provider
 from gatewayd.shares import Shares
-from gatewayd.store.files.blobs import Blobs
+from gatewayd.store.files.at_place import blobs_at
 from gatewayd.store.files.incoming_files import incoming_folder, sweep
 from gatewayd.tax.authority.headers import FROM_PAGES, TO_PAGES
 from gatewayd.tax.forwarding.proxy import Proxy
@@ -216,7 +216,7 @@ def _create_vault_files(parts: DoorParts) -> VaultFiles:
     config = parts.config
     return VaultFiles(
         parts.provider.store,
-        Blobs.at(parts.provider.store.place),
+        blobs_at(parts.provider.store.place),
         config.server.public_url,
         parts.vault.parsing.made_files,
         gives_links=config.vault.public_links,

@@ -19,6 +19,7 @@ from gatewayd.ledger import named_files
 from gatewayd.search import index, lookup
 from gatewayd.store import ReadTx, Store
 from gatewayd.store.erasing import OwnedTable, erase_all, erase_rows, next_keys, owned_tables
+from gatewayd.store.files.at_place import blobs_at, require_marked
 from gatewayd.store.files.blobs import Blobs
 from gatewayd.webhooks.queue import delivery_queue
 
@@ -56,7 +57,8 @@ async def erase(store: Store, org_id: str, actor: str, told: Callable[[int], Non
     Raises `Problem` `not_found`, or `StoreFailure`: what was deleted before stays deleted.
     """
     organization = await store.read(lambda tx: organizations.get(tx, org_id))
-    blobs, threads = Blobs.at(store.place), trio.CapacityLimiter(1)
+    blobs, threads = blobs_at(store.place), trio.CapacityLimiter(1)
+    await trio.to_thread.run_sync(require_marked, store.place, limiter=threads)
     begun = await trio.to_thread.run_sync(blobs.as_the_disk_tells, Instant(store.now()), limiter=threads)
     digests = await store.read_later(
         lambda tx: {bytes.fromhex(digest) for digest in named_files.of_organization(tx)}, org_id

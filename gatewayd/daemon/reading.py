@@ -14,7 +14,7 @@ from gatewayd.leases.holder import Holder
 from gatewayd.parsing.engine import Parsing, open_parsing
 from gatewayd.parsing.parts import ParseParts, Reader
 from gatewayd.search.engine import Search, SearchParts, open_search
-from gatewayd.store.files.blobs import Blobs
+from gatewayd.store.files.at_place import blobs_at
 
 OpenReader = Callable[[Config], AbstractAsyncContextManager[Reader]]
 """Opens a reader, with the settings of text in pictures."""
@@ -34,7 +34,7 @@ async def open_reading(
     """The engines, at work for the length of the block, in the holder's store. Raises `OSError`."""
     (open_reader, open_embedder), store = ways, holder.store
     async with open_reader(config) as opened, open_embedder(config) as embedder:
-        parts = ParseParts(store=store, holder=holder, blobs=Blobs.at(store.place), reader=opened, log=log)
+        parts = ParseParts(store=store, holder=holder, blobs=blobs_at(store.place), reader=opened, log=log)
         search_parts = SearchParts(store=store, embedder=embedder, log=log)
         async with open_parsing(parts) as parsing, open_search(search_parts) as search:
             yield Reading(parsing, search)

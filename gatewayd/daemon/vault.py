@@ -16,8 +16,7 @@ from gatewayd.leases.holder import Holder
 from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
 from gatewayd.shares import Shares
-from gatewayd.store.files.blobs import Blobs
-from gatewayd.store.files.partial_blobs import PartialBlobs
+from gatewayd.store.files.at_place import blobs_at, partials_at
 from gatewayd.vault_files.receiving import Receiving
 
 
@@ -48,7 +47,7 @@ async def open_vault(
     All in the holder's store. Raises `OSError`, or `ValueError` for a folder that cannot be watched.
     """
     store, settings = holder.store, vault_settings(config)
-    blobs = Blobs.at(store.place)
+    blobs = blobs_at(store.place)
     watched = _watched_folder(config, {store.directory, store.place.folder})
     async with open_reading(config, holder, ways, log) as reading, trio.open_nursery() as nursery:
         if watched is not None:
@@ -56,7 +55,7 @@ async def open_vault(
             from gatewayd.vault_files.filing import Filing
 
             nursery.start_soon(WatchedFolder(store, Filing(store, blobs, settings), watched, log).run)
-        receiving = Receiving(store, blobs, PartialBlobs(store.place.folder), settings)
+        receiving = Receiving(store, blobs, partials_at(store.place), settings)
         yield VaultEngines(receiving, reading.parsing, reading.search)
         nursery.cancel_scope.cancel()
 

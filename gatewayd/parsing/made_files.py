@@ -135,16 +135,17 @@ class MadeFiles:
     # -- what is made
 
     async def _make_text(self, org_id: str, row: DocumentRow) -> VariantRow:
-        blob = await self._store.read_later(lambda tx: self._write_text(tx, row.id), org_id)
+        threads = self._parts.threads
+        draft = await trio.to_thread.run_sync(self._parts.blobs.draft, MAX_BYTES, limiter=threads)
+        try:
+            await self._store.read_later(lambda tx: _write_text(tx, row.id, draft), org_id)
+            blob = await trio.to_thread.run_sync(draft.save, limiter=threads)
+        finally:
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(draft.discard, limiter=threads)
         if not blob.size_bytes:
             raise no_variant("text", "No text has been read in it.")
         return self._row("text", blob)
-
-    def _write_text(self, tx: ReadTx, document_id: str) -> BlobInfo:
-        with self._parts.blobs.draft(MAX_BYTES) as draft:
-            for text in texts.text_of(tx, document_id):
-                draft.write(text.encode())
-            return draft.save()
 
     async def _make_pdf(self, org_id: str, row: DocumentRow) -> VariantRow:
         """Raises `ExtractionFailed`."""
@@ -181,11 +182,20 @@ class MadeFiles:
             raise Problem("gone", "The bytes of this document are gone from the data directory.") from None
 
     async def _is_there(self, sha256: str) -> bool:
+        return await trio.to_thread.run_sync(self._has, sha256, limiter=self._parts.threads)
+
+    def _has(self, sha256: str) -> bool:
+        """Also where it would have to be fetched first."""
         try:
-            await trio.to_thread.run_sync(self._parts.blobs.path, sha256, limiter=self._parts.threads)
+            is_at_hand = self._parts.blobs.at_hand(sha256) is not None
         except FileNotFoundError:
             return False
-        return True
+        return is_at_hand or self._parts.blobs.size_of(sha256) is not None
+
+
+def _write_text(tx: ReadTx, document_id: str, draft: BlobDraft) -> None:
+    for text in texts.text_of(tx, document_id):
+        draft.write(text.encode())
 
 
 def no_variant(variant: MadeVariant, why: str) -> Problem:

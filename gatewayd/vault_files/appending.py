@@ -113,8 +113,9 @@ class Appending:
             await self.require(turn)
             raise
         finally:
-            with trio.CancelScope(shield=True), suppress(StoreFailure):  # bounded by the store
-                await self._store.write(turn.release_in, org_id)
+            if self._partials.is_certain(turn.file):  # else the next one goes on with a copy, as after a kill
+                with trio.CancelScope(shield=True), suppress(StoreFailure):  # bounded by the store
+                    await self._store.write(turn.release_in, org_id)
 
     async def _claim(self, org_id: str, document_id: str, writer: str) -> Turn:
         """A turn whose file nobody else writes. Raises `UploadLost`, `StoreFailure`."""

@@ -21,6 +21,7 @@ from gatewayd.vault_files import download_tokens
 from gatewayd.vault_files.download_tokens import Download
 from gatewayd.vault_files.link_passwords import LinkPasswords
 
+FETCHED_AT_ONCE: Final = 8  # Chosen: from a bucket; what is at hand does not wait for them
 DOWNLOADS: Final = "/vault/files/"
 """Where download URLs lead, beside the API; the token follows."""
 
@@ -59,6 +60,7 @@ class VaultFiles:
         self._public_url = public_url
         self._gives_links = gives_links
         self._threads = trio.CapacityLimiter(4)
+        self._fetching = trio.CapacityLimiter(FETCHED_AT_ONCE)
 
     async def download_url(self, caller: Caller, request: GetDocumentDownloadUrl) -> DocumentDownload:
         """A URL that gives the bytes for a while, for as long as the caller could have another one.
@@ -153,6 +155,9 @@ class VaultFiles:
     async def path_of(self, sha256: str) -> Path:
         """Where bytes are. Raises `Problem` `gone` where they are lost."""
         try:
-            return await trio.to_thread.run_sync(self._blobs.path, sha256, limiter=self._threads)
+            path = await trio.to_thread.run_sync(self._blobs.at_hand, sha256, limiter=self._threads)
+            if path is None:
+                path = await trio.to_thread.run_sync(self._blobs.path, sha256, limiter=self._fetching)
+            return path
         except FileNotFoundError:
             raise Problem("gone", "The bytes of this document are gone from the data directory.") from None

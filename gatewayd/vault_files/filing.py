@@ -144,11 +144,7 @@ class Filing:
 
     def _has(self, sha256: str) -> bool:
         """Whether the bytes are there still: where they are lost they are put back."""
-        try:
-            self._blobs.path(sha256)
-        except FileNotFoundError:
-            return False
-        return True
+        return self._blobs.size_of(sha256) is not None
 
 
 class _Filer(NamedTuple):

@@ -1,6 +1,8 @@
 """The place of documents' bytes, where daemons of several machines share it: it is found there, and looked after.
 
-first start     the folder holds nothing of others, and gets a file that names the installation; the rows have its name
+A folder or a bucket; in a bucket the file that is told of here is an object.
+
+first start     the place holds nothing of others, and gets a file that names the installation; the rows have its name
 further starts  the file has to be there and say so: without it a share is not mounted, or another one is
 while it runs   the same is looked at every few seconds
 
@@ -38,7 +40,7 @@ async def claim(store: Store) -> None:
     named = await store.read(files_place.find)  # behind the look: the row is there before the file
     if named is None:
         if found is not None:
-            raise StoreFailure(f"{place.folder} holds the documents of another installation: {place.mark_file} says so")
+            raise StoreFailure(f"{place.name} holds the documents of another installation: {place.mark_name} says so")
         mark = new_mark()
         named = await store.write(lambda tx: files_place.name(tx, mark))
     if named.marked_at is None:
@@ -56,17 +58,17 @@ def _refuse_unmoved(store: Store) -> None:
     """Raises `StoreFailure` where documents lie beside the database, and are looked for elsewhere."""
     place = store.place
     if place.folder.resolve() != store.directory.resolve() and holds_documents(store.directory):
-        raise StoreFailure(
-            f"documents lie in {store.directory} still: stop every daemon, move blobs and uploads from there to"
-            f" {place.folder}, and start again"
-        )
+        how = f"move blobs and uploads from there to {place.folder}"
+        if place.bucket is not None:
+            how = f"send them to {place.name} with gatewayd files send {store.directory}"
+        raise StoreFailure(f"documents lie in {store.directory} still: stop every daemon, {how}, and start again")
 
 
 async def in_time(place: Place, seconds: float, threads: trio.CapacityLimiter, work: Callable[[], T]) -> T:
     """Work on a thread that is left behind where the share does not answer. Raises `StoreFailure`."""
     with trio.move_on_after(seconds):
         return await trio.to_thread.run_sync(work, limiter=threads, abandon_on_cancel=True)
-    raise StoreFailure(f"{place.folder}, where documents lie, does not answer")
+    raise StoreFailure(f"{place.name}, where documents lie, does not answer")
 
 
 class PlaceWatch:

@@ -6,7 +6,7 @@ between the two leaves bytes that nothing names, and never a name without bytes.
 
 import hashlib
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import partial
 from typing import Final, TypeVar
 
@@ -88,7 +88,7 @@ class Receiving:
         file = await self._store.write(partial(self._receive_whole, token=token, info=info))
         if file is None:  # what this one wrote is swept, unless it is the same
             raise uploading.nothing()
-        await self._run(self._partials.discard, file.name)
+        await self._discard_behind(file.name)
         return Received(expected.row.id, info.size_bytes, info.sha256)
 
     def _receive_whole(self, tx: WriteTx, token: str, info: BlobInfo) -> UploadFile | None:
@@ -172,7 +172,7 @@ class Receiving:
         names = await self._run(self._partials.list_names)
         if not names and not self._appending.is_shared:
             return
-        disk = await self._run(self._blobs.as_the_disk_tells, Instant(self._store.now()))
+        disk: Instant | None = None
         for name in names:
             document_id = name.partition(".")[0]
             if self._appending.is_at_work(document_id):
@@ -180,6 +180,8 @@ class Receiving:
             awaited = await self._store.read(partial(upload_files.awaited_of_any, document_id=document_id))
             if awaited == name:
                 continue
+            if disk is None:
+                disk = await self._run(self._blobs.as_the_disk_tells, Instant(self._store.now()))
             quiet = Instant(disk - QUIET_FOR)
             if not self._appending.is_shared or await self._run(self._partials.is_older, name, quiet):
                 await self._run(self._partials.discard, name)
@@ -258,9 +260,9 @@ class Receiving:
         try:
             await self._store.write(partial(self._receive, token=token, turn=turn, info=info))
         except Problem:  # other bytes than were meant: it begins anew
-            await self._run(self._partials.discard, turn.file)
+            await self._run(self._partials.begin_anew, turn.file)
             raise
-        await self._run(self._partials.discard, turn.file)
+        await self._discard_behind(turn.file)
         return standing._replace(is_received=True)
 
     # -- both
@@ -271,8 +273,12 @@ class Receiving:
         return await self._store.read(partial(uploads.standing, token=token))
 
     def _adopt(self, name: str) -> BlobInfo:
-        with self._partials.open(name):  # also where it is empty
-            return self._blobs.adopt(self._partials.path(name))
+        return self._partials.adopt(name, self._blobs)
+
+    async def _discard_behind(self, name: str) -> None:
+        """Delete what came of an upload whose document has its bytes; what cannot be deleted now is swept."""
+        with suppress(StoreFailure):
+            await self._run(self._partials.discard, name)
 
     def _receive(self, tx: WriteTx, token: str, turn: Turn, info: BlobInfo) -> None:
         """Note that all has come. Raises `UploadLost` where it is another daemon's by now."""

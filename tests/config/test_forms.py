@@ -211,3 +211,45 @@ def test_hosts_are_taken(host: str) -> None:
 )
 def test_what_is_no_host(host: str, reason: str) -> None:
     assert reason in str(forms.host_error(host))
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["/srv/documents", "documents", "s3://books", "s3://books/", "s3://my.books-1/a/b_c.d/", "s3://books/oak"],
+)
+def test_places_of_files_are_taken(place: str) -> None:
+    assert forms.files_place_error(place) is None
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("~/documents", "~ has no meaning here"),
+        ("s3://", "must name a bucket"),
+        ("s3://ab", "must name a bucket"),
+        ("s3://Books", "must name a bucket"),
+        ("s3://a..b", "must name a bucket"),
+        ("s3://books-", "must name a bucket"),
+        ("s3://books:secret@host/a", "must name a bucket"),
+        ("s3://books/a//b", "must have a prefix of letters"),
+        ("s3://books/../b", "must have a prefix of letters"),
+        ("s3://books/a b", "must have a prefix of letters"),
+        ("s3://books/a?b=c", "must have a prefix of letters"),
+        ("s3://books/" + "a" * 201, "must have a prefix of letters"),
+    ],
+)
+def test_what_is_no_place_of_files(place: str, reason: str) -> None:
+    assert reason in (forms.files_place_error(place) or "")
+
+
+def test_how_a_bucket_is_reached() -> None:
+    """In the clear over loopback alone; an id that is none may be a secret."""
+    assert forms.endpoint_error("https://objects.example") is None
+    assert forms.endpoint_error("http://127.0.0.1:9000") is None
+    assert "https:// because its host is not loopback" in (forms.endpoint_error("http://objects.example") or "")
+    assert "must be an origin" in (forms.endpoint_error("https://objects.example/books") or "")
+    assert forms.region_error("eu-west-2") is None
+    assert "must be a region" in (forms.region_error("eu west") or "")
+    assert forms.key_id_error("AKIAIOSFODNN7EXAMPLE") is None
+    for wrong in ("a/b", "a,b", "a=b", "a b", ""):
+        assert forms.key_id_error(wrong) == "must be the id of an access key"

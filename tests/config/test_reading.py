@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatewayd.config import Config, ConfigError, Problem, Server, data_directory, load
+from gatewayd.store.settings import Bucket, StoreSettings
 
 ENVIRON = {"STATE_DIRECTORY": "/var/lib/gatewayd"}
 
@@ -113,6 +114,18 @@ def test_all_mistakes_are_reported_at_once() -> None:
         ('[server]\npublic_url = ""', "server.public_url", "must begin with https:// or http://"),
         ('[server]\ncors_origins = [""]', "server.cors_origins[0]", "must begin with https:// or http://"),
         ('[server]\ncors_origins = ["*"]', "server.cors_origins[0]", "must begin with https:// or http://"),
+        (
+            '[store]\nfiles = "s3://books"\nfiles_key_id = "k"',
+            "store.files_secret_file",
+            "is needed when store.files is",
+        ),
+        (
+            '[store]\nfiles = "s3://books"\nfiles_secret_file = "s"',
+            "store.files_key_id",
+            "is needed when store.files is",
+        ),
+        ('[store]\nfiles_endpoint = "https://a.example"', "store.files_endpoint", "is for store.files that begin with"),
+        ("[store]\nfiles_cache_bytes = -1", "store.files_cache_bytes", "must be from 0 to"),
         ("[webhooks]\nretry_cap_seconds = 29", "webhooks.retry_cap_seconds", "must not be less than"),
         ('[metrics]\nbind = "9464"', "metrics.bind", "must be host:port"),
         ("[[server]]\nbind = []", "server", "must be a table that begins with [server], not a list"),
@@ -123,6 +136,31 @@ def test_one_mistake(text: str, path: str, message: str) -> None:
     (found,) = problems(text).items()
     assert found[0] == path
     assert message in found[1]
+
+
+def test_a_bucket_is_no_path(tmp_path: Path) -> None:
+    """Its secret is, or the name of a credential."""
+    file = tmp_path / "gatewayd.toml"
+    file.write_text(
+        '[store]\nfiles = "s3://books/of/oak/"\nfiles_region = "eu-west-2"\nfiles_key_id = "AKIA"\n'
+        'files_secret_file = "secret"\nfiles_cache_bytes = 7\ndirectory = "data"\n'
+    )
+    store = load(file, {}).store
+    assert (store.files, store.files_secret_file) == ("s3://books/of/oak/", str(tmp_path / "secret"))
+    place = StoreSettings.of(store).place
+    assert place.bucket == Bucket(
+        endpoint="https://s3.eu-west-2.amazonaws.com",
+        region="eu-west-2",
+        name="books",
+        prefix="of/oak/",
+        key_id="AKIA",
+        secret_file=tmp_path / "secret",
+        cache_bytes=7,
+    )
+    assert (place.name, place.is_shared, place.folder) == ("s3://books/of/oak", True, tmp_path / "data" / "fetched")
+    file.write_text('[store]\nfiles = "share"\ndirectory = "data"\n')
+    place = StoreSettings.of(load(file, {}).store).place
+    assert (place.bucket, place.name, place.folder) == (None, str(tmp_path / "share"), tmp_path / "share")
 
 
 def test_a_wrong_key_is_not_blamed_for_its_partner() -> None:

@@ -97,7 +97,7 @@ class Instance:
     """A directory with a configuration, and its store as another process sees it.
 
     `url` is of the PostgreSQL that has its rows; empty: SQLite in the directory, or what the tests are run on.
-    `key_file` and `files`: where several share them.
+    `key_file` and `files`: where several share them. `store_keys`: more lines of `[store]`, of a bucket.
     """
 
     directory: Path
@@ -107,6 +107,7 @@ class Instance:
     url: str = ""
     key_file: str = ""
     files: str = ""
+    store_keys: str = ""
     config: Path = field(init=False)
     _session: "tuple[str, psycopg.Connection[tuple[Any, ...]] | None]" = field(
         default=("", None), init=False, repr=False, compare=False
@@ -118,6 +119,7 @@ class Instance:
         self.config.write_text(
             f"[server]\nbind = {self.bind}\n{self.extra_server}\n"
             f'[store]\ndirectory = "data"\nurl = "{self.url}"\nkey_file = "{self.key_file}"\nfiles = "{self.files}"\n'
+            f"{self.store_keys}"
             f'[log]\nformat = "json"\n{self.settings}\n'
         )
 

@@ -24,11 +24,13 @@ from uuid import uuid4
 
 import pytest
 
+from gatewayd.store.settings import Bucket
 from tests.contract.test_copying import recipe
 from tests.daemon.hooks import Hooks
 from tests.daemon.instance import SECONDS, Firm, Instance, Running, serving, until
 from tests.daemon.test_events_killed import receiving_slowly, subscribe
 from tests.daemon.test_webhooks_killed import Attempt, failed_attempts
+from tests.support import objects
 from tests.support.delivered import as_listed, in_order, verified
 from tests.support.postgres import Server
 
@@ -199,20 +201,23 @@ def disturb(pair: Pair) -> tuple[int, set[Attempt]]:
 
 
 @contextmanager
-def made_pair(directory: Path, url: str, settings: str, modules: Sequence[str] = MODULES) -> Iterator[Pair]:
-    """Two daemons that serve, on an empty database."""
+def made_pair(
+    directory: Path, url: str, settings: str, modules: Sequence[str] = MODULES, bucket: Bucket | None = None
+) -> Iterator[Pair]:
+    """Two daemons that serve, on an empty database. `bucket`: where documents lie; None: in a folder."""
     share = directory / "share"
     share.mkdir()
     with ExitStack() as open_:
         listeners = [open_.enter_context(socket.create_server(("127.0.0.1", 0), backlog=128)) for _ in range(2)]
         instances = []
+        files, store_keys = (str(share), "") if bucket is None else (bucket.url, objects.settings_of(bucket))
         for number, listener in enumerate(listeners):
             own = directory / f"daemon-{number}"
             own.mkdir()
             bind = f'["fd://{listener.fileno()}"]'
             server_keys = 'public_url = "http://127.0.0.1:8080"'
             key_file = str(directory / "instance.key")
-            instances.append(Instance(own, settings, bind, server_keys, url, key_file, str(share)))
+            instances.append(Instance(own, settings, bind, server_keys, url, key_file, files, store_keys))
         pair = Pair(instances, listeners, instances[0].firm(), modules)
         open_.callback(lambda: [stack.close() for stack in pair.stacks])
         for number in range(2):

@@ -1,4 +1,4 @@
-"""Two daemons with one PostgreSQL and one folder of documents: either takes the next part; a kill loses nothing."""
+"""Two daemons with one PostgreSQL and one folder or bucket of documents: either goes on; a kill loses nothing."""
 
 import hashlib
 import os
@@ -13,9 +13,10 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from gatewayd.store.settings import Bucket
 from tests.daemon.instance import SECONDS, Instance, Running, serving, until
 from tests.daemon.test_daemons_on_one_database import Pair, made_pair
-from tests.daemon.test_vault_uploads import created
+from tests.daemon.test_vault_uploads import DOCUMENTS, confirm, created
 from tests.support.postgres import Server
 
 pytestmark = pytest.mark.either_engine("it has PostgreSQLs of its own in either run")
@@ -134,6 +135,45 @@ def test_what_one_confirms_the_other_has_read_found_and_given_out(tmp_path: Path
             assert document_id not in {hit["document"]["id"] for hit in found}
         seen = pair.instances[0].seen
         assert seen("SELECT DISTINCT status, attempt FROM vault_parses") == [("succeeded", 1)], "each is read once"
+        pair.end()
+
+
+def test_a_part_at_one_the_next_at_the_other_of_a_bucket_though_either_is_killed(
+    tmp_path: Path, postgresql: Server, bucket: Bucket
+) -> None:
+    """What was told as received is there; what came beside it is sent again."""
+    chance, url = random.Random(11), postgresql.url(postgresql.new_database())
+    with made_pair(tmp_path, url, "", ("gatewayd", "gatewayd"), bucket) as pair:
+        for _ in range(ROUNDS):
+            content = chance.randbytes(5 * PIECE)
+            victim = chance.randrange(2)
+            other = 1 - victim
+            document_id, path = created(served_by(pair, other), pair.firm, sizeBytes=len(content))
+            told = 0
+            for number in (victim, other):
+                reply = served_by(pair, number).client.patch(
+                    path, content=content[told : told + PIECE], headers={**FIELDS, "Upload-Offset": str(told)}
+                )
+                assert (reply.status_code, reply.headers["upload-offset"]) == (204, str(told + PIECE))
+                told += PIECE
+            sending = Sending(url_of(pair, victim) + path, content, told)
+            claimed = f"SELECT 1 FROM upload_files WHERE document_id = '{document_id}' AND writer IS NOT NULL"
+            until(lambda claimed=claimed: bool(pair.instances[0].seen(claimed)))
+            pair.kill(victim)
+            sending.end()
+            stands = int(served_by(pair, other).client.head(path, headers=FIELDS).headers["upload-offset"])
+            assert told <= stands < len(content), "what was told outlasts the kill"
+            rest = served_by(pair, other).client.patch(
+                path, content=content[stands:], headers={**FIELDS, "Upload-Offset": str(stands)}
+            )
+            assert (rest.status_code, rest.headers["upload-offset"]) == (204, str(len(content)))
+            pair.start(victim)
+            sha256 = hashlib.sha256(content).hexdigest()
+            rows = pair.instances[0].seen(f"SELECT sha256, size_bytes FROM vault_documents WHERE id = '{document_id}'")
+            assert rows == [(sha256, len(content))]
+            confirm(served_by(pair, other), pair.firm, document_id)
+            given = served_by(pair, victim).call(pair.firm.key, "GET", f"{DOCUMENTS}/{document_id}/download").json()
+            assert served_by(pair, victim).client.get(urlsplit(str(given["url"])).path).content == content
         pair.end()
 
 

@@ -15,18 +15,24 @@ from gatewayd.http.vault_uploads import PART_BYTES
 from gatewayd.ledger.credits import booking
 from gatewayd.ledger.credits.shapes import PlanLimits
 from gatewayd.store import StoreFailure
+from gatewayd.store.settings import Bucket
 from gatewayd.vault_files.receiving import ORGANIZATION_AT_ONCE
 from tests.http.vault_door import MAX_BYTES, ORIGIN, Door, open_door
 from tests.support import purses
 from tests.support.api import Body
+from tests.support.objects import ObjectServer
 
 CONTENT = bytes(range(256)) * 4_000
 HALF = 500_000
+Files = Path | Bucket | None
 
 
-@pytest.fixture(params=["alone", "shared"])
-def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+@pytest.fixture(params=["alone", "shared", "bucket"])
+def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Files:
     """All of it holds also where another daemon may take the next part."""
+    if request.param == "bucket":
+        server: ObjectServer = request.getfixturevalue("object_server")
+        return server.bucket(tmp_path_factory.mktemp("bucket"))
     return None if request.param == "alone" else tmp_path_factory.mktemp("share")
 
 
@@ -44,7 +50,7 @@ def sha1_of(content: bytes) -> str:
     return "sha1 " + base64.b64encode(hashlib.sha1(content).digest()).decode()
 
 
-async def test_parts_make_a_whole(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+async def test_parts_make_a_whole(tmp_path: Path, database_image: bytes, files: Files) -> None:
     async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=len(CONTENT))
         at_first = await door.tus("HEAD", url)
@@ -63,7 +69,7 @@ async def test_parts_make_a_whole(tmp_path: Path, database_image: bytes, files: 
         assert door.partials.list_names() == []
 
 
-async def test_what_came_outlasts_a_kill(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+async def test_what_came_outlasts_a_kill(tmp_path: Path, database_image: bytes, files: Files) -> None:
     async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=len(CONTENT))
         cut = await door.tus("PATCH", url, Body(CONTENT[:HALF], broken_off=True), upload_offset=0)
@@ -76,9 +82,7 @@ async def test_what_came_outlasts_a_kill(tmp_path: Path, database_image: bytes, 
     assert row["sha256"] == hashlib.sha256(CONTENT).hexdigest()
 
 
-async def test_a_kill_behind_the_last_byte_is_made_up_for(
-    tmp_path: Path, database_image: bytes, files: Path | None
-) -> None:
+async def test_a_kill_behind_the_last_byte_is_made_up_for(tmp_path: Path, database_image: bytes, files: Files) -> None:
     """All has come, and the row does not say so."""
     async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=4)
@@ -90,7 +94,7 @@ async def test_a_kill_behind_the_last_byte_is_made_up_for(
         assert (await confirmed(door, document_id))["sizeBytes"] == 4
 
 
-async def test_a_length_may_be_told_later(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+async def test_a_length_may_be_told_later(tmp_path: Path, database_image: bytes, files: Files) -> None:
     async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door)
         head = await door.tus("HEAD", url)
@@ -108,14 +112,14 @@ async def test_a_length_may_be_told_later(tmp_path: Path, database_image: bytes,
         assert (await confirmed(door, document_id))["sha256"] == hashlib.sha256(b"12345678").hexdigest()
 
 
-async def test_an_empty_upload(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+async def test_an_empty_upload(tmp_path: Path, database_image: bytes, files: Files) -> None:
     async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door)
         assert (await door.tus("PATCH", url, b"", upload_offset=0, upload_length=0)).status == 204
         assert (await confirmed(door, document_id))["sizeBytes"] == 0
 
 
-async def test_a_part_begins_where_the_upload_stands(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+async def test_a_part_begins_where_the_upload_stands(tmp_path: Path, database_image: bytes, files: Files) -> None:
     async with open_door(tmp_path, database_image, files=files) as door:
         _, url = await made(door, sizeBytes=10)
         await door.tus("PATCH", url, b"1234", upload_offset=0)
@@ -148,7 +152,7 @@ async def test_a_part_begins_where_the_upload_stands(tmp_path: Path, database_im
     ],
 )
 async def test_what_is_no_part(
-    tmp_path: Path, database_image: bytes, files: Path | None, fields: dict[str, object], code: str
+    tmp_path: Path, database_image: bytes, files: Files, fields: dict[str, object], code: str
 ) -> None:
     async with open_door(tmp_path, database_image, files=files) as door:
         _, url = await made(door, sizeBytes=10)
@@ -159,7 +163,7 @@ async def test_what_is_no_part(
         assert (await door.tus("PATCH", f"{ORIGIN}/vault/uploads/gwd_upl_x", b"x", upload_offset=0)).status == 404
 
 
-async def test_what_a_request_of_tus_has_to_say(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+async def test_what_a_request_of_tus_has_to_say(tmp_path: Path, database_image: bytes, files: Files) -> None:
     """Core protocol: the version with each, but for a HEAD that a person sends; and where a part begins."""
     offset, kind = (b"upload-offset", b"0"), (b"content-type", b"application/offset+octet-stream")
     async with open_door(tmp_path, database_image, files=files) as door:
@@ -173,7 +177,7 @@ async def test_what_a_request_of_tus_has_to_say(tmp_path: Path, database_image: 
 
 
 async def test_a_part_that_is_not_what_its_checksum_says_does_not_count(
-    tmp_path: Path, database_image: bytes, files: Path | None
+    tmp_path: Path, database_image: bytes, files: Files
 ) -> None:
     async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=8)
@@ -195,9 +199,7 @@ async def test_a_part_that_is_not_what_its_checksum_says_does_not_count(
         assert list(door.partials.folder.iterdir()) == []
 
 
-async def test_other_bytes_than_were_meant_begin_anew(
-    tmp_path: Path, database_image: bytes, files: Path | None
-) -> None:
+async def test_other_bytes_than_were_meant_begin_anew(tmp_path: Path, database_image: bytes, files: Files) -> None:
     async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=4, sha256=hashlib.sha256(b"1234").hexdigest())
         assert (await door.tus("PATCH", url, b"4321", upload_offset=0)).code == "checksum_mismatch"
@@ -207,7 +209,7 @@ async def test_other_bytes_than_were_meant_begin_anew(
 
 
 async def test_a_client_that_comes_back_ends_its_earlier_request(
-    tmp_path: Path, database_image: bytes, files: Path | None
+    tmp_path: Path, database_image: bytes, files: Files
 ) -> None:
     """The connection before hangs half open, as it does where a network went away."""
     async with open_door(tmp_path, database_image, files=files) as door:
@@ -227,7 +229,7 @@ async def test_a_client_that_comes_back_ends_its_earlier_request(
 
 
 async def test_a_part_that_is_too_slow_ends_and_what_came_stays(
-    tmp_path: Path, database_image: bytes, files: Path | None, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, database_image: bytes, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gatewayd.http1.bodies.GRACE_SECONDS", 0.0)
 
@@ -249,7 +251,7 @@ async def test_a_part_that_is_too_slow_ends_and_what_came_stays(
 
 
 async def test_an_organization_has_its_share_of_uploads(
-    tmp_path: Path, database_image: bytes, files: Path | None, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, database_image: bytes, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gatewayd.vault_files.receiving.WAIT_SECONDS", 0.05)
     async with open_door(tmp_path, database_image, files=files) as door:
@@ -284,7 +286,7 @@ class _Hanging(Body):
         return await super().receive()
 
 
-async def test_an_upload_can_be_given_up(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+async def test_an_upload_can_be_given_up(tmp_path: Path, database_image: bytes, files: Files) -> None:
     async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=8)
         await door.tus("PATCH", url, b"1234", upload_offset=0)
@@ -318,7 +320,7 @@ async def test_what_came_of_an_upload_that_is_over_is_swept(tmp_path: Path, data
 
 
 async def test_a_full_disk_keeps_what_came(
-    tmp_path: Path, database_image: bytes, files: Path | None, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, database_image: bytes, files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_door(tmp_path, database_image, files=files) as door:
         document_id, url = await made(door, sizeBytes=8)
@@ -327,7 +329,7 @@ async def test_a_full_disk_keeps_what_came(
         refused = await door.tus("PATCH", url, b"5678", upload_offset=4)
         assert (refused.status, refused["retry-after"]) == (503, "5")
         monkeypatch.undo()
-        monkeypatch.setattr(type(door.blobs), "adopt", _refuse)
+        monkeypatch.setattr(type(door.partials), "adopt", _refuse)
         assert (await door.tus("PATCH", url, b"5678", upload_offset=4)).status == 503
         assert (await door.tus("HEAD", url)).status == 503
         monkeypatch.undo()
@@ -339,7 +341,7 @@ def _refuse(*given: object) -> None:
     raise StoreFailure("the disk is full")
 
 
-async def test_what_the_server_can_do_and_for_whom(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+async def test_what_the_server_can_do_and_for_whom(tmp_path: Path, database_image: bytes, files: Files) -> None:
     async with open_door(tmp_path, database_image, files=files) as door:
         _, url = await made(door, sizeBytes=8)
         origin, asked = "https://app.example.com", "tus-resumable, upload-offset"
@@ -361,7 +363,7 @@ async def test_what_the_server_can_do_and_for_whom(tmp_path: Path, database_imag
         assert "upload-offset" in sent["access-control-expose-headers"]
 
 
-async def test_a_quota_of_the_organization(tmp_path: Path, database_image: bytes, files: Path | None) -> None:
+async def test_a_quota_of_the_organization(tmp_path: Path, database_image: bytes, files: Files) -> None:
     async with open_door(tmp_path, database_image, files=files) as door:
         door.restart(organization_bytes=10)
         (_, first), (second_id, second), (_, third) = await made(door), await made(door), await made(door)
@@ -374,9 +376,7 @@ async def test_a_quota_of_the_organization(tmp_path: Path, database_image: bytes
         assert (await confirmed(door, second_id))["sizeBytes"] == 4
 
 
-async def test_a_plan_allows_so_many_documents_and_bytes(
-    tmp_path: Path, database_image: bytes, files: Path | None
-) -> None:
+async def test_a_plan_allows_so_many_documents_and_bytes(tmp_path: Path, database_image: bytes, files: Files) -> None:
     """The lower of its bytes and the instance's counts; who got a smaller plan keeps what is there."""
     limits = PlanLimits(documents=2, storage_bytes=8)
     async with open_door(tmp_path, database_image, files=files) as door:

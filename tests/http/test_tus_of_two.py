@@ -22,13 +22,18 @@ from gatewayd.http1.cors import Cors
 from gatewayd.store import Store, StoreFailure
 from gatewayd.store.database import open_store
 from gatewayd.store.files import partial_blobs
-from gatewayd.store.files.blobs import BlobDraft, Blobs
-from gatewayd.store.files.partial_blobs import PartialBlob, PartialBlobs
-from gatewayd.store.settings import StoreSettings
+from gatewayd.store.files.at_place import blobs_at, partials_at
+from gatewayd.store.files.blobs import BlobDraft
+from gatewayd.store.files.partial_blobs import PartialBlob
+from gatewayd.store.objects.bucket import Objects
+from gatewayd.store.settings import Bucket, StoreSettings
+from gatewayd.vault_files import receiving
 from gatewayd.vault_files.receiving import Receiving
 from tests.http.test_tus import confirmed, made, sha1_of
 from tests.http.vault_door import MAX_BYTES, ORIGIN, Door, call, open_door
+from tests.support import objects
 from tests.support.api import ANSWER_SECONDS, Body, Reply
+from tests.support.objects import ObjectServer
 
 CONTENT = bytes(range(256)) * 3_000
 OTHERS = bytes(len(CONTENT))
@@ -41,8 +46,8 @@ class Other:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.blobs = Blobs.at(store.place)
-        self.partials = PartialBlobs(store.place.folder)
+        self.blobs = blobs_at(store.place)
+        self.partials = partials_at(store.place)
         limits = vault.Settings(ORIGIN, MAX_BYTES, 0)
         self.receiving = Receiving(store, self.blobs, self.partials, limits)
         cors = Cors([], tus.FROM_PAGES, tus.TO_PAGES)
@@ -56,15 +61,24 @@ class Other:
 
 
 @asynccontextmanager
-async def open_two(tmp_path: Path, image: bytes) -> AsyncIterator[tuple[Door, Other]]:
+async def open_two(
+    tmp_path: Path, image: bytes, files: Path | Bucket | None = None
+) -> AsyncIterator[tuple[Door, Other]]:
+    """`files`: what they share; None: a folder."""
     data, share = tmp_path / "data", tmp_path / "share"
     data.mkdir()
     share.mkdir()
     async with (
-        open_door(data, image, files=share) as door,
-        open_store(StoreSettings(directory=data, files=share), door.api.clock) as store,
+        open_door(data, image, files=files or share) as door,
+        open_store(StoreSettings(directory=data, files=files or share), door.api.clock) as store,
     ):
         yield door, Other(store)
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def files(request: pytest.FixtureRequest) -> Bucket | None:
+    """All of it holds in a bucket too."""
+    return None if request.param == "folder" else request.getfixturevalue("bucket")
 
 
 async def file_of(door: Door, document_id: str) -> upload_files.UploadFile:
@@ -85,15 +99,14 @@ class Hanging(Body):
         return await super().receive()
 
 
-async def test_either_daemon_takes_the_next_part(tmp_path: Path, database_image: bytes) -> None:
-    async with open_two(tmp_path, database_image) as (door, other):
+async def test_either_daemon_takes_the_next_part(tmp_path: Path, database_image: bytes, files: Bucket | None) -> None:
+    async with open_two(tmp_path, database_image, files) as (door, other):
         document_id, url = await made(door, sizeBytes=len(CONTENT))
         assert (await door.tus("PATCH", url, CONTENT[:HALF], upload_offset=0)).status == 204
         assert (await other.tus("HEAD", url))["upload-offset"] == str(HALF)
-        first = (other.partials.folder / document_id).stat().st_ino
         more = await other.tus("PATCH", url, CONTENT[HALF : HALF + 9], upload_offset=HALF)
         assert (more.status, more["upload-offset"]) == (204, str(HALF + 9))
-        assert (door.partials.folder / document_id).stat().st_ino == first, "who lets it go leaves nothing to be copied"
+        assert other.partials.list_names() == [document_id], "who lets it go leaves nothing to be copied"
         assert (await door.tus("PATCH", url, CONTENT[HALF + 9 :], upload_offset=HALF + 9)).status == 204
         assert (await other.tus("HEAD", url))["upload-offset"] == str(len(CONTENT))
         assert (await confirmed(door, document_id))["sha256"] == hashlib.sha256(CONTENT).hexdigest()
@@ -134,8 +147,10 @@ async def left_by_a_kill(door: Door, document_id: str, content: bytes, *, doubtf
             left.write(doubtful)
 
 
-async def test_what_a_killed_daemon_left_is_gone_on_with(tmp_path: Path, database_image: bytes) -> None:
-    async with open_two(tmp_path, database_image) as (door, other):
+async def test_what_a_killed_daemon_left_is_gone_on_with(
+    tmp_path: Path, database_image: bytes, files: Bucket | None
+) -> None:
+    async with open_two(tmp_path, database_image, files) as (door, other):
         document_id, url = await made(door, sizeBytes=8)
         await left_by_a_kill(door, document_id, b"1234", doubtful=b"99")
         assert (await other.tus("HEAD", url))["upload-offset"] == "4", "nobody knows whether the rest was right"
@@ -170,10 +185,10 @@ async def test_a_part_in_doubt_is_its_own_daemons(tmp_path: Path, database_image
 
 
 async def test_a_daemon_that_slept_at_the_end_does_not_end_it(
-    tmp_path: Path, database_image: bytes, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, database_image: bytes, files: Bucket | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All had come, the bytes had their name, and the row was not written: the other has the upload by then."""
-    async with open_two(tmp_path, database_image) as (door, other):
+    async with open_two(tmp_path, database_image, files) as (door, other):
         document_id, url = await made(door)
         adopt = door.receiving._adopt
 
@@ -195,9 +210,9 @@ async def test_a_daemon_that_slept_at_the_end_does_not_end_it(
 
 
 async def test_a_whole_document_at_one_daemon_ends_the_parts_at_the_other(
-    tmp_path: Path, database_image: bytes
+    tmp_path: Path, database_image: bytes, files: Bucket | None
 ) -> None:
-    async with open_two(tmp_path, database_image) as (door, other):
+    async with open_two(tmp_path, database_image, files) as (door, other):
         document_id, url = await made(door, sizeBytes=len(CONTENT))
         hanging, late = Hanging(OTHERS[:HALF], OTHERS[HALF:]), list[Reply]()
 
@@ -215,9 +230,9 @@ async def test_a_whole_document_at_one_daemon_ends_the_parts_at_the_other(
 
 
 async def test_an_upload_that_is_given_up_at_one_daemon_is_over_at_the_other(
-    tmp_path: Path, database_image: bytes
+    tmp_path: Path, database_image: bytes, files: Bucket | None
 ) -> None:
-    async with open_two(tmp_path, database_image) as (door, other):
+    async with open_two(tmp_path, database_image, files) as (door, other):
         document_id, url = await made(door, sizeBytes=len(CONTENT))
         hanging, late = Hanging(CONTENT[:HALF], CONTENT[HALF:]), list[Reply]()
 
@@ -400,3 +415,81 @@ async def test_whatever_becomes_of_requests_the_bytes_are_those_that_were_sent(
 async def _patch(daemon: Any, url: str, body: Hanging, offset: int) -> None:
     reply = await daemon.tus("PATCH", url, body, upload_offset=offset)
     assert reply.status == 409, reply.body
+
+
+# -- in a bucket
+
+
+async def test_a_part_whose_fate_is_unknown_is_gone_on_with_under_another_name(
+    tmp_path: Path, database_image: bytes, object_server: ObjectServer
+) -> None:
+    """A request that the store heard, and did so late that its daemon had given up: its bytes are nobody's."""
+    with objects.front_of(object_server) as front:
+        bucket = object_server.bucket(tmp_path, endpoint=front.address)
+        async with open_two(tmp_path, database_image, bucket) as (door, other):
+            document_id, url = await made(door, sizeBytes=8)
+            assert (await door.tus("PATCH", url, b"1234", upload_offset=0)).status == 204
+            with front.failing(objects.of("PUT", objects.busy)):
+                assert (await door.tus("PATCH", url, b"zz", upload_offset=4)).status == 503
+            assert (await file_of(door, document_id)).writer is not None, "nobody may go on with that name"
+            assert (await other.tus("HEAD", url))["upload-offset"] == "4"
+            current = (await file_of(door, document_id)).name
+            assert (current != document_id, other.partials.list_names()) == (True, [current])
+            Objects(bucket).put(f"uploads/{document_id}/{4:020d}", b"zz")  # now it is done
+            assert (await door.tus("PATCH", url, b"56", upload_offset=4)).status == 204
+            assert (await other.tus("PATCH", url, b"78", upload_offset=6)).status == 204
+            assert (await confirmed(door, document_id))["sha256"] == hashlib.sha256(b"12345678").hexdigest()
+
+
+async def test_what_came_late_to_a_bucket_is_swept(
+    tmp_path: Path, database_image: bytes, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_two(tmp_path, database_image, bucket) as (door, other):
+        document_id, url = await made(door, sizeBytes=8)
+        await door.tus("PATCH", url, b"1234", upload_offset=0)
+        Objects(bucket).put(f"uploads/{document_id}.{DEAD}/{0:020d}", b"zz")
+        await other.receiving.keep_house()
+        assert len(other.partials.list_names()) == 2, "it is young: somebody may be at it"
+        monkeypatch.setattr(receiving, "QUIET_FOR", -DAY)
+        await other.receiving.keep_house()
+        assert other.partials.list_names() == [document_id], "and this one is awaited, however old"
+
+
+async def test_other_bytes_than_were_meant_begin_anew_under_another_name(
+    tmp_path: Path, database_image: bytes, bucket: Bucket
+) -> None:
+    """What was sent of them before may still arrive in a bucket."""
+    async with open_two(tmp_path, database_image, bucket) as (door, other):
+        meant = hashlib.sha256(b"12345678").hexdigest()
+        document_id, url = await made(door, sizeBytes=8, sha256=meant)
+        wrong = await door.tus("PATCH", url, b"zzzzzzzz", upload_offset=0)
+        assert wrong.code == "checksum_mismatch"
+        Objects(bucket).put(f"uploads/{document_id}/{0:020d}", b"zzzz")
+        assert (await other.tus("HEAD", url))["upload-offset"] == "4", "it arrived before anybody asked"
+        assert (await file_of(door, document_id)).name != document_id
+        await other.tus("PATCH", url, b"5678", upload_offset=4)
+        assert (await other.tus("PATCH", url, b"12345678", upload_offset=0)).status == 204
+        assert (await confirmed(door, document_id))["sha256"] == meant
+
+
+async def test_a_bucket_that_does_not_answer_has_lost_nothing(
+    tmp_path: Path, database_image: bytes, object_server: ObjectServer
+) -> None:
+    with objects.front_of(object_server) as front:
+        bucket = object_server.bucket(tmp_path, endpoint=front.address)
+        async with open_two(tmp_path, database_image, bucket) as (door, other):
+            kept = await door.document(b"kept")
+            url_of_kept = await door.url(kept)
+            _, url = await made(door, sizeBytes=8)
+            await door.tus("PATCH", url, b"1234", upload_offset=0)
+            with front.failing(objects.refused(403, "AccessDenied")):
+                assert [(await daemon.tus("HEAD", url)).status for daemon in (door, other)] == [503, 503]
+                assert (await door.tus("PATCH", url, b"5678", upload_offset=4)).status == 503
+                assert (await other.tus("PUT", url, b"12345678")).status == 503
+                assert (await door.get(url_of_kept)).body == b"kept", "it is on the disk of who took it"
+                for path in door.blobs.folder.rglob("*"):
+                    if path.is_file():
+                        path.unlink()
+                assert (await door.get(url_of_kept)).status == 503
+            assert (await other.tus("HEAD", url))["upload-offset"] == "4"
+            assert (await door.get(url_of_kept)).body == b"kept"

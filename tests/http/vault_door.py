@@ -19,8 +19,8 @@ from gatewayd.leases.holder import Holder
 from gatewayd.parsing.engine import open_parsing
 from gatewayd.parsing.parts import ParseParts
 from gatewayd.performing.rate_limits import RateLimits
-from gatewayd.store.files.blobs import Blobs
-from gatewayd.store.files.partial_blobs import PartialBlobs
+from gatewayd.store.files.at_place import blobs_at, partials_at
+from gatewayd.store.settings import Bucket
 from gatewayd.vault_files import places
 from gatewayd.vault_files.engine import VaultFiles
 from gatewayd.vault_files.giving import Giving
@@ -41,7 +41,7 @@ class Door:
 
     def __init__(self, api: TestedApi, directory: Path, files: VaultFiles) -> None:
         self.api, self.directory, self.files = api, directory, files
-        self.blobs = Blobs.at(api.store.place)
+        self.blobs = blobs_at(api.store.place)
         self.limits = RateLimits(0, 64)
         self.restart()
         giving = Giving(api.store, files)
@@ -55,7 +55,7 @@ class Door:
     def restart(self, organization_bytes: int = 0) -> None:
         """Forget what is in memory, as a daemon that was killed does."""
         limits = vault.Settings(ORIGIN, MAX_BYTES, organization_bytes)
-        self.partials = PartialBlobs(self.api.store.place.folder)
+        self.partials = partials_at(self.api.store.place)
         self.receiving = Receiving(self.api.store, self.blobs, self.partials, limits)
         cors = Cors(["https://app.example.com"], tus.FROM_PAGES, tus.TO_PAGES)
         self.uploads = VaultUploads(self.receiving, cors, "/vault/uploads/")
@@ -129,13 +129,13 @@ async def call(app: App, method: str, url: str, body: Body, headers: Fields) -> 
 
 @asynccontextmanager
 async def open_door(
-    tmp_path: Path, image: bytes, *, gives_links: bool = True, files: Path | None = None
+    tmp_path: Path, image: bytes, *, gives_links: bool = True, files: Path | Bucket | None = None
 ) -> AsyncIterator[Door]:
     """`files`: a folder that several daemons share; None: the data directory has the bytes."""
     engines = Engines()
     async with open_api(tmp_path, image, served(vault.AREA), Tuning(deps=engines, files=files)) as api:
         await places.claim(api.store)
-        blobs = Blobs.at(api.store.place)
+        blobs = blobs_at(api.store.place)
         parts = ParseParts(store=api.store, holder=Holder(api.store), blobs=blobs, reader=FakeReader(), log=ImportLog())
         async with open_parsing(parts) as engines.parsing:
             made_files = engines.parsing.made_files

@@ -9,6 +9,7 @@ import pytest
 
 from gatewayd.clock import DAY, HOUR, SECOND, Instant, SystemClock
 from gatewayd.store import StoreFailure
+from gatewayd.store.files.at_place import blobs_at
 from gatewayd.store.files.blobs import CHUNK_BYTES, Blobs, BlobTooLarge
 from gatewayd.store.files.place import new_mark, write_mark
 from gatewayd.store.settings import Place
@@ -162,7 +163,7 @@ def test_a_draft_that_cannot_be_begun_is_a_failure(blobs: Blobs, tmp_path: Path)
 def shared(tmp_path: Path) -> Blobs:
     place = Place(tmp_path, is_shared=True)
     write_mark(place, new_mark())
-    return Blobs.at(place)
+    return blobs_at(place)
 
 
 def test_what_is_young_is_told_by_the_clock_of_the_share(tmp_path: Path) -> None:
@@ -198,7 +199,7 @@ def test_a_share_that_is_not_mounted_has_lost_nothing(tmp_path: Path) -> None:
 
 def test_two_that_store_the_same_bytes_and_sweep(tmp_path: Path) -> None:
     """What one sweeps as old, the other stores anew in that moment: it stays."""
-    one, two = shared(tmp_path), Blobs.at(Place(tmp_path, is_shared=True))
+    one, two = shared(tmp_path), blobs_at(Place(tmp_path, is_shared=True))
     with one.draft(9) as draft:
         draft.write(b"1234")
         sha256 = draft.save().sha256

@@ -8,6 +8,7 @@ import socket
 import socketserver
 import ssl
 import subprocess
+import textwrap
 import threading
 import tomllib
 from collections.abc import Iterator
@@ -39,6 +40,14 @@ def test_every_setting_is_one() -> None:
     for section, values in tomllib.loads(text).items():
         known = vars(keys)[section.capitalize()].__dataclass_fields__
         assert sorted(values.keys() - known.keys()) == [], section
+
+
+def test_every_setting_of_a_bucket_is_one() -> None:
+    (text,) = re.findall(r"(?:^    files.* = .*\n)+", PAGE, re.MULTILINE)
+    values = tomllib.loads(textwrap.dedent(text))
+    assert sorted(values.keys() - vars(keys)["Store"].__dataclass_fields__.keys()) == []
+    assert (forms.files_place_error(values["files"]), forms.endpoint_error(values["files_endpoint"])) == (None, None)
+    assert values.keys() >= {"files_key_id", "files_secret_file"}
 
 
 def test_the_addresses_of_the_settings_are_taken() -> None:

@@ -39,7 +39,7 @@ SKIPS = dict.fromkeys(
     (
         *("tests/clients/programs.py", "tests/browser/chromium.py", "tests/isolation/test_confinement.py"),
         *("tests/support/postgres.py", "tests/support/postgres_store.py", "tests/daemon/instance.py"),
-        "tests/structure/test_growth.py",
+        *("tests/structure/test_growth.py", "tests/conftest.py"),
     ),
     "pytest.skip",
 )

@@ -37,6 +37,7 @@ PAST_PERFORMING = {
     "gatewayd/cli/events/crm.py": "an event by hand: nothing of the books changes with it",
     "gatewayd/cli/events/listen.py": "that somebody listens, so that kinds are recorded",
     "gatewayd/cli/instance/clock.py": "that the clock is right",
+    "gatewayd/cli/instance/files.py": "what the bucket of documents is called, before the first is sent",
     "gatewayd/cli/instance/init.py": "the first organization and its owner",
     "gatewayd/cli/instance/instance_key.py": "secrets that cannot be opened any more",
     "gatewayd/cli/instance/verified.py": "holdings and sums that are mended: they are derived",

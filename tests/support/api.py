@@ -27,7 +27,7 @@ from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import ReadTx, Store
 from gatewayd.store.database import open_store
 from gatewayd.store.files.incoming_files import incoming_folder
-from gatewayd.store.settings import DATABASE_NAME, StoreSettings
+from gatewayd.store.settings import DATABASE_NAME, Bucket, StoreSettings
 from tests.support import given_fields, outcomes
 from tests.support.scopes import request_of, scope_of
 from tests.support.store import START, make_caller
@@ -199,7 +199,7 @@ class Tuning:
     busy_timeout_seconds: float = 5.0
     deps: object = None
     authenticate: Authenticate | None = None
-    files: Path | None = None
+    files: Path | Bucket | None = None
 
 
 @asynccontextmanager

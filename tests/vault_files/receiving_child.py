@@ -1,4 +1,5 @@
-"""A process that appends to an upload in a shared folder. Arguments: data directory, shared folder, token, offset.
+"""A process that appends to an upload in a shared folder. Arguments: data directory, shared folder or bucket, token,
+offset.
 
 Each line of standard input is a piece of the part, in hexadecimal; the end of the input is the end of the part. It
 says `written` when it has taken a piece and asks for the next one, and in the end the offset, or the code of what
@@ -15,11 +16,11 @@ from gatewayd.areas import vault
 from gatewayd.clock import SystemClock
 from gatewayd.errors import Problem
 from gatewayd.store.database import open_store
-from gatewayd.store.files.blobs import Blobs
-from gatewayd.store.files.partial_blobs import PartialBlobs
+from gatewayd.store.files.at_place import blobs_at, partials_at
 from gatewayd.store.settings import StoreSettings
 from gatewayd.vault_files.receiving import Receiving
 from gatewayd.vault_files.uploading import Part
+from tests.support.objects import heard
 
 
 async def pieces() -> AsyncGenerator[bytearray, None]:
@@ -29,10 +30,10 @@ async def pieces() -> AsyncGenerator[bytearray, None]:
 
 
 async def main(directory: str, files: str, token: str, offset: str) -> None:
-    settings = StoreSettings(directory=Path(directory), files=Path(files))
+    settings = StoreSettings(directory=Path(directory), files=heard(files))
     async with open_store(settings, SystemClock(), migrates=False) as store:
         limits = vault.Settings("http://127.0.0.1:8080", 1 << 20)
-        receiving = Receiving(store, Blobs.at(store.place), PartialBlobs(Path(files)), limits)
+        receiving = Receiving(store, blobs_at(store.place), partials_at(store.place), limits)
         part = Part(offset=int(offset), declared=0, length=None, checksum=None, source=pieces())
         try:
             standing = await receiving.append(token, part)

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,17 +15,21 @@ from gatewayd.clock import SettableClock
 from gatewayd.logs import make_logger
 from gatewayd.store import Store, StoreFailure
 from gatewayd.store.database import open_store
-from gatewayd.store.files.blobs import Blobs
+from gatewayd.store.files.at_place import blobs_at, require_marked
 from gatewayd.store.files.place import new_mark, write_mark
+from gatewayd.store.objects import exchanges
+from gatewayd.store.objects.bucket import Objects
 from gatewayd.store.rows import files_place
-from gatewayd.store.settings import DATABASE_NAME, PLACE_MARK, StoreSettings
+from gatewayd.store.settings import DATABASE_NAME, PLACE_MARK, Bucket, StoreSettings
 from gatewayd.vault_files import places
 from gatewayd.vault_files.places import PlaceWatch
+from tests.support import objects
+from tests.support.objects import ObjectServer
 from tests.support.store import START
 
 
 @asynccontextmanager
-async def opened(data: Path, image: bytes, files: Path | None) -> AsyncIterator[Store]:
+async def opened(data: Path, image: bytes, files: Path | Bucket | None) -> AsyncIterator[Store]:
     """A store of which a daemon on another machine may have begun already."""
     data.mkdir(exist_ok=True)
     if not (data / DATABASE_NAME).exists():
@@ -50,7 +55,7 @@ async def test_the_first_start_marks_the_folder_and_every_further_one_asks_for_i
 ) -> None:
     async with opened(tmp_path / "data", database_image, share) as store:
         with pytest.raises(StoreFailure, match="is not there: the share is not mounted"):
-            Blobs.at(store.place)
+            blobs_at(store.place)
         await places.claim(store)
         mark = (share / PLACE_MARK).read_text().strip()
         named = await store.read(files_place.find)
@@ -58,7 +63,7 @@ async def test_the_first_start_marks_the_folder_and_every_further_one_asks_for_i
         assert (share / PLACE_MARK).stat().st_mode & 0o777 == 0o600
         await places.claim(store)
         assert await store.read(files_place.find) == named
-        assert Blobs.at(store.place).folder == share / "blobs"
+        assert blobs_at(store.place).folder == share / "blobs"
         (share / PLACE_MARK).unlink()  # as an empty mountpoint
         told = await refused(store)
         assert told.startswith(f"{share / PLACE_MARK} is not there: the share is not mounted")
@@ -213,3 +218,101 @@ async def test_a_start_does_not_wait_for_a_share_that_hangs(
         assert await refused(store) == f"{share}, where documents lie, does not answer"
     os.write(writing, new_mark().encode())
     os.close(writing)
+
+
+# -- in a bucket
+
+
+async def test_a_bucket_is_marked_and_asked_for_as_a_folder_is(
+    tmp_path: Path, database_image: bytes, bucket: Bucket
+) -> None:
+    there, mark_name = Objects(bucket), f"{bucket.url}/{PLACE_MARK}"
+    async with opened(tmp_path / "data", database_image, bucket) as store:
+        await places.claim(store)
+        mark = there.get(PLACE_MARK).decode().strip()
+        assert await store.read(files_place.find) == (mark, START)
+        await places.claim(store)
+        assert blobs_at(store.place).folder == tmp_path / "data" / "fetched" / "blobs"
+        require_marked(store.place)
+        there.delete(PLACE_MARK)
+        assert (await refused(store)).startswith(f"{mark_name} is not there: store.files names another place")
+        with pytest.raises(StoreFailure, match="is not there"):
+            require_marked(store.place)
+        assert objects.keys(bucket) == [], "nothing was made there"
+        there.put(PLACE_MARK, b"0123456789abcdef\n")
+        assert f"{mark_name} says 0123456789abcdef, and the documents lie where it says {mark}" in await refused(store)
+        there.put(PLACE_MARK, b"not ours")
+        assert "is damaged" in await refused(store)
+
+
+async def test_the_bucket_of_another_installation_is_refused(
+    tmp_path: Path, database_image: bytes, bucket: Bucket
+) -> None:
+    async with (
+        opened(tmp_path / "one", database_image, bucket) as one,
+        opened(tmp_path / "two", database_image, bucket) as two,
+        opened(tmp_path / "three", database_image, bucket._replace(prefix="another/")) as three,
+    ):
+        await places.claim(one)
+        assert f"{bucket.url} holds the documents of another installation" in await refused(two)
+        await places.claim(three)
+
+
+@pytest.mark.parametrize("left", ["blobs/ab/" + "ab" * 32, "uploads/doc_1"])
+async def test_documents_in_the_data_directory_have_to_be_sent_first(
+    tmp_path: Path, database_image: bytes, bucket: Bucket, left: str
+) -> None:
+    data = tmp_path / "data"
+    async with opened(data, database_image, bucket) as store:
+        (data / left).parent.mkdir(parents=True)
+        (data / left).write_bytes(b"1234")
+        assert f"send them to {bucket.url} with gatewayd files send {data}" in await refused(store)
+
+
+async def test_what_is_fetched_is_no_document_that_was_left(
+    tmp_path: Path, database_image: bytes, bucket: Bucket
+) -> None:
+    async with opened(tmp_path / "data", database_image, bucket) as store:
+        with blobs_at(store.place).draft(4) as draft:
+            draft.write(b"1234")
+            draft.save()
+        await places.claim(store)
+
+
+async def test_a_bucket_that_hangs_or_goes_away_is_told_once_and_again_when_it_is_back(
+    tmp_path: Path, database_image: bytes, object_server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr(exchanges, "SILENT_SECONDS", 0.2)
+    stream, until = io.StringIO(), threading.Event()
+    with objects.front_of(object_server) as front:
+        bucket = object_server.bucket(tmp_path, endpoint=front.address)
+        async with opened(tmp_path / "data", database_image, bucket) as store:
+            await places.claim(store)
+            watch = PlaceWatch(store, make_logger("json", "info", stream))
+            with front.failing(objects.hanging(until)):
+                for _ in range(3):
+                    await watch.look()
+                    assert watch.state == f"{bucket.url}, where documents lie, does not answer"
+                until.set()
+            monkeypatch.undo()
+            with front.failing(objects.refused(403, "InvalidAccessKeyId")):
+                await watch.look()
+                assert "store.files_key_id is not known there" in watch.state
+            await watch.look()
+            assert watch.state == "ok"
+    told = [(line["level"], line["event"]) for line in map(json.loads, stream.getvalue().splitlines())]
+    assert told == [("error", "files_are_unwell")] * 2 + [("info", "files_are_well_again")]
+
+
+async def test_a_start_does_not_wait_for_a_bucket_that_hangs(
+    tmp_path: Path, database_image: bytes, object_server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "START_SECONDS", 0.05)
+    until = threading.Event()
+    with objects.front_of(object_server) as front:
+        bucket = object_server.bucket(tmp_path, endpoint=front.address)
+        async with opened(tmp_path / "data", database_image, bucket) as store:
+            with front.failing(objects.hanging(until)):
+                assert await refused(store) == f"{bucket.url}, where documents lie, does not answer"
+                until.set()

@@ -50,7 +50,7 @@ def add_command_to(group: Subparsers) -> None:
 
 def import_folder(arguments: argparse.Namespace, context: Context) -> int:
     """Beside a daemon or without one. Killed, it is run again: what was filed until then is known."""
-    from gatewayd.store.files.blobs import Blobs
+    from gatewayd.store.files.at_place import blobs_at
     from gatewayd.vault_files import places
     from gatewayd.vault_files.filing import Filing
 
@@ -61,7 +61,7 @@ def import_folder(arguments: argparse.Namespace, context: Context) -> int:
     async def work(store: "Store") -> None:
         await store.read(lambda tx: _require_place(tx, org_id, arguments.folder), org_id)
         await places.claim(store)
-        filing = Filing(store, Blobs.at(store.place), _settings(context))
+        filing = Filing(store, blobs_at(store.place), _settings(context))
         amount = await filing.run(_count, path)
         with Progress(sys.stderr, amount.files, amount.size_bytes) as progress:
 

@@ -131,10 +131,10 @@ def _deps(context: Context, store: "Store") -> _Deps:
 
 def _copy(context: Context, sha256: str, to: Path) -> None:
     """The file under another name, on disk before it is told of."""
-    from gatewayd.store.files.blobs import Blobs
+    from gatewayd.store.files.at_place import blobs_at
 
     try:
-        with Blobs.at(context.store_settings.place).path(sha256).open("rb") as source, to.open("xb") as file:
+        with blobs_at(context.store_settings.place).path(sha256).open("rb") as source, to.open("xb") as file:
             shutil.copyfileobj(source, file)
             file.flush()
             os.fsync(file.fileno())

@@ -69,7 +69,10 @@ def _of_consume_directory(config: Config) -> Iterator[Problem]:
     if not folder:
         return
     path, watched = "vault.consume_directory", Path(folder).resolve()
-    for data in {Path(each).resolve() for each in (config.store.directory, config.store.files) if each}:
+    from gatewayd.store.settings import StoreSettings
+
+    place = StoreSettings.of(config.store).place
+    for data in {each.resolve() for each in (Path(config.store.directory), place.folder)}:
         if watched == data or watched in data.parents or data in watched.parents:
             yield Problem(path, f"{folder} and the data directory {data} may not lie in each other")
             return

@@ -1,4 +1,4 @@
-"""`gatewayd doctor`, of the folder of documents that daemons share: whether it is there, whose it is, and writable."""
+"""`gatewayd doctor`, of the folder or bucket of documents that daemons share: is it there, whose, and writable."""
 
 import secrets
 import shutil
@@ -36,7 +36,7 @@ def files(context: Context) -> Iterator[Finding]:
         fault = trio.run(told)
     except StoreFailure as error:
         fault = str(error)
-    sentence = f"{place.folder} is there, is of this installation, and takes files" if fault is None else fault
+    sentence = f"{place.name} is there, is of this installation, and takes files" if fault is None else fault
     yield Finding(_ABOUT, fault is None, f"{sentence}.")
 
 
@@ -58,6 +58,8 @@ def _fault(place: "Place", mark: str | None) -> str | None:
 
     if mark is not None and (refused := refusal(place, read_mark(place), mark)) is not None:
         return refused
+    if place.bucket is not None:
+        return _fault_of_bucket(place)
     probe = place.folder / f".gatewayd.probe.{secrets.token_hex(8)}"
     try:
         probe.touch(mode=0o600)
@@ -66,3 +68,17 @@ def _fault(place: "Place", mark: str | None) -> str | None:
     except OSError as error:
         return f"{place.folder} takes no files: {error.strerror}"
     return None if free >= _FREE_BYTES_MIN else f"{free // 2**20} MiB are free in {place.folder}, which is little"
+
+
+def _fault_of_bucket(place: "Place") -> str | None:
+    """Whether it takes, lists and deletes, and there is room for what is fetched. Raises `StoreFailure`."""
+    from gatewayd.store.objects.bucket import objects_of
+
+    assert place.bucket is not None, "of a bucket"
+    objects_of(place.bucket).instant(f"blobs/probe.{secrets.token_hex(8)}")
+    directory = place.folder.parent
+    try:
+        free = shutil.disk_usage(directory).free
+    except OSError as error:
+        return f"{directory}, where documents are fetched to, cannot be read: {error.strerror}"
+    return None if free >= _FREE_BYTES_MIN else f"{free // 2**20} MiB are free in {directory}, which is little"

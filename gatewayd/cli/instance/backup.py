@@ -120,10 +120,13 @@ def restore(arguments: argparse.Namespace, context: Context) -> int:
             " after-restore"
         )
         note(AS_THEY_WERE)
-    if context.store_settings.place.is_shared:
+    place = context.store_settings.place
+    if place.bucket is not None:
+        note(f"send its documents to {place.name} before the daemon starts: gatewayd files send {directory}")
+    elif place.is_shared:
         note(
-            f"move blobs and {PLACE_MARK} from {directory} to {context.store_settings.place.folder}, which is to hold"
-            " nothing else, before the daemon starts"
+            f"move blobs and {PLACE_MARK} from {directory} to {place.folder}, which is to hold nothing else, before the"
+            " daemon starts"
         )
     if not manifest.with_key:
         note(f"put the instance key of that time at {key_file} before the daemon starts")

@@ -43,16 +43,17 @@ def verify_files(context: Context, *, repairs: bool) -> VerifiedFiles:
 
 
 def _look(store: "Store", named: "list[NamedFile]", *, repairs: bool) -> list[str]:
-    from gatewayd.store.files.blobs import Blobs, fault_of, set_aside
+    from gatewayd.store.files.at_place import blobs_at, require_marked
 
-    blobs, faults = Blobs.at(store.place), []
+    require_marked(store.place)
+    blobs, faults = blobs_at(store.place), []
     with Progress(sys.stderr, len(named), sum(file.size_bytes for file in named)) as progress:
         for file in named:
-            fault = fault_of(blobs, file.sha256, file.size_bytes)
+            fault = blobs.fault_of(file.sha256, file.size_bytes)
             if fault == "lost":
                 faults.append(f"the bytes of {file.named_by} are lost: import or upload them again")
             elif fault == "damaged":
-                aside = f", and lie in {set_aside(blobs, store.place.folder, file.sha256)} now" if repairs else ""
+                aside = f", and lie in {blobs.set_aside(store.place.folder, file.sha256)} now" if repairs else ""
                 faults.append(f"the bytes of {file.named_by} are not those that were stored{aside}")
             progress.advance(file.size_bytes, file.named_by)
     return faults

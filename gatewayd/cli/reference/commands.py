@@ -28,6 +28,8 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "migrate": "",
     "compact": "",
     "store copy": "--to postgresql://gatewayd@db.example.com/gatewayd --password-file /etc/gatewayd/db.password",
+    "files send": "/var/lib/gatewayd",
+    "files fetch": "/srv/documents",
     "init": '--public-url https://books.example.com --organization "Oak & Son" --email ann@example.com --name Ann',
     "doctor": "",
     "accept-clock": "",

@@ -10,16 +10,18 @@ import contextlib
 import errno
 import os
 import shutil
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, Protocol
 
 from gatewayd.clock import Instant, to_wire
 from gatewayd.store.backups.named_blobs import NamedFile, Naming, RowsElsewhere, named_in
 from gatewayd.store.failures import StoreFailure
-from gatewayd.store.files.blobs import CHUNK_BYTES
+from gatewayd.store.files.at_place import blobs_at
+from gatewayd.store.files.blobs import CHUNK_BYTES, Blobs
 from gatewayd.store.files.manifests import BLOBS_NAME, FORMAT, KEY_NAME, File, Manifest, described, write_manifest
 from gatewayd.store.files.place import missing, read_mark
-from gatewayd.store.files.private_files import sync_directory
+from gatewayd.store.files.private_files import create_file, sync_directory
 from gatewayd.store.settings import DATABASE_NAME, PLACE_MARK, Place
 from gatewayd.store.sqlite.copies import copy_database
 from gatewayd.store.sqlite.integrity import find_faults
@@ -116,7 +118,8 @@ class _Copying:
         What a daemon deletes meanwhile, because nothing names it any more, would be missing in a copy that does: then
         the database is copied once more. Raises `OSError`, `StoreFailure`.
         """
-        if self._place.is_shared and read_mark(self._place) is None:
+        mark = read_mark(self._place) if self._place.is_shared else None
+        if self._place.is_shared and mark is None:
             raise StoreFailure(missing(self._place))
         for _ in range(ATTEMPTS_MAX):
             named = self._copy_database()
@@ -126,8 +129,8 @@ class _Copying:
         for sha256 in self.files.keys() - named.keys():
             (self._destination / self.files.pop(sha256).path).unlink()
         damaged = {sha256: fault for sha256, fault in self._of_blobs.items() if sha256 in named}
-        if self._place.mark_file.exists():
-            copy_file(self._place.mark_file, self._destination / PLACE_MARK)
+        if mark is not None or self._place.mark_file.exists():
+            create_file(self._destination / PLACE_MARK, f"{mark or read_mark(self._place)}\n".encode(), None)
             self.files[PLACE_MARK] = described(self._destination, self._destination / PLACE_MARK)
         self._of_blobs = damaged | {sha256: f"the bytes of {file.named_by} are lost" for sha256, file in lost.items()}
 
@@ -155,7 +158,7 @@ class _Copying:
         lost = {}
         for file in missing:
             try:
-                copied = self._copy_blob(blob_path(file.sha256))
+                copied = self._copy_blob(file.sha256)
             except Gone:
                 lost[file.sha256] = file
             else:
@@ -166,17 +169,43 @@ class _Copying:
             self._watcher.advance(file.size_bytes, file.named_by)
         return lost
 
-    def _copy_blob(self, path: str) -> File | None:
-        """The copy as it was read again; None where the disk cannot read the file. Raises `OSError`, `Gone`."""
+    def _copy_blob(self, sha256: str) -> File | None:
+        """The copy as it was read again; None where the disk cannot read the file.
+
+        Raises `OSError`, `Gone`; of a bucket `StoreFailure`.
+        """
+        path = blob_path(sha256)
         copy = self._destination / path
         try:
-            copy_file(self._place.folder / path, copy)
+            if self._place.bucket is None:
+                copy_file(self._place.folder / path, copy)
+            else:
+                self._fetch(sha256, copy)
             return described(self._destination, copy)
         except OSError as error:
             if error.errno != errno.EIO:
                 raise
             copy.unlink(missing_ok=True)
             return None
+
+    @cached_property
+    def _blobs(self) -> Blobs:
+        """Those of a bucket."""
+        return blobs_at(self._place)
+
+    def _fetch(self, sha256: str, copy: Path) -> None:
+        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            with open_new(copy) as file:
+                self._blobs.copy_out(sha256, file)
+                file.flush()
+                os.fsync(file.fileno())
+        except FileNotFoundError as error:
+            copy.unlink()
+            raise Gone(*error.args) from error
+        except StoreFailure:
+            copy.unlink()
+            raise
 
     def _deleted(self, lost: dict[str, NamedFile]) -> bool:
         """Whether some of it is lost because it was deleted, and named no more."""
@@ -188,6 +217,9 @@ class _Copying:
 
     def _found(self) -> list[tuple[str, NamedFile]]:
         """Every blob of the store, as one that is named by itself."""
+        if self._place.bucket is not None:
+            found = self._blobs.found()
+            return [(each.sha256, NamedFile(each.sha256, each.size_bytes, each.sha256)) for each in found]
         paths = [path for path in (self._place.folder / BLOBS_NAME).glob("??/*") if path.is_file()]
         return [(path.name, NamedFile(path.name, path.stat().st_size, path.name)) for path in sorted(paths)]
 
@@ -233,10 +265,14 @@ def _make_empty(destination: Path) -> None:
         raise StoreFailure(f"{destination} is not empty: a backup is written into an empty directory")
 
 
+def open_new(path: Path) -> BinaryIO:
+    """A new file that its owner alone may read. Raises `OSError`."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
 def _write_from(origin: BinaryIO, destination: Path) -> None:
     destination.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(destination, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
+    with open_new(destination) as file:
         shutil.copyfileobj(origin, file, CHUNK_BYTES)
         file.flush()
         os.fsync(file.fileno())

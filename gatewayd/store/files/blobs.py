@@ -5,20 +5,20 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, NamedTuple
 
 from gatewayd.clock import Instant
 from gatewayd.store.failures import StoreFailure
-from gatewayd.store.files.place import missing, read_mark
 from gatewayd.store.files.private_files import create_file, make_folder, make_private, sync_directory
-from gatewayd.store.settings import Place
 
-_DIGEST = re.compile("[0-9a-f]{64}")
+DIGEST = re.compile("[0-9a-f]{64}")
 CHUNK_BYTES = 1 << 20
 DAMAGED: Final = "damaged"
 """The folder in the data directory for what is set aside."""
+Fault = Literal["lost", "damaged"]
 
 
 class BlobInfo(NamedTuple):
@@ -32,11 +32,16 @@ class BlobTooLarge(Exception):
     """More bytes came than were allowed; none were stored."""
 
 
+Keep = Callable[[Path, BlobInfo], None]
+"""Makes the bytes of a whole file durable elsewhere, before it gets its name. Raises `OSError`, `StoreFailure`."""
+
+
 class BlobDraft:
     """Bytes on their way in: write chunks, then `save` or `discard`. Until saved they have no readable name."""
 
-    def __init__(self, folder: Path, drafts: Path, max_bytes: int) -> None:
+    def __init__(self, folder: Path, drafts: Path, max_bytes: int, keep: Keep | None = None) -> None:
         self._folder = folder
+        self._keep = keep
         self._path = drafts / secrets.token_hex(16)
         self._max_bytes = max_bytes
         self._hash = hashlib.sha256()
@@ -91,16 +96,21 @@ class BlobDraft:
 
     def save(self) -> BlobInfo:
         """Make the bytes durable under their digest. Raises `StoreFailure`; the draft is then gone."""
-        digest = self.sha256
+        info = BlobInfo(self.sha256, self._size)
         try:
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
-            _name(self._path, self._folder, digest)
+            if self._keep is not None:
+                self._keep(self._path, info)
+            _name(self._path, self._folder, info.sha256)
+        except StoreFailure:
+            self.discard()
+            raise
         except OSError as error:
             self.discard()
             raise _refused(error) from error
-        return BlobInfo(digest, self._size)
+        return info
 
     def discard(self) -> None:
         """Delete the bytes, unless they are saved already."""
@@ -163,15 +173,6 @@ class Blobs:
         make_folder(self.folder, directory)
         make_folder(self._drafts, directory)
 
-    @classmethod
-    def at(cls, place: Place) -> "Blobs":
-        """Those of a place. Raises `OSError`, or `StoreFailure` where it is not there, or shared and not mounted."""
-        if place.is_shared and read_mark(place) is None:
-            raise StoreFailure(missing(place))
-        if not place.folder.is_dir():  # beside a PostgreSQL, which needs no folder for its rows
-            raise StoreFailure(f"{place.folder}, where documents lie, is not there")
-        return cls(place.folder, is_shared=place.is_shared)
-
     def as_the_disk_tells(self, now: Instant) -> Instant:
         """The instant that a file written `now` would bear. Raises `StoreFailure`."""
         if not self._is_shared:
@@ -212,7 +213,7 @@ class Blobs:
 
         Raises `StoreFailure` where that cannot be told: a share that is not mounted has lost nothing.
         """
-        if not _DIGEST.fullmatch(sha256):
+        if not DIGEST.fullmatch(sha256):
             raise ValueError("a blob is named by 64 lower-case hexadecimal digits")
         path = self.folder / sha256[:2] / sha256
         try:
@@ -224,6 +225,62 @@ class Blobs:
         if not is_there:
             raise StoreFailure(f"{self.folder} is not there")
         raise FileNotFoundError(path)
+
+    def at_hand(self, sha256: str) -> Path | None:
+        """Where the bytes are, if they need not be fetched first. Raises as `path`."""
+        return self.path(sha256)
+
+    def digests(self) -> set[str]:
+        """The names of all blobs that are there. Raises `StoreFailure`."""
+        try:
+            return {info.sha256 for info in self.found()}
+        except OSError as error:
+            raise StoreFailure(f"{self.folder} cannot be read: {error.strerror}") from error
+
+    def size_of(self, sha256: str) -> int | None:
+        """How many bytes are there; None: they are gone. Raises as `path`."""
+        try:
+            return self.path(sha256).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    def copy_out(self, sha256: str, to: BinaryIO) -> None:
+        """Write the bytes into a file. Raises as `path`, and `OSError`; what is damaged is copied as it is."""
+        with self.path(sha256).open("rb") as file:
+            shutil.copyfileobj(file, to, CHUNK_BYTES)
+
+    def found(self) -> Iterator[BlobInfo]:
+        """Every blob that is there, named or not, by its name. Raises `OSError`, `StoreFailure`."""
+        for path in sorted(self.folder.glob("??/*")):
+            if DIGEST.fullmatch(path.name) and path.is_file():
+                yield BlobInfo(path.name, path.stat().st_size)
+
+    def fault_of(self, sha256: str, size_bytes: int) -> Fault | None:
+        """What is wrong with a blob; None: nothing. Raises `StoreFailure` where that cannot be told."""
+        try:
+            with self.path(sha256).open("rb") as file:
+                is_whole = os.fstat(file.fileno()).st_size == size_bytes
+                return None if is_whole and hashlib.file_digest(file, "sha256").hexdigest() == sha256 else "damaged"
+        except FileNotFoundError:
+            return "lost"
+        except OSError:  # a disk that cannot read it
+            return "damaged"
+
+    def set_aside(self, directory: Path, sha256: str) -> str:
+        """Move a damaged blob away: nobody is given it, and the same bytes can be stored anew. Answers where it is.
+
+        Raises `StoreFailure`.
+        """
+        try:
+            make_folder(directory / DAMAGED, directory)
+            there = self.path(sha256)
+            aside = directory / DAMAGED / sha256
+            os.replace(there, aside)
+            sync_directory(there.parent)
+            sync_directory(aside.parent)
+        except OSError as error:
+            raise StoreFailure(f"what is damaged cannot be moved: {error.strerror}") from error
+        return str(aside)
 
     def chunks(self, sha256: str) -> Iterator[bytes]:
         """The bytes, a mebibyte at a time."""
@@ -259,34 +316,8 @@ class Blobs:
         swept = 0
         try:
             for path in self.folder.glob("*/*"):
-                if _DIGEST.fullmatch(path.name) is None or not is_named(path.name):
+                if DIGEST.fullmatch(path.name) is None or not is_named(path.name):
                     swept += _delete_old(path, before, self._drafts / secrets.token_hex(16))
         except OSError as error:
             raise StoreFailure(f"what nothing names cannot be deleted: {error.strerror}") from error
         return swept
-
-
-def fault_of(blobs: Blobs, sha256: str, size_bytes: int) -> Literal["lost", "damaged"] | None:
-    """What is wrong with a blob; None: nothing."""
-    try:
-        with blobs.path(sha256).open("rb") as file:
-            is_whole = os.fstat(file.fileno()).st_size == size_bytes
-            return None if is_whole and hashlib.file_digest(file, "sha256").hexdigest() == sha256 else "damaged"
-    except FileNotFoundError:
-        return "lost"
-    except OSError:  # a disk that cannot read it
-        return "damaged"
-
-
-def set_aside(blobs: Blobs, directory: Path, sha256: str) -> Path:
-    """Move a damaged blob away: nobody is given it, and the same bytes can be stored anew. Raises `StoreFailure`."""
-    try:
-        make_folder(directory / DAMAGED, directory)
-        there = blobs.path(sha256)
-        aside = directory / DAMAGED / sha256
-        os.replace(there, aside)
-        sync_directory(there.parent)
-        sync_directory(aside.parent)
-    except OSError as error:
-        raise StoreFailure(f"what is damaged cannot be moved: {error.strerror}") from error
-    return aside

@@ -17,6 +17,7 @@ from typing import Final
 
 from gatewayd.clock import Instant
 from gatewayd.store.failures import StoreFailure
+from gatewayd.store.files.blobs import BlobInfo, Blobs
 from gatewayd.store.files.directory import free_bytes
 from gatewayd.store.files.incoming_files import RESERVE_BYTES
 from gatewayd.store.files.private_files import create_file, make_folder, make_private, open_private, sync_directory
@@ -35,9 +36,14 @@ class PartialBlobs:
         self.folder = directory / FOLDER_NAME
         make_folder(self.folder, directory)
 
+    @staticmethod
+    def is_name(name: str) -> bool:
+        """Whether it is the name of an upload."""
+        return _NAME.fullmatch(name) is not None
+
     def path(self, name: str) -> Path:
         """Where the bytes are, whether or not any came. Raises `ValueError` for what is no name of an upload."""
-        if not _NAME.fullmatch(name):
+        if not self.is_name(name):
             raise ValueError("an upload is named by an id, a copy by an id and 16 digits")
         return self.folder / name
 
@@ -60,6 +66,16 @@ class PartialBlobs:
     def open(self, name: str) -> "PartialBlob":
         """Go on behind what is there. Raises `StoreFailure`."""
         return PartialBlob(self.path(name), self.folder)
+
+    def is_certain(self, name: str) -> bool:
+        """Whether all that was asked for of an upload is done, or will never be: who goes on needs no copy."""
+        self.path(name)
+        return True
+
+    def adopt(self, name: str, blobs: Blobs) -> BlobInfo:
+        """Make a blob of a whole upload, of an empty one too. Raises `StoreFailure`."""
+        with self.open(name):
+            return blobs.adopt(self.path(name))
 
     def copy(self, name: str, to: str) -> None:
         """Make another file of what counts of an upload, durable; of nothing, none. Raises `StoreFailure`."""
@@ -93,11 +109,15 @@ class PartialBlobs:
         path.unlink(missing_ok=True)
         _since(path).unlink(missing_ok=True)
 
+    def begin_anew(self, name: str) -> None:
+        """Delete what came, and let what comes then begin at 0. Raises `StoreFailure`."""
+        self.discard(name)
+
     def list_names(self) -> list[str]:
         """Every upload of which something is there. Raises `StoreFailure`."""
         with _refusals():
             names = {path.name.removesuffix(_SINCE) for path in self.folder.iterdir()}
-        return sorted(name for name in names if _NAME.fullmatch(name))
+        return sorted(name for name in names if self.is_name(name))
 
 
 class PartialBlob:

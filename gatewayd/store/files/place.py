@@ -12,7 +12,7 @@ from typing import Final
 
 from gatewayd.store.failures import StoreFailure
 from gatewayd.store.files.private_files import create_file, sync_directory
-from gatewayd.store.settings import PLACE_MARK, Place
+from gatewayd.store.settings import PLACE_MARK, Bucket, Place
 
 _MARK: Final = re.compile("[0-9a-f]{16}")
 _BLOB: Final = re.compile("[0-9a-f]{64}")
@@ -26,21 +26,37 @@ def new_mark() -> str:
 
 def read_mark(place: Place) -> str | None:
     """Whose it is; None: nothing says so. Raises `StoreFailure`, also where there is no folder."""
+    text = _mark_text(place) if place.bucket is None else _mark_object(place.bucket)
+    if text is not None and not _MARK.fullmatch(text):
+        raise StoreFailure(f"{place.mark_name} is damaged: it names no installation")
+    return text
+
+
+def _mark_text(place: Place) -> str | None:
     if not place.folder.is_dir():
         raise StoreFailure(f"{place.folder}, where documents lie, is not there: mount it, or make it")
     try:
-        text = place.mark_file.read_text("ascii", "replace").strip()
+        return place.mark_file.read_text("ascii", "replace").strip()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StoreFailure(f"{place.mark_file} cannot be read: {error.strerror}") from error
-    if not _MARK.fullmatch(text):
-        raise StoreFailure(f"{place.mark_file} is damaged: it names no installation")
-    return text
+
+
+def _mark_object(bucket: Bucket) -> str | None:
+    from gatewayd.store.objects.bucket import objects_of  # and with it a client of HTTP: most have no bucket
+    from gatewayd.store.objects.exchanges import NoObject
+
+    try:
+        return objects_of(bucket).get(PLACE_MARK).decode("ascii", "replace").strip()
+    except NoObject:
+        return None
 
 
 def missing(place: Place) -> str:
     """The sentence for a place without its file."""
+    if place.bucket is not None:
+        return f"{place.mark_name} is not there: store.files names another place, or what was there was deleted"
     return f"{place.mark_file} is not there: the share is not mounted, or store.files names another folder"
 
 
@@ -48,11 +64,16 @@ def refusal(place: Place, found: str | None, mark: str) -> str | None:
     """Why a place with this mark, or none, is not the one that the rows name; None: it is."""
     if found is None:
         return f"{missing(place)} (the documents lie where it says {mark})"
-    return None if found == mark else f"{place.mark_file} says {found}, and the documents lie where it says {mark}"
+    return None if found == mark else f"{place.mark_name} says {found}, and the documents lie where it says {mark}"
 
 
 def write_mark(place: Place, mark: str) -> None:
     """Say whose it is, whole or not at all. Raises `StoreFailure`."""
+    if place.bucket is not None:
+        from gatewayd.store.objects.bucket import objects_of
+
+        objects_of(place.bucket).put(PLACE_MARK, f"{mark}\n".encode())
+        return
     draft = place.folder / f".{PLACE_MARK}.{secrets.token_hex(8)}"
     try:
         create_file(draft, f"{mark}\n".encode(), place.folder)

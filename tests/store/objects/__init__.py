@@ -1,0 +1,1 @@
+"""Objects of an S3-compatible store."""
