@@ -14,9 +14,12 @@ TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
+MEMBERS: Final = "/members"
 DOCS: Final = "/docs"
 
-_ROOMS: Final = frozenset({"sign-in", "sign-out", "account", "oauth", "developers", "admin", "docs", "static"})
+_ROOMS: Final = frozenset(
+    {"sign-in", "sign-out", "account", "members", "oauth", "developers", "admin", "docs", "static"}
+)
 
 
 def is_page(path: str) -> bool:
@@ -27,6 +30,11 @@ def is_page(path: str) -> bool:
 def sign_in_link(issuer: str, token: str) -> str:
     """The address that signs somebody in, once."""
     return f"{issuer}{SIGN_IN}/link/{token}"
+
+
+def invitation_link(issuer: str, token: str) -> str:
+    """The address at which somebody joins an organization, once."""
+    return f"{issuer}{SIGN_IN}/invitation/{token}"
 
 
 def reset_link(issuer: str, token: str) -> str:

@@ -26,6 +26,7 @@ from gatewayd.console.browser import (
 from gatewayd.console.consent import ConsentPages
 from gatewayd.console.devices import device_of
 from gatewayd.console.home import Home
+from gatewayd.console.invitations import InvitationPages
 from gatewayd.console.links import Links
 from gatewayd.console.open_access import OpenAccess
 from gatewayd.console.parts import PRODUCT, ConsoleParts
@@ -96,6 +97,7 @@ def create(parts: ConsoleParts) -> QuartTrio:
         SignInPages(parts, browser),
         SignOutPages(parts, browser),
         Links(parts, browser),
+        InvitationPages(parts, browser),
         Account(parts, browser),
     ):
         entry.add_to(app)

@@ -35,7 +35,8 @@ POSTS = [
     "/sign-out",
 ]
 ENTRIES = ["/sign-in", "/sign-in/code", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-in/link/x"]
-ENTRIES += ["/sign-in/reset/x"]
+ENTRIES += ["/sign-in/reset/x", "/sign-in/invitation/x", "/sign-in/invitation/x/new"]
+ENTRIES += ["/sign-in/invitation/x/passkey", "/sign-in/invitation/x/passkey/options"]
 PRIVATE = ["/", "/account", "/account/second-factor", "/developers/apps"]
 PRIVATE += ["/developers/access", "/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
 
