@@ -18,7 +18,7 @@ MEMBERS: Final = "/members"
 DOCS: Final = "/docs"
 
 _ROOMS: Final = frozenset(
-    {"sign-in", "sign-out", "account", "members", "oauth", "developers", "admin", "docs", "static"}
+    {"sign-in", "sign-out", "account", "members", "oauth", "organization", "developers", "admin", "docs", "static"}
 )
 
 
