@@ -14,7 +14,7 @@ TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
-MEMBERS: Final = "/members"
+PEOPLE: Final = "/members"
 DOCS: Final = "/docs"
 
 _ROOMS: Final = frozenset(

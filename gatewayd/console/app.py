@@ -27,7 +27,9 @@ from gatewayd.console.consent import ConsentPages
 from gatewayd.console.devices import device_of
 from gatewayd.console.home import Home
 from gatewayd.console.invitations import InvitationPages
+from gatewayd.console.inviting import Inviting
 from gatewayd.console.links import Links
+from gatewayd.console.members import Members
 from gatewayd.console.navigation import current, shelves
 from gatewayd.console.open_access import OpenAccess
 from gatewayd.console.organization import ChoiceOfOrganization
@@ -103,6 +105,8 @@ def create(parts: ConsoleParts) -> QuartTrio:
         pages.add_to(app)
     for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference(), Usage(parts), OpenAccess(parts)):
         more.add_to(app)
+    for of_people in (Members(parts), Inviting(parts)):
+        of_people.add_to(app)
     for entry in (
         ChoiceOfOrganization(browser),
         SignInPages(parts, browser),

@@ -160,7 +160,8 @@ class Browser:
     # -- cookies
 
     def remember(self, response: Response, token: str) -> None:
-        """Give the browser its session."""
+        """Give the browser its session; what this page says next is for that one."""
+        visit().token = token
         self._set(response, _SESSION, token, sessions.LIFETIME // SECOND)
         self._drop(response, _HALF)
 
@@ -280,7 +281,7 @@ async def page_of_form() -> str:
     if path.startswith(SIGN_IN):
         return local_path(form.get("next", "/"))
     if path != SIGN_OUT and current_app.url_map.bind("").test(path, "GET"):
-        return path
+        return here()
     return next((page for page in (ACCESS, ACCOUNT, APPS, TAX, ADMIN_TAX) if path.startswith(page)), "/")
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from quart import Quart, Response, render_template, request
 
-from gatewayd.console.addresses import MEMBERS, SIGN_IN
+from gatewayd.console.addresses import PEOPLE, SIGN_IN
 from gatewayd.console.browser import Browser, see, sign_in_address, value, visit
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
@@ -60,7 +60,7 @@ class InvitationPages:
             joined = await self._store.write(lambda tx: joining.join(tx, token, user.id))
         except Problem as problem:
             return await self._page(token, sentence(problem))
-        return await _dead_link() if joined is None else see(MEMBERS)
+        return await _dead_link() if joined is None else see(PEOPLE)
 
     async def make_account(self, token: str) -> Response | Page:
         form = await request.form
@@ -115,7 +115,7 @@ class InvitationPages:
             return await self._page(token, sentence(problem), new.name)
         if joined is None:
             return await _dead_link()
-        return await go_on(self._parts, self._browser, joined[1], MEMBERS)
+        return await go_on(self._parts, self._browser, joined[1], PEOPLE)
 
     async def _find(self, token: str) -> _Invited | None:
         return await self._store.read(lambda tx: _invited(tx, token))

@@ -17,6 +17,7 @@ async def test_the_overview_says_where_one_is(site: Site) -> None:
     (nav,) = page.root.all("nav")
     assert [(each.text, each.attributes.get("aria-current")) for each in nav.all("a")] == [
         ("Overview", "page"),
+        ("People", None),
         ("Connected apps", None),
         ("Open access", None),
         ("Tax access", None),

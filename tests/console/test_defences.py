@@ -30,6 +30,11 @@ POSTS = [
     "/developers/tax/connect",
     "/developers/tax/disconnect",
     "/developers/tax/request",
+    "/members/invite",
+    "/members/invitations/revoke",
+    "/members/leave",
+    "/members/remove",
+    "/members/role",
     "/oauth/choose",
     "/oauth/consent",
     "/organization",
@@ -40,6 +45,8 @@ ENTRIES += ["/sign-in/reset/x", "/sign-in/invitation/x", "/sign-in/invitation/x/
 ENTRIES += ["/sign-in/invitation/x/passkey", "/sign-in/invitation/x/passkey/options"]
 PRIVATE = ["/", "/account", "/account/second-factor", "/developers/apps"]
 PRIVATE += ["/developers/access", "/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
+PRIVATE += ["/members", "/members/invite", "/members/invitations/revoke", "/members/leave", "/members/remove"]
+PRIVATE += ["/members/role"]
 
 
 async def test_the_server_is_told_who_is_signed_in(site: Site) -> None:
