@@ -12,13 +12,16 @@ ACCESS: Final = "/developers/access"
 TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
+WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
 PEOPLE: Final = "/members"
 DOCS: Final = "/docs"
+GALLERY: Final = "/gallery"
 
 _ROOMS: Final = frozenset(
-    {"sign-in", "sign-out", "account", "members", "oauth", "organization", "developers", "admin", "docs", "static"}
+    {"sign-in", "sign-out", "account", "members", "oauth", "organization", "developers", "admin", "docs", "gallery"}
+    | {"static"}
 )
 
 

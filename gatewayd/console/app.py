@@ -3,6 +3,7 @@
 from pathlib import Path
 from types import TracebackType
 from typing import Final
+from uuid import uuid4
 
 from quart import Response, g, render_template, request
 from quart_trio import QuartTrio
@@ -25,6 +26,7 @@ from gatewayd.console.browser import (
 )
 from gatewayd.console.consent import ConsentPages
 from gatewayd.console.devices import device_of
+from gatewayd.console.gallery import Gallery
 from gatewayd.console.home import Home
 from gatewayd.console.invitations import InvitationPages
 from gatewayd.console.inviting import Inviting
@@ -32,6 +34,8 @@ from gatewayd.console.links import Links
 from gatewayd.console.members import Members
 from gatewayd.console.navigation import current, shelves
 from gatewayd.console.open_access import OpenAccess
+from gatewayd.console.operation_pages import OperationPages
+from gatewayd.console.operations import Operations
 from gatewayd.console.organization import ChoiceOfOrganization
 from gatewayd.console.pages import sentence
 from gatewayd.console.parts import PRODUCT, ConsoleParts
@@ -43,6 +47,7 @@ from gatewayd.console.tax_access import TaxAccess
 from gatewayd.console.tax_connection import TaxConnectionPages
 from gatewayd.console.tax_decisions import TaxDecisions
 from gatewayd.console.usage import Usage
+from gatewayd.console.webhooks import Webhooks
 from gatewayd.console.zipped import ZIPPED, zipped_file
 from gatewayd.errors import Problem
 from gatewayd.http1.log import Log
@@ -93,13 +98,14 @@ def create(parts: ConsoleParts) -> QuartTrio:
     app.jinja_env.filters.update(
         {each.__name__: each for each in (words.ago, words.day, words.iso, words.moment, words.money)}
     )
-    app.jinja_env.globals.update(
-        product=PRODUCT, version=gatewayd.__version__, csrf_token=csrf, shelves=shelves, current_entry=current
-    )
+    app.jinja_env.globals.update(product=PRODUCT, version=gatewayd.__version__)
+    app.jinja_env.globals.update(csrf_token=csrf, form_key=_form_key, shelves=shelves, current_entry=current)
     browser = Browser(parts)
     app.before_request(browser.open)
     app.after_request(browser.close)
     app.context_processor(_Everywhere(browser).context)
+    operations = Operations(parts.store, parts.performer, parts.gate, parts.operations)
+    Webhooks(operations, OperationPages(operations, parts.clock)).add_to(app)
     access = TaxAccess(parts)
     for pages in (Home(parts), ConsentPages(parts), Applications(parts), SecondFactor(parts), access):
         pages.add_to(app)
@@ -107,6 +113,8 @@ def create(parts: ConsoleParts) -> QuartTrio:
         more.add_to(app)
     for of_people in (Members(parts), Inviting(parts)):
         of_people.add_to(app)
+    if parts.gallery:
+        Gallery(parts).add_to(app)
     for entry in (
         ChoiceOfOrganization(browser),
         SignInPages(parts, browser),
@@ -141,6 +149,11 @@ class _Everywhere:
             "role": there.role,
             "flashed": self._browser.flashes(),
         }
+
+
+def _form_key() -> str:
+    """What tells one sending of a form from the next: sent again, nothing is done twice."""
+    return str(uuid4())
 
 
 async def _to_sign_in(error: SignInNeeded) -> Response:

@@ -17,6 +17,7 @@ class DaemonParts:
     """What the daemon gives the pages. `issuer` is `server.public_url`: the origin, without a slash; `tax` is `[tax]`.
 
     `operations` are those that pages may call, by `performer`, once `gate` has let the person in.
+    `gallery`: whether the page of all components is there, which no instance in use has.
     """
 
     store: Store
@@ -27,3 +28,4 @@ class DaemonParts:
     operations: Iterable[Operation]
     performer: Performer
     gate: Gate
+    gallery: bool = False

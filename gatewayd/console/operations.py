@@ -37,6 +37,14 @@ class Operations:
         """The operation of this id. Raises `KeyError`: a page names one that is not there."""
         return self._prepared[operation_id].operation
 
+    @property
+    def answers(self) -> dict[type[msgspec.Struct], list[Any]]:
+        """What each request is answered with, as far as operations share it."""
+        found: dict[type[msgspec.Struct], list[Any]] = {}
+        for each in self._prepared.values():
+            found.setdefault(each.operation.request, []).append(each.operation.response)
+        return found
+
     async def call(self, operation_id: str, values: Mapping[str, Any], key: str | None = None) -> Any:
         """What it answers, as JSON says it. `values` are text where it is a GET, and what JSON has where it is not.
 

@@ -76,7 +76,7 @@ class DoorParts:
     """What the doors are made of.
 
     `receivers` says which webhook URLs are allowed. `readiness` says of each part of the daemon `ok`, or what is wrong
-    with it.
+    with it. `gallery`: whether the pages have that of their components.
     """
 
     config: Config
@@ -90,6 +90,7 @@ class DoorParts:
     vault: VaultEngines
     receivers: Policy
     readiness: ReadinessCheck
+    gallery: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,6 +265,7 @@ def _create_console(parts: DoorParts, offered: Catalogue, deps: Deps, limits: Ra
         operations=offered.operations,
         performer=Performer(store, deps, config.tax.timeout_seconds),
         gate=Gate(limits),
+        gallery=parts.gallery,
     )
     return Console(daemon_parts, limits=_sign_in_limits(config))
 
