@@ -275,13 +275,13 @@ def here() -> str:
 
 async def page_of_form() -> str:
     """The page on which the form stands that was posted here."""
-    path, form = request.path, await request.form
+    path, form = request.path.removesuffix("/options"), await request.form
     if path.startswith("/oauth/"):
         return choose_address(form.get(HANDLE_FIELD, ""))
     if path.startswith(SIGN_IN):
         return local_path(form.get("next", "/"))
     if path != SIGN_OUT and current_app.url_map.bind("").test(path, "GET"):
-        return here()
+        return here() if path == request.path else path
     return next((page for page in (ACCESS, ACCOUNT, APPS, TAX, ADMIN_TAX) if path.startswith(page)), "/")
 
 

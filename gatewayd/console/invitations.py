@@ -5,7 +5,7 @@ from typing import NamedTuple
 from quart import Quart, Response, render_template, request
 
 from gatewayd.console.addresses import PEOPLE, SIGN_IN
-from gatewayd.console.browser import Browser, see, sign_in_address, value, visit
+from gatewayd.console.browser import Browser, flash, see, sign_in_address, value, visit
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.sign_in import go_on
@@ -60,7 +60,9 @@ class InvitationPages:
             joined = await self._store.write(lambda tx: joining.join(tx, token, user.id))
         except Problem as problem:
             return await self._page(token, sentence(problem))
-        return await _dead_link() if joined is None else see(PEOPLE)
+        if joined is None:
+            return await _dead_link()
+        return await self._joined(joined, see(PEOPLE))
 
     async def make_account(self, token: str) -> Response | Page:
         form = await request.form
@@ -115,7 +117,14 @@ class InvitationPages:
             return await self._page(token, sentence(problem), new.name)
         if joined is None:
             return await _dead_link()
-        return await go_on(self._parts, self._browser, joined[1], PEOPLE)
+        return await self._joined(joined[0], await go_on(self._parts, self._browser, joined[1], PEOPLE))
+
+    async def _joined(self, joined: Invitation, response: Response) -> Response:
+        """Show the organization that somebody has just joined, whichever they had chosen."""
+        self._browser.remember_organization(response, joined.org_id)
+        name = (await self._store.read(lambda tx: organizations.get(tx, joined.org_id))).name
+        flash("success", f"You joined {name}.")
+        return response
 
     async def _find(self, token: str) -> _Invited | None:
         return await self._store.read(lambda tx: _invited(tx, token))
@@ -135,6 +144,7 @@ class InvitationPages:
             is_theirs=user is not None and users.fold_email(user.email) == users.fold_email(email),
             sign_in=sign_in_address(address, again=user is not None, email=email),
             passkeys_work=self._parts.passkeys_work,
+            issuer=self._parts.issuer,
             problem=problem,
             name=name,
         )

@@ -67,10 +67,11 @@ class Inviting:
 
     async def ask_to_revoke(self) -> str:
         _, user = signed_in()
+        id_ = request.args.get("id", "")[:64]
 
         def look(tx: ReadTx) -> Invitation:
             must_lead(tx, user)
-            return invitations.get(tx, request.args.get("id", "")[:64])
+            return invitations.get(tx, id_)
 
         found = await self._store.read(look, organization().id)
         return await render_template(

@@ -188,7 +188,8 @@ class Members:
 
     async def _ask(self, user_id: str, title: str, action: str) -> str:
         _, user = signed_in()
-        leaving = await self._store.read_later(lambda tx: _leaving(tx, user_id, user), organization().id)
+        name, org_id = organization().name, organization().id
+        leaving = await self._store.read_later(lambda tx: _leaving(tx, name, user_id, user), org_id)
         field = Field(
             name="taker",
             label="Who takes over links, feeds and webhook subscriptions",
@@ -298,14 +299,14 @@ def _invitations(tx: ReadTx, org_id: str, role: Role) -> Table:
     return Table(caption="Open invitations", columns=columns, rows=rows)
 
 
-def _leaving(tx: ReadTx, user_id: str, visitor: User) -> _Leaving:
-    """Raises `Problem` `not_found` for who is no member."""
+def _leaving(tx: ReadTx, name: str, user_id: str, visitor: User) -> _Leaving:
+    """`name` is the organization's. Raises `Problem` `not_found` for who is no member."""
     role = memberships.role_of(tx, user_id)
     listed = memberships.list_members(tx)
     (found,) = [each for each in listed if each.user_id == user_id]
     member = _member(tx, found, visitor, role)
     who = "You" if member.is_self else member.user.name
-    consequences = [f"{who} can open nothing of {organization().name} any more, from the next click on."]
+    consequences = [f"{who} can open nothing of {name} any more, from the next click on."]
     names: dict[AccessKind, list[str]] = {}
     can_be_handed_over = False
     for kind, opening in kinds.every(tx, user_id):

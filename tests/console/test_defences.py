@@ -17,8 +17,8 @@ POSTS = [
     "/account/second-factor",
     "/account/second-factor/off",
     "/account/recovery-codes",
-    "/account/passkeys",
-    "/account/passkeys/options",
+    "/account/passkeys/add",
+    "/account/passkeys/add/options",
     "/account/passkeys/remove",
     "/account/sessions/end",
     "/account/sessions/end-all",
@@ -46,7 +46,8 @@ ENTRIES += ["/sign-in/invitation/x/passkey", "/sign-in/invitation/x/passkey/opti
 PRIVATE = ["/", "/account", "/account/second-factor", "/developers/apps"]
 PRIVATE += ["/developers/access", "/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
 PRIVATE += ["/members", "/members/invite", "/members/invitations/revoke", "/members/leave", "/members/remove"]
-PRIVATE += ["/members/role"]
+PRIVATE += ["/members/role", "/account/passkeys/add", "/account/passkeys/remove", "/account/sessions/end-all"]
+PRIVATE += ["/account/second-factor/off", "/account/recovery-codes", "/developers/apps/revoke"]
 
 
 async def test_the_server_is_told_who_is_signed_in(site: Site) -> None:
