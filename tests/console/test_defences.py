@@ -189,7 +189,23 @@ async def test_head_is_answered_as_get_is(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/sign-in/", "/account/nothing", "/oauth", "/static/", "/static/x.css", "/account//x"]
+    ("path", "there"),
+    [
+        ("/sign-in/", "/sign-in"),
+        ("/account/?a=b%26c", "/account?a=b%26c"),
+        ("/developers/apps//", "/developers/apps"),
+        ("/docs/", "/docs"),
+    ],
+)
+async def test_a_slash_too_many_leads_to_the_page(site: Site, path: str, there: str) -> None:
+    browser = site.browser()
+    assert (await browser.get(path)).location == there
+    assert (await browser.get(path, "HEAD")).location == there
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["//evil.example/", "/account/nothing/", "/account/nothing", "/oauth", "/static/", "/static/x.css", "/account//x"],
 )
 async def test_what_is_not_there(site: Site, path: str) -> None:
     answer = await site.browser().get(path)
