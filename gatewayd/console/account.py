@@ -203,6 +203,7 @@ class Account:
             return see(f"{ACCOUNT}#sessions")
         response = see(SIGN_IN)
         self._browser.forget(response)
+        flash("success", "You are signed out.")
         return response
 
     async def ask_to_end_all(self) -> str:

@@ -182,7 +182,9 @@ class Browser:
         return request.cookies.get(self._prefix + _HALF, "")
 
     def forget(self, response: Response) -> None:
-        """Take the session back."""
+        """Take the session back; what this page says next is for whoever is there without it."""
+        there = visit()
+        there.token, there.session = request.cookies.get(self._prefix + _PASSING) or make_token(), None
         self._drop(response, _SESSION)
         self._drop(response, _HALF)
 

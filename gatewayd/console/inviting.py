@@ -4,7 +4,7 @@ from quart import Quart, Response, render_template, request
 
 from gatewayd.console.addresses import PEOPLE, invitation_link
 from gatewayd.console.browser import flash, must_lead, organization, recently_signed_in, role_in, see, signed_in, value
-from gatewayd.console.members import INVITE, REVOKE, ROLE_NAMES, options_for
+from gatewayd.console.members import INVITE, REVOKE, ROLE_NAMES, role_field
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.shapes import Field
@@ -59,7 +59,7 @@ class Inviting:
             must_lead(tx, user)
             return [
                 Field(name="email", label="Address", kind="email", value=email, required=True, most=320, error=problem),
-                Field(name="role", label="Role", kind="select", options=options_for(role_in(tx, user)), value=role),
+                role_field(role_in(tx, user), role),
             ]
 
         fields = await self._store.read(look, organization().id)

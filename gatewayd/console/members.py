@@ -32,9 +32,9 @@ PER_PAGE: Final = 100  # Chosen
 NAMED: Final = 5  # Chosen: of what ends, of each kind
 ROLE_NAMES: Final[Mapping[Role, str]] = {"owner": "Owner", "admin": "Administrator", "member": "Member"}
 MAY: Final[Mapping[Role, str]] = {
-    "owner": "Owner: does everything, and decides who else is an owner",
-    "admin": "Administrator: does everything but manage owners",
-    "member": "Member: works in the books, and manages nobody",
+    "owner": "An owner does everything, and decides who else is one.",
+    "admin": "An administrator does everything but manage owners.",
+    "member": "A member works in the books, and manages nobody.",
 }
 PLURALS: Final[Mapping[AccessKind, tuple[str, str]]] = {
     "api_key": ("API key", "API keys"),
@@ -135,14 +135,7 @@ class Members:
     async def _role_page(self, member: _Member, chosen: str = "", problem: str = "") -> str:
         _, user = signed_in()
         role = await self._store.read(lambda tx: role_in(tx, user), organization().id)
-        field = Field(
-            name="role",
-            label="Role",
-            kind="select",
-            options=options_for(role),
-            value=chosen or member.membership.role,
-            error=problem,
-        )
+        field = role_field(role, chosen or member.membership.role, problem)
         return await render_template(
             "members_role.html", member=member, field=field, action=here_of(ROLE, member.user.id), back=PEOPLE
         )
@@ -221,7 +214,14 @@ class Members:
 
 def options_for(role: Role) -> list[Option]:
     """The roles that somebody with this one may give."""
-    return [Option(each, MAY[each]) for each in reversed(memberships.ROLES) if memberships.manages(role, each)]
+    return [Option(each, ROLE_NAMES[each]) for each in reversed(memberships.ROLES) if memberships.manages(role, each)]
+
+
+def role_field(role: Role, value: str, problem: str = "") -> Field:
+    """What somebody with this role may give, and what each of them may do."""
+    options = options_for(role)
+    hint = " ".join(MAY[each] for each in reversed(memberships.ROLES) if memberships.manages(role, each))
+    return Field(name="role", label="Role", kind="select", options=options, value=value, hint=hint, error=problem)
 
 
 def here_of(path: str, user_id: str) -> str:
