@@ -12,6 +12,7 @@ ACCESS: Final = "/developers/access"
 TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
+CLIENTS: Final = "/sales/clients"
 WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
@@ -20,8 +21,20 @@ DOCS: Final = "/docs"
 GALLERY: Final = "/gallery"
 
 _ROOMS: Final = frozenset(
-    {"sign-in", "sign-out", "account", "members", "oauth", "organization", "developers", "admin", "docs", "gallery"}
-    | {"static"}
+    {
+        "sign-in",
+        "sign-out",
+        "account",
+        "members",
+        "oauth",
+        "organization",
+        "developers",
+        "admin",
+        "docs",
+        "gallery",
+        "sales",
+        "static",
+    }
 )
 
 
