@@ -13,12 +13,14 @@ TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
 CLIENTS: Final = "/sales/clients"
+ENTITIES: Final = "/books/entities"
 WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
 PEOPLE: Final = "/members"
 DOCS: Final = "/docs"
 GALLERY: Final = "/gallery"
+SEARCH: Final = "/search"
 
 _ROOMS: Final = frozenset(
     {
@@ -26,6 +28,7 @@ _ROOMS: Final = frozenset(
         "sign-out",
         "account",
         "members",
+        "books",
         "oauth",
         "organization",
         "developers",
@@ -33,6 +36,7 @@ _ROOMS: Final = frozenset(
         "docs",
         "gallery",
         "sales",
+        "search",
         "static",
     }
 )
