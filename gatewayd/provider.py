@@ -10,6 +10,7 @@ from gatewayd.clock import Clock
 from gatewayd.http1.log import Log
 from gatewayd.identity.clients import grants, oauth_clients
 from gatewayd.identity.keys import api_keys
+from gatewayd.identity.people import invitations
 from gatewayd.identity.sign_in import challenges, known_devices, one_time_links, sessions, throttling
 from gatewayd.identity.signing import signing_keys
 from gatewayd.identity.signing.signing_keys import SigningKeys
@@ -30,6 +31,7 @@ _SWEEPS: tuple[tuple[Callable[[WriteTx], int], int], ...] = (  # what refers to 
     (grants.sweep, grants.SWEEP_ROWS),
     (oauth_clients.sweep, oauth_clients.SWEEP_ROWS),
     (one_time_links.sweep, one_time_links.SWEEP_ROWS),
+    (invitations.sweep, invitations.SWEEP_ROWS),
     (challenges.sweep, challenges.SWEEP_ROWS),
     (used_proofs.sweep, used_proofs.SWEEP_ROWS),
     (sessions.sweep, sessions.SWEEP_ROWS),

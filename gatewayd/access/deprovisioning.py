@@ -10,13 +10,14 @@ from typing import Final, NamedTuple
 from gatewayd.access import kinds
 from gatewayd.access.kinds import End, Kind
 from gatewayd.areas.vault.documents import rows as documents
+from gatewayd.contract.caller import Role
 from gatewayd.contract.wire import Id, Response
 from gatewayd.errors import invalid_state, not_found
 from gatewayd.identity import audit
 from gatewayd.identity.clients import grants
 from gatewayd.identity.keys import api_keys
 from gatewayd.identity.open_access import AccessKind, Opening
-from gatewayd.identity.people import memberships, organizations, users
+from gatewayd.identity.people import invitations, memberships, organizations, users
 from gatewayd.identity.sign_in import known_devices, one_time_links, passkeys, second_factors, sessions
 from gatewayd.store import ReadTx, WriteTx
 
@@ -40,6 +41,7 @@ class CountedAccess(Response, frozen=True, kw_only=True):
     upload_urls: int
     feeds: int
     subscriptions: int
+    invitations: int
 
 
 class EndedAccess(CountedAccess, frozen=True, kw_only=True):
@@ -76,6 +78,7 @@ _COUNTS: Final[tuple[tuple[str, AccessKind], ...]] = (
     ("upload_urls", "upload_url"),
     ("feeds", "calendar_feed"),
     ("subscriptions", "webhook_subscription"),
+    ("invitations", "invitation"),
 )
 """The field of `CountedAccess` that counts each kind."""
 
@@ -104,6 +107,14 @@ def remove_member(tx: WriteTx, user_id: str, actor: str, hand_over: HandOver | N
     return _ended_access(
         settled, more, sessions=ended_sessions, passkeys=ended_passkeys, second_factor=False, sign_in_links=ended_links
     )
+
+
+def change_role(tx: WriteTx, user_id: str, role: Role, actor: str) -> int:
+    """Give a member of the transaction's organization another role, and end those of their invitations that give what
+    they may not give any more; answers how many. Raises as `memberships.change_role` does.
+    """
+    memberships.change_role(tx, user_id, role, actor)
+    return invitations.end_beyond(tx, user_id, role, actor)
 
 
 def disable(tx: WriteTx, user_id: str, actor: str, hand_over: HandOver | None = None) -> EndedAccess:

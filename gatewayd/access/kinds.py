@@ -17,6 +17,7 @@ from gatewayd.identity.clients import grant_lists, grants
 from gatewayd.identity.clients.grants import RevokedReason
 from gatewayd.identity.keys import api_keys, calendar_feeds
 from gatewayd.identity.open_access import FIRST, AccessKind, Opening, Sought, after
+from gatewayd.identity.people import invitations
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.webhooks.subscribers import open_subscriptions
 from gatewayd.webhooks.subscribers.subscription_shapes import DisabledReason
@@ -79,6 +80,10 @@ def _end_subscription(tx: WriteTx, id_: str, end: End) -> None:
     _record(tx, "subscription.disabled", id_, end)
 
 
+def _end_invitation(tx: WriteTx, id_: str, end: End) -> None:
+    invitations.revoke(tx, id_, end.actor)
+
+
 def _record(tx: WriteTx, action: audit.Action, id_: str, end: End) -> None:
     audit.record(tx, audit.Act(actor=end.actor, action=action, subject=id_, org_id=tx.org_id))
 
@@ -134,6 +139,14 @@ KINDS: Final = (
         organization_of=api_keys.organization_of,
         list_open=api_keys.list_open,
         end=_end_key,
+    ),
+    Kind(
+        name="invitation",
+        words="invitation",
+        prefix="ivt",
+        organization_of=invitations.organization_of,
+        list_open=invitations.list_open,
+        end=_end_invitation,
     ),
 )
 

@@ -18,14 +18,14 @@ from gatewayd.store import ReadTx, WriteTx
 
 
 class OpenAccess(Response, frozen=True, kw_only=True):
-    """Something that works without whoever made it: a link, a URL, a feed, a receiver, an app or a key."""
+    """Something that works without whoever made it: a link, URL, feed, receiver, app, key or invitation."""
 
     id: Id
     kind: AccessKind
     """What it is."""
     name: str
-    """What people know it by: the name of a document, a feed or a key, the URL of a receiver, or the hosts of an
-    app."""
+    """What people know it by: the name of a document, a feed or a key, the URL of a receiver, the hosts of an app, or
+    the address that is invited."""
     user_id: Id | None
     """With whose membership it ends. Null: with nobody's, for the operator made it, or who did is not known."""
     email: str | None
@@ -71,8 +71,8 @@ class AccessEnded(Response, frozen=True, kw_only=True):
 def list_access(tx: ReadTx, caller: Caller, request: ListAccess) -> Listing[OpenAccess]:
     """List what is open to the outside and works without whoever made it, by kind.
 
-    Links to documents, upload URLs, calendar feeds, webhook subscriptions, connected apps and API keys, as far as they
-    work now. Owners and administrators see those of everybody, members their own.
+    Links to documents, upload URLs, calendar feeds, webhook subscriptions, connected apps, API keys and invitations, as
+    far as they work now. Owners and administrators see those of everybody, members their own.
     """
     if not caller.is_admin and request.user_id not in (None, caller.user_id):
         raise Problem("forbidden", "Owners and administrators alone see what others made.")

@@ -1,14 +1,18 @@
 """`/account`: password, passkeys, and the browsers that are signed in."""
 
+from typing import Final
+
 from quart import Quart, Response, render_template, request
-from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
-from werkzeug.exceptions import BadRequest, NotFound
+from webauthn.helpers import bytes_to_base64url
+from werkzeug.exceptions import NotFound
 
 from gatewayd.console.addresses import ACCOUNT, SIGN_IN
-from gatewayd.console.browser import Browser, recently_signed_in, see, signed_in, value
-from gatewayd.console.pages import add_page, sentence
+from gatewayd.console.browser import Browser, flash, here, recently_signed_in, see, signed_in, value
+from gatewayd.console.devices import device_of
+from gatewayd.console.pages import add_page, confirm, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.sign_in import retry_after
+from gatewayd.console.words import moment
 from gatewayd.errors import Problem
 from gatewayd.identity import audit
 from gatewayd.identity.people import users
@@ -21,12 +25,16 @@ from gatewayd.identity.sign_in import (
     second_factors,
     sessions,
 )
-from gatewayd.identity.sign_in.passkeys import RelyingParty
+from gatewayd.identity.sign_in.passkeys import Passkey, RelyingParty
 from gatewayd.identity.sign_in.passwords import check_password
 from gatewayd.identity.sign_in.sign_in import WrongCredentials
 from gatewayd.identity.sign_in.throttling import Locked
 from gatewayd.store import ReadTx, WriteTx
 
+ADD_PASSKEY: Final = f"{ACCOUNT}/passkeys/add"
+REMOVE_PASSKEY: Final = f"{ACCOUNT}/passkeys/remove"
+END_ALL: Final = f"{ACCOUNT}/sessions/end-all"
+ENDED_SHOWN: Final = 10  # Chosen: of the browsers that are to be signed out
 PageResponse = Response | tuple[str, int, dict[str, str]]
 
 
@@ -42,16 +50,19 @@ class Account:
         """Put the pages where they belong."""
         add_page(app, "GET", "/account", self.show)
         add_page(app, "POST", "/account/password", self.change_password)
-        add_page(app, "POST", "/account/passkeys/options", self.passkey_options)
-        add_page(app, "POST", "/account/passkeys", self.add_passkey)
-        add_page(app, "POST", "/account/passkeys/remove", self.remove_passkey)
+        add_page(app, "GET", ADD_PASSKEY, self.show_passkey_form)
+        add_page(app, "POST", ADD_PASSKEY, self.add_passkey)
+        add_page(app, "POST", f"{ADD_PASSKEY}/options", self.passkey_options)
+        add_page(app, "GET", REMOVE_PASSKEY, self.ask_to_remove_passkey)
+        add_page(app, "POST", REMOVE_PASSKEY, self.remove_passkey)
         add_page(app, "POST", "/account/sessions/end", self.end_session)
-        add_page(app, "POST", "/account/sessions/end-all", self.end_all)
+        add_page(app, "GET", END_ALL, self.ask_to_end_all)
+        add_page(app, "POST", END_ALL, self.end_all)
 
     async def show(self) -> str:
         return await self._page()
 
-    async def _page(self, problem: str = "", section: str = "") -> str:
+    async def _page(self, problem: str = "") -> str:
         session, user = signed_in()
 
         def look(tx: ReadTx) -> dict[str, object]:
@@ -65,7 +76,12 @@ class Account:
 
         seen = await self._store.read(look)
         return await render_template(
-            "account.html", user=user, current=session, problem=problem, section=section, **seen
+            "account.html",
+            user=user,
+            current=session,
+            problem=problem,
+            passkeys_work=self._parts.passkeys_work,
+            **seen,
         )
 
     # -- password
@@ -86,11 +102,11 @@ class Account:
             else:
                 recently_signed_in(self._parts.clock)
         except Problem as problem:
-            return await self._page(sentence(problem), "password"), 422, {}
+            return await self._page(sentence(problem)), 422, {}
         except WrongCredentials:
-            return await self._page("The present password is not right.", "password"), 422, {}
+            return await self._page("The present password is not right."), 422, {}
         except Locked as locked:
-            page = await self._page("Too many tries. Wait a while.", "password")
+            page = await self._page("Too many tries. Wait a while.")
             return page, 429, retry_after(locked.until, self._parts.clock.now())
         hashed, visitor = await self._parts.passwords.hash(new), self._browser.visitor()
 
@@ -104,6 +120,7 @@ class Account:
         token = await self._store.write(work)
         response = see(ACCOUNT)
         self._browser.remember(response, token)
+        flash("success", "The password was set. Every other browser is signed out, and every connected app was ended.")
         return response
 
     # -- passkeys
@@ -117,6 +134,21 @@ class Account:
         options = passkeys.registration_options(self._parts.party, user, known, challenge)
         return Response(options, mimetype="application/json")
 
+    async def show_passkey_form(self) -> str:
+        """A page of its own, so that who signs in again for it comes back to it."""
+        recently_signed_in(self._parts.clock)
+        return await self._passkey_form("This device")
+
+    async def _passkey_form(self, name: str, problem: str = "") -> str:
+        return await render_template(
+            "passkey.html",
+            name=name,
+            problem=problem,
+            action=ADD_PASSKEY,
+            passkeys_work=self._parts.passkeys_work,
+            issuer=self._parts.issuer,
+        )
+
     async def add_passkey(self) -> Response | tuple[str, int]:
         _, user = recently_signed_in(self._parts.clock)
         form = await request.form
@@ -125,19 +157,38 @@ class Account:
             await self._store.write(lambda tx: _add_passkey(tx, self._parts.party, user.id, name, answer))
         except challenges.PasskeyError as error:
             self._parts.log.info("passkey_refused", reason=str(error))
-            return await self._page("The passkey could not be added. Try again.", "passkeys"), 422
+            return await self._passkey_form(name, "The passkey could not be added. Try again."), 422
         except Problem as problem:
-            return await self._page(sentence(problem), "passkeys"), 422
+            return await self._passkey_form(name, sentence(problem)), 422
+        flash("success", f"The passkey {name.strip()} was added. It signs you in from now on.")
         return see(f"{ACCOUNT}#passkeys")
+
+    async def ask_to_remove_passkey(self) -> str:
+        _, user = recently_signed_in(self._parts.clock)
+
+        named = request.args.get("id", "")
+
+        def look(tx: ReadTx) -> tuple[Passkey, list[str]]:
+            known = passkeys.of_user(tx, user.id)
+            return _one(known, named), _after_passkey(len(known), has_password=_has_password(tx, user))
+
+        passkey, consequences = await self._store.read(look)
+        return await confirm(
+            f"Remove the passkey {passkey.name}?", consequences, here(), "Remove passkey", f"{ACCOUNT}#passkeys"
+        )
 
     async def remove_passkey(self) -> Response:
         _, user = recently_signed_in(self._parts.clock)
-        id_text = value(await request.form, "id")
-        try:
-            credential_id = base64url_to_bytes(id_text)
-        except ValueError:
-            raise BadRequest("The form is not complete.") from None
-        await self._store.write(lambda tx: passkeys.remove(tx, user.id, credential_id))
+
+        named = request.args.get("id", "")
+
+        def work(tx: WriteTx) -> Passkey:
+            passkey = _one(passkeys.of_user(tx, user.id), named)
+            passkeys.remove(tx, user.id, passkey.credential_id)
+            return passkey
+
+        removed = await self._store.write(work)
+        flash("success", f"The passkey {removed.name} was removed.")
         return see(f"{ACCOUNT}#passkeys")
 
     # -- sessions
@@ -148,23 +199,41 @@ class Account:
         if not await self._store.write(lambda tx: sessions.end(tx, user.id, session_id)):
             raise NotFound
         if session_id != session.id:
+            flash("success", "That browser is signed out.")
             return see(f"{ACCOUNT}#sessions")
         response = see(SIGN_IN)
         self._browser.forget(response)
+        flash("success", "You are signed out.")
         return response
+
+    async def ask_to_end_all(self) -> str:
+        session, user = signed_in()
+        others = await self._store.read(
+            lambda tx: [each for each in sessions.of_user(tx, user.id) if each.id != session.id]
+        )
+        browsers = [f"{device_of(each.user_agent)}, last seen {moment(each.last_seen_at)}" for each in others]
+        consequences = [f"{each}: it has to sign in again." for each in browsers[:ENDED_SHOWN]]
+        if len(browsers) > ENDED_SHOWN:
+            consequences.append(f"And {len(browsers) - ENDED_SHOWN} more.")
+        consequences.append("This browser stays signed in. Connected apps and keys go on.")
+        return await confirm(
+            "Sign out everywhere else?", consequences, END_ALL, "Sign out everywhere else", f"{ACCOUNT}#sessions"
+        )
 
     async def end_all(self) -> Response:
         """Everywhere but here."""
         session, user = signed_in()
         visitor = self._browser.visitor()
 
-        def work(tx: WriteTx) -> None:
-            sessions.end_all(tx, user.id, kept=session.id)
+        def work(tx: WriteTx) -> int:
+            ended = sessions.end_all(tx, user.id, kept=session.id)
             known_devices.forget(tx, user.id, visitor.device)
             act = audit.Act(actor=user.id, action="user.signed_out_everywhere", subject=user.id, org_id=None)
             audit.record(tx, act)
+            return ended
 
-        await self._store.write(work)
+        ended = await self._store.write(work)
+        flash("success", f"{ended} other browser{' is' if ended == 1 else 's are'} signed out.")
         return see(f"{ACCOUNT}#sessions")
 
 
@@ -173,6 +242,27 @@ def _add_passkey(tx: WriteTx, party: RelyingParty, user_id: str, name: str, answ
     challenge = passkeys.challenge_of(answer)
     challenges.use(tx, challenge, challenges.registration_of(user_id))
     passkeys.register(tx, party, user_id, name, answer, challenge)
+
+
+def _one(known: list[Passkey], named: str) -> Passkey:
+    """The one of that id. Raises `NotFound`."""
+    for each in known:
+        if bytes_to_base64url(each.credential_id) == named:
+            return each
+    raise NotFound
+
+
+def _after_passkey(count: int, *, has_password: bool) -> list[str]:
+    """What it means to remove one of so many."""
+    consequences = ["The device signs you in no more. Delete the passkey on the device too, or it goes on offering it."]
+    if count == 1 and has_password:
+        consequences.append("It is your last one: a password signs you in from then on.")
+    if count == 1 and not has_password:
+        consequences.append(
+            "It is your last one, and you have no password: nothing but a link of whoever runs this "
+            "server lets you in again. Set a password first."
+        )
+    return consequences
 
 
 def _has_password(tx: ReadTx, user: User) -> bool:

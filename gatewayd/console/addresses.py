@@ -17,6 +17,7 @@ ENTITIES: Final = "/books/entities"
 WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
+PEOPLE: Final = "/members"
 DOCS: Final = "/docs"
 GALLERY: Final = "/gallery"
 SEARCH: Final = "/search"
@@ -26,6 +27,7 @@ _ROOMS: Final = frozenset(
         "sign-in",
         "sign-out",
         "account",
+        "members",
         "books",
         "oauth",
         "organization",
@@ -48,6 +50,11 @@ def is_page(path: str) -> bool:
 def sign_in_link(issuer: str, token: str) -> str:
     """The address that signs somebody in, once."""
     return f"{issuer}{SIGN_IN}/link/{token}"
+
+
+def invitation_link(issuer: str, token: str) -> str:
+    """The address at which somebody joins an organization, once."""
+    return f"{issuer}{SIGN_IN}/invitation/{token}"
 
 
 def reset_link(issuer: str, token: str) -> str:

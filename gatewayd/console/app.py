@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Final
 from uuid import uuid4
 
-from quart import Response, g, render_template, request
+from quart import Response, current_app, g, render_template, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
@@ -28,7 +28,10 @@ from gatewayd.console.consent import ConsentPages
 from gatewayd.console.devices import device_of
 from gatewayd.console.gallery import Gallery
 from gatewayd.console.home import Home
+from gatewayd.console.invitations import InvitationPages
+from gatewayd.console.inviting import Inviting
 from gatewayd.console.links import Links
+from gatewayd.console.members import Members
 from gatewayd.console.navigation import current, shelves
 from gatewayd.console.open_access import OpenAccess
 from gatewayd.console.operation_pages import OperationPages
@@ -125,6 +128,8 @@ def create(parts: ConsoleParts) -> QuartTrio:
         pages.add_to(app)
     for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference(), Usage(parts), OpenAccess(parts)):
         more.add_to(app)
+    for of_people in (Members(parts), Inviting(parts)):
+        of_people.add_to(app)
     if parts.gallery:
         Gallery(parts).add_to(app)
     for entry in (
@@ -132,6 +137,7 @@ def create(parts: ConsoleParts) -> QuartTrio:
         SignInPages(parts, browser),
         SignOutPages(parts, browser),
         Links(parts, browser),
+        InvitationPages(parts, browser),
         Account(parts, browser),
     ):
         entry.add_to(app)
@@ -174,8 +180,20 @@ async def _to_sign_in(error: SignInNeeded) -> Response:
     return see(sign_in_address(path, again=error.again, email=error.email or (user.email if user is not None else "")))
 
 
-async def _http_error(error: HTTPException) -> tuple[str, int, dict[str, str]]:
+def _without_slash() -> str | None:
+    """Where a page is that was asked for with a slash behind it; None: there is none either."""
+    path = request.path.rstrip("/")
+    if request.method not in ("GET", "HEAD") or path == request.path:
+        return None
+    if not current_app.url_map.bind("").test(path, "GET"):
+        return None
+    return path + here().removeprefix(request.path)
+
+
+async def _http_error(error: HTTPException) -> Response | tuple[str, int, dict[str, str]]:
     code = error.code or 500
+    if code == 404 and (page_there := _without_slash()) is not None:
+        return see(page_there)
     title, text = _ERRORS.get(code, _FAILED)
     headers = {}
     if isinstance(error, MethodNotAllowed) and error.valid_methods:

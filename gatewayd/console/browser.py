@@ -160,7 +160,8 @@ class Browser:
     # -- cookies
 
     def remember(self, response: Response, token: str) -> None:
-        """Give the browser its session."""
+        """Give the browser its session; what this page says next is for that one."""
+        visit().token = token
         self._set(response, _SESSION, token, sessions.LIFETIME // SECOND)
         self._drop(response, _HALF)
 
@@ -181,7 +182,9 @@ class Browser:
         return request.cookies.get(self._prefix + _HALF, "")
 
     def forget(self, response: Response) -> None:
-        """Take the session back."""
+        """Take the session back; what this page says next is for whoever is there without it."""
+        there = visit()
+        there.token, there.session = request.cookies.get(self._prefix + _PASSING) or make_token(), None
         self._drop(response, _SESSION)
         self._drop(response, _HALF)
 
@@ -274,13 +277,13 @@ def here() -> str:
 
 async def page_of_form() -> str:
     """The page on which the form stands that was posted here."""
-    path, form = request.path, await request.form
+    path, form = request.path.removesuffix("/options"), await request.form
     if path.startswith("/oauth/"):
         return choose_address(form.get(HANDLE_FIELD, ""))
     if path.startswith(SIGN_IN):
         return local_path(form.get("next", "/"))
     if path != SIGN_OUT and current_app.url_map.bind("").test(path, "GET"):
-        return path
+        return here() if path == request.path else path
     return next((page for page in (ACCESS, ACCOUNT, APPS, TAX, ADMIN_TAX) if path.startswith(page)), "/")
 
 

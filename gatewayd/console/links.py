@@ -3,7 +3,7 @@
 from quart import Quart, Response, render_template, request
 
 from gatewayd.console.addresses import ACCOUNT, SIGN_IN
-from gatewayd.console.browser import Browser, see, sign_in_address, value, visit
+from gatewayd.console.browser import Browser, flash, see, sign_in_address, value, visit
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.sign_in import go_on
@@ -66,6 +66,7 @@ class Links:
         there = visit().user
         if there is not None and there.id == user.id:
             self._browser.forget(response)
+        flash("success", "The password was set. Sign in with it.")
         return response
 
     async def _user(self, token: str, purpose: Purpose) -> User | None:

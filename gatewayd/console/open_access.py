@@ -34,9 +34,12 @@ AFTERWARDS: Final[Mapping[AccessKind, str]] = {
     "webhook_subscription": "Nothing is sent to the receiver until somebody enables the subscription again.",
     "connected_app": "The app is refused until somebody connects it again.",
     "api_key": "Whatever uses the key is refused.",
+    "invitation": "Whoever has the link cannot join by it any more.",
 }
 """What the end of each kind means, as it is said before."""
-UNRECORDED: Final[frozenset[AccessKind]] = frozenset({"upload_url", "calendar_feed", "webhook_subscription"})
+UNRECORDED: Final[frozenset[AccessKind]] = frozenset(
+    {"upload_url", "calendar_feed", "webhook_subscription", "invitation"}
+)
 """Of what kinds nobody writes down when they were last used."""
 COLUMNS: Final = (Column("What"), Column("Kind"), Column("Since", "date"), Column("Last used"), Column("Ends"))
 OF_EACH: Final = 10  # Chosen: of each maker where several are shown

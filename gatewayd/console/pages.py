@@ -1,9 +1,9 @@
 """How a page is put in its place, and how it says what is wrong."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from quart import Quart
+from quart import Quart, render_template
 
 from gatewayd.errors import Problem
 
@@ -16,3 +16,13 @@ def add_page(app: Quart, method: str, path: str, view: Callable[..., Awaitable[A
 def sentence(problem: Problem) -> str:
     """What a person reads of it: beside a form, the name of the field says nothing new."""
     return " ".join(error.message for error in problem.errors) or problem.message
+
+
+async def confirm(title: str, consequences: Sequence[str], action: str, button: str, back: str) -> str:
+    """The page that asks before something that cannot be taken back: a POST to `action` does it.
+
+    `action` is the address of this very page, so that who has to sign in again comes back to the question.
+    """
+    return await render_template(
+        "question.html", title=title, consequences=consequences, action=action, button=button, back=back, hidden=()
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from gatewayd.console.daemon_parts import DaemonParts
@@ -27,6 +28,18 @@ class ConsoleParts(DaemonParts):
     def secure(self) -> bool:
         """Whether browsers come by https."""
         return self.issuer.startswith("https://")
+
+    @property
+    def passkeys_work(self) -> bool:
+        """Whether browsers make passkeys for the public address: never for an IP address, for they are made for a
+        domain (WebAuthn Level 3), and by plain http for localhost alone, which is a secure context without https.
+        """
+        host = urlsplit(self.issuer).hostname or ""
+        try:
+            ip_address(host)
+        except ValueError:
+            return self.secure or host == "localhost" or host.endswith(".localhost")
+        return False
 
     @property
     def party(self) -> RelyingParty:

@@ -110,7 +110,15 @@ class SignInPages:
         return await go_on(self._parts, self._browser, outcome, next_path)
 
     async def _form(self, next_path: str, email: str, problem: str) -> str:
-        return await render_template("sign_in.html", next=next_path, email=email, problem=problem)
+        return await render_template(
+            "sign_in.html",
+            next=next_path,
+            email=email,
+            problem=problem,
+            again=visit().session is not None and "again" in await request.values,
+            passkeys_work=self._parts.passkeys_work,
+            issuer=self._parts.issuer,
+        )
 
     async def _code_form(self, next_path: str, problem: str) -> str:
         return await render_template("code.html", next=next_path, problem=problem)

@@ -6,7 +6,7 @@ from quart import Quart, Response, render_template, request
 from werkzeug.exceptions import BadRequest
 
 from gatewayd.console.addresses import SIGN_IN, SIGN_OUT
-from gatewayd.console.browser import Browser, allow_form_to, see, visit
+from gatewayd.console.browser import Browser, allow_form_to, flash, see, visit
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.identity.clients import redirect_uris, sign_outs
@@ -50,6 +50,7 @@ class SignOutPages:
             await self._parts.store.write(lambda tx: sessions.end(tx, session.user_id, session.id))
         response = see(requested.location or SIGN_IN)
         self._browser.forget(response)
+        flash("success", "You are signed out.")
         return response
 
     async def _read_request(self, pairs: Iterable[tuple[str, str]]) -> SignOut:

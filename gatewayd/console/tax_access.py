@@ -5,7 +5,7 @@ from urllib.parse import quote, urlsplit
 from quart import Quart, Response, render_template, request
 
 from gatewayd.console.addresses import TAX
-from gatewayd.console.browser import allow_form_to, must_lead, optional, see, signed_in, value
+from gatewayd.console.browser import allow_form_to, flash, must_lead, optional, see, signed_in, value
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.tax_view import OPERATION_WORDS, asking, view
@@ -85,6 +85,7 @@ class TaxAccess:
             problem = sentence(refused)
         if problem:
             return await self.page(org_id, problem, (named, declared)), 422
+        flash("success", "Tax access was asked for. An administrator of this server decides.")
         return see(address_of(org_id))
 
     async def disconnect(self) -> Response | str:
@@ -110,6 +111,7 @@ class TaxAccess:
                 "tax_disconnect.html", org_id=org_id, entity=entity_id or "", name=name, back=back
             )
         await self._store.write(work, org_id)
+        flash("success", "The connection to the tax authority was ended.")
         return see(address_of(org_id))
 
 

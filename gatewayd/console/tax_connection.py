@@ -10,7 +10,7 @@ from quart import Quart, Response, render_template, request
 from werkzeug.exceptions import NotFound
 
 from gatewayd.console.addresses import TAX, TAX_CONNECTED
-from gatewayd.console.browser import allow_form_to, must_lead, optional, see, signed_in, value
+from gatewayd.console.browser import allow_form_to, flash, must_lead, optional, see, signed_in, value
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.tax_access import TaxAccess, address_of
@@ -95,6 +95,7 @@ class TaxConnectionPages:
                 await self._parts.store.write(lambda tx: _save(tx, tokens, user, connecting), org_id)
         except _NotConnected as failure:
             return await self._access.page(org_id, failure.text), failure.status
+        flash("success", "The tax authority is connected.")
         return see(address_of(org_id))
 
     async def _tokens(self, org_id: str) -> Tokens:

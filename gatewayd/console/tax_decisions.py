@@ -7,7 +7,7 @@ from quart import Quart, Response, render_template, request
 from werkzeug.exceptions import BadRequest, NotFound
 
 from gatewayd.console.addresses import ADMIN, ADMIN_TAX
-from gatewayd.console.browser import see, signed_in, value
+from gatewayd.console.browser import flash, see, signed_in, value
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.tax_view import who
@@ -104,7 +104,7 @@ class TaxDecisions:
             approvals.approve(tx, subject, None, user.id)
             return True
 
-        return await self._decided(work)
+        return await self._decided(work, "Tax access was approved: it counts from the next request on.")
 
     async def refuse(self) -> Response | tuple[str, int]:
         user, form = _administrator(), await request.form
@@ -121,7 +121,7 @@ class TaxDecisions:
             approvals.refuse(tx, subject, reason, user.id)
             return True
 
-        return await self._decided(work)
+        return await self._decided(work, "Tax access was refused, with your reason.")
 
     async def withdraw(self) -> Response | tuple[str, int]:
         """At once: the next request is refused."""
@@ -134,16 +134,19 @@ class TaxDecisions:
                 approvals.refuse(tx, subject, reason, user.id)
             return True
 
-        return await self._decided(work)
+        return await self._decided(work, "Tax access was withdrawn: the next request is refused.")
 
-    async def _decided(self, work: Work) -> Response | tuple[str, int]:
+    async def _decided(self, work: Work, said: str) -> Response | tuple[str, int]:
         try:
             done = await self._store.write(work)
         except Problem as problem:
             if problem.code == "not_found":
                 raise NotFound from None
             return await self._page(sentence(problem)), 422
-        return see(ADMIN_TAX) if done else (await self._page(_STALE), 409)
+        if not done:
+            return await self._page(_STALE), 409
+        flash("success", said)
+        return see(ADMIN_TAX)
 
 
 def _administrator() -> User:

@@ -155,6 +155,7 @@ def create_doors(parts: DoorParts) -> Doors:
         ready=dict.fromkeys(oauth.paths, parts.observer.observe_at_once(oauth.at_once, label)),
         pages=parts.observer.observe(console, label_all("console")),
         is_page=is_page,
+        knows=api.knows,
         hosts=_hosts(config, parts.log, parts.observer.note_misdirected),
     )
     settings = server_settings(config)

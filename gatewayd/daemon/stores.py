@@ -71,6 +71,7 @@ def _carry_out(tx: WriteTx, decision: Decision) -> dict[str, int]:
         "upload_url_count": ended.upload_urls,
         "feed_count": ended.feeds,
         "subscription_count": ended.subscriptions,
+        "invitation_count": ended.invitations,
     }
 
 

@@ -171,6 +171,10 @@ class Api:
         except OverBudget:
             return None
 
+    def knows(self, path: str) -> bool:
+        """Whether there is an operation at this path, by whatever method."""
+        return bool(self._routes.find(path)[0])
+
     def _other_method(self, request: Request, routes: Mapping[str, Route]) -> Response:
         if not routes:
             near = self._routes.nearest(request.path)

@@ -5,7 +5,9 @@ The kinds are put together in `gatewayd.access`.
 
 from typing import Literal, NamedTuple
 
-AccessKind = Literal["api_key", "connected_app", "calendar_feed", "document_link", "upload_url", "webhook_subscription"]
+AccessKind = Literal[
+    "api_key", "connected_app", "calendar_feed", "document_link", "upload_url", "webhook_subscription", "invitation"
+]
 FIRST = ""
 """Sorts before every id."""
 

@@ -20,25 +20,31 @@ CORS: Headers = (  # no cookie is ever read here, so any origin may ask
     (b"access-control-expose-headers", b"www-authenticate, x-request-id"),
 )
 
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>This request cannot be answered</title></head>
-<body><main><h1>This request cannot be answered</h1>
-<p>The application that sent you here asked for something that is not right, and it is not safe to send you back to
-it: {description}</p><p>Close this page, and tell whoever makes the application: <code>{code}</code>.</p>
+_HEAD = """<!doctype html>
+<html lang="en-GB"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><meta name="robots" content="noindex">
+<title>This request cannot be answered · gatewayd</title><link rel="stylesheet" href="/static/style.css">
+<link rel="icon" href="/static/icon.svg" type="image/svg+xml"></head>
+<body class="narrow"><header class="top"><a class="name" href="/">gatewayd</a></header>
+<main><h1>This request cannot be answered</h1>"""
+"""As the pages of the console look, whose style it takes; what is said stands below it."""
+_PAGE = """{head}
+<p>The application that sent you here asked for something that is not right, and it is not safe to send you back to it:
+{description}</p><p>Close this page, and tell whoever makes the application: <code>{code}</code>.</p>
 </main></body></html>
 """
-_LEAVING_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>This request cannot be answered</title></head>
-<body><main><h1>This request cannot be answered</h1>
+_LEAVING_PAGE = """{head}
 <p>The application at <strong>{host}</strong> asked for something that is not right: {description}
 (<code>{code}</code>).</p><p>You have not connected this application before. Close this page if you do not know
 {host}.</p><p><a href="{location}" rel="noreferrer">Go back to {host}</a></p></main></body></html>
 """
 _PAGE_HEADERS: Headers = (
     (b"content-type", b"text/html; charset=utf-8"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+        b"form-action 'none'",
+    ),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
 )
@@ -63,7 +69,7 @@ def error_response(failure: OAuthFailure | DirectFailure, *headers: Header) -> R
 
 def error_page(failure: OAuthFailure | DirectFailure, *headers: Header) -> Response:
     """The page for a person whose browser cannot be sent anywhere."""
-    text = _PAGE.format(description=_escaped(failure.description), code=_escaped(failure.code))
+    text = _PAGE.format(head=_HEAD, description=_escaped(failure.description), code=_escaped(failure.code))
     return _page(failure.status, text, *headers)
 
 
@@ -79,6 +85,7 @@ def redirect(address: str) -> Response:
 def leaving_page(target: Target, failure: OAuthFailure, issuer: str) -> Response:
     """The page from which a person may go back to the client with the error."""
     text = _LEAVING_PAGE.format(
+        head=_HEAD,
         host=_escaped(host_of(target.redirect_uri)),
         description=_escaped(failure.description),
         code=_escaped(failure.code),

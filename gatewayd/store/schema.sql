@@ -1281,6 +1281,31 @@ WHERE symbol IS NOT NULL AND exchange_mic IS NOT NULL;
 
 CREATE INDEX instruments_by_ticker ON instruments (org_id, symbol, id) WHERE symbol IS NOT NULL;
 
+CREATE TABLE invitations (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    user_id TEXT REFERENCES users (id),         -- who invites, and with whose membership it ends; NULL: the operator
+    hash BLOB NOT NULL UNIQUE,                  -- SHA-256 of the token
+    email TEXT NOT NULL,                        -- whose account joins, as it was given
+    email_folded TEXT NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member')),
+    new_user_id TEXT NOT NULL,                  -- of the account that is made by it, where the address has none
+    created_by TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    accepted_at INTEGER,
+    accepted_by TEXT REFERENCES users (id),
+    revoked_at INTEGER,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX invitations_accepted ON invitations (accepted_by);
+
+CREATE INDEX invitations_by_expiry ON invitations (expires_at);
+
+CREATE INDEX invitations_of_user ON invitations (user_id);
+
+CREATE INDEX invitations_page ON invitations (org_id, id);
+
 CREATE TABLE invoice_lines (
     org_id TEXT NOT NULL,
     invoice_id TEXT NOT NULL REFERENCES invoices (id),

@@ -1,5 +1,6 @@
 """Second factor, passkeys and sessions, in a real browser."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visit
@@ -31,7 +32,10 @@ def test_the_second_factor(place: Place, visit: Visit) -> None:
     expect(third.get_by_role("heading", level=1)).to_contain_text("Hello")
     third.goto("/account")
     expect(third.get_by_text("9 recovery codes left")).to_be_visible()
+    third.get_by_role("link", name="Turn off").click()
+    heading(third, "Turn the authenticator app off?")
     third.get_by_role("button", name="Turn off").click()
+    expect(third.get_by_role("status")).to_have_text("The authenticator app is off.")
     expect(third.get_by_role("link", name="Set up")).to_be_visible()
 
 
@@ -55,8 +59,10 @@ def test_a_passkey_is_added_and_signs_in(place: Place, visit: Visit) -> None:
     sign_in(page, place.person())
     with_authenticator(page)
     page.goto("/account")
+    page.get_by_role("link", name="Add a passkey").click()
     page.get_by_label("Name of the device").fill("Laptop")
-    page.get_by_role("button", name="Add a passkey").click()
+    page.get_by_role("button", name="Add passkey").click()
+    expect(page.get_by_role("status")).to_have_text("The passkey Laptop was added. It signs you in from now on.")
     expect(page.get_by_role("cell", name="Laptop", exact=True)).to_be_visible()
     page.goto("/sign-out")
     page.get_by_role("button", name="Sign out").click()
@@ -64,7 +70,8 @@ def test_a_passkey_is_added_and_signs_in(place: Place, visit: Visit) -> None:
     page.goto("/sign-in?next=/account")
     page.get_by_role("button", name="Use a passkey").click()
     heading(page, "Account")
-    page.get_by_role("button", name="Remove Laptop").click()
+    page.get_by_role("link", name="Remove Laptop").click()
+    page.get_by_role("button", name="Remove passkey").click()
     expect(page.get_by_text("None yet.")).to_be_visible()
     page.goto("/sign-out")
     page.get_by_role("button", name="Sign out").click()
@@ -74,9 +81,10 @@ def test_a_passkey_that_was_removed_signs_nobody_in(place: Place, visit: Visit) 
     page, complaints = visit()
     sign_in(page, place.person())
     with_authenticator(page)
-    page.goto("/account")
-    page.get_by_role("button", name="Add a passkey").click()
-    page.get_by_role("button", name="Remove This device").click()
+    page.goto("/account/passkeys/add")
+    page.get_by_role("button", name="Add passkey").click()
+    page.get_by_role("link", name="Remove This device").click()
+    page.get_by_role("button", name="Remove passkey").click()
     expect(page.get_by_text("None yet.")).to_be_visible()
     page.goto("/sign-in?again=1")
     page.get_by_role("button", name="Use a passkey").click()
@@ -91,8 +99,10 @@ def test_signing_out_everywhere_else(place: Place, visit: Visit) -> None:
     sign_in(here, email)
     sign_in(there, email)
     here.goto("/account")
+    here.get_by_role("link", name="Sign out everywhere else").click()
     here.get_by_role("button", name="Sign out everywhere else").click()
-    expect(here.get_by_role("button", name="Sign out everywhere else")).to_have_count(0)
+    expect(here.get_by_role("status")).to_have_text("1 other browser is signed out.")
+    expect(here.get_by_role("link", name="Sign out everywhere else")).to_have_count(0)
     there.goto("/account")
     heading(there, "Sign in")
 
@@ -130,3 +140,71 @@ def test_a_link_to_a_new_password(place: Place, visit: Visit) -> None:
     page.goto(link)
     heading(page, "This link does not work any more")
     complaints.took(404)
+
+
+# -- passkeys that do not come about
+
+
+FAILURES = {
+    "NotAllowedError": "It was cancelled, or took too long. Try again.",
+    "InvalidStateError": "This device has a passkey of yours already: nothing was added.",
+    "NotSupportedError": "This device cannot make a passkey that is good enough.",
+    "UnknownError": "The passkey was not added. Try again.",
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failure_is_said_in_words(place: Place, visit: Visit, name: str) -> None:
+    page, _ = visit()
+    sign_in(page, place.person())
+    page.add_init_script(f"navigator.credentials.create = async () => {{ throw new DOMException('no', '{name}'); }};")
+    page.goto("/account/passkeys/add")
+    page.get_by_role("button", name="Add passkey").click()
+    expect(page.get_by_role("alert")).to_contain_text(FAILURES[name])
+
+
+def test_a_device_that_has_one_already_says_so(place: Place, visit: Visit) -> None:
+    """As the browser itself finds it, by what the server excludes."""
+    page, _ = visit()
+    sign_in(page, place.person())
+    with_authenticator(page)
+    for _ in range(2):
+        page.goto("/account/passkeys/add")
+        page.get_by_role("button", name="Add passkey").click()
+    expect(page.get_by_role("alert")).to_have_text(FAILURES["InvalidStateError"])
+
+
+def test_at_another_address_than_its_own_passkeys_say_where(place: Place, visit: Visit) -> None:
+    page, complaints = visit()
+    page.goto(place.url.replace("localhost", "127.0.0.1") + "/sign-in")
+    page.get_by_role("button", name="Use a passkey").click()
+    expect(page.locator("form.passkey .problem")).to_have_text(
+        f"Passkeys work at {place.url} alone. Open that address, and try again there."
+    )
+    complaints.said.clear()
+
+
+def test_who_was_signed_out_meanwhile_comes_back_to_the_question(place: Place, visit: Visit) -> None:
+    email = place.person()
+    page, _ = visit()
+    sign_in(page, email)
+    secret, _ = turn_on(page)
+    page.goto("/account/second-factor/off")
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Turn off").click()
+    heading(page, "Sign in")
+    fill_in(page, email)
+    page.get_by_label("Code").fill(now_code(secret, 1))
+    page.get_by_role("button", name="Continue").click()
+    heading(page, "Turn the authenticator app off?")
+    page.get_by_role("button", name="Turn off").click()
+    expect(page.get_by_role("status")).to_have_text("The authenticator app is off.")
+
+
+def test_recovery_codes_are_printed_by_a_button(place: Place, visit: Visit) -> None:
+    page, _ = visit()
+    sign_in(page, place.person())
+    page.add_init_script("window.print = () => { document.title = 'printed'; };")
+    turn_on(page)
+    page.get_by_role("button", name="Print").click()
+    expect(page).to_have_title("printed")

@@ -32,6 +32,7 @@ def test_the_whole_story(place: Place, app: App, visit: Visit) -> None:
     assert app.call(fresh["access_token"]) == 200
     page.goto(f"{place.url}/developers/apps")
     expect(page.get_by_text("calls itself Sprout")).to_be_visible()
+    page.get_by_role("link", name="Revoke").click()
     page.get_by_role("button", name="Revoke").click()
     expect(page.get_by_text("No app is connected.")).to_be_visible()
     for token in (tokens, fresh):
@@ -152,9 +153,9 @@ def test_without_javascript(place: Place, app: App, visit: Visit) -> None:
     page.get_by_role("button", name="Allow").click()
     heading(page, "Landed")
     assert app.call(app.redeem(app.answer()["code"])["access_token"]) == 200
-    page.goto(f"{place.url}/account")
+    page.goto(f"{place.url}/account/passkeys/add")
     expect(page.get_by_text("Adding a passkey needs JavaScript")).to_be_visible()
-    expect(page.get_by_role("button", name="Add a passkey")).to_be_hidden()
+    expect(page.get_by_role("button", name="Add passkey")).to_be_hidden()
     page.get_by_role("link", name="Sign out").click()
     page.get_by_role("button", name="Sign out").click()
     heading(page, "Sign in")

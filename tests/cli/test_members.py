@@ -27,6 +27,7 @@ NOTHING = {
     "uploadUrls": 0,
     "feeds": 0,
     "subscriptions": 0,
+    "invitations": 0,
     "handedOver": [],
 }
 ENDED = {**NOTHING, "sessions": 1, "signInLinks": 1, "keys": 1}
@@ -189,3 +190,34 @@ def test_a_reset_ends_everything_where_asked(
     assert (known.password_hash is None) is by_link
     done = [act for _, act, _ in acts(config_file)]
     assert ("user.password_removed" in done) is by_link
+
+
+# -- invitations
+
+
+def test_an_invitation_is_a_link_that_is_listed_until_it_is_ended(run: Run, org_id: str) -> None:
+    named = ("--org", org_id, "--email", "carol@example.com", "--role", "admin")
+    made = run("member", "invite", *named, "--json").document
+    assert made["link"].startswith("http://127.0.0.1:8080/sign-in/invitation/gwd_inv_")
+    assert {name: made[name] for name in ("orgId", "email", "role")} == {
+        "orgId": org_id,
+        "email": "carol@example.com",
+        "role": "admin",
+    }
+    (listed,) = run("member", "list-invitations", "--org", org_id, "--json").document
+    assert listed == {name: made[name] for name in made if name != "link"} | {"invitedBy": "the operator"}
+    again = run("member", "invite", *named)
+    assert (again.code, "is invited already" in again.err) == (1, True)
+    assert "carol@example.com" in run("access", "list", "--org", org_id).out
+    assert run("access", "end", made["id"]).code == 0
+    assert run("member", "list-invitations", "--org", org_id, "--json").document == []
+    assert run("member", "invite", *named).code == 0
+    rows = run("member", "list-invitations", "--org", org_id).out.splitlines()
+    assert rows[1].split()[1:3] == ["carol@example.com", "admin"]
+
+
+@pytest.mark.usefixtures("org_id")
+def test_an_invitation_is_into_an_organization_that_is_there(run: Run) -> None:
+    named = ("--org", "org_none", "--email", "carol@example.com", "--role", "admin")
+    for ran in (run("member", "invite", *named), run("member", "list-invitations", "--org", "org_none")):
+        assert ran.err == "gatewayd: There is no such organization.\n"

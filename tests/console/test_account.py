@@ -31,7 +31,7 @@ async def test_changing_the_password(site: Site) -> None:
     answer = await browser.submit(page, "/account/password", current=PASSWORD, new=NEW)
     assert answer.location == "/account"
     assert browser.cookies["__Host-session"] != before
-    assert (await browser.get("/account")).status == 200
+    assert "The password was set. Every other browser is signed out" in (await browser.follow(answer)).page.text
     assert (await other.get("/account")).status == 303
     assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is None
     assert await site.store.read(lambda tx: one_time_links.find(tx, link, "sign_in")) is None
@@ -100,11 +100,27 @@ async def test_turning_the_authenticator_app_on_and_off(site: Site) -> None:
     assert (await browser.get("/account/second-factor")).location == "/account"
     account = await browser.open("/account")
     assert "10 recovery codes left" in account.text
-    renewed = await browser.submit(account, "/account/recovery-codes")
+    assert {"/account/recovery-codes", "/account/second-factor/off"} <= set(account.links())
+    renew = await browser.open("/account/recovery-codes")
+    assert "The codes that you have now stop working: 10 that are left." in renew.text
+    assert "10 recovery codes left" in (await browser.open("/account")).text  # asking does nothing
+    renewed = await browser.submit(renew, "/account/recovery-codes")
     assert renewed.page.text != codes.text
-    assert (await browser.submit(account, "/account/second-factor/off")).location == "/account"
+    off = await browser.open("/account/second-factor/off")
+    assert off.heading == "Turn the authenticator app off?"
+    answer = await browser.submit(off, "/account/second-factor/off")
+    assert "The authenticator app is off." in (await browser.follow(answer)).page.text
     assert not await site.store.read(lambda tx: second_factors.is_on(tx, site.user_id))
-    assert (await browser.submit(account, "/account/recovery-codes")).location == "/account"
+    for path in ("/account/recovery-codes", "/account/second-factor/off"):
+        assert (await browser.get(path)).location == "/account"
+    assert (await browser.submit(renew, "/account/recovery-codes")).location == "/account"
+
+
+async def test_recovery_codes_say_whose_they_are_and_since_when(site: Site) -> None:
+    browser = await site.signed_in()
+    await site.second_factor()
+    page = (await browser.submit(await browser.open("/account/recovery-codes"), "/account/recovery-codes")).page
+    assert f"Ann Oak, {EMAIL}, at {ISSUER}. Made 20 Nov 2026." in page.text
 
 
 async def test_a_secret_waits_for_its_code_for_a_while(site: Site) -> None:
@@ -126,18 +142,28 @@ async def test_a_secret_waits_for_its_code_for_a_while(site: Site) -> None:
         ("POST", "/account/second-factor"),
         ("POST", "/account/second-factor/off"),
         ("POST", "/account/recovery-codes"),
-        ("POST", "/account/passkeys/options"),
-        ("POST", "/account/passkeys"),
-        ("POST", "/account/passkeys/remove"),
+        ("GET", "/account/second-factor/off"),
+        ("GET", "/account/recovery-codes"),
+        ("POST", "/account/passkeys/add/options"),
+        ("GET", "/account/passkeys/add"),
+        ("POST", "/account/passkeys/add"),
+        ("GET", "/account/passkeys/remove?id=x"),
+        ("POST", "/account/passkeys/remove?id=x"),
     ],
 )
 async def test_what_changes_how_one_gets_in_needs_a_fresh_sign_in(site: Site, method: str, path: str) -> None:
+    """And comes back to the very question."""
     browser = await site.signed_in()
     token = (await browser.open("/account")).token
     site.clock.advance(RECENT + 1)
     answer = await (browser.get(path) if method == "GET" else browser.post(path, {"csrf": token}))
-    back = path if path == "/account/second-factor" else "/account"  # the page of the form
-    assert answer.location == AGAIN.replace("%2Faccount&", f"{back.replace('/', '%2F')}&")
+    assert answer.sent_back == {"next": path.removesuffix("/options"), "again": "1", "email": EMAIL}
+    page = (await browser.follow(answer)).page
+    assert page.heading == "Sign in again"
+    assert "Nothing has been changed yet, and you come back to where you were." in page.text
+    wrong = await browser.submit(page, "/sign-in", password="wrong")
+    assert (wrong.status, wrong.page.heading) == (422, "Sign in again")
+    assert (await browser.submit(wrong.page, "/sign-in", password=PASSWORD)).location == path.removesuffix("/options")
 
 
 # -- passkeys
@@ -145,25 +171,34 @@ async def test_what_changes_how_one_gets_in_needs_a_fresh_sign_in(site: Site, me
 
 async def add_passkey(browser: Browser, device: SoftWebauthnDevice, name: str = "Laptop") -> str:
     """As the page's script does; answers where it leads, or what is wrong."""
-    page = await browser.open("/account")
-    asked = await browser.post("/account/passkeys/options", {"csrf": page.token})
+    page = await browser.open("/account/passkeys/add")
+    asked = await browser.post("/account/passkeys/add/options", {"csrf": page.token})
     answer = as_json(device.create(options_of(asked.body.decode()), ISSUER))
-    done = await browser.submit(page, "/account/passkeys", name=name, credential=answer)
+    done = await browser.submit(page, "/account/passkeys/add", name=name, credential=answer)
     return done.location if done.status == 303 else done.page.problem
 
 
 async def test_adding_and_removing_a_passkey(site: Site) -> None:
     browser = await site.signed_in()
-    page = await browser.open("/account")
+    assert "/account/passkeys/add" in (await browser.open("/account")).links()
+    page = await browser.open("/account/passkeys/add")
     assert page.field_named("Name of the device").attributes["maxlength"] == "160"
     assert await add_passkey(browser, SoftWebauthnDevice(), "<b>Laptop</b>") == "/account#passkeys"
     page = await browser.open("/account")
-    assert "Remove <b>Laptop</b>" in page.buttons()
+    assert "The passkey <b>Laptop</b> was added." in page.text
     (known,) = await site.store.read(lambda tx: passkeys.of_user(tx, site.user_id))
-    asked = await browser.post("/account/passkeys/options", {"csrf": page.token})
+    asked = await browser.post("/account/passkeys/add/options", {"csrf": page.token})
     assert len(json.loads(asked.body)["excludeCredentials"]) == 1
-    assert (await browser.submit(page, "/account/passkeys/remove")).location == "/account#passkeys"
+    (way,) = [each for each in page.links() if each.startswith("/account/passkeys/remove?")]
+    question = await browser.open(way)
+    assert question.heading == "Remove the passkey <b>Laptop</b>?"
+    assert "It is your last one: a password signs you in from then on." in question.text
+    assert len(await site.store.read(lambda tx: passkeys.of_user(tx, site.user_id))) == 1
+    answer = await browser.submit(question, way)
+    assert answer.location == "/account#passkeys"
+    assert "The passkey <b>Laptop</b> was removed." in (await browser.open("/account")).text
     assert await site.store.read(lambda tx: passkeys.of_user(tx, site.user_id)) == []
+    assert (await browser.submit(question, way)).status == 404
     assert known.name == "<b>Laptop</b>"
 
 
@@ -172,12 +207,22 @@ async def test_nobody_removes_the_passkey_of_another(site: Site) -> None:
     ann, bob = await site.signed_in(), site.browser()
     await bob.sign_in(email="bob@example.com")
     await add_passkey(ann, SoftWebauthnDevice())
-    form = (await ann.open("/account")).form("/account/passkeys/remove")
-    (given,) = [each.attributes["value"] for each in form.all("input") if each.attributes["name"] == "id"]
+    (way,) = [each for each in (await ann.open("/account")).links() if each.startswith("/account/passkeys/remove?")]
     token = (await bob.open("/account")).token
-    assert (await bob.post("/account/passkeys/remove", {"csrf": token, "id": given})).status == 303
+    for path in (way, "/account/passkeys/remove", "/account/passkeys/remove?id=%25"):
+        assert (await bob.get(path)).status == 404
+        assert (await bob.post(path, {"csrf": token})).status == 404
     assert len(await site.store.read(lambda tx: passkeys.of_user(tx, site.user_id))) == 1
-    assert (await bob.post("/account/passkeys/remove", {"csrf": token, "id": "%"})).status in (303, 400)
+
+
+async def test_who_has_nothing_but_a_passkey_is_warned(site: Site) -> None:
+    user_id = await site.add_user("bob@example.com", site.org_id, password_hash=None)
+    token = await site.store.write(lambda tx: one_time_links.make(tx, user_id, "sign_in"))
+    browser = site.browser()
+    await browser.submit(await browser.open(f"/sign-in/link/{token}"), f"/sign-in/link/{token}")
+    await add_passkey(browser, SoftWebauthnDevice())
+    (way,) = [each for each in (await browser.open("/account")).links() if each.startswith("/account/passkeys/remove?")]
+    assert "Set a password first." in (await browser.open(way)).text
 
 
 async def test_a_challenge_is_for_one_person_and_one_purpose_once(site: Site) -> None:
@@ -185,12 +230,12 @@ async def test_a_challenge_is_for_one_person_and_one_purpose_once(site: Site) ->
     ann, bob = await site.signed_in(), site.browser()
     await bob.sign_in(email="bob@example.com")
     page = await bob.open("/account")
-    asked = await bob.post("/account/passkeys/options", {"csrf": page.token})
+    asked = await bob.post("/account/passkeys/add/options", {"csrf": page.token})
     answer = as_json(SoftWebauthnDevice().create(options_of(asked.body.decode()), ISSUER))
     statuses = []
     for browser in (ann, bob, bob):
-        page = await browser.open("/account")
-        done = await browser.submit(page, "/account/passkeys", name="x", credential=answer)
+        page = await browser.open("/account/passkeys/add")
+        done = await browser.submit(page, "/account/passkeys/add", name="x", credential=answer)
         statuses.append(done.status)
     assert statuses == [422, 303, 422]
     assert done.page.problem == "The passkey could not be added. Try again."
@@ -219,10 +264,15 @@ async def test_signing_other_browsers_out(site: Site) -> None:
     assert (await first.submit(page, "/account/sessions/end", id=theirs.id)).location == "/account#sessions"
     assert (await second.get("/account")).status == 303
     assert (await first.submit(page, "/account/sessions/end", id=theirs.id)).status == 404
-    assert (await first.submit(page, "/account/sessions/end-all")).location == "/account#sessions"
+    assert "/account/sessions/end-all" in page.links()
+    question = await first.open("/account/sessions/end-all")
+    assert question.text.count("it has to sign in again") == 1
+    assert (await third.get("/account")).status == 200
+    assert (await first.submit(question, "/account/sessions/end-all")).location == "/account#sessions"
     assert (await third.get("/account")).status == 303
     page = await first.open("/account")
-    assert not page.has_form("/account/sessions/end-all")
+    assert "1 other browser is signed out." in page.text
+    assert "/account/sessions/end-all" not in page.links()
     assert (await first.submit(page, "/account/sessions/end", id=mine.id)).location == "/sign-in"
     assert "__Host-session" not in first.cookies
     assert (await first.get("/account")).status == 303

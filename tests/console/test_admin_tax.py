@@ -88,7 +88,9 @@ async def test_approve_then_withdraw(site: Site) -> None:
     await ask(site, subject)
     user_id, browser = await administrator(site)
     page = await browser.open(ADMIN)
-    assert (await browser.submit(page, f"{ADMIN}/approve")).location == ADMIN
+    answer = await browser.submit(page, f"{ADMIN}/approve")
+    assert answer.location == ADMIN
+    assert "Tax access was approved" in (await browser.follow(answer)).page.text
     found = await standing(site, subject)
     assert (found.status, found.attestation, found.by) == ("approved", DECLARED, user_id)
     opened = await site.store.read(lambda tx: api_keys.get(tx, subject.id).effective_scopes, site.org_id)

@@ -53,11 +53,18 @@ async def test_connected_apps_and_their_end(site: Site) -> None:
     for shown in ("app.example", "calls itself Sprout", "Oak & Son", "20 Nov 2026, 09:30 UTC", "20 Dec 2026"):
         assert shown in page.text
     assert "Create and update invoices, quotes, counterparties and transactions." in page.text
-    assert page.buttons() == ["Revoke"]
-    assert (await browser.submit(page, "/developers/apps/revoke")).location == "/developers/apps"
+    path = f"/developers/apps/revoke?id={grant_id}"
+    assert path in page.links()
+    question = await browser.open(path)
+    assert question.heading == "Revoke app.example?"
+    assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is not None
+    answer = await browser.submit(question, path)
+    assert answer.location == "/developers/apps"
     assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is None
-    page = await browser.open("/developers/apps")
+    page = (await browser.follow(answer)).page
+    assert "app.example was revoked: it does nothing for you in Oak & Son any more." in page.text
     assert "No app is connected." in page.text
+    assert (await browser.submit(question, path)).status == 404
     assert "ended 20 Nov 2026: user" in page.text
 
 
@@ -68,8 +75,9 @@ async def test_nobody_revokes_what_another_granted(site: Site) -> None:
     grant_id = await grant(site)
     token = (await browser.open("/account")).token
     for given in (grant_id, "grt_x"):
-        answer = await browser.post("/developers/apps/revoke", {"csrf": token, "id": given})
-        assert answer.status == 404
+        path = f"/developers/apps/revoke?id={given}"
+        assert (await browser.get(path)).status == 404
+        assert (await browser.post(path, {"csrf": token})).status == 404
     assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is not None
     assert "No app is connected." in (await browser.open("/developers/apps")).text
 

@@ -19,8 +19,8 @@ POSTS = [
     "/account/second-factor",
     "/account/second-factor/off",
     "/account/recovery-codes",
-    "/account/passkeys",
-    "/account/passkeys/options",
+    "/account/passkeys/add",
+    "/account/passkeys/add/options",
     "/account/passkeys/remove",
     "/account/sessions/end",
     "/account/sessions/end-all",
@@ -36,6 +36,11 @@ POSTS = [
     "/developers/tax/disconnect",
     "/developers/tax/request",
     *(f"/developers/webhooks/{page}" for page in WEBHOOKS),
+    "/members/invite",
+    "/members/invitations/revoke",
+    "/members/leave",
+    "/members/remove",
+    "/members/role",
     "/oauth/choose",
     "/oauth/consent",
     "/organization",
@@ -45,9 +50,13 @@ POSTS = [
     "/sign-out",
 ]
 ENTRIES = ["/sign-in", "/sign-in/code", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-in/link/x"]
-ENTRIES += ["/sign-in/reset/x"]
+ENTRIES += ["/sign-in/reset/x", "/sign-in/invitation/x", "/sign-in/invitation/x/new"]
+ENTRIES += ["/sign-in/invitation/x/passkey", "/sign-in/invitation/x/passkey/options"]
 PRIVATE = ["/", "/account", "/account/second-factor", "/developers/apps"]
 PRIVATE += ["/developers/access", "/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
+PRIVATE += ["/members", "/members/invite", "/members/invitations/revoke", "/members/leave", "/members/remove"]
+PRIVATE += ["/members/role", "/account/passkeys/add", "/account/passkeys/remove", "/account/sessions/end-all"]
+PRIVATE += ["/account/second-factor/off", "/account/recovery-codes", "/developers/apps/revoke"]
 
 
 async def test_the_server_is_told_who_is_signed_in(site: Site) -> None:
@@ -189,7 +198,23 @@ async def test_head_is_answered_as_get_is(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/sign-in/", "/account/nothing", "/oauth", "/static/", "/static/x.css", "/account//x"]
+    ("path", "there"),
+    [
+        ("/sign-in/", "/sign-in"),
+        ("/account/?a=b%26c", "/account?a=b%26c"),
+        ("/developers/apps//", "/developers/apps"),
+        ("/docs/", "/docs"),
+    ],
+)
+async def test_a_slash_too_many_leads_to_the_page(site: Site, path: str, there: str) -> None:
+    browser = site.browser()
+    assert (await browser.get(path)).location == there
+    assert (await browser.get(path, "HEAD")).location == there
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["//evil.example/", "/account/nothing/", "/account/nothing", "/oauth", "/static/", "/static/x.css", "/account//x"],
 )
 async def test_what_is_not_there(site: Site, path: str) -> None:
     answer = await site.browser().get(path)

@@ -77,6 +77,7 @@ async def test_a_new_password_by_link(site: Site) -> None:
     assert (refused.status, refused.page.problem) == (422, "A password has 10 to 1024 characters.")
     answer = await browser.submit(refused.page, path, new=NEW)
     assert answer.location == "/sign-in?next=%2F&again=1&email=ann%40example.com"
+    assert "The password was set. Sign in with it." in (await browser.follow(answer)).page.text
     assert "__Host-session" not in browser.cookies
     assert (await before.get("/account")).status == 303
     assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is None

@@ -52,6 +52,22 @@ def test_pages_and_the_api_share_a_port(http: httpx.Client, firm: Firm) -> None:
     assert http.get("/account/nothing").headers["content-type"] == "text/html; charset=utf-8"
 
 
+def test_a_mistyped_address_is_a_page_for_a_browser_and_json_for_a_program(http: httpx.Client, firm: Firm) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    for path in ("/nothing", "/accountx", "/api/rpc/nothing", "/sign-in/nothing"):
+        answer = http.get(path, headers=browser)
+        assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8"), path
+        assert Document(answer.text).heading == "There is nothing here"
+        assert http.head(path, headers=browser).status_code == 404
+        program = http.get(path, headers={"Accept": "*/*"}) if path != "/sign-in/nothing" else None
+        assert program is None or program.headers["content-type"] == "application/problem+json"
+    posted = http.post("/nothing", headers=browser)
+    assert posted.headers["content-type"] == "application/problem+json"  # nobody types that
+    known = http.get("/invoices", headers={**browser, "Authorization": f"Bearer {firm.key}"})
+    assert (known.status_code, known.headers["content-type"]) == (200, "application/json")
+    assert http.get("/healthz", headers=browser).status_code == 200
+
+
 def test_head_has_the_headers_and_no_body(http: httpx.Client) -> None:
     answer = http.head("/sign-in")
     assert (answer.status_code, answer.content) == (200, b"")

@@ -14,7 +14,10 @@ async def test_signing_out_asks_first(site: Site) -> None:
     page = await browser.open("/sign-out")
     assert (page.heading, page.buttons()) == ("Sign out?", ["Sign out"])
     assert (await browser.get("/account")).status == 200
-    assert (await browser.submit(page, "/sign-out")).location == "/sign-in"
+    answer = await browser.submit(page, "/sign-out")
+    assert answer.location == "/sign-in"
+    assert "You are signed out." in (await browser.follow(answer)).page.text
+    assert "You are signed out." not in (await browser.open("/sign-in")).text  # it is said once
     assert "__Host-session" not in browser.cookies
     assert await site.store.read(lambda tx: sessions.find(tx, token)) is None
     assert (await browser.get("/sign-out")).location == "/sign-in"

@@ -161,6 +161,7 @@ async def test_asking_is_recorded_word_for_word_with_one_line(site: Site) -> Non
     typed = DECLARED.replace("\n", "\r\n")  # as browsers send it
     answer = await browser.submit(page, f"{PAGE}/request", subject=f"key:{subject.id}", attestation=typed)
     assert answer.location == f"{PAGE}?organization={site.org_id}"
+    assert "Tax access was asked for." in (await browser.follow(answer)).page.text
     found = await standing(site, subject)
     assert (found.status, found.attestation, found.by) == ("pending", DECLARED, site.user_id)
     assert await lines(site) == [Line(site.user_id, "key.tax_requested", subject.id, site.org_id)]

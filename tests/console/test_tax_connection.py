@@ -100,6 +100,7 @@ async def test_the_whole_way(tmp_path: Path, database_image: bytes) -> None:
         assert server.requests == []
         came = await come_back(browser, code="c/1 +", state=asked["state"])
         assert came.location == f"{PAGE}?organization={site.org_id}"
+        assert "The tax authority is connected." in (await browser.follow(came)).page.text
         assert parse_qs(server.request.body.decode()) == {
             "grant_type": ["authorization_code"],
             "code": ["c/1 +"],
@@ -412,6 +413,7 @@ async def test_disconnecting_asks_first(site: Site) -> None:
     for _ in range(2):
         done = await browser.submit(question, f"{PAGE}/disconnect")
         assert done.location == f"{PAGE}?organization={site.org_id}"
+        assert "The connection to the tax authority was ended." in (await browser.follow(done)).page.text
     assert await connection(site) is None
     assert await lines(site) == [
         Line("operator", "tax.connected", site.org_id, site.org_id),

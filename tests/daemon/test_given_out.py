@@ -22,7 +22,7 @@ from gatewayd.areas.vault.parses import variants
 from gatewayd.areas.vault.parses.variants import VariantRow
 from gatewayd.clock import Instant
 from gatewayd.identity import audit
-from gatewayd.identity.people import memberships, users
+from gatewayd.identity.people import invitations, memberships, users
 from gatewayd.identity.sign_in import one_time_links
 from gatewayd.store import WriteTx
 from tests.daemon.conftest import Shared
@@ -212,6 +212,12 @@ def give_sign_in_link(house: House, running: Running) -> Try:
     return lambda daemon: house.gets(daemon, f"/sign-in/link/{token}")
 
 
+def give_invitation(house: House, running: Running) -> Try:
+    wanted = invitations.NewInvitation("carol@example.com", "member", house.bob.user_id)
+    token = house.instance.write(lambda tx: invitations.make(tx, wanted)[1], house.firm.org_id)
+    return lambda daemon: house.gets(daemon, f"/sign-in/invitation/{token}")
+
+
 GIVING: dict[str, Callable[[House, Running], Try]] = {
     "document_link": give_link,
     "upload_url": give_upload,
@@ -219,6 +225,7 @@ GIVING: dict[str, Callable[[House, Running], Try]] = {
     "webhook_subscription": give_subscription,
     "connected_app": give_app,
     "api_key": give_key,
+    "invitation": give_invitation,
     # What no list shows, for it ends by itself within the hour, or is a person's own:
     "download URL": give_download,
     "what a password opened": give_what_a_password_opened,
@@ -269,6 +276,7 @@ ONE_OF_EACH = {
     "uploadUrls": 1,
     "feeds": 1,
     "subscriptions": 1,
+    "invitations": 1,
 }
 
 

@@ -152,7 +152,7 @@ async def test_nobody_is_led_to_a_strangers_site_by_a_wrong_request(provider: Pr
     assert "<strong>phish.example</strong>" in page
     assert "<script" not in page
     assert "Your bank" not in page
-    (link,) = re.findall(r'href="([^"]*)"', page)
+    (link,) = re.findall(r'href="([^"]*)" rel="noreferrer"', page)
     given = dict(parse_qsl(urlsplit(unescape(link)).query))
     assert unescape(link).startswith(EVIL + "?error=")
     assert (given["state"], given["iss"]) == ('"><script>', ISSUER)

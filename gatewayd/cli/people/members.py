@@ -11,6 +11,7 @@ from gatewayd.clock import to_wire
 
 if TYPE_CHECKING:
     from gatewayd.access.deprovisioning import EndedAccess
+    from gatewayd.identity.people.invitations import Invitation
     from gatewayd.identity.people.memberships import Membership
     from gatewayd.identity.people.users import User
     from gatewayd.store import ReadTx, WriteTx
@@ -27,6 +28,14 @@ def add_commands(subparsers: Subparsers) -> None:
     command = add_command(group, "remove", "remove a member, and end or hand over what they opened", remove, json=True)
     _add_member(command)
     add_hand_over(command)
+    summary = "make a link by which somebody joins, once, with an account that they have or make"
+    command = add_command(group, "invite", summary, invite, json=True)
+    command.add_argument("--org", required=True, metavar="ID")
+    command.add_argument("--email", required=True)
+    command.add_argument("--role", required=True, choices=("owner", "admin", "member"))
+    summary = "list the invitations that are open; gatewayd access end revokes one"
+    command = add_command(group, "list-invitations", summary, list_invitations, json=True)
+    command.add_argument("--org", required=True, metavar="ID")
 
 
 def list_all(arguments: argparse.Namespace, context: Context) -> int:
@@ -42,12 +51,12 @@ def list_all(arguments: argparse.Namespace, context: Context) -> int:
 
 def set_role(arguments: argparse.Namespace, context: Context) -> int:
     """A member who has that role already keeps it. The last owner stays one."""
+    from gatewayd.access import deprovisioning
     from gatewayd.identity import audit
-    from gatewayd.identity.people import memberships
 
     def work(tx: "WriteTx") -> "User":
         user = _find_member(tx, arguments.user)
-        memberships.change_role(tx, user.id, arguments.role, audit.OPERATOR)
+        deprovisioning.change_role(tx, user.id, arguments.role, audit.OPERATOR)
         return user
 
     user = context.write(work, arguments.org)
@@ -75,6 +84,50 @@ def remove(arguments: argparse.Namespace, context: Context) -> int:
     if user.instance_admin:
         note(f"{user.email} administrates the whole instance still: see gatewayd user disable")
     return 0
+
+
+def invite(arguments: argparse.Namespace, context: Context) -> int:
+    """The link is shown once, and is handed over by whoever made it."""
+    from gatewayd.console.addresses import invitation_link
+    from gatewayd.identity.people import invitations
+
+    wanted = invitations.NewInvitation(arguments.email, arguments.role, None)
+    made, token = context.write(lambda tx: invitations.make(tx, wanted), arguments.org)
+    address = invitation_link(context.config.server.public_url, token)
+    lines = [address, f"Whoever opens this joins as {made.email}, once, until {to_wire(made.expires_at)}."]
+    print_result(arguments, {**_invited(made), "link": address}, lines)
+    return 0
+
+
+def list_invitations(arguments: argparse.Namespace, context: Context) -> int:
+    listed = context.read(_open_invitations, arguments.org)
+    rows = [
+        (each.id, each.email, each.role, maker, to_wire(each.created_at)[:10], to_wire(each.expires_at)[:16])
+        for each, maker in listed
+    ]
+    documents = [{**_invited(each), "invitedBy": maker} for each, maker in listed]
+    print_list(arguments, documents, ("id", "email", "role", "invited by", "since", "ends"), rows)
+    return 0
+
+
+def _open_invitations(tx: "ReadTx") -> "list[tuple[Invitation, str]]":
+    """Those of the organization, with the address of who invites, or `the operator`."""
+    from gatewayd.identity.people import invitations, organizations, users
+
+    organizations.get(tx, tx.org_id)
+    listed = invitations.list_invitations(tx)
+    return [(each, "the operator" if each.user_id is None else users.get(tx, each.user_id).email) for each in listed]
+
+
+def _invited(invitation: "Invitation") -> dict[str, object]:
+    return {
+        "id": invitation.id,
+        "orgId": invitation.org_id,
+        "email": invitation.email,
+        "role": invitation.role,
+        "createdAt": invitation.created_at,
+        "expiresAt": invitation.expires_at,
+    }
 
 
 def _add_member(command: argparse.ArgumentParser) -> None:

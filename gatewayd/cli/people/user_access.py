@@ -156,6 +156,7 @@ def ended_in_words(ended: "EndedAccess") -> list[str]:
         f"upload URLs {ended.upload_urls}",
         f"calendar feeds {ended.feeds}",
         f"webhook subscriptions {ended.subscriptions}",
+        f"invitations {ended.invitations}",
     ]
     lines = [f"Ended: {', '.join(counts)}."]
     lines += [f"  {in_words(each)}" for each in ended.items]

@@ -5,10 +5,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from gatewayd.cli.context import CommandError, Context
-from gatewayd.cli.output import print_list, print_result
+from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
 from gatewayd.cli.people.user_access import add_commands as add_access_commands
 from gatewayd.cli.people.user_access import check_enabled, ended_in_words, find_user
+from gatewayd.clock import to_wire
 
 if TYPE_CHECKING:
     from gatewayd.access.deprovisioning import EndedAccess
@@ -75,22 +76,25 @@ def create(arguments: argparse.Namespace, context: Context) -> int:
         same_password = password_hash is not None and hasher.verify(password_hash, password)
         new = msgspec.structs.replace(new, password_hash=hasher.hash(password))
 
-    def work(tx: "WriteTx") -> "tuple[User, tuple[str, str] | None]":
+    def work(tx: "WriteTx") -> "tuple[User, tuple[str, str] | None, bool]":
         user = users.find(tx, new.email)
-        link = None
+        link, existed = None, user is not None
         if user is None:
             user = users.create(tx, new, audit.OPERATOR)
             link = None if new.password_hash else _make_link(tx, user.id)
         else:
             _check_agreement(user, new, same_password)
         memberships.add(tx, user.id, arguments.role, audit.OPERATOR)
-        return user, link
+        return user, link, existed
 
-    user, link = context.write(work, arguments.org)
+    user, link, existed = context.write(work, arguments.org)
     document = {"id": user.id, "email": user.email, "orgId": arguments.org, "role": arguments.role}
     shown, lines = _show_link(context, user, link)
     first = f"{user.email} is {arguments.role} of {arguments.org}: {user.id}"
     print_result(arguments, {**document, **shown}, [first, *lines])
+    if existed:  # it may have been made by an invitation of somebody who had the link, and not the address
+        made = to_wire(user.created_at)[:10]
+        note(f"{user.email} had an account already, called {user.name}, since {made}: make sure that it is theirs")
     return 0
 
 
@@ -159,7 +163,7 @@ def _set_password(arguments: argparse.Namespace, context: Context) -> int:
 
 def _make_link(tx: "WriteTx", user_id: str) -> tuple[str, str]:
     """The token of a link that sets a password, once, and when it ends."""
-    from gatewayd.clock import Instant, to_wire
+    from gatewayd.clock import Instant
     from gatewayd.identity.sign_in import one_time_links
 
     token = one_time_links.make(tx, user_id, "reset_password")

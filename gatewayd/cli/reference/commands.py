@@ -56,6 +56,8 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "member list": "--org ORG_ID",
     "member set-role": "--org ORG_ID --user ann@example.com --role admin",
     "member remove": "--org ORG_ID --user ann@example.com --hand-over-to bob@example.com",
+    "member invite": "--org ORG_ID --email bob@example.com --role admin",
+    "member list-invitations": "--org ORG_ID",
     "access list": "--org ORG_ID --user ann@example.com",
     "access end": "lnk_01k0000000000000000000000a",
     "key create": "--org ORG_ID --user ann@example.com --name Shop --scope accounting:read --scope accounting:write",

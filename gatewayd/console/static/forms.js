@@ -15,6 +15,12 @@ window.addEventListener("pageshow", () => {
   for (const form of all("form[data-sent]")) delete form.dataset.sent;
 });
 
+// What is to be kept on paper.
+for (const button of all("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => print());
+}
+
 // Copy buttons. Without https a browser has no clipboard to give.
 for (const button of navigator.clipboard ? all("[data-copy]") : []) {
   button.hidden = false;

@@ -43,6 +43,29 @@ async function ask(form) {
     : navigator.credentials.get({ publicKey });
 }
 
+// What a browser calls what went wrong, in words (WebAuthn Level 3; it says no more, so that sites learn nothing).
+function said(error, form) {
+  const adds = form.dataset.way === "create";
+  switch (error.name) {
+    case "NotAllowedError":
+    case "AbortError":
+      return adds
+        ? "It was cancelled, or took too long. Try again."
+        : "It was cancelled, took too long, or this device has no passkey of this site. Try again, or sign in with your password.";
+    case "InvalidStateError":
+      return "This device has a passkey of yours already: nothing was added.";
+    case "SecurityError":
+      return `Passkeys work at ${form.dataset.home} alone. Open that address, and try again there.`;
+    case "NotSupportedError":
+    case "ConstraintError":
+      return "This device cannot make a passkey that is good enough. Try another device, or a security key.";
+    case "TypeError":
+      return "The server did not answer. Look at your connection, and try again.";
+    default:
+      return adds ? "The passkey was not added. Try again." : "The passkey was not used. Try again, or sign in with your password.";
+  }
+}
+
 const known = Boolean(window.PublicKeyCredential);
 for (const text of document.querySelectorAll(".without-passkeys")) text.hidden = known;
 for (const form of known ? document.querySelectorAll("form.passkey") : []) {
@@ -56,7 +79,7 @@ for (const form of known ? document.querySelectorAll("form.passkey") : []) {
       form.submit();
     } catch (error) {
       if (error instanceof Elsewhere) return location.assign(error.address);
-      problem.textContent = "The passkey was not used. Try again, or sign in another way.";
+      problem.textContent = said(error, form);
       problem.hidden = false;
     }
   });

@@ -59,7 +59,7 @@ def add(tx: WriteTx, user_id: str, role: Role, actor: str) -> Membership:
     """
     organizations.get(tx, tx.org_id)
     user = users.get(tx, user_id)
-    _check(role)
+    validate_role(role)
     if not tx.run(_INSERT, user_id=user_id, role=role):
         raise Problem("already_exists", f"{user.email} is a member of this organization already.")
     _record(tx, "membership.added", user_id, actor, {"role": role})
@@ -68,7 +68,7 @@ def add(tx: WriteTx, user_id: str, role: Role, actor: str) -> Membership:
 
 def change_role(tx: WriteTx, user_id: str, role: Role, actor: str) -> None:
     """Give a member another role. Raises `Problem` `not_found`, or `invalid_state` for the last owner."""
-    _check(role)
+    validate_role(role)
     before = role_of(tx, user_id)
     if before == role:
         return
@@ -127,9 +127,28 @@ def list_all(tx: ReadTx) -> list[Membership]:
     return [_membership(row) for row in tx.rows(_LIST_ALL, limit=LIST_LIMIT)]
 
 
-def _check(role: str) -> None:
-    if role not in ROLES:
-        raise invalid_field("role", "invalid_enum", f"Expected one of: {', '.join(ROLES)}.")
+def manages(role: Role, other: Role) -> bool:
+    """Whether who has `role` may give `other`, and change or remove who has it.
+
+    Chosen: owners all, administrators all but owners.
+    """
+    return role == "owner" or (role == "admin" and other != "owner")
+
+
+def require_manager(tx: ReadTx, user_id: str, *roles: Role) -> None:
+    """Let through who may manage these roles here. Raises `Problem`: `not_found` for no member, `forbidden`."""
+    role = role_of(tx, user_id)
+    if not all(manages(role, each) for each in roles):
+        who = "Owners" if role == "admin" else "Owners and administrators"
+        raise Problem("forbidden", f"{who} of the organization do this.")
+
+
+def validate_role(role: str) -> Role:
+    """The role of that name. Raises `Problem` `validation_failed`."""
+    for each in ROLES:
+        if each == role:
+            return each
+    raise invalid_field("role", "invalid_enum", f"Expected one of: {', '.join(ROLES)}.")
 
 
 def _check_other_owner(tx: ReadTx, user_id: str) -> None:

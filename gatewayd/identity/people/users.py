@@ -49,12 +49,13 @@ class User(Response, frozen=True, kw_only=True):
 
 
 class NewUser(msgspec.Struct, frozen=True, kw_only=True):
-    """A user to be inserted. Without `password_hash` they cannot sign in with a password."""
+    """A user to be inserted. Without `password_hash` they cannot sign in with a password. `id` None: a new one."""
 
     email: str
     name: str
     password_hash: str | None = None
     instance_admin: bool = False
+    id: str | None = None
 
     def __repr__(self) -> str:
         return f"NewUser(email={self.email!r})"
@@ -73,7 +74,7 @@ class Credentials(msgspec.Struct, frozen=True):
 def create(tx: WriteTx, new: NewUser, actor: str) -> User:
     """Make a user. Raises `Problem` `validation_failed`, or `already_exists` where the address has an account."""
     email, name = validate_email(new.email), validate_name("name", new.name)
-    user_id = tx.new_id("usr")
+    user_id = new.id or tx.new_id("usr")
     inserted = tx.run(
         _INSERT,
         id=user_id,

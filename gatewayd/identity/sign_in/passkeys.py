@@ -68,6 +68,14 @@ class PasskeyProof(msgspec.Struct, frozen=True, kw_only=True):
         return ("hwk", "user", "mfa") if self.person_verified else ("hwk",)
 
 
+class Person(msgspec.Struct, frozen=True, kw_only=True):
+    """Whom a passkey is made for, as the device shows them."""
+
+    id: str
+    email: str
+    name: str
+
+
 class RelyingParty(msgspec.Struct, frozen=True, kw_only=True):
     """The service, as passkeys know it. `id` is the host name that keys are bound to, `origin` that of the page."""
 
@@ -81,7 +89,7 @@ def of_user(tx: ReadTx, user_id: str) -> list[Passkey]:
     return [_passkey(row) for row in tx.rows(_OF_USER, user_id=user_id, count=PER_USER)]
 
 
-def registration_options(party: RelyingParty, user: User, known: list[Passkey], challenge: bytes) -> str:
+def registration_options(party: RelyingParty, user: User | Person, known: list[Passkey], challenge: bytes) -> str:
     """JSON for `navigator.credentials.create`. A device that has a key already is not asked again."""
     options = webauthn.generate_registration_options(
         rp_id=party.id,
@@ -106,8 +114,10 @@ def authentication_options(party: RelyingParty, challenge: bytes) -> str:
     return webauthn.options_to_json(options)
 
 
-def register(tx: WriteTx, party: RelyingParty, user_id: str, name: str, response: str, challenge: bytes) -> None:
-    """Store the key that a device has made.
+def register(
+    tx: WriteTx, party: RelyingParty, user_id: str, name: str, response: str, challenge: bytes
+) -> PasskeyProof:
+    """Store the key that a device has made; answers what making it has proved.
 
     Raises `PasskeyError`; `Problem` `limit_reached`, `already_exists`, or `validation_failed` for the name.
     """
@@ -138,6 +148,7 @@ def register(tx: WriteTx, party: RelyingParty, user_id: str, name: str, response
     if not inserted:
         raise Problem("already_exists", "This passkey is registered already.")
     audit.record(tx, audit.Act(actor=user_id, action="user.passkey_added", subject=user_id, org_id=None))
+    return PasskeyProof(user_id=user_id, person_verified=verified.user_verified)
 
 
 def challenge_of(response: str) -> bytes:

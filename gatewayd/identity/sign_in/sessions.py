@@ -42,6 +42,7 @@ _REPLACE_TOKEN = "UPDATE sessions SET hash = :hash WHERE id = :id AND ended_at I
 _END = "UPDATE sessions SET ended_at = :now WHERE id = :id AND user_id = :user_id AND ended_at IS NULL"
 _LIVES = "ended_at IS NULL AND expires_at > :now"
 _END_ALL = f"UPDATE sessions SET ended_at = :now WHERE user_id = :user_id AND id <> :kept AND {_LIVES}"
+_LAST_SEEN = "SELECT max(last_seen_at) FROM sessions WHERE user_id = :user_id"
 _COUNT = "SELECT count(*) FROM sessions WHERE ended_at IS NULL AND expires_at > :at"
 # Grants name the session they were given in (`sid`): as long as one does, the row stays.
 _SWEEP_ANY_ORG = """
@@ -110,6 +111,12 @@ def find(tx: ReadTx, token: str) -> Session | None:
 def of_user(tx: ReadTx, user_id: str) -> list[Session]:
     """The sessions in which the user is signed in, newest first."""
     return [_session(row) for row in tx.rows(_OF_USER, user_id=user_id, count=LIST_LIMIT)]
+
+
+def last_seen(tx: ReadTx, user_id: str) -> Instant | None:
+    """When the user last opened a page, to some minutes; None: never, or so long ago that nobody kept it."""
+    at = tx.value(_LAST_SEEN, user_id=user_id)
+    return None if at is None else Instant(at)
 
 
 def count(tx: ReadTx) -> int:

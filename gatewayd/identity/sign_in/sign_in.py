@@ -105,7 +105,7 @@ class SignIn:
                 throttling.take_back(tx, counted)
                 return SecondFactorStep(_seal_first_factor(tx, verified.user_id, (PASSWORD,)))
             throttling.note_success(tx, counted)
-            return _start(tx, verified.user_id, (PASSWORD,), visitor)
+            return start_session(tx, verified.user_id, (PASSWORD,), visitor)
 
         outcome = await self._database.write(finish)
         if outcome is None:
@@ -123,7 +123,7 @@ class SignIn:
             if method is None or not users.is_enabled(tx, user.id):
                 return None
             throttling.note_success(tx, counted)
-            return _start(tx, user.id, (*first.methods, method, "mfa"), visitor)
+            return start_session(tx, user.id, (*first.methods, method, "mfa"), visitor)
 
         outcome = await self._database.write(finish)
         if outcome is None:
@@ -143,7 +143,7 @@ class SignIn:
                 raise challenges.PasskeyError("its person is disabled")
             if not proved.person_verified and second_factors.is_on(tx, proved.user_id):
                 return SecondFactorStep(_seal_first_factor(tx, proved.user_id, proved.methods))
-            return _start(tx, proved.user_id, proved.methods, visitor)
+            return start_session(tx, proved.user_id, proved.methods, visitor)
 
         return await self._database.write(finish)
 
@@ -156,7 +156,7 @@ class SignIn:
                 return None
             if second_factors.is_on(tx, user_id):
                 return SecondFactorStep(_seal_first_factor(tx, user_id, (LINK,)))
-            return _start(tx, user_id, (LINK,), visitor)
+            return start_session(tx, user_id, (LINK,), visitor)
 
         outcome = await self._database.write(finish)
         if outcome is None:
@@ -182,7 +182,7 @@ class SignIn:
         return known, counted
 
 
-def _start(tx: WriteTx, user_id: str, methods: Iterable[str], visitor: Visitor) -> NewSession:
+def start_session(tx: WriteTx, user_id: str, methods: Iterable[str], visitor: Visitor) -> NewSession:
     """Sign in, in a browser that is known from now on."""
     token, session = sessions.start(tx, user_id, methods, visitor)
     return NewSession(token, session, known_devices.remember(tx, user_id, visitor.device))
