@@ -182,6 +182,7 @@ def _create_api(
             store=provider.store,
             authenticate=provider.authenticator.authenticate,
             holder_of=provider.authenticator.holder_of,
+            key_uses=provider.key_uses,
             limits=limits,
             cors=cors,
             log=parts.log,
