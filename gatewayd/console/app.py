@@ -26,6 +26,7 @@ from gatewayd.console.browser import (
 from gatewayd.console.consent import ConsentPages
 from gatewayd.console.devices import device_of
 from gatewayd.console.home import Home
+from gatewayd.console.keys import Keys
 from gatewayd.console.links import Links
 from gatewayd.console.open_access import OpenAccess
 from gatewayd.console.parts import PRODUCT, ConsoleParts
@@ -90,7 +91,14 @@ def create(parts: ConsoleParts) -> QuartTrio:
     access = TaxAccess(parts)
     for pages in (Home(parts), ConsentPages(parts), Applications(parts), SecondFactor(parts), access):
         pages.add_to(app)
-    for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference(), Usage(parts), OpenAccess(parts)):
+    for more in (
+        TaxConnectionPages(parts, access),
+        TaxDecisions(parts),
+        Reference(),
+        Usage(parts),
+        OpenAccess(parts),
+        Keys(parts),
+    ):
         more.add_to(app)
     for entry in (
         SignInPages(parts, browser),

@@ -12,7 +12,7 @@ from quart import Response, g, request
 from werkzeug.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
 
 from gatewayd.clock import MINUTE, SECOND, Clock
-from gatewayd.console.addresses import ACCESS, ACCOUNT, ADMIN_TAX, APPS, CHOOSE, SIGN_IN, TAX, is_page
+from gatewayd.console.addresses import ACCESS, ACCOUNT, ADMIN_TAX, APPS, CHOOSE, KEYS, SIGN_IN, TAX, is_page
 from gatewayd.console.parts import ConsoleParts, Visit
 from gatewayd.contract.caller import Role
 from gatewayd.errors import Problem
@@ -221,7 +221,7 @@ async def page_of_form() -> str:
         return choose_address(form.get(HANDLE_FIELD, ""))
     if path.startswith(SIGN_IN):
         return local_path(form.get("next", "/"))
-    return next((page for page in (ACCESS, ACCOUNT, APPS, TAX, ADMIN_TAX) if path.startswith(page)), "/")
+    return next((page for page in (ACCESS, ACCOUNT, APPS, KEYS, TAX, ADMIN_TAX) if path.startswith(page)), "/")
 
 
 def choose_address(handle: str) -> str:

@@ -27,6 +27,9 @@ POSTS = [
     "/admin/tax/withdraw",
     "/developers/access/end",
     "/developers/apps/revoke",
+    "/developers/keys",
+    "/developers/keys/x/revoke",
+    "/developers/keys/x/rotate",
     "/developers/tax/connect",
     "/developers/tax/disconnect",
     "/developers/tax/request",
@@ -37,7 +40,15 @@ POSTS = [
 ENTRIES = ["/sign-in", "/sign-in/code", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-in/link/x"]
 ENTRIES += ["/sign-in/reset/x"]
 PRIVATE = ["/", "/account", "/account/second-factor", "/developers/apps"]
-PRIVATE += ["/developers/access", "/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
+PRIVATE += ["/developers/keys", "/developers/keys/new", "/developers/keys/x", "/developers/keys/x/rotate"]
+PRIVATE += [
+    "/developers/keys/x/revoke",
+    "/developers/access",
+    "/developers/tax",
+    "/developers/tax/connected",
+    "/admin",
+    "/admin/tax",
+]
 
 
 async def test_the_server_is_told_who_is_signed_in(site: Site) -> None:
@@ -50,7 +61,8 @@ async def test_the_server_is_told_who_is_signed_in(site: Site) -> None:
 
 async def test_every_form_is_in_these_lists(site: Site) -> None:
     posted = {rule.rule for rule in site.app.url_map.iter_rules() if "POST" in (rule.methods or ())}
-    assert posted == {path.replace("/x", "/<token>") for path in [*POSTS, *ENTRIES]}
+    written = {path.replace("/keys/x", "/keys/<key_id>").replace("/x", "/<token>") for path in [*POSTS, *ENTRIES]}
+    assert posted == written
 
 
 @pytest.mark.parametrize("path", [*POSTS, *ENTRIES])

@@ -22,6 +22,7 @@ PAST_PERFORMING = {
     "gatewayd/console/applications.py": "an app that a person connected, whose end they may say without being an admin",
     "gatewayd/console/browser.py": "when a session was last used",
     "gatewayd/console/consent.py": "what a person allows an app",
+    "gatewayd/console/keys.py": "keys",
     "gatewayd/console/links.py": "a password that is set by a link",
     "gatewayd/console/open_access.py": "many ends as one act: all that was agreed to in one transaction, or none",
     "gatewayd/console/second_factor.py": "a person's own second factor",
