@@ -32,22 +32,15 @@ class Call:
     operation: str = field(default="", init=False)
 
 
-class Admission:
-    """Admits calls, on whichever thread their transactions are."""
+class Gate:
+    """Lets callers who are known run operations, on whichever thread their transactions are."""
 
-    def __init__(self, authenticate: Authenticate, limits: RateLimits, uses: KeyUses) -> None:
-        self._authenticate = authenticate
+    def __init__(self, limits: RateLimits) -> None:
         self._limits = limits
-        self._uses = uses
         self._priced = PricedNames()
 
-    def identify(self, tx: ReadTx, call: Call) -> Caller:
-        """Who is calling, as of `tx`. Raises `Problem` `invalid_token`."""
-        return self._authenticate(tx, call.token, call.peer, call.possession)
-
-    def admit(self, tx: ReadTx, call: Call, prepared: PreparedOperation) -> Caller:
-        """The caller, who may run the operation now. Raises `Problem`, as `identify` does or why not."""
-        caller = self.identify(tx, call)
+    def let(self, tx: ReadTx, call: Call, caller: Caller, prepared: PreparedOperation) -> Caller:
+        """The caller, who may run the operation now. Raises `Problem`: why not."""
         if self._priced.may_charge(tx, prepared, caller):  # the last look into the database, as it may fail
             caller = msgspec.structs.replace(caller, metered=True)
         call.caller = caller
@@ -60,13 +53,34 @@ class Admission:
         return caller
 
     def leave(self, call: Call) -> None:
-        """Free the place among the credential's calls at once that the call may have taken, and count it.
+        """Free the place among the credential's calls at once that the call may have taken."""
+        if call.allowance is not None:
+            self._limits.leave(call.allowance)
+
+
+class Admission(Gate):
+    """Admits calls by what they show of their caller, and counts what API keys are used for."""
+
+    def __init__(self, authenticate: Authenticate, limits: RateLimits, uses: KeyUses) -> None:
+        super().__init__(limits)
+        self._authenticate = authenticate
+        self._uses = uses
+
+    def identify(self, tx: ReadTx, call: Call) -> Caller:
+        """Who is calling, as of `tx`. Raises `Problem` `invalid_token`."""
+        return self._authenticate(tx, call.token, call.peer, call.possession)
+
+    def admit(self, tx: ReadTx, call: Call, prepared: PreparedOperation) -> Caller:
+        """The caller, who may run the operation now. Raises `Problem`, as `identify` does or why not."""
+        return self.let(tx, call, self.identify(tx, call), prepared)
+
+    def leave(self, call: Call) -> None:
+        """Free the place that the call may have taken, and count it.
 
         What a key asked for is counted here: once for each call, and after its answer. Chosen: also where that is an
         error, which may say something too, and of every key, as one that nobody watches is the one to look at.
         """
-        if call.allowance is not None:
-            self._limits.leave(call.allowance)
+        super().leave(call)
         caller = call.caller
         if call.operation and caller is not None and caller.kind == "api_key":
             self._uses.note(caller.credential_id, call.operation)
