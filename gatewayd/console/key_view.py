@@ -1,29 +1,30 @@
-"""What the pages of keys show: scopes in words, how each key stands, and what a form says of a new one."""
+"""What the pages of keys show: scopes in words, how each key stands, and what it was used for."""
 
-import re
-import secrets
-from collections.abc import Collection, Iterator, Mapping
-from datetime import UTC, date, datetime, timedelta
-from typing import Final, Literal, NamedTuple, get_args
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal, NamedTuple
 
-from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import NotFound
 
-from gatewayd.clock import DAY, SECOND, Instant
-from gatewayd.console.browser import optional, role_in, value
+from gatewayd.clock import SECOND, Instant
+from gatewayd.console.addresses import KEYS
+from gatewayd.console.browser import role_in
+from gatewayd.console.charts import BarChart, Series
+from gatewayd.console.shapes import Cell, Column, Row, Table, Tone
+from gatewayd.console.words import day, moment
 from gatewayd.contract.caller import Role
-from gatewayd.contract.scopes import KEY_SCOPES, RESTRICTED, meaning, ordered
-from gatewayd.errors import FieldError, gathered, invalid, invalid_field
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.scopes import RESTRICTED, ordered
 from gatewayd.identity.keys import api_keys
-from gatewayd.identity.keys.api_keys import ApiKey, KeyRole, NewKey
-from gatewayd.identity.keys.key_restrictions import validate_networks
+from gatewayd.identity.keys.api_keys import ApiKey
+from gatewayd.identity.keys.key_uses import OperationUse
 from gatewayd.identity.people import memberships, users
-from gatewayd.identity.people.organizations import validate_name
 from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx
 from gatewayd.tax import approvals
 from gatewayd.tax.approvals import Standing, Subject
 
+CHART_DAYS: Final = 30
 State = Literal["works", "replaced", "revoked", "expired", "without_owner"]
 """`replaced`: it was rotated, and goes on for a while."""
 AREAS: Final[Mapping[str, str]] = {
@@ -41,18 +42,6 @@ AREAS: Final[Mapping[str, str]] = {
     "access": "Open access",
 }
 """The areas of scopes as people call them, in the order in which they are offered."""
-LIFETIME: Final = 365 * DAY  # Chosen: what a new key is offered
-_NONE_TICKED: Final = "Tick what the key may do."
-_BOTH_TICKED: Final = "Tick either everything, or what the key may do."
-_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-
-
-class ScopeChoice(NamedTuple):
-    """A scope as it is offered: `read` or `write`, and what that opens."""
-
-    scope: str
-    word: str
-    meaning: str
 
 
 class ShownKey(NamedTuple):
@@ -61,7 +50,6 @@ class ShownKey(NamedTuple):
     key: ApiKey
     maker: str
     state: State
-    scopes: str
     tax: Standing | None
     may_rotate: bool
     may_revoke: bool
@@ -70,51 +58,33 @@ class ShownKey(NamedTuple):
     def works(self) -> bool:
         return self.state in ("works", "replaced")
 
-
-class KeyForm(NamedTuple):
-    """A new key as it was entered. `owner` is empty for the visitor's own, else the role of the organization's.
-
-    `nonce` tells this form from others.
-    """
-
-    name: str
-    owner: str
-    scopes: list[str]
-    everything: bool
-    ends: str
-    networks: str
-    nonce: str
+    @property
+    def tone(self) -> Tone:
+        """How its state is shown."""
+        tones: dict[State, Tone] = {"works": "success", "replaced": "information", "without_owner": "danger"}
+        return tones.get(self.state, "neutral")
 
     @property
-    def entered(self) -> tuple[str, ...]:
-        """All of it, as texts."""
-        return (
-            self.nonce,
-            self.name,
-            self.owner,
-            " ".join(self.scopes),
-            str(self.everything),
-            self.ends,
-            self.networks,
-        )
+    def state_text(self) -> str:
+        """How it stands, in a few words."""
+        key = self.key
+        if self.state == "revoked" and key.revoked_at is not None:
+            return f"Revoked {day(key.revoked_at)}"
+        if self.state == "without_owner":
+            return "Refused: its maker has left"
+        if key.expires_at is None:
+            return "Works"
+        words = {"works": "Until", "replaced": "Replaced, until"}.get(self.state, "Ended")
+        return f"{words} {day(key.expires_at)}"
 
 
-def choices() -> dict[str, list[ScopeChoice]]:
-    """What a key can be given, by area."""
-    of_area: dict[str, list[ScopeChoice]] = {label: [] for label in AREAS.values()}
-    for scope in ordered(KEY_SCOPES):
-        area, _, word = scope.partition(":")
-        of_area[AREAS[area]].append(ScopeChoice(scope, word, meaning(scope)))
-    return of_area
-
-
-def in_words(scopes: Collection[str]) -> str:
-    """Scopes by area: `Accounting (read, write), Documents (read)`."""
+def in_words(scopes: Collection[str]) -> list[str]:
+    """Scopes by area: `Accounting: read, write`."""
     words: dict[str, list[str]] = {}
     for scope in ordered(scopes):
         area, _, word = scope.partition(":")
         words.setdefault(AREAS[area], []).append(word)
-    return ", ".join(f"{area} ({', '.join(those)})" for area, those in words.items())
+    return [f"{area}: {', '.join(those)}" for area, those in words.items()]
 
 
 def seen_by(tx: ReadTx, user: User) -> list[ShownKey]:
@@ -139,74 +109,6 @@ def one_seen_by(tx: ReadTx, user: User, key_id: str) -> ShownKey:
     return _shown(tx, key, user, role, _members(tx))
 
 
-def blank(now: Instant) -> KeyForm:
-    """The form before anything is entered."""
-    return KeyForm("", "", [], False, _day_of(now + LIFETIME), "", secrets.token_urlsafe(16))
-
-
-def read_form(form: MultiDict[str, str]) -> KeyForm:
-    """What was entered. Raises `BadRequest` for what no form of these pages sends."""
-    return KeyForm(
-        name=value(form, "name", 512),
-        owner=optional(form, "owner", 16),
-        scopes=[each[:64] for each in form.getlist("scope")][: len(KEY_SCOPES)],
-        everything="everything" in form,
-        ends=optional(form, "ends", 64).strip(),
-        networks=optional(form, "networks", 4096),
-        nonce=value(form, "nonce", 64),
-    )
-
-
-def to_key(form: KeyForm, user: User) -> NewKey:
-    """The key that is asked for. Raises `Problem` `validation_failed` that names all that is wrong."""
-    errors = [*_mistakes(form)]
-    name = gathered(errors, validate_name, "name", form.name)
-    networks = gathered(
-        errors, validate_networks, re.split(r"[\s,]+", form.networks.strip()) if form.networks.strip() else []
-    )
-    expires_at = gathered(errors, _end_of, form.ends)
-    if errors:
-        raise invalid(*errors)
-    assert name is not None
-    return NewKey(
-        name=name,
-        user_id=user.id,
-        scopes=() if form.everything else form.scopes,
-        networks=networks or (),
-        expires_at=expires_at,
-        role=_role(form.owner),
-    )
-
-
-def _mistakes(form: KeyForm) -> Iterator[FieldError]:
-    if form.everything and form.scopes:
-        yield FieldError("scopes", "conflict", _BOTH_TICKED)
-    elif not form.everything and not form.scopes:
-        yield FieldError("scopes", "required", _NONE_TICKED)
-    if form.owner not in ("", *get_args(KeyRole)):
-        yield FieldError("owner", "invalid_enum", "Choose whose key it is.")
-
-
-def _role(owner: str) -> KeyRole | None:
-    return None if owner == "" else "admin" if owner == "admin" else "member"
-
-
-def _end_of(text: str) -> Instant | None:
-    """The end of a day, UTC; None: never."""
-    if not text:
-        return None
-    try:
-        day = date.fromisoformat(text if _DAY.fullmatch(text) else "")
-        end = datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1)
-    except (ValueError, OverflowError):
-        raise invalid_field("expiresAt", "invalid_format", "Give a day, such as 2027-04-05, or nothing.") from None
-    return Instant(int(end.timestamp()) * SECOND)
-
-
-def _day_of(instant: int) -> str:
-    return datetime.fromtimestamp(instant // SECOND, UTC).date().isoformat()
-
-
 def _members(tx: ReadTx) -> frozenset[str]:
     return frozenset(each.user_id for each in memberships.list_members(tx))
 
@@ -223,7 +125,6 @@ def _shown(tx: ReadTx, key: ApiKey, user: User, role: Role, members: Collection[
         key=key,
         maker="nobody who is known" if maker is None else maker.email,
         state=state,
-        scopes=in_words(key.scopes),
         tax=approvals.standing(tx, Subject("key", key.id)) if reaches_taxes or key.tax_approved else None,
         # Chosen: what acts for a person is made by that person alone, as whoever has it acts for them.
         may_rotate=state == "works" and (leads if key.role is not None else key.user_id == user.id),
@@ -239,3 +140,114 @@ def _state(key: ApiKey, members: Collection[str], now: Instant) -> State:
     if key.role is None and key.user_id not in members:
         return "without_owner"
     return "works" if key.replaced_by is None else "replaced"
+
+
+# -- as components show it
+
+
+def table_of(keys: Sequence[ShownKey], caption: str) -> Table:
+    """Keys below headings."""
+    columns = [
+        Column("Name"),
+        Column("Begins with", "code"),
+        Column("Opens"),
+        Column("Belongs to"),
+        Column("Last used"),
+        Column("State", "badge"),
+    ]
+    rows = [
+        Row(
+            cells=[
+                Cell(text=each.key.name, href=f"{KEYS}/{each.key.id}"),
+                Cell(text=each.key.hint),
+                Cell(items=opens(each)),
+                Cell(text=each.maker if each.key.role is None else "The organization"),
+                Cell(text=used_on(each.key)),
+                Cell(text=each.state_text, tone=each.tone),
+            ]
+        )
+        for each in keys
+    ]
+    return Table(caption=caption, columns=columns, rows=rows)
+
+
+def facts(shown: ShownKey, organization: str) -> list[tuple[str, Cell]]:
+    """One key, as pairs of a label and what is so."""
+    key = shown.key
+    pairs = [
+        ("State", Cell(text=shown.state_text, tone=shown.tone, kind="badge")),
+        ("Begins with", Cell(text=key.hint, kind="code")),
+        ("Belongs to", Cell(text=_belongs(shown, organization))),
+        ("Opens", Cell(items=opens(shown))),
+        ("Used from", Cell(items=key.networks) if key.networks else Cell(text="Anywhere")),
+        ("Made", Cell(text=f"{day(key.created_at)} by {shown.maker}")),
+        ("Last used", Cell(text=used_on(key))),
+        ("Ends", Cell(text="Never" if key.expires_at is None else moment(key.expires_at))),
+    ]
+    if key.replaced_by is not None:
+        pairs.append(("Replaced by", Cell(text="Another key", href=f"{KEYS}/{key.replaced_by}")))
+    return pairs
+
+
+def opens(shown: ShownKey) -> list[str]:
+    """What a key may do, a line for each area, and what of it waits."""
+    if shown.key.full_access:
+        return ["Everything but taxes" if not shown.key.tax_approved else "Everything"]
+    lines = in_words(shown.key.scopes)
+    if shown.tax is not None and shown.tax.status != "approved":
+        lines.append("Taxes are refused" if shown.tax.status == "refused" else "Taxes wait for approval")
+    return lines
+
+
+def used_on(key: ApiKey) -> str:
+    """When it was used last."""
+    return "Never" if key.last_used is None else day(key.last_used)
+
+
+def uses_table(uses: Sequence[OperationUse], rows: Mapping[str, Operation], now: Instant) -> Table:
+    """What a key was used for. `rows` are the operations that there are, by id."""
+    columns = [
+        Column("What"),
+        Column("Operation", "code"),
+        Column("Calls", "number"),
+        Column("Days", "number"),
+        Column("First", "date"),
+        Column("Last", "moment"),
+    ]
+    shown = [
+        Row(
+            cells=[
+                Cell(text=words_of(rows.get(use.operation))),
+                Cell(text=use.operation),
+                Cell(text=f"{use.times:,}"),
+                Cell(text=str(use.days)),
+                Cell(at=use.first_at),
+                Cell(at=use.last_at),
+            ]
+        )
+        for use in uses
+    ]
+    return Table(caption="What the key was used for", columns=columns, rows=shown, now=now)
+
+
+def words_of(operation: Operation | None) -> str:
+    """What an operation does; empty for one that is there no more."""
+    text = "" if operation is None else (operation.handler.__doc__ or "")
+    return text.strip().partition("\n")[0].rstrip(".")
+
+
+def chart_of(by_day: Mapping[str, int], now: Instant) -> BarChart:
+    """How often a key was used on each of the last days."""
+    today = datetime.fromtimestamp(now // SECOND, UTC).date()
+    days = [(today - timedelta(days=CHART_DAYS - 1 - number)).isoformat() for number in range(CHART_DAYS)]
+    calls = Series("Calls", [by_day.get(each, 0) for each in days])
+    return BarChart(
+        title=f"Calls in the last {CHART_DAYS} days", heading="Day", labels=[day(each) for each in days], series=[calls]
+    )
+
+
+def _belongs(shown: ShownKey, organization: str) -> str:
+    if shown.key.role is None:
+        return f"{shown.maker}: it can do what they can, and ends when they leave"
+    rights = "an admin" if shown.key.role == "admin" else "a member"
+    return f"{organization}: it has the rights of {rights}, and goes on when people leave"

@@ -27,7 +27,7 @@ POSTS = [
     "/admin/tax/withdraw",
     "/developers/access/end",
     "/developers/apps/revoke",
-    "/developers/keys",
+    "/developers/keys/new",
     "/developers/keys/x/revoke",
     "/developers/keys/x/rotate",
     "/developers/tax/connect",
