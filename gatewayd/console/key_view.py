@@ -1,5 +1,6 @@
 """What the pages of keys show: scopes in words, how each key stands, and what it was used for."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, NamedTuple
@@ -71,10 +72,10 @@ class ShownKey(NamedTuple):
         if self.state == "revoked" and key.revoked_at is not None:
             return f"Revoked {day(key.revoked_at)}"
         if self.state == "without_owner":
-            return "Refused: its maker has left"
+            return "Its maker has left"
         if key.expires_at is None:
             return "Works"
-        words = {"works": "Until", "replaced": "Replaced, until"}.get(self.state, "Ended")
+        words = {"works": "Until", "replaced": "Ends"}.get(self.state, "Ended")
         return f"{words} {day(key.expires_at)}"
 
 
@@ -210,7 +211,6 @@ def uses_table(uses: Sequence[OperationUse], rows: Mapping[str, Operation], now:
         Column("What"),
         Column("Operation", "code"),
         Column("Calls", "number"),
-        Column("Days", "number"),
         Column("First", "date"),
         Column("Last", "moment"),
     ]
@@ -220,7 +220,6 @@ def uses_table(uses: Sequence[OperationUse], rows: Mapping[str, Operation], now:
                 Cell(text=words_of(rows.get(use.operation))),
                 Cell(text=use.operation),
                 Cell(text=f"{use.times:,}"),
-                Cell(text=str(use.days)),
                 Cell(at=use.first_at),
                 Cell(at=use.last_at),
             ]
@@ -231,9 +230,11 @@ def uses_table(uses: Sequence[OperationUse], rows: Mapping[str, Operation], now:
 
 
 def words_of(operation: Operation | None) -> str:
-    """What an operation does; empty for one that is there no more."""
-    text = "" if operation is None else (operation.handler.__doc__ or "")
-    return text.strip().partition("\n")[0].rstrip(".")
+    """What an operation does, in the few words that its description begins with."""
+    if operation is None:
+        return "What this server does no more"
+    text = (operation.handler.__doc__ or "").strip()
+    return re.split(r"[,:;.(\n]", text, maxsplit=1)[0].replace("`", "").strip() or operation.id
 
 
 def chart_of(by_day: Mapping[str, int], now: Instant) -> BarChart:

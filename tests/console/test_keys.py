@@ -1,6 +1,7 @@
 """The pages of API keys: made and shown once, rotated, revoked, and what each was used for."""
 
 import secrets
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from gatewayd.identity.sign_in import sessions
 from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
 from tests.console.reading import Document, Element
 from tests.console.visiting import EMAIL, Answer, Browser, Site
+from tests.contract.rows import OPERATIONS
 from tests.support.store import START
 
 PAGE, NEW = "/developers/keys", "/developers/keys/new"
@@ -236,7 +238,7 @@ async def test_the_list_says_what_each_key_opens_and_how_it_stands(site: Site) -
     page = await (await site.signed_in()).open(PAGE)
     live, over = page.root.all("table")
     assert rows_of(live) == {
-        "Phone": ["Documents: read", BOB, "Never", "Refused: its maker has left"],
+        "Phone": ["Documents: read", BOB, "Never", "Its maker has left"],
         "Warehouse": ["Documents: readTaxes: readTaxes wait for approval", "The organization", "Never", "Works"],
         "Till": ["Documents: read", EMAIL, "Never", "Until 20 Dec 2026"],
     }
@@ -276,15 +278,19 @@ async def test_what_a_key_was_used_for_stands_on_its_page(site: Site) -> None:
     key_id = await make(site)
     browser = await site.signed_in()
     assert "Nothing in the last 90 days." in (await browser.open(f"{PAGE}/{key_id}")).text
-    counts = {KeyUse(key_id, "vault.listDocuments"): 3, KeyUse(key_id, "vault.search"): 1}
+    counts = {KeyUse(key_id, "vault.listDocuments"): 3, KeyUse(key_id, "vault.gone"): 1}
     await site.store.write(lambda tx: key_uses.add(tx, counts))
     site.clock.advance(DAY)
-    await site.store.write(lambda tx: key_uses.add(tx, {KeyUse(key_id, "vault.search"): 4}))
+    await site.store.write(lambda tx: key_uses.add(tx, {KeyUse(key_id, "vault.gone"): 4}))
     page = await (await site.signed_in()).open(f"{PAGE}/{key_id}")
     table = list(page.root.all("table"))[-1]
     search, listing = [[cell.text for cell in row.all("td")] for row in table.all("tr")][1:]
-    assert search == ["vault.search", "5", "2", "20 Nov 2026", "just now"]
-    assert listing == ["vault.listDocuments", "3", "1", "20 Nov 2026", "1 day ago"]
+    assert search == ["vault.gone", "5", "20 Nov 2026", "just now"]
+    assert listing == ["vault.listDocuments", "3", "20 Nov 2026", "1 day ago"]
+    assert [cell.text for cell in table.all("th")][-2:] == [
+        "What this server does no more",
+        "List the documents of all folders",
+    ]
     figures = [[cell.text for cell in row.all("th", "td")] for row in next(page.root.all("table")).all("tr")]
     assert figures[-2:] == [["20 Nov 2026", "4"], ["21 Nov 2026", "4"]]
 
@@ -384,3 +390,19 @@ async def test_the_page_of_a_key_is_of_its_organization_whichever_was_chosen(sit
     asked = await browser.open(f"{PAGE}/{made.id}/revoke")
     await browser.submit(asked, f"{PAGE}/{made.id}/revoke")
     assert (await site.store.read(lambda tx: api_keys.get(tx, made.id), elm)).revoked_at is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("List portfolios, newest first, or in the order of `updatedSince`.", "List portfolios"),
+        ("Get an invoice.\n\nWith its lines.", "Get an invoice"),
+        (None, "crm.listLeads"),
+    ],
+)
+def test_operations_are_named_in_few_words(text: str | None, words: str) -> None:
+    def handler() -> None: ...
+
+    handler.__doc__ = text
+    row = next(each for each in OPERATIONS if each.id == "crm.listLeads")
+    assert key_view.words_of(replace(row, handler=handler)) == words
