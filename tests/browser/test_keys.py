@@ -61,8 +61,8 @@ def test_a_key_is_made_by_keyboard_without_scripts_opens_the_api_and_is_revoked(
 
 
 def test_the_pages_of_keys_fit(place: Place, visit: Visit) -> None:
-    """Without scripts, with many keys and long names."""
-    page, complaints = visit(java_script_enabled=False)
+    """With many keys and long names."""
+    page, complaints = visit()
     email, gone = place.person(), place.person("Cy Ash")
     place.let_into(email, "Larch & Daughters")
 
