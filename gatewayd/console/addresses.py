@@ -13,6 +13,7 @@ ACCESS: Final = "/developers/access"
 TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
+CLIENTS: Final = "/sales/clients"
 WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
@@ -20,7 +21,19 @@ DOCS: Final = "/docs"
 GALLERY: Final = "/gallery"
 
 _ROOMS: Final = frozenset(
-    {"sign-in", "sign-out", "account", "oauth", "organization", "developers", "admin", "docs", "gallery", "static"}
+    {
+        "sign-in",
+        "sign-out",
+        "account",
+        "oauth",
+        "organization",
+        "developers",
+        "admin",
+        "docs",
+        "gallery",
+        "sales",
+        "static",
+    }
 )
 
 
