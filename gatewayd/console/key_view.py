@@ -161,7 +161,7 @@ def table_of(keys: Sequence[ShownKey], caption: str) -> Table:
             cells=[
                 Cell(text=each.key.name, href=f"{KEYS}/{each.key.id}"),
                 Cell(text=each.key.hint),
-                Cell(items=opens(each)),
+                Cell(text="; ".join(opens(each))),
                 Cell(text=each.maker if each.key.role is None else "The organization"),
                 Cell(text=used_on(each.key)),
                 Cell(text=each.state_text, tone=each.tone),

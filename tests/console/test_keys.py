@@ -239,7 +239,7 @@ async def test_the_list_says_what_each_key_opens_and_how_it_stands(site: Site) -
     live, over = page.root.all("table")
     assert rows_of(live) == {
         "Phone": ["Documents: read", BOB, "Never", "Its maker has left"],
-        "Warehouse": ["Documents: readTaxes: readTaxes wait for approval", "The organization", "Never", "Works"],
+        "Warehouse": ["Documents: read; Taxes: read; Taxes wait for approval", "The organization", "Never", "Works"],
         "Till": ["Documents: read", EMAIL, "Never", "Until 20 Dec 2026"],
     }
     assert rows_of(over) == {"Old": ["Documents: read", EMAIL, "Never", "Revoked 20 Nov 2026"]}
