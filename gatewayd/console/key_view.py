@@ -37,8 +37,8 @@ AREAS: Final[Mapping[str, str]] = {
     "periods": "Periods and deadlines",
     "webhooks": "Webhooks",
     "tax": "Taxes",
-    "assets": "Investments, of accounting",
-    "landlord": "Property, of accounting",
+    "assets": "Investments only",
+    "landlord": "Property only",
     "crm": "Leads",
     "access": "Open access",
 }
