@@ -2,14 +2,15 @@
 
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import trio
 
 from gatewayd.clock import Clock
 from gatewayd.http1.log import Log
 from gatewayd.identity.clients import grants, oauth_clients
-from gatewayd.identity.keys import api_keys
+from gatewayd.identity.keys import api_keys, key_uses
+from gatewayd.identity.keys.key_uses import KeyUses
 from gatewayd.identity.people import invitations
 from gatewayd.identity.sign_in import challenges, known_devices, one_time_links, sessions, throttling
 from gatewayd.identity.signing import signing_keys
@@ -37,6 +38,7 @@ _SWEEPS: tuple[tuple[Callable[[WriteTx], int], int], ...] = (  # what refers to 
     (sessions.sweep, sessions.SWEEP_ROWS),
     (known_devices.sweep, known_devices.SWEEP_ROWS),
     (throttling.sweep, throttling.SWEEP_ROWS),
+    (key_uses.sweep, key_uses.SWEEP_ROWS),
 )
 """Each sweep with the number of rows from which on it may have left some."""
 
@@ -53,12 +55,15 @@ class ProviderSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Provider:
-    """An identity provider that serves. `authenticator` admits API keys and access tokens."""
+    """An identity provider that serves. `authenticator` admits API keys and access tokens, `key_uses` counts what keys
+    are used for.
+    """
 
     store: Store
     keys: SigningKeys
     authenticator: Authenticator
     app: OAuthApp
+    key_uses: KeyUses = field(default_factory=KeyUses)
 
     async def open_keys(self) -> None:
         """Make the signing keys ready for the first token, which need not wait for it then."""

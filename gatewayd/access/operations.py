@@ -27,7 +27,8 @@ class OpenAccess(Response, frozen=True, kw_only=True):
     """What people know it by: the name of a document, a feed or a key, the URL of a receiver, the hosts of an app, or
     the address that is invited."""
     user_id: Id | None
-    """With whose membership it ends. Null: with nobody's, for the operator made it, or who did is not known."""
+    """With whose membership it ends. Null: with nobody's, for it is the organization's own key or was made with one,
+    the operator made it, or who did is not known."""
     email: str | None
     """Their address. Null: `userId` is null, or the person is gone."""
     is_member: bool

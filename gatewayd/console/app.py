@@ -30,6 +30,7 @@ from gatewayd.console.gallery import Gallery
 from gatewayd.console.home import Home
 from gatewayd.console.invitations import InvitationPages
 from gatewayd.console.inviting import Inviting
+from gatewayd.console.keys import Keys
 from gatewayd.console.links import Links
 from gatewayd.console.members import Members
 from gatewayd.console.navigation import current, shelves
@@ -126,7 +127,14 @@ def create(parts: ConsoleParts) -> QuartTrio:
         access,
     ):
         pages.add_to(app)
-    for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference(), Usage(parts), OpenAccess(parts)):
+    for more in (
+        TaxConnectionPages(parts, access),
+        TaxDecisions(parts),
+        Reference(),
+        Usage(parts),
+        OpenAccess(parts),
+        Keys(parts),
+    ):
         more.add_to(app)
     for of_people in (Members(parts), Inviting(parts)):
         of_people.add_to(app)

@@ -12,7 +12,7 @@ from quart import Response, current_app, g, request
 from werkzeug.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
 
 from gatewayd.clock import MINUTE, SECOND, Clock
-from gatewayd.console.addresses import ACCESS, ACCOUNT, ADMIN_TAX, APPS, CHOOSE, SIGN_IN, SIGN_OUT, TAX, is_page
+from gatewayd.console.addresses import ACCESS, ACCOUNT, ADMIN_TAX, APPS, CHOOSE, KEYS, SIGN_IN, SIGN_OUT, TAX, is_page
 from gatewayd.console.flashes import FLASH_SECONDS, Flash, kept_flashes, sealed_flashes
 from gatewayd.console.parts import ConsoleParts, Visit
 from gatewayd.console.shapes import Tone
@@ -284,7 +284,7 @@ async def page_of_form() -> str:
         return local_path(form.get("next", "/"))
     if path != SIGN_OUT and current_app.url_map.bind("").test(path, "GET"):
         return here() if path == request.path else path
-    return next((page for page in (ACCESS, ACCOUNT, APPS, TAX, ADMIN_TAX) if path.startswith(page)), "/")
+    return next((page for page in (ACCESS, ACCOUNT, APPS, KEYS, TAX, ADMIN_TAX) if path.startswith(page)), "/")
 
 
 def choose_address(handle: str) -> str:

@@ -3,7 +3,19 @@
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-from gatewayd.console.addresses import ACCESS, ADMIN_TAX, APPS, CLIENTS, DOCS, ENTITIES, PEOPLE, TAX, USAGE, WEBHOOKS
+from gatewayd.console.addresses import (
+    ACCESS,
+    ADMIN_TAX,
+    APPS,
+    CLIENTS,
+    DOCS,
+    ENTITIES,
+    KEYS,
+    PEOPLE,
+    TAX,
+    USAGE,
+    WEBHOOKS,
+)
 
 Group = Literal["Overview", "Books", "Documents", "Property", "Investments", "Developers", "Administration"]
 Audience = Literal["owner", "admin", "member", "", "instance"]
@@ -36,6 +48,7 @@ ENTRIES: Final = (
     Entry("People", PEOPLE, "Overview", MEMBERS),
     Entry("Legal entities", ENTITIES, "Books", MEMBERS),
     Entry("Clients", CLIENTS, "Books", MEMBERS),
+    Entry("API keys", KEYS, "Developers", MEMBERS),
     Entry("Webhooks", WEBHOOKS, "Developers", MEMBERS),
     Entry("Connected apps", APPS, "Developers"),
     Entry("Open access", ACCESS, "Developers"),

@@ -26,7 +26,9 @@ from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx, WriteTx
 
 UNKNOWN: Final = "unknown"
-"""Stands for the maker of what nobody knows the maker of; `audit.OPERATOR` for whoever runs the instance."""
+ORGANIZATION: Final = "organization"
+"""Stand for the maker of what nobody knows the maker of, and for the organization itself, whose keys and what was made
+with them end with nobody; `audit.OPERATOR` for whoever runs the instance."""
 AFTERWARDS: Final[Mapping[AccessKind, str]] = {
     "document_link": "Whoever has the link cannot open the document any more.",
     "upload_url": "Nothing can be sent to the URL any more.",
@@ -46,6 +48,8 @@ OF_EACH: Final = 10  # Chosen: of each maker where several are shown
 OF_ONE: Final = 500  # Chosen: of one; the command line lists more
 MAKERS_SHOWN: Final = 50  # Chosen: with what they made; of further ones there are links
 NAMED: Final = 20  # Chosen: of what is about to end
+_NOBODY: Final = frozenset({audit.OPERATOR, ORGANIZATION, UNKNOWN})
+"""Makers that are no people."""
 _NOTHING_TICKED: Final = "Tick what is to end."
 Page = tuple[str, int]
 
@@ -58,7 +62,7 @@ class OpenItem(NamedTuple):
 
 
 class Maker(NamedTuple):
-    """Who made what is open. `key` is a user id, `audit.OPERATOR` or `UNKNOWN`; `left`: they belong here no more.
+    """Who made what is open. `key` is as `maker_of` answers; `left`: they belong here no more.
 
     `shown` are the first of `total`; `counts` are by what people call a kind.
     """
@@ -99,13 +103,13 @@ def makers(tx: ReadTx, user: User, only: str | None, most: int) -> list[Maker]:
     counted: dict[str, Counter[str]] = {}
     shown: dict[str, list[OpenItem]] = {}
     for item in seen_by(tx, user):
-        key = maker_of(item.opening)
+        key = maker_of(item)
         if only in (None, key):
             counted.setdefault(key, Counter())[item.kind.words] += 1
             if len(first := shown.setdefault(key, [])) < most:
                 first.append(item)
     listed = [_maker(tx, key, counted[key], shown[key]) for key in counted]
-    return sorted(listed, key=lambda each: (not each.left, each.key in (audit.OPERATOR, UNKNOWN), each.name))
+    return sorted(listed, key=lambda each: (not each.left, each.key in _NOBODY, each.name))
 
 
 def seen_by(tx: ReadTx, user: User) -> Iterator[OpenItem]:
@@ -132,21 +136,28 @@ def chosen(tx: ReadTx, user: User, ids: Collection[str]) -> list[OpenItem]:
     return items
 
 
-def maker_of(opening: Opening) -> str:
-    """With whose leaving it ends: `Maker.key`."""
-    return opening.user_id or (audit.OPERATOR if opening.created_by == audit.OPERATOR else UNKNOWN)
+def maker_of(item: OpenItem) -> str:
+    """With whose leaving it ends, as `Maker.key`: a user id, or what `_NOBODY` has."""
+    opening = item.opening
+    if opening.user_id is not None:
+        return opening.user_id
+    if opening.created_by == audit.OPERATOR:
+        return audit.OPERATOR
+    return ORGANIZATION if item.kind.name == "api_key" or opening.created_by.startswith("key_") else UNKNOWN
 
 
 def name_of(tx: ReadTx, key: str) -> str:
     """A maker as people know them."""
     if key == audit.OPERATOR:
         return "Whoever runs this server"
+    if key == ORGANIZATION:
+        return "The organization itself"
     known = _person(tx, key)
     return "Nobody knows who" if known is None else known.email
 
 
 def _person(tx: ReadTx, key: str) -> User | None:
-    return None if key in (audit.OPERATOR, UNKNOWN) else users.find_by_id(tx, key)
+    return None if key in _NOBODY else users.find_by_id(tx, key)
 
 
 def _maker(tx: ReadTx, key: str, counts: Counter[str], shown: list[OpenItem]) -> Maker:
@@ -170,7 +181,7 @@ class _Ending(NamedTuple):
         """What of it is open. Raises `NotFound`."""
         if self.ids:
             return chosen(tx, user, self.ids)
-        return [each for each in seen_by(tx, user) if maker_of(each.opening) == self.maker]
+        return [each for each in seen_by(tx, user) if maker_of(each) == self.maker]
 
 
 class OpenAccess:

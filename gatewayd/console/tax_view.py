@@ -162,7 +162,7 @@ def asking(tx: ReadTx, user: User, value: str) -> Asking:
 
 def _keys(tx: ReadTx, user: User, leads: bool) -> tuple[list[Asking], int]:
     keys = [key for key in api_keys.list_keys(tx) if not approvals.has_ended(tx, key)]
-    own = [key for key in keys if leads or key.user_id == user.id]
+    own = [key for key in keys if leads or (key.user_id == user.id and key.role is None)]
     shown = []
     for key in filter(approvals.may_open_taxes, own):
         subject = Subject("key", key.id)

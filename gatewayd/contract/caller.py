@@ -13,7 +13,8 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
 
     `overrides` names the rules that this one request is to be done in spite of: `closing`, of a period.
     `person` is somebody on the pages, whose `credential_id` is their user's: in however many browsers they are.
-    `operator` is the command line on the machine itself; it has no user and holds every scope.
+    `operator` is the command line on the machine itself; it has no user and holds every scope. A key that belongs to
+    its organization has none either, and is never an owner.
     `metered`: what this one request asks for may have a price, and the organization's plan charges it. It is found out
     where callers are admitted, so that an operator never is.
     """

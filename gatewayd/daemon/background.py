@@ -14,6 +14,7 @@ from gatewayd.clock import DAY, Instant
 from gatewayd.daemon.health import Health
 from gatewayd.daemon.organization_end import end_marked
 from gatewayd.http1.log import Log
+from gatewayd.identity.keys import key_uses
 from gatewayd.importing.engine import Importing
 from gatewayd.ledger.credits import booking
 from gatewayd.ledger.obligations import obligations, schedule
@@ -176,12 +177,16 @@ async def _try(work: Awaitable[object], log: Log) -> None:
 
 
 async def _note_use(store: Store, provider: Provider) -> None:
-    """Write down which credentials were used. Raises `StoreFailure`."""
+    """Write down which credentials were used, and what keys were used for. Raises `StoreFailure`."""
     use = provider.authenticator.use
     due = use.due(Instant(store.now()))
     if due:
         await store.write(lambda tx: note_use(tx, due))
         use.written(due)
+    counts = provider.key_uses.due()
+    if counts:
+        await store.write(lambda tx: key_uses.add(tx, counts))
+        provider.key_uses.written(counts)
 
 
 async def _forget_removals(store: Store) -> None:

@@ -199,6 +199,7 @@ def _create_api(parts: DoorParts, offered: Catalogue, deps: Deps, rules: tuple[R
             store=provider.store,
             authenticate=provider.authenticator.authenticate,
             holder_of=provider.authenticator.holder_of,
+            key_uses=provider.key_uses,
             limits=limits,
             cors=cors,
             log=parts.log,

@@ -29,6 +29,7 @@ from gatewayd.http1.header_fields import Header
 from gatewayd.http1.log import Log
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response, send_response
+from gatewayd.identity.keys.key_uses import KeyUses
 from gatewayd.identity.tokens.authentication import Authenticate
 from gatewayd.performing.admission import Admission, Call
 from gatewayd.performing.performer import Performer, read_in
@@ -47,7 +48,8 @@ class ApiParts:
 
     `call_seconds` is the longest that a call may wait for others. `public_url` is told to who has no token yet;
     empty: not told. `uploads` receives the files of rows that take one; None: there are no such rows. `holder_of`
-    guesses whose share of what is limited a token's request takes before it is known; None: nobody can say.
+    guesses whose share of what is limited a token's request takes before it is known; None: nobody can say. `key_uses`
+    counts what API keys are used for.
     """
 
     operations: Iterable[Operation]
@@ -63,6 +65,7 @@ class ApiParts:
     public_url: str = ""
     uploads: Uploads | None = None
     holder_of: Callable[[str], str | None] = field(default=lambda token: None)
+    key_uses: KeyUses = field(default_factory=KeyUses)
 
 
 @dataclass(slots=True)
@@ -80,7 +83,7 @@ class Api:
     def __init__(self, parts: ApiParts) -> None:
         self._store = parts.store
         self._is_shared = parts.store.is_shared
-        self._admission = Admission(parts.authenticate, parts.limits)
+        self._admission = Admission(parts.authenticate, parts.limits, parts.key_uses)
         self._performer = Performer(parts.store, parts.deps, parts.call_seconds)
         self._holder_of = parts.holder_of
         self._limits = parts.limits

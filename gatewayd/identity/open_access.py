@@ -25,8 +25,9 @@ class Sought(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """One of them. `user_id` is with whose membership it ends; None: with nobody's, for the operator made it, or who
-    did is not known. `expires_at` None: it ends only when it is ended. `last_used` is an ISO date.
+    """One of them. `user_id` is with whose membership it ends; None: with nobody's, for it is the organization's own
+    key or was made with one, the operator made it, or who did is not known. `expires_at` None: it ends only when it is
+    ended. `last_used` is an ISO date.
     """
 
     id: str

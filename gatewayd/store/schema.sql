@@ -116,6 +116,19 @@ WHERE document_date IS NOT NULL AND property_id IS NOT NULL;
 CREATE INDEX allocations_written_off ON allocations (org_id, purpose, business_id, property_id, tenancy_id)
 WHERE purpose = 'rent_written_off';
 
+CREATE TABLE api_key_uses (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    key_id TEXT NOT NULL REFERENCES api_keys (id),
+    day TEXT NOT NULL,                          -- YYYY-MM-DD, UTC
+    operation TEXT NOT NULL,
+    times INTEGER NOT NULL CHECK (times > 0),
+    first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, key_id, day, operation)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX api_key_uses_by_day ON api_key_uses (day);
+
 CREATE TABLE api_keys (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -131,7 +144,7 @@ CREATE TABLE api_keys (
     revoked_at INTEGER,
     replaced_by TEXT REFERENCES api_keys (id),  -- the key it was rotated to
     created_at INTEGER NOT NULL
-) STRICT;
+, role TEXT CHECK (role = 'admin' OR role = 'member')) STRICT;
 
 CREATE INDEX api_keys_of_org ON api_keys (org_id, id);
 

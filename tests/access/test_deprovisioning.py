@@ -202,3 +202,29 @@ def test_after_a_restore_connected_apps_end_with_the_rest(store: MemoryStore) ->
     ended = store.write(lambda tx: deprovisioning.end_access_of_all(tx, OPERATOR))
     assert (ended.sessions, ended.grants) == (1, 1)
     assert not isinstance(flow.refresh(token), str)
+
+
+# -- keys of the organization, which are nobody's
+
+
+def key_of_organization(leaver: Leaver) -> str:
+    new = api_keys.NewKey(name="Till", user_id=leaver.user_id, scopes=("vault:read",), role="member")
+    random = secrets.token_bytes(RANDOM_BYTES)
+    return leaver.store.write(lambda tx: api_keys.create(tx, new, random, OPERATOR), leaver.org_id).id
+
+
+def test_a_key_of_the_organization_ends_with_nobody(store: MemoryStore) -> None:
+    leaver = Leaver(store)
+    key_id = key_of_organization(leaver)
+    assert counts(leaver.remove())["keys"] == 1
+    assert counts(leaver.disable()) == {}
+    assert not leaver.revoked(key_id, leaver.org_id)
+
+
+def test_a_key_of_the_organization_ends_with_a_restore(store: MemoryStore) -> None:
+    """One that was revoked since the backup would open again."""
+    leaver = Leaver(store)
+    key_id = key_of_organization(leaver)
+    assert store.read(deprovisioning.count_access_of_all).keys == 2
+    assert store.write(lambda tx: deprovisioning.end_access_of_all(tx, OPERATOR)).keys == 2
+    assert leaver.revoked(key_id, leaver.org_id)

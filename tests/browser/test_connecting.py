@@ -34,6 +34,7 @@ def test_the_whole_story(place: Place, app: App, visit: Visit) -> None:
     expect(page.get_by_text("calls itself Sprout")).to_be_visible()
     page.get_by_role("link", name="Revoke").click()
     page.get_by_role("button", name="Revoke").click()
+    expect(page.get_by_role("status")).to_have_text("The app was disconnected.")
     expect(page.get_by_text("No app is connected.")).to_be_visible()
     for token in (tokens, fresh):
         assert app.call(token["access_token"]) == 401

@@ -6,9 +6,11 @@ import pytest
 
 from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES
 from gatewayd.errors import Problem
+from gatewayd.identity.keys import key_uses
+from gatewayd.identity.keys.key_uses import KeyUse
 from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
 from tests.cli.conftest import CommandResult, Run
-from tests.cli.store_reading import read_store
+from tests.cli.store_reading import read_store, write_store
 
 
 @pytest.fixture
@@ -116,3 +118,26 @@ def test_rotates_with_and_without_overlap(create: Run, run: Run, config_file: Pa
     assert scopes_of(config_file, third["key"]) == {"vault:read"}
     again = run("key", "rotate", first["id"])
     assert (again.code, second["id"] in again.err) == (1, True)
+
+
+def test_a_key_of_the_organization_outlives_the_member(create: Run, run: Run, config_file: Path) -> None:
+    made = create("--scope", "vault:read", "--role", "member").document
+    mine = create("--scope", "vault:read").document
+    roles = {key["id"]: key["role"] for key in run("key", "list", "--json").document}
+    assert roles == {made["id"]: "member", mine["id"]: None}
+    listed = run("key", "list").out.splitlines()
+    assert [line for line in listed if made["id"] in line and "organization (member)" in line]
+    assert [line for line in listed if mine["id"] in line and "its maker" in line]
+    assert create("--role", "owner").code == 2
+    assert create("--role", "admin").code == 1  # without scopes
+
+
+def test_what_a_key_was_used_for_is_listed(create: Run, run: Run, config_file: Path) -> None:
+    made = create("--scope", "vault:read").document
+    assert run("key", "uses", made["id"], "--json").document == []
+    counts = {KeyUse(made["id"], "vault.listDocuments"): 3}
+    write_store(config_file, lambda tx: key_uses.add(tx, counts))
+    (use,) = run("key", "uses", made["id"], "--json").document
+    assert (use["operation"], use["times"], use["days"]) == ("vault.listDocuments", 3, 1)
+    assert "vault.listDocuments" in run("key", "uses", made["id"]).out
+    assert run("key", "uses", "key_none").code == 1

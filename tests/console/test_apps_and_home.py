@@ -1,11 +1,17 @@
 """The overview, and the connected apps with their end."""
 
+from typing import get_args
+
 from gatewayd.clock import DAY
+from gatewayd.console.applications import REVOKE, WHY, place_of
 from gatewayd.console.navigation import shelves
 from gatewayd.identity.clients import grants
+from gatewayd.identity.clients.grant_lists import GrantSummary
+from gatewayd.identity.clients.grants import RevokedReason
 from gatewayd.identity.people import memberships
 from tests.console.granting import grant
 from tests.console.visiting import EMAIL, Site
+from tests.support.store import START
 
 
 async def test_the_overview_says_where_one_is(site: Site) -> None:
@@ -53,19 +59,43 @@ async def test_connected_apps_and_their_end(site: Site) -> None:
     for shown in ("app.example", "calls itself Sprout", "Oak & Son", "20 Nov 2026, 09:30 UTC", "20 Dec 2026"):
         assert shown in page.text
     assert "Create and update invoices, quotes, counterparties and transactions." in page.text
-    path = f"/developers/apps/revoke?id={grant_id}"
-    assert path in page.links()
-    question = await browser.open(path)
-    assert question.heading == "Revoke app.example?"
+    (question,) = [each for each in page.links() if each.startswith(REVOKE)]
+    asked = await browser.open(question)
+    assert (asked.heading, asked.buttons()) == ("Revoke app.example?", ["Revoke"])
+    assert "It acts for you in Oak & Son no more." in asked.text
     assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is not None
-    answer = await browser.submit(question, path)
-    assert answer.location == "/developers/apps"
+    answer = await browser.submit(asked, REVOKE)
     assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is None
     page = (await browser.follow(answer)).page
-    assert "app.example was revoked: it does nothing for you in Oak & Son any more." in page.text
+    assert "The app was disconnected." in page.text
     assert "No app is connected." in page.text
-    assert (await browser.submit(question, path)).status == 404
-    assert "ended 20 Nov 2026: user" in page.text
+    (cells,) = [[cell.text for cell in row.all("th", "td")] for row in list(page.root.all("tr"))[1:]]
+    assert cells == ["app.example", "Oak & Son", "20 Nov 2026", "20 Nov 2026", "You revoked it"]
+    assert (await browser.get(question)).status == 404
+
+
+def test_every_reason_is_said_in_words() -> None:
+    assert set(WHY) == set(get_args(RevokedReason))
+
+
+def test_an_app_is_known_by_where_it_is() -> None:
+    app = GrantSummary(
+        grant_id="grt_x",
+        org_id="org_x",
+        organization="Oak & Son",
+        user_id="usr_x",
+        client_id="app_x",
+        client_name="My bank",
+        hosts=("localhost", "app:", "a.example"),
+        scopes=(),
+        connected_at=START,
+        last_used_day=None,
+        expires_at=START,
+        revoked_at=None,
+        revoked_reason=None,
+        resource=None,
+    )
+    assert place_of(app) == "this computer (localhost), an app on this device (app:), a.example"
 
 
 async def test_nobody_revokes_what_another_granted(site: Site) -> None:
@@ -75,9 +105,9 @@ async def test_nobody_revokes_what_another_granted(site: Site) -> None:
     grant_id = await grant(site)
     token = (await browser.open("/account")).token
     for given in (grant_id, "grt_x"):
-        path = f"/developers/apps/revoke?id={given}"
-        assert (await browser.get(path)).status == 404
-        assert (await browser.post(path, {"csrf": token})).status == 404
+        answer = await browser.post("/developers/apps/revoke", {"csrf": token, "id": given})
+        assert answer.status == 404
+        assert (await browser.get(f"{REVOKE}?id={given}")).status == 404
     assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is not None
     assert "No app is connected." in (await browser.open("/developers/apps")).text
 
@@ -90,4 +120,4 @@ async def test_a_removed_member_sees_that_the_app_was_ended(site: Site) -> None:
     await site.store.write(lambda tx: memberships.remove(tx, site.user_id, "operator"), second)
     page = await (await site.signed_in()).open("/developers/apps")
     assert "Elm Ltd" in page.text
-    assert "member removed" in page.text
+    assert "You left the organization" in page.text

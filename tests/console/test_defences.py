@@ -32,6 +32,9 @@ POSTS = [
     "/books/entities/x/end",
     "/developers/access/end",
     "/developers/apps/revoke",
+    "/developers/keys/new",
+    "/developers/keys/x/revoke",
+    "/developers/keys/x/rotate",
     "/developers/tax/connect",
     "/developers/tax/disconnect",
     "/developers/tax/request",
@@ -57,6 +60,15 @@ PRIVATE += ["/developers/access", "/developers/tax", "/developers/tax/connected"
 PRIVATE += ["/members", "/members/invite", "/members/invitations/revoke", "/members/leave", "/members/remove"]
 PRIVATE += ["/members/role", "/account/passkeys/add", "/account/passkeys/remove", "/account/sessions/end-all"]
 PRIVATE += ["/account/second-factor/off", "/account/recovery-codes", "/developers/apps/revoke"]
+PRIVATE += ["/developers/keys", "/developers/keys/new", "/developers/keys/x", "/developers/keys/x/rotate"]
+PRIVATE += [
+    "/developers/keys/x/revoke",
+    "/developers/access",
+    "/developers/tax",
+    "/developers/tax/connected",
+    "/admin",
+    "/admin/tax",
+]
 
 
 async def test_the_server_is_told_who_is_signed_in(site: Site) -> None:

@@ -19,8 +19,8 @@ PAGE, END = "/developers/access", "/developers/access/end"
 BOB = "bob@example.com"
 
 
-async def key(site: Site, name: str, user_id: str, org_id: str = "") -> str:
-    new = api_keys.NewKey(name=name, user_id=user_id)
+async def key(site: Site, name: str, user_id: str, org_id: str = "", role: api_keys.KeyRole | None = None) -> str:
+    new = api_keys.NewKey(name=name, user_id=user_id, scopes=("vault:read",) if role else (), role=role)
 
     def work(tx: WriteTx) -> str:
         return api_keys.create(tx, new, secrets.token_bytes(RANDOM_BYTES), audit.OPERATOR).id
@@ -70,11 +70,13 @@ async def test_what_is_open_stands_by_who_made_it(site: Site) -> None:
     await grant(site)
     await feed(site, user_id)
     await feed(site, None)
+    await key(site, "Warehouse", site.user_id, role="member")
     page = await (await site.signed_in()).open(PAGE)
     assert page.heading == "Open access"
     assert sections(page) == {
         EMAIL: ["app.example", "Shop"],
         BOB: ["Deadlines", "Till"],
+        "The organization itself": ["Warehouse"],
         "Whoever runs this server": ["Deadlines"],
     }
     assert ["app.example", "connected app", "20 Nov 2026", "never", "20 Dec 2026"] in lines(page)

@@ -236,13 +236,15 @@ def test_a_delivery_in_flight_at_the_end_is_made_again(tmp_path: Path) -> None:
     assert first.headers["x-service-signature"] != last.headers["x-service-signature"]
 
 
-def test_a_credential_s_last_use_is_written_at_the_end(instance: Instance) -> None:
+def test_a_credential_s_last_use_and_what_it_was_for_are_written_at_the_end(instance: Instance) -> None:
     firm = instance.firm()
     with serving(instance) as running:
         assert running.call(firm.key, "GET", "/api/rpc/invoices").status_code == 200
         assert running.end() == 0
     day = instance.read(lambda tx: tx.value("SELECT last_used_day FROM api_keys WHERE id = :id", id=firm.key_id))
     assert day is not None
+    (use,) = instance.read(lambda tx: tx.rows("SELECT key_id, operation, times, day FROM api_key_uses"))
+    assert tuple(use) == (firm.key_id, "accounting.listInvoices", 1, day)
 
 
 def test_a_unix_socket_with_its_mode(tmp_path: Path) -> None:

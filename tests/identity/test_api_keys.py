@@ -60,6 +60,7 @@ def test_a_key_is_shown_once_and_stored_as_its_hash(store: MemoryStore) -> None:
         revoked_at=None,
         replaced_by=None,
         created_at=START,
+        role=None,
     )
     entry = store.read(audit.list_entries, org_id)[0]
     assert (entry.action, entry.subject, entry.actor) == ("key.created", made.id, "operator")
@@ -308,3 +309,45 @@ def test_notes_the_day_of_use_once(store: MemoryStore) -> None:
     assert note() == 1
     assert get(store, org_id, used.id).last_used == "2026-11-21"
     assert get(store, org_id, unused.id).last_used is None
+
+
+# -- keys of the organization
+
+
+@pytest.mark.parametrize("role", ["admin", "member"])
+def test_a_key_of_the_organization_says_so_and_who_made_it(store: MemoryStore, role: api_keys.KeyRole) -> None:
+    org_id = store.org()
+    user_id = store.user(org_id, "admin")
+    made = make(store, org_id, NewKey(name="Till", user_id=user_id, scopes=("vault:read",), role=role))
+    shown = get(store, org_id, made.id)
+    assert (shown.role, shown.user_id) == (role, user_id)
+    (act,) = store.read(audit.list_entries, org_id)
+    assert act.detail == {"name": "Till", "scopes": ["vault:read"], "role": role}
+
+
+def test_a_member_makes_none_of_the_organization(store: MemoryStore) -> None:
+    org_id = store.org()
+    store.user(org_id)
+    new = NewKey(name="Till", user_id=store.user(org_id, "member"), scopes=("vault:read",), role="member")
+    with pytest.raises(Problem) as caught:
+        make(store, org_id, new)
+    assert caught.value.code == "forbidden"
+    assert store.read(api_keys.list_all) == []
+
+
+def test_a_key_of_the_organization_has_scopes(store: MemoryStore) -> None:
+    """Full access is what the maker can do, and this key is not the maker's."""
+    org_id = store.org()
+    with pytest.raises(Problem) as caught:
+        make(store, org_id, NewKey(name="Till", user_id=store.user(org_id), role="admin"))
+    assert refusal(caught) == ("validation_failed", "scopes")
+
+
+def test_a_key_of_the_organization_is_rotated_when_its_maker_has_left(store: MemoryStore) -> None:
+    org_id = store.org()
+    store.user(org_id)
+    user_id = store.user(org_id)
+    made = make(store, org_id, NewKey(name="Till", user_id=user_id, scopes=("vault:read",), role="member"))
+    store.write(lambda tx: memberships.remove(tx, user_id, "operator"), org_id)
+    second = get(store, org_id, rotate(store, org_id, made.id, HOUR).id)
+    assert (second.role, second.user_id, second.scopes) == ("member", user_id, ["vault:read"])

@@ -80,6 +80,21 @@ def test_a_key_acts_as_its_organization_with_its_creators_role(harness: Authenti
     )
 
 
+@pytest.mark.parametrize("role", ["admin", "member"])
+def test_a_key_of_the_organization_acts_for_no_user_and_outlives_its_maker(
+    harness: AuthenticatorHarness, role: api_keys.KeyRole
+) -> None:
+    made = harness.make(scopes=("accounting:read",), role=role)
+    caller = harness.authenticate(made.key)
+    assert (caller.user_id, caller.role, caller.reference) == (None, role, made.id)
+    harness.version += 1
+    harness.store.write(lambda tx: memberships.change_role(tx, harness.user_id, "owner", "operator"), harness.org_id)
+    assert harness.authenticate(made.key) == caller
+    harness.version += 1
+    harness.store.write(lambda tx: memberships.remove(tx, harness.user_id, "operator"), harness.org_id)
+    assert harness.authenticate(made.key) == caller
+
+
 def test_is_looked_up_once_until_anything_changes(harness: AuthenticatorHarness) -> None:
     made = harness.make()
     callers = [harness.authenticate(made.key) for _ in range(3)]

@@ -28,6 +28,7 @@ DISPENSABLE = {
     "SigningKeys._keys": "a copy of the table, read anew from time to time; a key is published before it signs",
     "CredentialUse._seen": "the day of the last use, for people to see",
     "CredentialUse._written": "the day of the last use, for people to see",
+    "KeyUses._counts": "what keys were used for in the last minute, for people to see; each daemon adds its own",
     "ClientDocuments._under_way": "a document that is fetched twice is the same",
     "ClientDocuments._failed": "a document that is asked for again too soon",
     "ResponseCache._entries": "an answer of the authority that is asked for again",

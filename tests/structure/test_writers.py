@@ -24,6 +24,7 @@ PAST_PERFORMING = {
     "gatewayd/console/consent.py": "what a person allows an app",
     "gatewayd/console/invitations.py": "an account that is made by a link, and a membership",
     "gatewayd/console/inviting.py": "invitations",
+    "gatewayd/console/keys.py": "keys",
     "gatewayd/console/links.py": "a password that is set by a link",
     "gatewayd/console/members.py": "roles, and the end of memberships",
     "gatewayd/console/open_access.py": "many ends as one act: all that was agreed to in one transaction, or none",

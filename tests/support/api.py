@@ -22,6 +22,7 @@ from gatewayd.http.uploads import Uploads
 from gatewayd.http1.cors import Cors
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
+from gatewayd.identity.keys.key_uses import KeyUses
 from gatewayd.identity.tokens.authentication import Authenticate, Possession
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import ReadTx, Store
@@ -127,6 +128,7 @@ class TestedApi:
     errors: Errors
     limits: RateLimits
     observed: list[tuple[ApiCall, Response]]
+    key_uses: KeyUses = field(default_factory=KeyUses)
 
     async def org(self, org_id: str, token: str, scopes: Iterable[str] = FULL_ACCESS) -> Caller:
         """An organization and a token of it."""
@@ -222,7 +224,7 @@ async def reopen_api(
 ) -> AsyncIterator[TestedApi]:
     """The API over the store that `directory` holds. No token is given out yet."""
     clock = SettableClock(START)
-    authenticator, errors = FakeAuthenticator(), Errors()
+    authenticator, errors, uses = FakeAuthenticator(), Errors(), KeyUses()
     observed: list[tuple[ApiCall, Response]] = []
 
     def observe(call: ApiCall, response: Response) -> None:
@@ -248,8 +250,9 @@ async def reopen_api(
             observe=observe,
             deps=tuning.deps,
             json_body_bytes=tuning.json_body_bytes,
+            key_uses=uses,
             uploads=Uploads(folder=incoming_folder(directory), max_bytes={"banking": 1 << 20, "probe": 4_000}),
         )
-        tested = TestedApi(Api(parts), store, clock, authenticator, errors, limits, observed)
+        tested = TestedApi(Api(parts), store, clock, authenticator, errors, limits, observed, uses)
         yield tested
         assert errors.logged == []

@@ -37,10 +37,17 @@ def add_commands(subparsers: Subparsers) -> None:
     )
     command.add_argument("--expires-days", type=whole_number(1, EXPIRES_DAYS_MAX), metavar="D", help="never by default")
     command.add_argument(
+        "--role",
+        choices=("admin", "member"),
+        help="the key belongs to the organization, has this role and does not end with the member",
+    )
+    command.add_argument(
         "--network", action="append", default=[], type=_network, metavar="CIDR", help="where it may be used from"
     )
     command = add_command(group, "list", "list the keys, newest first", list_all, json=True)
     command.add_argument("--org", metavar="ID", help="only those of this organization")
+    command = add_command(group, "uses", "what a key was used for in 90 days, the latest first", list_uses, json=True)
+    command.add_argument("id", metavar="ID")
     command = add_command(group, "revoke", "end a key now", revoke, json=True)
     command.add_argument("id", metavar="ID")
     command = add_command(group, "rotate", "make a successor; the old key goes on for a while", rotate, json=True)
@@ -73,6 +80,7 @@ def create(arguments: argparse.Namespace, context: Context) -> int:
             scopes=arguments.scope,
             networks=arguments.network,
             expires_at=None if days is None else Instant(tx.now + days * DAY),
+            role=arguments.role,
         )
         return api_keys.create(tx, new, secrets.token_bytes(RANDOM_BYTES), audit.OPERATOR)
 
@@ -95,8 +103,21 @@ def list_all(arguments: argparse.Namespace, context: Context) -> int:
         context.read(lambda tx: organizations.get(tx, arguments.org))
         keys = context.read(api_keys.list_keys, arguments.org)
     rows = [_cells(key) for key in keys]
-    columns = ("id", "organization", "name", "key", "scopes", "last used", "ends")
+    columns = ("id", "organization", "name", "key", "of", "scopes", "last used", "ends")
     print_list(arguments, keys, columns, rows)
+    return 0
+
+
+def list_uses(arguments: argparse.Namespace, context: Context) -> int:
+    from gatewayd.identity.keys import api_keys, key_uses
+
+    org_id = context.read(lambda tx: api_keys.organization_of(tx, arguments.id))
+    uses = context.read(lambda tx: key_uses.by_operation(tx, arguments.id), org_id)
+    rows = [
+        (use.operation, str(use.times), str(use.days), to_wire(use.first_at)[:10], to_wire(use.last_at)[:16])
+        for use in uses
+    ]
+    print_list(arguments, uses, ("operation", "times", "days", "first", "last"), rows)
     return 0
 
 
@@ -136,7 +157,8 @@ def _cells(key: "ApiKey") -> tuple[str, ...]:
     if key.revoked_at is not None:
         ends = f"revoked {to_wire(key.revoked_at)[:10]}"
     scopes = "LEGACY FULL ACCESS" if key.full_access else " ".join(key.scopes)
-    return (key.id, key.org_id, key.name, key.hint, scopes, key.last_used or "never", ends)
+    belongs = "its maker" if key.role is None else f"organization ({key.role})"
+    return (key.id, key.org_id, key.name, key.hint, belongs, scopes, key.last_used or "never", ends)
 
 
 def _network(text: str) -> str:

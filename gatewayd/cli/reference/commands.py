@@ -62,6 +62,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "access end": "lnk_01k0000000000000000000000a",
     "key create": "--org ORG_ID --user ann@example.com --name Shop --scope accounting:read --scope accounting:write",
     "key list": "--org ORG_ID",
+    "key uses": "KEY_ID",
     "key revoke": "KEY_ID",
     "key rotate": "KEY_ID --overlap-hours 48",
     "tax requests": "--json",

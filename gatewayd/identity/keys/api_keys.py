@@ -1,18 +1,21 @@
 """API keys: made, listed, rotated and revoked by the people of one organization (Spec §5, API keys).
 
-A key acts as the organization of the transaction it was made in, with the role its creator has there. Only its hash
-is stored; the text leaves `create` and `rotate` once. Nothing is deleted: revoked and expired keys stay in the list.
+A key acts as the organization of the transaction it was made in, with the role its creator has there, and ends with
+their membership. One that belongs to the organization has a role of its own, acts for no user, and ends with nobody's.
+Only a key's hash is stored; the text leaves `create` and `rotate` once. Nothing is deleted: revoked and expired keys
+stay in the list.
 """
 
 import datetime
 from collections.abc import Collection, Sequence
+from typing import Literal
 
 import msgspec
 
 from gatewayd.clock import DAY, Instant, to_wire
 from gatewayd.contract.scopes import ordered
 from gatewayd.contract.wire import Response, Timestamp
-from gatewayd.errors import invalid_field, invalid_state, not_found
+from gatewayd.errors import Problem, invalid_field, invalid_state, not_found
 from gatewayd.identity import audit
 from gatewayd.identity.key_format import hash_key, hint_of, make_key
 from gatewayd.identity.keys.key_restrictions import effective_scopes, validate_networks, validate_scopes
@@ -21,17 +24,20 @@ from gatewayd.identity.people import memberships
 from gatewayd.identity.people.organizations import validate_name
 from gatewayd.store import ReadTx, Row, WriteTx
 
+KeyRole = Literal["admin", "member"]
+"""The role of a key that belongs to an organization. Chosen: none is an owner, who says who belongs to it."""
 OVERLAP_MAX = 30 * DAY  # Chosen
 LIST_LIMIT = 1_000  # Chosen
 
 _COLUMNS = """id, org_id, user_id, name, hint, scopes, networks, tax_approved_at, expires_at, last_used_day,
-revoked_at, replaced_by, created_at"""
+revoked_at, replaced_by, created_at, role"""
 _INSERT = """
 INSERT INTO api_keys (
-    id, org_id, user_id, name, hash, hint, scopes, networks, tax_approved_at, expires_at, created_at
-) VALUES (:id, :org_id, :user_id, :name, :hash, :hint, :scopes, :networks, :tax_approved_at, :expires_at, :now)
+    id, org_id, user_id, name, hash, hint, scopes, networks, tax_approved_at, expires_at, created_at, role
+) VALUES (:id, :org_id, :user_id, :name, :hash, :hint, :scopes, :networks, :tax_approved_at, :expires_at, :now, :role)
 """
 _GET = f"SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id AND id = :id"
+_MADE_OF = f"SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id AND hash = :hash"
 _LIST = f"SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id ORDER BY id DESC LIMIT :limit"
 _LIST_ALL = f"SELECT {_COLUMNS} FROM api_keys ORDER BY id DESC LIMIT :limit"
 _LIVES = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)"
@@ -47,19 +53,21 @@ SELECT 1 FROM api_keys
 WHERE org_id = :org_id AND id = :id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)
 """
 _SELECT_OPEN = """
-SELECT k.id, k.name, k.user_id, k.created_at, k.expires_at, k.last_used_day
-FROM api_keys k JOIN memberships m ON m.org_id = k.org_id AND m.user_id = k.user_id
+SELECT k.id, k.name, k.user_id, k.role, k.created_at, k.expires_at, k.last_used_day
+FROM api_keys k LEFT JOIN memberships m ON m.org_id = k.org_id AND m.user_id = k.user_id
 WHERE k.org_id = :org_id AND k.id >= :first AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > :at)
-    AND (CAST(:user_id AS TEXT) IS NULL OR k.user_id = :user_id)
+    AND (k.role IS NOT NULL OR m.user_id IS NOT NULL)
+    AND (CAST(:user_id AS TEXT) IS NULL OR (k.user_id = :user_id AND k.role IS NULL))
 ORDER BY k.id LIMIT :limit
 """
 _OWNER = "SELECT org_id FROM api_keys WHERE id = :id"
 _REVOKE = "UPDATE api_keys SET revoked_at = :now WHERE org_id = :org_id AND id = :id AND revoked_at IS NULL"
 _REVOKE_OF_MEMBER = f"""
-UPDATE api_keys SET revoked_at = :now WHERE org_id = :org_id AND user_id = :user_id AND {_LIVES} RETURNING id, org_id
+UPDATE api_keys SET revoked_at = :now WHERE org_id = :org_id AND user_id = :user_id AND role IS NULL AND {_LIVES}
+RETURNING id, org_id
 """
 _REVOKE_OF_USER_ANY_ORG = f"""
-UPDATE api_keys SET revoked_at = :now WHERE user_id = :user_id AND {_LIVES} RETURNING id, org_id
+UPDATE api_keys SET revoked_at = :now WHERE user_id = :user_id AND role IS NULL AND {_LIVES} RETURNING id, org_id
 """
 _REPLACE = """
 UPDATE api_keys SET replaced_by = :replaced_by, expires_at = :expires_at WHERE org_id = :org_id AND id = :id
@@ -74,7 +82,8 @@ class ApiKey(Response, frozen=True, kw_only=True):
     """A key as lists show it, which is without the key.
 
     `scopes` are those that were chosen; `full_access` marks a legacy key for which none were. `effective_scopes` are
-    those that open anything now: `tax:*` only once approved. `last_used` is a day, UTC.
+    those that open anything now: `tax:*` only once approved. `last_used` is a day, UTC. `user_id` is who made it;
+    `role` that of a key which belongs to the organization, None: it belongs to who made it.
     """
 
     id: str
@@ -92,6 +101,7 @@ class ApiKey(Response, frozen=True, kw_only=True):
     revoked_at: Timestamp | None
     replaced_by: str | None
     created_at: Timestamp
+    role: KeyRole | None
 
 
 class CreatedKey(Response, frozen=True, kw_only=True):
@@ -106,13 +116,17 @@ class CreatedKey(Response, frozen=True, kw_only=True):
 
 
 class NewKey(msgspec.Struct, frozen=True, kw_only=True):
-    """A key to be made. No scopes: legacy full access. No networks: anywhere. `expires_at` None: never."""
+    """A key to be made. No scopes: legacy full access. No networks: anywhere. `expires_at` None: never.
+
+    `role` makes it the organization's, and needs scopes. None: it belongs to its maker `user_id`.
+    """
 
     name: str
     user_id: str
     scopes: Sequence[str] = ()
     networks: Sequence[str] = ()
     expires_at: Instant | None = None
+    role: KeyRole | None = None
 
 
 class _KeyRow(msgspec.Struct, frozen=True):
@@ -131,17 +145,22 @@ class _KeyRow(msgspec.Struct, frozen=True):
     revoked_at: int | None
     replaced_by: str | None
     created_at: int
+    role: KeyRole | None
 
 
 def create(tx: WriteTx, new: NewKey, random: bytes, actor: str) -> CreatedKey:
     """Make a key in the transaction's organization of 32 `random` bytes.
 
-    Raises `Problem` `validation_failed`, also when the creator is no member or is disabled.
+    Raises `Problem` `validation_failed`, also when the creator is no member or is disabled, and `forbidden` for a key
+    of the organization that neither an owner nor an admin makes.
     """
+    creator = _validate_creator(tx, new.user_id)
+    if new.role is not None:
+        _check_given_to_organization(tx, new)
     stored = _KeyRow(
         id=tx.new_id("key"),
         org_id=tx.org_id,
-        user_id=_validate_creator(tx, new.user_id),
+        user_id=creator,
         name=validate_name("name", new.name),
         hint="",
         scopes=" ".join(validate_scopes(new.scopes)),
@@ -152,8 +171,11 @@ def create(tx: WriteTx, new: NewKey, random: bytes, actor: str) -> CreatedKey:
         revoked_at=None,
         replaced_by=None,
         created_at=tx.now,
+        role=new.role,
     )
     detail: audit.Detail = {"name": stored.name, "scopes": stored.scopes.split()}
+    if stored.role is not None:
+        detail["role"] = stored.role
     _record(tx, "key.created", stored.id, actor, detail)
     return _insert(tx, stored, random)
 
@@ -163,7 +185,7 @@ def rotate(tx: WriteTx, key_id: str, overlap: int, random: bytes, actor: str) ->
 
     A key that was to expire is followed by one with the same lifetime, counted from now.
     Raises `Problem`: `not_found`; `invalid_state` for one that is revoked, expired, rotated
-    already, or whose creator is no longer a member or is disabled.
+    already, or whose creator is no longer a member or is disabled, unless it is the organization's.
     """
     if not 0 <= overlap <= OVERLAP_MAX:
         raise invalid_field("overlap", "out_of_range", f"At most {OVERLAP_MAX // DAY} days.")
@@ -191,12 +213,12 @@ def revoke(tx: WriteTx, key_id: str, actor: str) -> ApiKey:
 
 
 def revoke_membership(tx: WriteTx, user_id: str, actor: str) -> int:
-    """End the keys that one person made in the transaction's organization; returns how many."""
+    """End the keys of one person in the transaction's organization; returns how many. Its own keys go on."""
     return _record_revoked(tx, tx.rows(_REVOKE_OF_MEMBER, user_id=user_id), actor)
 
 
 def revoke_user(tx: WriteTx, user_id: str, actor: str) -> int:
-    """End the keys that one person made, in every organization; returns how many."""
+    """End the keys of one person, in every organization; returns how many. Those of organizations go on."""
     return _record_revoked(tx, tx.rows(_REVOKE_OF_USER_ANY_ORG, user_id=user_id), actor)
 
 
@@ -215,6 +237,16 @@ def set_tax_approval(tx: WriteTx, key_id: str, attestation: str | None, actor: s
 def get(tx: ReadTx, key_id: str) -> ApiKey:
     """One key of the transaction's organization. Raises `Problem` `not_found`."""
     return _to_api_key(_find(tx, key_id))
+
+
+def find_made_of(tx: ReadTx, random: bytes) -> CreatedKey | None:
+    """The key of the transaction's organization that was made of these bytes, as it was answered; None: none was."""
+    key = make_key(random)
+    row = tx.row(_MADE_OF, hash=hash_key(key))
+    if row is None:
+        return None
+    stored = _KeyRow(*row)
+    return CreatedKey(id=stored.id, key=key, scopes=stored.scopes.split())
 
 
 def list_keys(tx: ReadTx) -> list[ApiKey]:
@@ -246,16 +278,22 @@ def list_open(tx: ReadTx, sought: Sought) -> list[Opening]:
     """The keys that work, by id."""
     rows = tx.rows(_SELECT_OPEN, **sought._asdict())
     return [
-        Opening(key_id, name, user_id, user_id, created_at, expires_at, last_used)
-        for key_id, name, user_id, created_at, expires_at, last_used in rows
+        Opening(key_id, name, user_id if role is None else None, user_id, created_at, expires_at, last_used)
+        for key_id, name, user_id, role, created_at, expires_at, last_used in rows
     ]
 
 
 def organization_of(tx: ReadTx, key_id: str) -> str:
     """Which organization a key belongs to, for the operator. Raises `Problem` `not_found`."""
-    org_id: str | None = tx.value(_OWNER, id=key_id)
+    org_id = find_organization(tx, key_id)
     if org_id is None:
         raise not_found("API key")
+    return org_id
+
+
+def find_organization(tx: ReadTx, key_id: str) -> str | None:
+    """Which organization a key belongs to. None: it is gone with its organization."""
+    org_id: str | None = tx.value(_OWNER, id=key_id)
     return org_id
 
 
@@ -279,6 +317,7 @@ def _insert(tx: WriteTx, stored: _KeyRow, random: bytes) -> CreatedKey:
         networks=stored.networks,
         tax_approved_at=stored.tax_approved_at,
         expires_at=stored.expires_at,
+        role=stored.role,
     )
     return CreatedKey(id=stored.id, key=key, scopes=stored.scopes.split())
 
@@ -289,6 +328,13 @@ def _validate_creator(tx: ReadTx, user_id: str) -> str:
             "userId", "unknown_reference", "The creator is no member of this organization, or is disabled."
         )
     return user_id
+
+
+def _check_given_to_organization(tx: ReadTx, new: NewKey) -> None:
+    if memberships.role_of(tx, new.user_id) == "member":
+        raise Problem("forbidden", "Owners and admins alone make keys of the organization.")
+    if not new.scopes:  # Chosen: full access is what the maker can do, and this key is not the maker's
+        raise invalid_field("scopes", "required", "A key of the organization has at least one scope.")
 
 
 def _validate_expiry(tx: ReadTx, expires_at: Instant | None) -> Instant | None:
@@ -304,7 +350,7 @@ def _check_rotation(tx: ReadTx, old: _KeyRow) -> None:
         raise invalid_state(f"The key was rotated already: rotate {old.replaced_by}.", "rotated", ("active",))
     if old.expires_at is not None and old.expires_at <= tx.now:
         raise invalid_state("The key has expired: make a new one.", "expired", ("active",))
-    if not memberships.is_active(tx, old.user_id):
+    if old.role is None and not memberships.is_active(tx, old.user_id):
         message = "Whoever made the key is no longer a member, or is disabled: make a new one."
         raise invalid_state(message, "without_owner", ("active",))
 
@@ -344,6 +390,7 @@ def _to_api_key(stored: _KeyRow) -> ApiKey:
         revoked_at=_instant(stored.revoked_at),
         replaced_by=stored.replaced_by,
         created_at=Instant(stored.created_at),
+        role=stored.role,
     )
 
 

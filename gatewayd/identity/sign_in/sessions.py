@@ -162,6 +162,14 @@ def csrf_token(token: str) -> str:
     return hmac.digest(token.encode(), b"form", "sha256").hex()
 
 
+def bytes_of_form(token: str, *entered: str) -> bytes:
+    """32 bytes for a secret that a form makes: sent again in the same session with the same fields, it makes the same.
+
+    One of `entered` is a random text that the form was given, so that no two forms make the same.
+    """
+    return hmac.digest(token.encode(), b"secret\0" + "\0".join(entered).encode(), "sha256")
+
+
 def csrf_ok(token: str, form_token: str) -> bool:
     """Whether a form came from a page of this session; compared in constant time."""
     return hmac.compare_digest(csrf_token(token).encode(), form_token.encode("utf-8", "replace"))

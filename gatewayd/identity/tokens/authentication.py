@@ -25,7 +25,7 @@ ADMISSIONS_MAX = 10_000  # Chosen: about 10 MB
 NEVER = sys.maxsize
 
 _FIND_KEY = """
-SELECT k.id, k.org_id, k.user_id, m.role, k.scopes, k.networks, k.tax_approved_at IS NOT NULL, k.expires_at
+SELECT k.id, k.org_id, k.user_id, m.role, k.role, k.scopes, k.networks, k.tax_approved_at IS NOT NULL, k.expires_at
 FROM api_keys k LEFT JOIN memberships m ON m.org_id = k.org_id AND m.user_id = k.user_id
 WHERE k.hash = :hash AND k.revoked_at IS NULL
 """
@@ -123,7 +123,10 @@ class Authenticate(Protocol):
 
 
 class ApiKeyVerifier:
-    """API keys: one look-up of the hash, which unknown and revoked keys fail alike."""
+    """API keys: one look-up of the hash, which unknown and revoked keys fail alike.
+
+    A key of the organization acts with its own role and for no user.
+    """
 
     NOT_VALID = "The API key is unknown, revoked or expired."
 
@@ -136,14 +139,15 @@ class ApiKeyVerifier:
         row = tx.row(_FIND_KEY, hash=digest)
         if row is None:
             raise _invalid_token(self.NOT_VALID)
-        key_id, org_id, user_id, role, scopes, networks, tax_approved, expires_at = row
+        key_id, org_id, user_id, makers_role, own_role, scopes, networks, tax_approved, expires_at = row
+        role = own_role or makers_role
         if role is None:
             raise _invalid_token("Whoever made the API key is no longer a member of the organization.")
         caller = Caller(
             kind="api_key",
             credential_id=key_id,
             org_id=org_id,
-            user_id=user_id,
+            user_id=user_id if own_role is None else None,
             role=role,
             scopes=effective_scopes(scopes, bool(tax_approved)),
         )
