@@ -12,6 +12,8 @@ ACCESS: Final = "/developers/access"
 TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
+CLIENTS: Final = "/sales/clients"
+ENTITIES: Final = "/books/entities"
 WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
@@ -24,12 +26,14 @@ _ROOMS: Final = frozenset(
         "sign-in",
         "sign-out",
         "account",
+        "books",
         "oauth",
         "organization",
         "developers",
         "admin",
         "docs",
         "gallery",
+        "sales",
         "search",
         "static",
     }

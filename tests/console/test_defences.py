@@ -27,6 +27,9 @@ POSTS = [
     "/admin/tax/approve",
     "/admin/tax/refuse",
     "/admin/tax/withdraw",
+    "/books/entities/new",
+    "/books/entities/x",
+    "/books/entities/x/end",
     "/developers/access/end",
     "/developers/apps/revoke",
     "/developers/tax/connect",
@@ -36,6 +39,9 @@ POSTS = [
     "/oauth/choose",
     "/oauth/consent",
     "/organization",
+    "/sales/clients/new",
+    "/sales/clients/x",
+    "/sales/clients/x/end",
     "/sign-out",
 ]
 ENTRIES = ["/sign-in", "/sign-in/code", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-in/link/x"]
