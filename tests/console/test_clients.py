@@ -77,7 +77,9 @@ async def test_one_of_another_organization_is_not_there(site: Site) -> None:
 async def test_a_legal_entity_is_kept_by_the_same_pages(site: Site) -> None:
     browser = await site.signed_in()
     form = await browser.open("/books/entities/new")
-    wrong = await browser.submit(form, "/books/entities/new", name="Oak Ltd", type="limited_company", companyNumber="0")
+    wrong = await browser.submit(
+        form, "/books/entities/new", name="Oak Ltd", type="limited_company", companyNumber="not a number"
+    )
     assert wrong.status == 422
     assert wrong.page.field_named("Company number").attributes["aria-invalid"] == "true"
     right = await browser.submit(wrong.page, "/books/entities/new", companyNumber="01234567", type="limited_company")
