@@ -43,7 +43,7 @@ class Camera:
             wide, seen = self._page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
             assert wide <= seen, f"{title}: {wide} px on {seen}"
             scheme = SCHEMES[size is DESK]
-            self._page.emulate_media(color_scheme=scheme)
+            self._page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # colours are there at once
             if self._axe and size is not TABLET:
                 assert faults_of(self._page) == [], title
             if PICTURES is not None:
