@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import trio
 
 from gatewayd.clock import Clock
 from gatewayd.http1.log import Log
-from gatewayd.identity.clients import grants, oauth_clients
+from gatewayd.identity import audit
+from gatewayd.identity.clients import client_assertions, grants, oauth_clients
 from gatewayd.identity.keys import api_keys
 from gatewayd.identity.sign_in import challenges, known_devices, one_time_links, sessions, throttling
 from gatewayd.identity.signing import signing_keys
@@ -30,6 +31,7 @@ _SWEEPS: tuple[tuple[Callable[[WriteTx], int], int], ...] = (  # what refers to 
     (grants.sweep, grants.SWEEP_ROWS),
     (oauth_clients.sweep, oauth_clients.SWEEP_ROWS),
     (one_time_links.sweep, one_time_links.SWEEP_ROWS),
+    (client_assertions.sweep, client_assertions.SWEEP_ROWS),
     (challenges.sweep, challenges.SWEEP_ROWS),
     (used_proofs.sweep, used_proofs.SWEEP_ROWS),
     (sessions.sweep, sessions.SWEEP_ROWS),
@@ -47,6 +49,7 @@ class ProviderSettings:
     refresh_grace_seconds: int
     user_agent: str
     resources: tuple[str, ...] = ()
+    audit_retention: audit.Retention = field(default_factory=audit.Retention)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +60,7 @@ class Provider:
     keys: SigningKeys
     authenticator: Authenticator
     app: OAuthApp
+    audit_retention: audit.Retention
 
     async def open_keys(self) -> None:
         """Make the signing keys ready for the first token, which need not wait for it then."""
@@ -70,6 +74,7 @@ class Provider:
         await self.open_keys()
         for sweep, rows in _SWEEPS:
             await self.store.sweep(sweep, rows)
+        await self.store.sweep(self.audit_retention.sweep, audit.SWEEP_ROWS)
 
 
 @asynccontextmanager
@@ -95,7 +100,13 @@ async def open_provider(
         refresh_grace_seconds=settings.refresh_grace_seconds,
     )
     try:
-        yield Provider(store=store, keys=keys, authenticator=authenticator, app=OAuthApp(parts))
+        yield Provider(
+            store=store,
+            keys=keys,
+            authenticator=authenticator,
+            app=OAuthApp(parts),
+            audit_retention=settings.audit_retention,
+        )
     finally:
         with trio.CancelScope(shield=True):
             await documents.aclose()

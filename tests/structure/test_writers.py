@@ -43,6 +43,7 @@ PAST_PERFORMING = {
     "gatewayd/cli/people/keys.py": "keys",
     "gatewayd/cli/people/members.py": "members",
     "gatewayd/cli/people/oauth_clients.py": "apps of the instance",
+    "gatewayd/cli/people/own_oauth_clients.py": "apps of the instance that its operator registers",
     "gatewayd/cli/people/organizations.py": "a new organization: all that follows in its life is an operation",
     "gatewayd/cli/people/user_access.py": "what a person can open",
     "gatewayd/cli/people/users.py": "people",

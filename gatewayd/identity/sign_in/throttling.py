@@ -139,6 +139,12 @@ def note_success(tx: WriteTx, counted: Try) -> None:
         tx.run(_FORGET, subject=subject)
 
 
+def locked_until(tx: ReadTx, email: str) -> Instant | None:
+    """Until when strangers are kept from an account; None: they are not."""
+    until = _account_count(tx, f"{_ACCOUNT}{fold_email(email)}").locked_until
+    return until if until > tx.now else None
+
+
 def unlock(tx: WriteTx, email: str) -> bool:
     """Lift the lock of an account; False when there were no failures."""
     return tx.run(_FORGET, subject=f"{_ACCOUNT}{fold_email(email)}") == 1
