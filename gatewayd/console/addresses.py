@@ -12,11 +12,15 @@ ACCESS: Final = "/developers/access"
 TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
+WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
 DOCS: Final = "/docs"
+GALLERY: Final = "/gallery"
 
-_ROOMS: Final = frozenset({"sign-in", "sign-out", "account", "oauth", "developers", "admin", "docs", "static"})
+_ROOMS: Final = frozenset(
+    {"sign-in", "sign-out", "account", "oauth", "organization", "developers", "admin", "docs", "gallery", "static"}
+)
 
 
 def is_page(path: str) -> bool:

@@ -3,13 +3,14 @@
 from pathlib import Path
 from types import TracebackType
 from typing import Final
+from uuid import uuid4
 
 from quart import Response, g, render_template, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 import gatewayd
-from gatewayd.clock import Instant, to_wire
+from gatewayd.console import words
 from gatewayd.console.account import Account
 from gatewayd.console.applications import Applications
 from gatewayd.console.browser import (
@@ -25,9 +26,15 @@ from gatewayd.console.browser import (
 )
 from gatewayd.console.consent import ConsentPages
 from gatewayd.console.devices import device_of
+from gatewayd.console.gallery import Gallery
 from gatewayd.console.home import Home
 from gatewayd.console.links import Links
+from gatewayd.console.navigation import current, shelves
 from gatewayd.console.open_access import OpenAccess
+from gatewayd.console.operation_pages import OperationPages
+from gatewayd.console.operations import Operations
+from gatewayd.console.organization import ChoiceOfOrganization
+from gatewayd.console.pages import sentence
 from gatewayd.console.parts import PRODUCT, ConsoleParts
 from gatewayd.console.reference import Reference
 from gatewayd.console.second_factor import SecondFactor
@@ -37,7 +44,9 @@ from gatewayd.console.tax_access import TaxAccess
 from gatewayd.console.tax_connection import TaxConnectionPages
 from gatewayd.console.tax_decisions import TaxDecisions
 from gatewayd.console.usage import Usage
+from gatewayd.console.webhooks import Webhooks
 from gatewayd.console.zipped import ZIPPED, zipped_file
+from gatewayd.errors import Problem
 from gatewayd.http1.log import Log
 from gatewayd.money import credits_text
 from gatewayd.store import StoreFailure
@@ -53,6 +62,7 @@ _ERRORS: Final = {
     415: ("That did not work", "This is not a form of this site."),
 }
 """Title and text by status. None: what was raised says it."""
+_REFUSED: Final = "That did not work"
 _FAILED: Final = ("Something went wrong", "It is our fault, not yours, and it was written down.")
 
 
@@ -81,18 +91,27 @@ def create(parts: ConsoleParts) -> QuartTrio:
     app.config["MAX_CONTENT_LENGTH"] = FORM_BYTES
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
     app.url_map.merge_slashes = False
-    app.jinja_env.filters.update(day=_day, moment=_moment, device=device_of, credits=credits_text)
+    app.jinja_env.filters.update(device=device_of, credits=credits_text, bytes=words.size)
+    app.jinja_env.filters.update(
+        {each.__name__: each for each in (words.ago, words.day, words.iso, words.moment, words.money)}
+    )
     app.jinja_env.globals.update(product=PRODUCT, version=gatewayd.__version__)
+    app.jinja_env.globals.update(csrf_token=csrf, form_key=_form_key, shelves=shelves, current_entry=current)
     browser = Browser(parts)
     app.before_request(browser.open)
     app.after_request(browser.close)
-    app.context_processor(_everywhere)
+    app.context_processor(_Everywhere(browser).context)
+    operations = Operations(parts.store, parts.performer, parts.gate, parts.operations)
+    Webhooks(operations, OperationPages(operations, parts.clock)).add_to(app)
     access = TaxAccess(parts)
     for pages in (Home(parts), ConsentPages(parts), Applications(parts), SecondFactor(parts), access):
         pages.add_to(app)
     for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference(), Usage(parts), OpenAccess(parts)):
         more.add_to(app)
+    if parts.gallery:
+        Gallery(parts).add_to(app)
     for entry in (
+        ChoiceOfOrganization(browser),
         SignInPages(parts, browser),
         SignOutPages(parts, browser),
         Links(parts, browser),
@@ -101,17 +120,34 @@ def create(parts: ConsoleParts) -> QuartTrio:
         entry.add_to(app)
     app.register_error_handler(SignInNeeded, _to_sign_in)
     app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(Problem, _refused)
     app.register_error_handler(StoreFailure, _Unavailable(parts.log).show)
     return app
 
 
-async def _everywhere() -> dict[str, object]:
+class _Everywhere:
     """What every template may name."""
-    there = visit() if hasattr(g, "visit") else None
-    return {
-        "csrf": csrf() if there is not None else "",
-        "signed_in_user": there.user if there is not None else None,
-    }
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+
+    async def context(self) -> dict[str, object]:
+        if not hasattr(g, "visit"):
+            return {"csrf": "", "flashed": []}
+        there = visit()
+        return {
+            "csrf": csrf(),
+            "signed_in_user": there.user,
+            "organization": there.chosen,
+            "organizations": there.belongs,
+            "role": there.role,
+            "flashed": self._browser.flashes(),
+        }
+
+
+def _form_key() -> str:
+    """What tells one sending of a form from the next: sent again, nothing is done twice."""
+    return str(uuid4())
 
 
 async def _to_sign_in(error: SignInNeeded) -> Response:
@@ -136,6 +172,14 @@ async def _error_page(title: str, text: str, back: str = "/") -> str:
     return await render_template("error.html", title=title, text=text, back=back, request_id=g.request_id)
 
 
+async def _refused(problem: Problem) -> tuple[str, int, dict[str, str]]:
+    """What an operation says that a page called, where the page has nothing of its own to say of it."""
+    title, text = _ERRORS.get(problem.status, (_REFUSED, None))
+    back = await page_of_form() if request.method == "POST" else "/"
+    headers = {name.decode(): content.decode() for name, content in problem.headers}
+    return await _error_page(title, text or sentence(problem), back), problem.status, headers
+
+
 class _Unavailable:
     """The answer while the store cannot do its part."""
 
@@ -146,11 +190,3 @@ class _Unavailable:
         self._log.error("page_failed", request_id=g.request_id, exc_info=error)
         text = "The database cannot do it now. Nothing was changed. Try again in a moment."
         return await _error_page("Not now", text), 503, {"Retry-After": "1"}
-
-
-def _day(instant: int) -> str:
-    return to_wire(Instant(instant))[:10]
-
-
-def _moment(instant: int) -> str:
-    return to_wire(Instant(instant))[:16].replace("T", " ") + " UTC"

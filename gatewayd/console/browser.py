@@ -5,20 +5,23 @@ Lax). The session cookie holds a random token; before there is a session, a pass
 """
 
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 from urllib.parse import quote, urlsplit
 
-from quart import Response, g, request
+from quart import Response, current_app, g, request
 from werkzeug.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
 
 from gatewayd.clock import MINUTE, SECOND, Clock
-from gatewayd.console.addresses import ACCESS, ACCOUNT, ADMIN_TAX, APPS, CHOOSE, SIGN_IN, TAX, is_page
+from gatewayd.console.addresses import ACCESS, ACCOUNT, ADMIN_TAX, APPS, CHOOSE, SIGN_IN, SIGN_OUT, TAX, is_page
+from gatewayd.console.flashes import FLASH_SECONDS, Flash, kept_flashes, sealed_flashes
 from gatewayd.console.parts import ConsoleParts, Visit
+from gatewayd.console.shapes import Tone
 from gatewayd.contract.caller import Role
 from gatewayd.errors import Problem
 from gatewayd.http1.asgi import HttpScope
 from gatewayd.http1.redirects import location
-from gatewayd.identity.people import memberships, users
+from gatewayd.identity.people import memberships, organizations, users
+from gatewayd.identity.people.organizations import Organization
 from gatewayd.identity.people.users import User
 from gatewayd.identity.random_tokens import make_token
 from gatewayd.identity.sign_in import known_devices, sessions
@@ -32,7 +35,10 @@ HANDLE_FIELD: Final = "request"
 RECENT: Final = 15 * MINUTE  # Chosen
 STATIC: Final = "static"
 """Quart's name for the files that are the same for everybody."""
+ORGANIZATION_FIELD: Final = "organization"
+"""Of a form, or of an address: for which organization it is."""
 _SESSION, _PASSING, _HALF, _DEVICE = "session", "visit", "half", "device"
+_ORGANIZATION, _FLASHES = "organization", "flashes"
 _CONTENT_SECURITY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}{more}"
@@ -65,6 +71,7 @@ class Browser:
         visit = await self._visit()
         g.visit = visit
         received.admitted = visit.session is not None
+        await self._choose_organization(visit)
         if request.method != "POST":
             return
         if request.mimetype != FORM_TYPE:
@@ -78,13 +85,22 @@ class Browser:
             raise SignInNeeded
         raise Forbidden(_OUT_OF_DATE)
 
+    async def _choose_organization(self, visit: Visit) -> None:
+        """Which one the pages are of: the form's or the address's, the one that was chosen last, or the first."""
+        if not visit.belongs:
+            return
+        named = (await request.form if request.method == "POST" else request.args).get(ORGANIZATION_FIELD)
+        wanted = named or request.cookies.get(self._prefix + _ORGANIZATION)
+        first, _ = visit.belongs[0]
+        visit.chosen = next((each for each, _ in visit.belongs if each.id == wanted), None if named else first)
+
     async def _visit(self) -> Visit:
         token = request.cookies.get(self._prefix + _SESSION)
         if token:
-            visitor = await self._parts.store.read(lambda tx: _session_and_user(tx, token))
+            visitor = await self._parts.store.read(lambda tx: _signed_in_by(tx, token))
             if visitor is not None:
-                await self._touch(visitor[0])
-                return Visit(token, *visitor)
+                await self._touch(visitor.session)
+                return Visit(token, visitor.session, visitor.user, visitor.belongs)
         return Visit(request.cookies.get(self._prefix + _PASSING) or make_token())
 
     async def _touch(self, session: Session) -> None:
@@ -104,8 +120,6 @@ class Browser:
             device=request.cookies.get(self._prefix + _DEVICE, ""),
         )
 
-    # -- cookies
-
     def close(self, response: Response) -> Response:
         """After a page: the headers that every one has, and the passing cookie where there is no session."""
         targets = getattr(g, "form_targets", "")
@@ -120,9 +134,30 @@ class Browser:
         if request.endpoint != STATIC or response.status_code >= 400:
             response.headers["Cache-Control"] = "no-store"
         visit: Visit | None = getattr(g, "visit", None)
+        if visit is not None:
+            self._keep_flashes(response, visit.token)
         if visit is not None and visit.session is None and not request.cookies.get(self._prefix + _PASSING):
             self._set(response, _PASSING, visit.token, None)
         return response
+
+    # -- what is said once
+
+    def flashes(self) -> list[Flash]:
+        """What was said by pages before this one, and by this one: it is shown now, and not again."""
+        g.flashes_shown = True
+        return [*kept_flashes(request.cookies.get(self._prefix + _FLASHES, ""), visit().token), *_flashed()]
+
+    def _keep_flashes(self, response: Response, token: str) -> None:
+        """What this page says and does not show is for the next one."""
+        before = request.cookies.get(self._prefix + _FLASHES, "")
+        if getattr(g, "flashes_shown", False):
+            if before:
+                self._drop(response, _FLASHES)
+        elif said := _flashed():
+            sealed = sealed_flashes([*kept_flashes(before, token), *said], token)
+            self._set(response, _FLASHES, sealed, FLASH_SECONDS)
+
+    # -- cookies
 
     def remember(self, response: Response, token: str) -> None:
         """Give the browser its session."""
@@ -132,6 +167,10 @@ class Browser:
     def remember_device(self, response: Response, device: str) -> None:
         """Let the browser be known here, also after it has signed out."""
         self._set(response, _DEVICE, device, known_devices.LIFETIME // SECOND)
+
+    def remember_organization(self, response: Response, org_id: str) -> None:
+        """Let the pages be of this organization, as long as the session may last."""
+        self._set(response, _ORGANIZATION, org_id, sessions.LIFETIME // SECOND)
 
     def remember_half(self, response: Response, half: str) -> None:
         """The password was right: what the page for the code brings back."""
@@ -180,6 +219,25 @@ def recently_signed_in(clock: Clock) -> tuple[Session, User]:
     return session, user
 
 
+def organization() -> Organization:
+    """The one that this page is of. Raises `SignInNeeded`, and `NotFound` for who belongs to none, or not to this."""
+    signed_in()
+    chosen = visit().chosen
+    if chosen is None:
+        raise NotFound
+    return chosen
+
+
+def flash(tone: Tone, text: str) -> None:
+    """Say something at the top of the page that is seen next: this one, or the one that it leads to."""
+    g.flashes = [*_flashed(), Flash(tone, text)]
+
+
+def _flashed() -> list[Flash]:
+    said: list[Flash] = getattr(g, "flashes", [])
+    return said
+
+
 def role_in(tx: ReadTx, user: User) -> Role:
     """The visitor's role in the transaction's organization. Raises `NotFound`: others may not learn that it exists."""
     try:
@@ -221,6 +279,8 @@ async def page_of_form() -> str:
         return choose_address(form.get(HANDLE_FIELD, ""))
     if path.startswith(SIGN_IN):
         return local_path(form.get("next", "/"))
+    if path != SIGN_OUT and current_app.url_map.bind("").test(path, "GET"):
+        return path
     return next((page for page in (ACCESS, ACCOUNT, APPS, TAX, ADMIN_TAX) if path.startswith(page)), "/")
 
 
@@ -287,6 +347,16 @@ def _same_origin(issuer: str) -> bool:
     return scheme in ("http", "https") and host == request.headers.get("Host")
 
 
-def _session_and_user(tx: ReadTx, token: str) -> tuple[Session, User] | None:
+class _SignedIn(NamedTuple):
+    session: Session
+    user: User
+    belongs: list[tuple[Organization, Role]]
+
+
+def _signed_in_by(tx: ReadTx, token: str) -> _SignedIn | None:
     session = sessions.find(tx, token)
-    return None if session is None else (session, users.get(tx, session.user_id))
+    if session is None:
+        return None
+    user = users.get(tx, session.user_id)
+    of_user = memberships.of_user(tx, user.id)
+    return _SignedIn(session, user, [(organizations.get(tx, each.org_id), each.role) for each in of_user])

@@ -1,15 +1,13 @@
 """The pages as an application that is made when the first of them is asked for."""
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, cast
 
 import trio
 
-from gatewayd.clock import Clock
+from gatewayd.console.daemon_parts import DaemonParts
 from gatewayd.http1.asgi import App, HttpScope, Receive, Send
-from gatewayd.http1.log import Log
 from gatewayd.identity.sign_in.throttling import Limits
-from gatewayd.store import Store
-from gatewayd.tax.settings import TaxSettings
 
 if TYPE_CHECKING:
     from gatewayd.identity.sign_in.sign_in import SignIn
@@ -22,12 +20,9 @@ class Console:
     one that is called by programs alone never has it.
     """
 
-    def __init__(self, store: Store, clock: Clock, log: Log, *, issuer: str, limits: Limits, tax: TaxSettings) -> None:
-        """`issuer` is `server.public_url`, `tax` is `[tax]`."""
-        self._given = store, clock, log
-        self._issuer = issuer
+    def __init__(self, given: DaemonParts, *, limits: Limits) -> None:
+        self._given = given
         self._limits = limits
-        self._tax = tax
         self._making = trio.Lock()
         self._app: App | None = None
         self._sign_in: SignIn | None = None
@@ -55,16 +50,8 @@ class Console:
         from gatewayd.identity.sign_in.passwords import Hasher, Passwords
         from gatewayd.identity.sign_in.sign_in import SignIn
 
-        store, clock, log = self._given
         passwords = Passwords(Hasher())
-        self._sign_in = SignIn(store, passwords, self._limits)
-        parts = ConsoleParts(
-            store=store,
-            sign_in=self._sign_in,
-            passwords=passwords,
-            issuer=self._issuer,
-            tax=self._tax,
-            clock=clock,
-            log=log,
-        )
+        self._sign_in = SignIn(self._given.store, passwords, self._limits)
+        given = {field.name: getattr(self._given, field.name) for field in fields(self._given)}
+        parts = ConsoleParts(sign_in=self._sign_in, passwords=passwords, **given)
         return cast(App, create(parts))

@@ -175,7 +175,7 @@ class OpenAccess:
             others = [organizations.get(tx, each) for each in of_user if each != shown][:OTHERS_SHOWN]
             return {
                 "others": others,
-                **({"organization": None} if shown is None else _page_context(tx, user, shown, maker)),
+                **({"seen": None} if shown is None else _page_context(tx, user, shown, maker)),
             }
 
         context = await self._store.read_later(look, None)
@@ -249,7 +249,7 @@ def _page_context(tx: ReadTx, user: User, org_id: str, maker: str | None) -> dic
     if maker is not None and not all_makers:
         raise NotFound
     return {
-        "organization": organizations.get(tx, org_id),
+        "seen": organizations.get(tx, org_id),
         "makers": all_makers[:MAKERS_SHOWN],
         "further": all_makers[MAKERS_SHOWN:],
         "count": sum(each.total for each in all_makers),

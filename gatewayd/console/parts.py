@@ -1,32 +1,27 @@
 """What the pages are made of, and what one of them knows of its visitor."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from gatewayd.clock import Clock
-from gatewayd.http1.log import Log
+from gatewayd.console.daemon_parts import DaemonParts
+from gatewayd.contract.caller import Role
+from gatewayd.identity.people.organizations import Organization
 from gatewayd.identity.people.users import User
 from gatewayd.identity.sign_in.passkeys import RelyingParty
 from gatewayd.identity.sign_in.passwords import Passwords
 from gatewayd.identity.sign_in.sessions import Session
 from gatewayd.identity.sign_in.sign_in import SignIn
-from gatewayd.store import Store
-from gatewayd.tax.settings import TaxSettings
 
 PRODUCT = "gatewayd"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsoleParts:
-    """What the pages are made of. `issuer` is `server.public_url`: the origin, without a slash; `tax` is `[tax]`."""
+class ConsoleParts(DaemonParts):
+    """What the pages are made of."""
 
-    store: Store
     sign_in: SignIn
     passwords: Passwords
-    issuer: str
-    tax: TaxSettings
-    clock: Clock
-    log: Log
 
     @property
     def secure(self) -> bool:
@@ -41,8 +36,21 @@ class ConsoleParts:
 
 @dataclass(slots=True)
 class Visit:
-    """One request of a browser. `token` is what its forms are bound to: the session's, or a passing one before it."""
+    """One request of a browser. `token` is what its forms are bound to: the session's, or a passing one before it.
+
+    `belongs` are the organizations of who is signed in, oldest first, with their role in each; `chosen` is the one that
+    the pages are of, None where there is none.
+    """
 
     token: str
     session: Session | None = None
     user: User | None = None
+    belongs: Sequence[tuple[Organization, Role]] = ()
+    chosen: Organization | None = None
+
+    @property
+    def role(self) -> Role | None:
+        """The visitor's role in the chosen organization."""
+        return next(
+            (role for each, role in self.belongs if self.chosen is not None and each.id == self.chosen.id), None
+        )

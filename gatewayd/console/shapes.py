@@ -39,7 +39,8 @@ class Option(NamedTuple):
 class Field:
     """One field of a form. `values` are those of `choices`; `most` is how many characters it takes, None: any.
 
-    `error` is what was wrong with what was given; `currency` stands beside money.
+    `error` is what was wrong with what was given; `currency` stands beside money; `id` tells fields of one name apart,
+    where several forms stand on a page.
     """
 
     name: str
@@ -53,16 +54,37 @@ class Field:
     required: bool = False
     most: int | None = None
     currency: str = ""
+    id: str = ""
+
+    @property
+    def key(self) -> str:
+        """What names it in the page."""
+        return self.id or self.name
+
+    @property
+    def described_by(self) -> str:
+        """The ids of what stands below it."""
+        return " ".join([f"{self.key}-hint"] * bool(self.hint) + [f"{self.key}-error"] * bool(self.error))
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether it has any value."""
+        return bool(self.value or self.values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One value of a table. `text` is what is read; `at` an instant that is shown in words; `tone` that of a badge."""
+    """One value. `text` is what is read; `at` an instant that is shown in words; `tone` that of a badge.
+
+    `items` are several texts below each other, instead of `text`; `kind` counts where no column says it.
+    """
 
     text: str = ""
     href: str = ""
     at: Instant | None = None
     tone: Tone = "neutral"
+    items: Sequence[str] = ()
+    kind: CellKind = "text"
 
 
 class Column(NamedTuple):
@@ -72,6 +94,13 @@ class Column(NamedTuple):
     kind: CellKind = "text"
 
 
+class Action(NamedTuple):
+    """A link that is drawn as a button."""
+
+    label: str
+    href: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One row of a table. `id` is what a form says of it where rows can be ticked; `label` names it to a reader."""
@@ -79,22 +108,34 @@ class Row:
     cells: Sequence[Cell]
     id: str = ""
     label: str = ""
+    actions: Sequence[Action] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called by what acts on it: its label, else its first cell."""
+        return self.label or (self.cells[0].text if self.cells else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows below headings. `caption` says what they are, for who does not see the page around it."""
+    """Rows below headings. `caption` says what they are, for who does not see the page around it.
+
+    With `now` moments are said in words, such as "3 minutes ago"; without they are written out.
+    """
 
     caption: str
     columns: Sequence[Column]
     rows: Sequence[Row]
+    now: Instant | None = None
 
+    @property
+    def has_actions(self) -> bool:
+        """Whether any row has something to do."""
+        return any(row.actions for row in self.rows)
 
-class Action(NamedTuple):
-    """A link that is drawn as a button."""
-
-    label: str
-    href: str
+    def pairs(self, row: Row) -> list[tuple[Column, Cell]]:
+        """A row's cells, each with its column. Raises `ValueError` where one has no other."""
+        return list(zip(self.columns, row.cells, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,7 +52,7 @@ class TaxAccess:
             of_user = [each.org_id for each in memberships.of_user(tx, user.id)]
             shown = [org_id] if org_id is not None else of_user[:ORGANIZATIONS_SHOWN]
             return {
-                "organizations": [view(tx, each, user) for each in shown],
+                "shown_organizations": [view(tx, each, user) for each in shown],
                 "others": len(of_user) - len(shown),
                 "further": [] if org_id is not None else _named(tx, of_user[ORGANIZATIONS_SHOWN:]),
             }

@@ -102,7 +102,7 @@ class Usage:
                 raise NotFound
             shown = named or (of_user[0] if of_user else None)
             others = [organizations.get(tx, each) for each in of_user if each != shown][:OTHERS_SHOWN]
-            return {"others": others, **({"organization": None} if shown is None else _of_organization(tx, shown))}
+            return {"others": others, **({"shown": None} if shown is None else _of_organization(tx, shown))}
 
         context = await self._store.read_later(look, None)
         return await render_template("usage.html", width=WIDTH, height=HEIGHT, count=DAYS, **context)
@@ -117,7 +117,7 @@ def left(tx: ReadTx, org_id: str) -> CreditBalance | None:
 def _of_organization(tx: ReadTx, org_id: str) -> dict[str, object]:
     organization: Organization = organizations.get(tx, org_id)
     balance = left(tx, org_id)
-    return {"organization": organization, "metered": None if balance is None else _metered(tx, balance)}
+    return {"shown": organization, "metered": None if balance is None else _metered(tx, balance)}
 
 
 def _metered(tx: ReadTx, balance: CreditBalance) -> Metered:

@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-CallerKind = Literal["api_key", "access_token", "operator"]
+CallerKind = Literal["api_key", "access_token", "person", "operator"]
 Role = Literal["owner", "admin", "member"]
 
 
@@ -12,6 +12,7 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """One authenticated caller. Every request acts on behalf of exactly one organization (Spec §1).
 
     `overrides` names the rules that this one request is to be done in spite of: `closing`, of a period.
+    `person` is somebody on the pages, whose `credential_id` is their user's: in however many browsers they are.
     `operator` is the command line on the machine itself; it has no user and holds every scope.
     `metered`: what this one request asks for may have a price, and the organization's plan charges it. It is found out
     where callers are admitted, so that an operator never is.

@@ -75,7 +75,8 @@ _Engines = tuple[Proxy, Importing, VaultEngines]
 class Surroundings:
     """What a daemon takes from outside: everything that is not a setting.
 
-    `load` reads the settings anew, for a reload; None: they stay as they are.
+    `load` reads the settings anew, for a reload; None: they stay as they are. `gallery`: whether the pages have that
+    of their components, for who works on them.
     """
 
     log_stream: TextIO
@@ -83,6 +84,7 @@ class Surroundings:
     clock: Clock = field(default_factory=SystemClock)
     notifier: Notifier = field(default_factory=Notifier)
     access_log: bool = True
+    gallery: bool = False
     read_apart: ReadApart = read_apart
     open_reader: OpenReader = field(default_factory=lambda: reader_of({}))
     open_embedder: OpenEmbedder = field(default_factory=lambda: embedder_of({}))
@@ -296,6 +298,7 @@ class Daemon:
             prices=PriceImporting(provider.store, self._outside.read_apart, self.config.banking.max_import_bytes),
             receivers=deliveries.policy,
             readiness=lambda: self._readiness(deliveries.dispatcher, health),
+            gallery=self._outside.gallery,
         )
 
     def _watched(

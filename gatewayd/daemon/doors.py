@@ -17,6 +17,7 @@ from gatewayd.catalogue import Catalogue, Deps
 from gatewayd.clock import DAY, Clock
 from gatewayd.config import Config, TcpBind, is_loopback, parse_bind
 from gatewayd.console.addresses import is_page
+from gatewayd.console.daemon_parts import DaemonParts
 from gatewayd.console.lazy_app import Console
 from gatewayd.daemon.description import catalogue_of, describe
 from gatewayd.daemon.reload import Install
@@ -45,6 +46,8 @@ from gatewayd.metrics.page import page as metrics_page
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
 from gatewayd.outbound.transport import Policy
+from gatewayd.performing.admission import Gate
+from gatewayd.performing.performer import Performer
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.provider import Provider
 from gatewayd.shares import Shares
@@ -73,7 +76,7 @@ class DoorParts:
     """What the doors are made of.
 
     `receivers` says which webhook URLs are allowed. `readiness` says of each part of the daemon `ok`, or what is wrong
-    with it.
+    with it. `gallery`: whether the pages have that of their components.
     """
 
     config: Config
@@ -87,6 +90,7 @@ class DoorParts:
     vault: VaultEngines
     receivers: Policy
     readiness: ReadinessCheck
+    gallery: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +135,9 @@ def create_doors(parts: DoorParts) -> Doors:
     uploads_cors = Cors(config.server.cors_origins, tus.FROM_PAGES, tus.TO_PAGES)
     vault_files = _create_vault_files(parts)
     bundles, uploads = Bundles(parts.provider.store), _create_uploads(config)
-    api = _create_api(parts, offered, (limits, cors), (vault_files, bundles, uploads))
-    console = _create_console(parts)
+    deps = _create_deps(parts, vault_files, bundles)
+    api = _create_api(parts, offered, deps, (limits, cors, uploads))
+    console = _create_console(parts, offered, deps, limits)
     router = Router(
         {
             **dict.fromkeys(oauth.paths, endpoints),
@@ -171,11 +176,22 @@ def create_metrics_server(config: Config, watched: Watched, clock: Clock, log: L
     return Server(metrics_page(watched), settings, refuse=refusal, log=log, clock=clock)
 
 
-def _create_api(
-    parts: DoorParts, offered: Catalogue, rules: tuple[RateLimits, Cors], files: tuple[VaultFiles, Bundles, Uploads]
-) -> Api:
+def _create_deps(parts: DoorParts, vault_files: VaultFiles, bundles: Bundles) -> Deps:
+    return Deps(
+        tax=parts.tax,
+        importing=parts.importing,
+        prices=parts.prices,
+        bundles=bundles,
+        vault_files=vault_files,
+        parsing=parts.vault.parsing,
+        search=parts.vault.search,
+        event_log=EventLog(parts.provider.store, parts.config.webhooks.retention_days * DAY),
+    )
+
+
+def _create_api(parts: DoorParts, offered: Catalogue, deps: Deps, rules: tuple[RateLimits, Cors, Uploads]) -> Api:
     config, provider = parts.config, parts.provider
-    (limits, cors), (vault_files, bundles, uploads) = rules, files
+    limits, cors, uploads = rules
     return Api(
         ApiParts(
             operations=offered.operations,
@@ -186,16 +202,7 @@ def _create_api(
             cors=cors,
             log=parts.log,
             observe=parts.observer.note_call,
-            deps=Deps(
-                tax=parts.tax,
-                importing=parts.importing,
-                prices=parts.prices,
-                bundles=bundles,
-                vault_files=vault_files,
-                parsing=parts.vault.parsing,
-                search=parts.vault.search,
-                event_log=EventLog(provider.store, config.webhooks.retention_days * DAY),
-            ),
+            deps=deps,
             json_body_bytes=config.limits.json_body_bytes,
             call_seconds=config.tax.timeout_seconds,
             public_url=config.server.public_url,
@@ -247,15 +254,20 @@ def _hosts(config: Config, log: Log | None = None, note: Note | None = None) -> 
     return Hosts([urlsplit(config.server.public_url).hostname or "", *bound, *config.server.hosts], log, note)
 
 
-def _create_console(parts: DoorParts) -> Console:
-    return Console(
-        parts.provider.store,
-        parts.clock,
-        parts.log,
-        issuer=parts.config.server.public_url,
-        limits=_sign_in_limits(parts.config),
+def _create_console(parts: DoorParts, offered: Catalogue, deps: Deps, limits: RateLimits) -> Console:
+    store, config = parts.provider.store, parts.config
+    daemon_parts = DaemonParts(
+        store=store,
+        clock=parts.clock,
+        log=parts.log,
+        issuer=config.server.public_url,
         tax=parts.tax.settings,
+        operations=offered.operations,
+        performer=Performer(store, deps, config.tax.timeout_seconds),
+        gate=Gate(limits),
+        gallery=parts.gallery,
     )
+    return Console(daemon_parts, limits=_sign_in_limits(config))
 
 
 def _sign_in_limits(config: Config) -> Limits:

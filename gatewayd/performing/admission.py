@@ -29,21 +29,15 @@ class Call:
     allowance: Allowance | None = field(default=None, init=False)
 
 
-class Admission:
-    """Admits calls, on whichever thread their transactions are."""
+class Gate:
+    """Lets callers who are known run operations, on whichever thread their transactions are."""
 
-    def __init__(self, authenticate: Authenticate, limits: RateLimits) -> None:
-        self._authenticate = authenticate
+    def __init__(self, limits: RateLimits) -> None:
         self._limits = limits
         self._priced = PricedNames()
 
-    def identify(self, tx: ReadTx, call: Call) -> Caller:
-        """Who is calling, as of `tx`. Raises `Problem` `invalid_token`."""
-        return self._authenticate(tx, call.token, call.peer, call.possession)
-
-    def admit(self, tx: ReadTx, call: Call, prepared: PreparedOperation) -> Caller:
-        """The caller, who may run the operation now. Raises `Problem`, as `identify` does or why not."""
-        caller = self.identify(tx, call)
+    def let(self, tx: ReadTx, call: Call, caller: Caller, prepared: PreparedOperation) -> Caller:
+        """The caller, who may run the operation now. Raises `Problem`: why not."""
         if self._priced.may_charge(tx, prepared, caller):  # the last look into the database, as it may fail
             caller = msgspec.structs.replace(caller, metered=True)
         call.caller = caller
@@ -58,3 +52,19 @@ class Admission:
         """Free the place among the credential's calls at once that the call may have taken."""
         if call.allowance is not None:
             self._limits.leave(call.allowance)
+
+
+class Admission(Gate):
+    """Admits calls by what they show of their caller."""
+
+    def __init__(self, authenticate: Authenticate, limits: RateLimits) -> None:
+        super().__init__(limits)
+        self._authenticate = authenticate
+
+    def identify(self, tx: ReadTx, call: Call) -> Caller:
+        """Who is calling, as of `tx`. Raises `Problem` `invalid_token`."""
+        return self._authenticate(tx, call.token, call.peer, call.possession)
+
+    def admit(self, tx: ReadTx, call: Call, prepared: PreparedOperation) -> Caller:
+        """The caller, who may run the operation now. Raises `Problem`, as `identify` does or why not."""
+        return self.let(tx, call, self.identify(tx, call), prepared)

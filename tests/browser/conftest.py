@@ -33,7 +33,7 @@ def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     bind, public = f'["127.0.0.1:{port}"]', f'public_url = "{url}"'
     instance = Instance(tmp_path_factory.mktemp("place"), bind=bind, extra_server=public)
     firm = instance.firm()
-    with serving(instance) as running:
+    with serving(instance, module="tests.browser.gallery_daemon") as running:
         yield Place(instance, running, url, firm)
 
 

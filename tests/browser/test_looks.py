@@ -101,7 +101,7 @@ def test_usage_fits(place: Place, visit: Visit) -> None:
     place.instance.write(spend)
     page.goto("/sign-in")
     fill_in(page, email)
-    page.get_by_role("link", name="Usage").click()
+    page.get_by_role("main").get_by_role("link", name="Usage").click()
     heading(page, "Usage")
     assert page.get_by_role("img").count() == 2
     page.get_by_text("Figures by day").click()

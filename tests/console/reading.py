@@ -141,7 +141,7 @@ class Document:
         wrapped = [each.attributes["for"] for each in self.root.all("label") if "for" in each.attributes]
         for each in self.root.all("input", "textarea", "select"):
             kind, hidden = each.attributes.get("type", "text"), each.attributes.get("aria-hidden")
-            labelled = each.attributes.get("id") in wrapped or each.inside("label") is not None
+            labelled = each.attributes.get("id") in wrapped or each.inside("label") or each.attributes.get("aria-label")
             if kind not in UNLABELLED and not labelled and not hidden:
                 yield f"no label: {each.attributes}"
 
@@ -151,7 +151,8 @@ def _faults_of(each: Element, ids: list[str]) -> Iterator[str]:
         yield from (f"{name} names {target}" for target in each.attributes.get(name, "").split() if target not in ids)
     if each.tag == "form":
         names = [field.attributes.get("name") for field in each.all("input")]
-        if each.attributes.get("method") != "post" or names.count("csrf") != 1:
+        asks = each.attributes.get("method") == "get"  # changes nothing: what it asks for stands in the address
+        if names.count("csrf") != (0 if asks else 1) or not (asks or each.attributes.get("method") == "post"):
             yield f"a form that changes things is posted with its token: {each.attributes}"
     if each.tag == "button" and not (each.text or each.attributes.get("aria-label")):
         yield "a button says nothing"

@@ -95,7 +95,7 @@ async def test_approve_then_withdraw(site: Site) -> None:
     assert opened == ["tax:read"]
     page = await browser.open(ADMIN)
     assert "Nothing waits for a decision." in page.text
-    assert "2026-11-20 by root@example.com" in page.text
+    assert "20 Nov 2026 by root@example.com" in page.text
     assert DECLARED.partition("\n")[0] in page.text
     assert (await browser.submit(page, f"{ADMIN}/withdraw", reason=" Terms broken. ")).location == ADMIN
     found = await standing(site, subject)

@@ -20,9 +20,10 @@ async def test_the_overview_says_where_one_is(site: Site) -> None:
         ("Connected apps", None),
         ("Open access", None),
         ("Tax access", None),
-        ("Account", None),
-        ("Sign out", None),
+        ("Usage", None),
+        ("API reference", None),
     ]
+    assert {"/account", "/sign-out"} <= set(page.links())
     assert next(page.root.all("a")).attributes["href"] == "#main"  # the first stop of the keyboard
     await site.second_factor()
     await grant(site)
@@ -42,7 +43,7 @@ async def test_a_copied_token_is_a_warning(site: Site) -> None:
     browser = await site.signed_in()
     grant_id = await grant(site)
     await site.store.write(lambda tx: grants.revoke(tx, grant_id, "refresh_reused", "app_x"))
-    assert "The connection of app.example was ended on 2026-11-20" in (await browser.open("/")).text
+    assert "The connection of app.example was ended on 20 Nov 2026" in (await browser.open("/")).text
     site.clock.advance(14 * DAY)
     assert "Somebody may have copied it." not in (await (await site.signed_in()).open("/")).text
 
@@ -53,7 +54,7 @@ async def test_connected_apps_and_their_end(site: Site) -> None:
     grant_id = await grant(site)
     await site.store.write(lambda tx: grants.note_use(tx, [grant_id]))
     page = await browser.open("/developers/apps")
-    for shown in ("app.example", "calls itself Sprout", "Oak & Son", "2026-11-20 09:30 UTC", "2026-12-20"):
+    for shown in ("app.example", "calls itself Sprout", "Oak & Son", "20 Nov 2026, 09:30 UTC", "20 Dec 2026"):
         assert shown in page.text
     assert "Create and update invoices, quotes, counterparties and transactions." in page.text
     assert page.buttons() == ["Revoke"]
@@ -61,7 +62,7 @@ async def test_connected_apps_and_their_end(site: Site) -> None:
     assert await site.store.read(lambda tx: grants.find_live(tx, grant_id)) is None
     page = await browser.open("/developers/apps")
     assert "No app is connected." in page.text
-    assert "ended 2026-11-20: user" in page.text
+    assert "ended 20 Nov 2026: user" in page.text
 
 
 async def test_nobody_revokes_what_another_granted(site: Site) -> None:

@@ -32,6 +32,7 @@ POSTS = [
     "/developers/tax/request",
     "/oauth/choose",
     "/oauth/consent",
+    "/organization",
     "/sign-out",
 ]
 ENTRIES = ["/sign-in", "/sign-in/code", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-in/link/x"]

@@ -9,8 +9,12 @@ import trio
 
 from gatewayd.clock import SettableClock
 from gatewayd.console.addresses import is_page
+from gatewayd.console.daemon_parts import DaemonParts
 from gatewayd.console.lazy_app import Console
 from gatewayd.identity.sign_in.throttling import Limits
+from gatewayd.performing.admission import Gate
+from gatewayd.performing.performer import Performer
+from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.tax.settings import TaxSettings
@@ -67,7 +71,17 @@ async def test_many_first_visitors_at_once_find_one_application(database_image: 
     clock, log = SettableClock(START), Written()
     statuses: list[int] = []
     async with open_store(StoreSettings(directory=tmp_path), clock) as store:
-        console = Console(store, clock, log, issuer="http://127.0.0.1:8080", limits=Limits(3), tax=TaxSettings())
+        given = DaemonParts(
+            store=store,
+            clock=clock,
+            log=log,
+            issuer="http://127.0.0.1:8080",
+            tax=TaxSettings(),
+            operations=(),
+            performer=Performer(store),
+            gate=Gate(RateLimits(0, 100)),
+        )
+        console = Console(given, limits=Limits(3))
 
         async def visit() -> None:
             statuses.append(await status_of(console, "/sign-in"))

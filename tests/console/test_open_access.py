@@ -73,9 +73,9 @@ async def test_what_is_open_stands_by_who_made_it(site: Site) -> None:
         BOB: ["Deadlines", "Till"],
         "Whoever runs this server": ["Deadlines"],
     }
-    assert ["app.example", "connected app", "2026-11-20", "never", "2026-12-20"] in lines(page)
-    assert ["Shop", "API key", "2026-11-20", "never", "never"] in lines(page)
-    assert ["Deadlines", "calendar feed", "2026-11-20", "not recorded", "never"] in lines(page)
+    assert ["app.example", "connected app", "20 Nov 2026", "never", "20 Dec 2026"] in lines(page)
+    assert ["Shop", "API key", "20 Nov 2026", "never", "never"] in lines(page)
+    assert ["Deadlines", "calendar feed", "20 Nov 2026", "not recorded", "never"] in lines(page)
     assert "1 calendar feed, 1 API key" in page.text
     (nav,) = page.root.all("nav")
     current = [each.text for each in nav.all("a") if each.attributes.get("aria-current") == "page"]

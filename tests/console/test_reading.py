@@ -26,7 +26,7 @@ def test_a_good_page_has_no_fault() -> None:
         '<p class="a" class="b">x</p>',
         '<label for="nothing">x</label>',
         '<p aria-describedby="nothing">x</p>',
-        '<form method="get" action="/x"></form>',
+        f'<form method="get" action="/x">{TOKEN}</form>',
         '<form method="post" action="/x"></form>',
         f'<form method="post" action="/x">{TOKEN}<input name="a"></form>',
         "<button></button>",

@@ -98,9 +98,9 @@ async def test_what_access_is_and_how_everything_stands(site: Site) -> None:
     assert "tax:write Submit filings to the tax authority on the user's behalf." in page.text
     assert [(row[0], row[2]) for row in rows(page)] == [
         ("Legacy", "Not asked"),
-        ("New", "Waiting since 2026-11-20; nothing is declared yet"),
-        ("Old", "Refused 2026-11-20: No <terms>"),
-        ("Till", "Approved 2026-11-20"),
+        ("New", "Waiting since 20 Nov 2026; nothing is declared yet"),
+        ("Old", "Refused 20 Nov 2026: No <terms>"),
+        ("Till", "Approved 20 Nov 2026"),
     ]
     assert "1 more was made without a tax scope" in page.text
     assert len(choices(page)) == 3
@@ -119,7 +119,7 @@ async def test_the_last_calls(site: Site) -> None:
         ["List VAT obligations, by their start", "403 tax_not_connected", "none"],
         ["List VAT obligations, by their start", "200", "corr-0"],
     ]
-    assert found[0][0] == "2026-11-20 09:30 UTC"
+    assert found[0][0] == "20 Nov 2026, 09:30 UTC"
     for number in range(CALLS_SHOWN):
         await called(site, 100 + number)
     found = rows(await browser.open(PAGE))
@@ -165,7 +165,7 @@ async def test_asking_is_recorded_word_for_word_with_one_line(site: Site) -> Non
     assert (found.status, found.attestation, found.by) == ("pending", DECLARED, site.user_id)
     assert await lines(site) == [Line(site.user_id, "key.tax_requested", subject.id, site.org_id)]
     page = (await browser.follow(answer)).page
-    assert [row[2] for row in rows(page)] == ["Waiting since 2026-11-20"]
+    assert [row[2] for row in rows(page)] == ["Waiting since 20 Nov 2026"]
 
 
 async def test_asking_twice_is_asking_once_unless_something_else_is_declared(site: Site) -> None:
@@ -290,7 +290,7 @@ async def test_apps_stand_there_as_keys_do(site: Site) -> None:
     assert await lines(site) == [Line(site.user_id, "client.tax_requested", client_id, None)]
     await approve(site, subject)
     page = await browser.open(PAGE)
-    assert "Approved 2026-11-20. Connect the app again" in rows(page)[0][2]
+    assert "Approved 20 Nov 2026. Connect the app again" in rows(page)[0][2]
     assert choices(page) == []
 
 
@@ -300,7 +300,7 @@ async def test_nobody_replaces_what_another_declared_of_an_app(site: Site) -> No
     await ask(site, Subject("client", client_id), DECLARED, "usr_elsewhere")
     browser = await site.signed_in()
     page = await browser.open(PAGE)
-    assert rows(page)[0][2] == "Waiting since 2026-11-20"
+    assert rows(page)[0][2] == "Waiting since 20 Nov 2026"
     assert DECLARED not in page.text
     assert choices(page) == []
     answer = await request(browser, site, Subject("client", client_id), "Mine.")
@@ -335,10 +335,10 @@ async def test_a_connection_that_ends_is_told_on_the_overview(site: Site) -> Non
     await connect(site, expires_in=31 * 86_400)
     assert "tax authority" not in (await browser.open("/")).text
     site.clock.advance(DAY)
-    assert "The connection of Oak & Son to the tax authority ends on 2026-12-21." in (await browser.open("/")).text
-    assert "The connection ends on 2026-12-21." in (await browser.open(PAGE)).text
+    assert "The connection of Oak & Son to the tax authority ends on 21 Dec 2026." in (await browser.open("/")).text
+    assert "The connection ends on 21 Dec 2026." in (await browser.open(PAGE)).text
     site.clock.advance(30 * DAY)
     page = await (await site.signed_in()).open("/")
-    assert "to the tax authority ended on 2026-12-21." in page.text
+    assert "to the tax authority ended on 21 Dec 2026." in page.text
     _, member = await bob(site)
     assert "tax authority" not in (await member.open("/")).text

@@ -24,6 +24,9 @@ from gatewayd.identity.sign_in.passwords import Passwords
 from gatewayd.identity.sign_in.sign_in import SignIn
 from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.identity.tokens import authorizations
+from gatewayd.performing.admission import Gate
+from gatewayd.performing.performer import Performer
+from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
@@ -31,6 +34,7 @@ from gatewayd.tax.settings import TaxSettings
 from tests.console.reading import Document, fields_of
 from tests.support.consents import CHALLENGE, REDIRECT, SCOPE
 from tests.support.passwords import quick_hasher
+from tests.support.rows import CATALOGUE
 from tests.support.scopes import request_of
 from tests.support.store import START
 
@@ -268,6 +272,9 @@ async def open_site(directory: Path, image: bytes, tax: TaxSettings | None = Non
             tax=tax or TaxSettings(),
             clock=clock,
             log=log,
+            operations=CATALOGUE.operations,
+            performer=Performer(store),
+            gate=Gate(RateLimits(0, 100)),
         )
         site = Site(create(parts), store, clock, log)
         site.app.jinja_env.bytecode_cache = COMPILED_TEMPLATES

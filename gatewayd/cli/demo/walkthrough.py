@@ -60,7 +60,7 @@ async def run_demo(options: DemoOptions) -> None:
             nursery.start_soon(_cancel_on_signal, signals, nursery.cancel_scope)
             log = make_logger("json", "warning", log_stream)
             hook_url = await nursery.start(options.receiver.serve, log)
-            daemon = Daemon(_config(options), Surroundings(log_stream=log_stream, clock=options.clock))
+            daemon = Daemon(_config(options), Surroundings(log_stream=log_stream, clock=options.clock, gallery=True))
             running = await nursery.start(daemon.run)
             password = secrets.token_hex(8)
             password_hash = await trio.to_thread.run_sync(Hasher().hash, password)

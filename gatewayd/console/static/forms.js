@@ -1,6 +1,9 @@
 "use strict";
+// What forms and lists are without a script too, made quicker by one.
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
 // A form is sent once: a second click on "Allow" would replace the answer of the first by "answered already".
-for (const form of document.querySelectorAll("form[method=post]:not(.passkey)")) {
+for (const form of all("form[method=post]:not(.passkey, .drop)")) {
   form.addEventListener("submit", (event) => {
     if (event.defaultPrevented) return;
     if (form.dataset.sent) event.preventDefault();
@@ -9,5 +12,94 @@ for (const form of document.querySelectorAll("form[method=post]:not(.passkey)"))
 }
 // Back from the history the page is as it was left.
 window.addEventListener("pageshow", () => {
-  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  for (const form of all("form[data-sent]")) delete form.dataset.sent;
 });
+
+// Copy buttons. Without https a browser has no clipboard to give.
+for (const button of navigator.clipboard ? all("[data-copy]") : []) {
+  button.hidden = false;
+  const text = button.textContent;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent);
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = text), 2000);
+  });
+}
+
+// Lists whose rows are ticked: all at once, and how many.
+for (const box of all("[data-all]")) {
+  const form = box.closest("form") || document;
+  const rows = all("tbody .tick input", box.closest("table"));
+  const told = form.querySelector("[data-selected]");
+  const tell = () => {
+    const count = rows.filter((each) => each.checked).length;
+    box.checked = count > 0 && count === rows.length;
+    box.indeterminate = count > 0 && count < rows.length;
+    if (told) told.textContent = count ? `${count} selected` : "";
+  };
+  box.hidden = false;
+  box.addEventListener("change", () => {
+    for (const each of rows) each.checked = box.checked;
+    tell();
+  });
+  for (const each of rows) each.addEventListener("change", tell);
+  tell();
+}
+
+// A long list of names, narrowed by what is typed.
+for (const input of all("[data-narrows]")) {
+  const select = document.getElementById(input.dataset.narrows);
+  const options = [...select.options];
+  input.hidden = false;
+  input.addEventListener("input", () => {
+    const wanted = input.value.trim().toLowerCase();
+    const fits = options.filter((each) => each.selected || !each.value || each.text.toLowerCase().includes(wanted));
+    select.replaceChildren(...fits);
+    const found = fits.filter((each) => each.value);
+    if (wanted && found.length === 1) found[0].selected = true;
+  });
+}
+
+// Menus that lie over the page close where one clicks beside them, and by Escape.
+for (const menu of all("details.switch")) {
+  document.addEventListener("click", (event) => menu.contains(event.target) || (menu.open = false));
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
+
+// Uploads: dropped files, and how far it is.
+for (const form of all("form.drop")) {
+  const input = form.querySelector("input[type=file]");
+  const [progress, problem] = ["progress", ".error"].map((each) => form.querySelector(each));
+  const most = Number(form.dataset.most);
+  const say = (text) => {
+    problem.textContent = text;
+    problem.hidden = !text;
+  };
+  for (const kind of ["dragover", "dragleave", "drop"]) {
+    form.addEventListener(kind, (event) => {
+      event.preventDefault();
+      form.classList.toggle("over", kind === "dragover");
+    });
+  }
+  form.addEventListener("drop", (event) => (input.files = event.dataTransfer.files));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (input.files[0].size > most) return say("This file is too large.");
+    say("");
+    const request = new XMLHttpRequest();
+    const failed = () => {
+      progress.hidden = true;
+      say("The file did not arrive. Try again.");
+    };
+    request.open("POST", form.action);
+    request.upload.onprogress = (sent) => (progress.value = (100 * sent.loaded) / sent.total);
+    request.onerror = failed;
+    request.onload = () => (request.status < 400 ? location.assign(request.responseURL) : failed());
+    progress.hidden = false;
+    request.send(new FormData(form));
+  });
+}

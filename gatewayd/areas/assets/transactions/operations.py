@@ -66,8 +66,8 @@ def create_transaction(tx: WriteTx, caller: Caller, request: CreateTransaction) 
     account and date of what it reverses. `unitPrice` x `quantity` gives `grossAmount` where that is left out.
     `warnings` tell what was supposed because it was not given.
     """
-    # Chosen: what a person at the command line enters is manual
-    origin = Origin("manual" if caller.kind == "operator" else "api")
+    # Chosen: what a person enters, on a page or at the command line, is manual
+    origin = Origin("manual" if caller.kind in ("operator", "person") else "api")
     if request.type == "reversal":
         return project(reversing.reverse(tx, request, origin), EnteredTransaction, warnings=[])
     rows = entering.store(tx, request, origin)

@@ -1,0 +1,31 @@
+"""What the daemon gives the pages. Imports nothing heavy: pages are made when the first is asked for."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gatewayd.clock import Clock
+from gatewayd.contract.operation import Operation
+from gatewayd.http1.log import Log
+from gatewayd.performing.admission import Gate
+from gatewayd.performing.performer import Performer
+from gatewayd.store import Store
+from gatewayd.tax.settings import TaxSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonParts:
+    """What the daemon gives the pages. `issuer` is `server.public_url`: the origin, without a slash; `tax` is `[tax]`.
+
+    `operations` are those that pages may call, by `performer`, once `gate` has let the person in.
+    `gallery`: whether the page of all components is there, which no instance in use has.
+    """
+
+    store: Store
+    clock: Clock
+    log: Log
+    issuer: str
+    tax: TaxSettings
+    operations: Iterable[Operation]
+    performer: Performer
+    gate: Gate
+    gallery: bool = False
