@@ -12,6 +12,10 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 import gatewayd
 from gatewayd.console import words
 from gatewayd.console.account import Account
+from gatewayd.console.admin_audit import AuditLog
+from gatewayd.console.admin_clients import OwnClients
+from gatewayd.console.admin_organizations import AllOrganizations
+from gatewayd.console.admin_people import AllPeople
 from gatewayd.console.applications import Applications
 from gatewayd.console.browser import (
     FORM_BYTES,
@@ -108,6 +112,8 @@ def create(parts: ConsoleParts) -> QuartTrio:
         pages.add_to(app)
     for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference(), Usage(parts), OpenAccess(parts)):
         more.add_to(app)
+    for administered in (AllOrganizations(parts), AllPeople(parts), OwnClients(parts), AuditLog(parts)):
+        administered.add_to(app)
     if parts.gallery:
         Gallery(parts).add_to(app)
     for entry in (

@@ -22,6 +22,7 @@ Action = Literal[
     "organization.deleting",
     "organization.deleted",
     "user.created",
+    "user.reset_link_made",
     "user.password_reset",
     "user.password_changed",
     "user.password_removed",

@@ -118,6 +118,12 @@ def name_of(tx: ReadTx, id_: str) -> str | None:
     return None if statement is None else tx.value(statement, id=id_)
 
 
+def words_of(detail: Detail) -> str:
+    """A detail as people read it: `role: owner, scopes: accounting:read crm:read`."""
+    parts = ((name, " ".join(value) if isinstance(value, list) else value) for name, value in detail.items())
+    return ", ".join(f"{name}: {' '.join(value.split())}" for name, value in parts if value)
+
+
 def _select(tx: ReadTx, conditions: Sequence[str], values: dict[str, object]) -> list[AuditEntry]:
     sql = " AND ".join([_SELECT_ANY_ORG, *conditions]) + _ORDER
     return [audit.entry_of(row) for row in tx.rows(sql, **values)]

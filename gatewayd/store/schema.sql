@@ -1646,6 +1646,8 @@ CREATE TABLE oauth_clients (
 
 CREATE INDEX oauth_clients_by_age ON oauth_clients (created_at);
 
+CREATE INDEX oauth_clients_of_operator ON oauth_clients (by_operator, id);
+
 CREATE TABLE obligation_events (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),

@@ -14,7 +14,6 @@ from gatewayd.cli.time_arguments import TIME_FORMS, TimeArgument, time_argument
 from gatewayd.clock import Instant, from_wire, to_wire
 
 if TYPE_CHECKING:
-    from gatewayd.identity.audit import Detail
     from gatewayd.identity.audit_search import NamedEntry, Sought
     from gatewayd.store import ReadTx, Store
 
@@ -123,16 +122,13 @@ def _print(arguments: argparse.Namespace, entries: "Sequence[NamedEntry]") -> No
 
 
 def _cells(entry: "NamedEntry") -> tuple[str, ...]:
+    from gatewayd.identity.audit_search import words_of
+
     return (
         to_wire(entry.at)[:19].replace("T", " "),
         entry.action,
         entry.actor_name or entry.actor,
         entry.subject_name or entry.subject,
         "" if entry.org_id is None else entry.org_name or entry.org_id,
-        _in_words(entry.detail),
+        words_of(entry.detail),
     )
-
-
-def _in_words(detail: "Detail") -> str:
-    parts = ((name, " ".join(value) if isinstance(value, list) else value) for name, value in detail.items())
-    return ", ".join(f"{name}: {' '.join(value.split())}" for name, value in parts if value)

@@ -19,6 +19,8 @@ from gatewayd.store import ReadTx, Row, WriteTx
 UNUSED_LIFE = DAY  # Chosen: a registration is followed by a sign-in, mostly at once
 SWEEP_ROWS = 500  # of one transaction
 LIST_LIMIT = 10_000  # Chosen
+LAST = "~"
+"""Sorts after every id."""
 
 Origin = Literal["registered", "document"]
 
@@ -34,6 +36,10 @@ _SAVE_DOCUMENT = f"""
 """
 _GET = f"SELECT {_COLUMNS} FROM oauth_clients WHERE id = :id"
 _SERVES = "SELECT revoked_at IS NULL FROM oauth_clients WHERE id = :id"
+_LIST_OWN = f"""
+SELECT {_COLUMNS} FROM oauth_clients WHERE by_operator = 1 AND revoked_at IS NULL AND id < :before
+ORDER BY id DESC LIMIT :count
+"""
 _METADATA_OF_OWN = "SELECT metadata FROM oauth_clients WHERE id = :id AND by_operator = 1"
 _SAVE_METADATA = "UPDATE oauth_clients SET metadata = :metadata WHERE id = :id"
 _LIST = f"SELECT {_COLUMNS} FROM oauth_clients ORDER BY created_at DESC, id LIMIT :limit"
@@ -219,6 +225,11 @@ def set_tax_approval(tx: WriteTx, client_id: str, attestation: str | None, actor
 def list_clients(tx: ReadTx) -> list[Client]:
     """Every client of the instance, newest first; at most `LIST_LIMIT`."""
     return [_client(row) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
+
+
+def list_own(tx: ReadTx, before: str | None, count: int) -> list[Client]:
+    """The newest of those that the operator registered and that are served, behind the id `before`."""
+    return [_client(row) for row in tx.rows(_LIST_OWN, before=before or LAST, count=count)]
 
 
 def list_tax_approved(tx: ReadTx) -> list[Client]:

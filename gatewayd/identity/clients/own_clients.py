@@ -108,9 +108,9 @@ def get(tx: ReadTx, client_id: str) -> Client:
     return client
 
 
-def list_clients(tx: ReadTx) -> list[Client]:
-    """Those that are served, newest first."""
-    return [client for client in oauth_clients.list_clients(tx) if client.by_operator and not client.revoked]
+def list_page(tx: ReadTx, before: str | None, count: int) -> list[Client]:
+    """The newest of those that are served, behind the id `before`."""
+    return oauth_clients.list_own(tx, before, count)
 
 
 def _get_live(tx: ReadTx, client_id: str) -> Client:

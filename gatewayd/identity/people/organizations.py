@@ -13,6 +13,8 @@ from gatewayd.store import ReadTx, Row, WriteTx
 NAME_LENGTH_MAX = 160
 LIST_LIMIT = 10_000  # Chosen: an instance serves a firm and its clients, hardly ever more than hundreds
 
+LAST = "~"
+"""Sorts after every id."""
 ZONE_LENGTH_MAX = 64
 ZONE_DEFAULT = "Europe/London"
 
@@ -20,6 +22,10 @@ _COLUMNS = "id, name, created_at, suspended_at, suspended_reason, deleting_since
 _INSERT = "INSERT INTO organizations (id, name, created_at, time_zone) VALUES (:id, :name, :now, :time_zone)"
 _GET = f"SELECT {_COLUMNS} FROM organizations WHERE id = :id"
 _LIST = f"SELECT {_COLUMNS} FROM organizations ORDER BY id LIMIT :limit"
+_LIST_PAGE = f"""
+SELECT {_COLUMNS} FROM organizations WHERE id < :before AND lower(name) LIKE :text ESCAPE '!'
+ORDER BY id DESC LIMIT :count
+"""
 _IS_SUSPENDED = "SELECT 1 FROM organizations WHERE id = :id AND suspended_at IS NOT NULL"
 _SUSPEND = "UPDATE organizations SET suspended_at = :now, suspended_reason = :reason WHERE id = :id"
 _RESUME = "UPDATE organizations SET suspended_at = NULL, suspended_reason = NULL WHERE id = :id"
@@ -68,6 +74,18 @@ def get(tx: ReadTx, org_id: str) -> Organization:
 def list_all(tx: ReadTx) -> list[Organization]:
     """Every organization, oldest first."""
     return [_organization(row) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
+
+
+def list_page(tx: ReadTx, text: str | None, before: str | None, count: int) -> list[Organization]:
+    """The newest organizations whose name has this text in it (None: all), behind the id `before`."""
+    rows = tx.rows(_LIST_PAGE, text=containing(text), before=before or LAST, count=count)
+    return [_organization(row) for row in rows]
+
+
+def containing(text: str | None) -> str:
+    """The LIKE pattern of what has a text in it (use with `ESCAPE '!'`), in any letter case; None: everything."""
+    escaped = (text or "").lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return f"%{escaped}%"
 
 
 def rename(tx: WriteTx, org_id: str, name: str, actor: str) -> Organization:

@@ -11,7 +11,7 @@ from gatewayd.contract.wire import Email, Response, Timestamp
 from gatewayd.errors import Problem, invalid_field, not_found
 from gatewayd.identity import audit
 from gatewayd.identity.clients import grants
-from gatewayd.identity.people.organizations import validate_name
+from gatewayd.identity.people.organizations import LAST, containing, validate_name
 from gatewayd.store import ReadTx, Row, WriteTx
 
 LIST_LIMIT = 10_000  # Chosen
@@ -25,6 +25,11 @@ ON CONFLICT (email_folded) DO NOTHING
 _GET = f"SELECT {_COLUMNS} FROM users WHERE id = :id"
 _FIND = f"SELECT {_COLUMNS} FROM users WHERE email_folded = :email_folded"
 _LIST = f"SELECT {_COLUMNS} FROM users ORDER BY id LIMIT :limit"
+_LIST_PAGE = f"""
+SELECT {_COLUMNS} FROM users
+WHERE id < :before AND (email_folded LIKE :text ESCAPE '!' OR lower(name) LIKE :text ESCAPE '!')
+ORDER BY id DESC LIMIT :count
+"""
 _LIST_IDS = "SELECT id FROM users ORDER BY id"
 _CREDENTIALS = "SELECT id, password_hash FROM users WHERE email_folded = :email_folded"
 _SET_PASSWORD = "UPDATE users SET password_hash = :password_hash, updated_at = :now WHERE id = :id"
@@ -113,6 +118,11 @@ def find(tx: ReadTx, email: str) -> User | None:
 def list_all(tx: ReadTx) -> list[User]:
     """Every user of the instance, oldest first."""
     return [_user(row) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
+
+
+def list_page(tx: ReadTx, text: str | None, before: str | None, count: int) -> list[User]:
+    """The newest users whose address or name has this text in it (None: all), behind the id `before`."""
+    return [_user(row) for row in tx.rows(_LIST_PAGE, text=containing(text), before=before or LAST, count=count)]
 
 
 def list_ids(tx: ReadTx) -> list[str]:

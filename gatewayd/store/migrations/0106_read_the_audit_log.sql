@@ -7,6 +7,8 @@ CREATE INDEX audit_log_by_subject ON audit_log (subject, id);
 
 -- Clients that the operator registers: they stay until they are removed, whether anybody uses them or not.
 ALTER TABLE oauth_clients ADD COLUMN by_operator INTEGER NOT NULL DEFAULT 0 CHECK (by_operator IN (0, 1));
+-- Those, newest first
+CREATE INDEX oauth_clients_of_operator ON oauth_clients (by_operator, id);
 
 CREATE TABLE oauth_client_secrets (
     hash BLOB PRIMARY KEY,                      -- SHA-256 of the secret, which is shown once

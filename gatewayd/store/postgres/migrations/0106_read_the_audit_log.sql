@@ -12,6 +12,9 @@ CREATE INDEX audit_log_by_subject ON audit_log (subject, id);
 -- Clients that the operator registers: they stay until they are removed, whether anybody uses them or not.
 ALTER TABLE oauth_clients ADD COLUMN by_operator bigint NOT NULL DEFAULT 0 CHECK (by_operator IN (0, 1));
 
+-- Those, newest first
+CREATE INDEX oauth_clients_of_operator ON oauth_clients (by_operator, id);
+
 CREATE TABLE oauth_client_secrets (
     hash bytea PRIMARY KEY,                      -- SHA-256 of the secret, which is shown once
     client_id text COLLATE "C" NOT NULL,
