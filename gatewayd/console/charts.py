@@ -102,7 +102,11 @@ class _Chart:
         """The lines of the scale, from the top."""
         least, most = self._ends()
         step = _step(max(most, -least))
-        return [Tick(self._y(each), self.text(each), each == 0) for each in range(most, least - 1, -step)]
+        values = range(most, least - 1, -step)
+        texts = [self.text(each) for each in values]
+        if all(text.endswith(".00") for text in texts):
+            texts = [text.removesuffix(".00") for text in texts]
+        return [Tick(self._y(value), text, value == 0) for value, text in zip(values, texts, strict=True)]
 
     def _ends(self) -> tuple[int, int]:
         """`extent`, out to whole steps."""

@@ -26,7 +26,9 @@ from gatewayd.console.shapes import (
 )
 from gatewayd.money import MICRO, credits_text
 
-ROWS: Final = 40
+ROWS: Final = 18
+ROWS_OF_A_PAGE: Final = 50
+"""As many as a page of a list has at most."""
 LONG_NAME: Final = (
     "The Honourable Company of Edge-Tool Makers of Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch"
 )
@@ -38,7 +40,7 @@ _STATES: Final[tuple[tuple[str, Tone], ...]] = (
     ("Due soon", "warning"),
     ("Draft", "neutral"),
 )
-_MONTHS: Final = ("Dec", "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov")
+_MONTHS: Final = ("Jun", "Jul", "Aug", "Sep", "Oct", "Nov")
 
 
 class Gallery:
@@ -50,6 +52,7 @@ class Gallery:
     def add_to(self, app: Quart) -> None:
         """Put the page where it belongs."""
         add_page(app, "GET", GALLERY, self.show)
+        add_page(app, "GET", f"{GALLERY}/list", self.show_list)
 
     async def show(self) -> str:
         """For who is signed in, so that it stands in the shell."""
@@ -63,7 +66,7 @@ class Gallery:
             facts=_facts(now),
             fields=_fields(),
             filters=_filters(),
-            table=_table(now),
+            table=_table(now, ROWS),
             keys=_keys(now),
             charts=_charts(),
             shares=_shares(),
@@ -77,6 +80,12 @@ class Gallery:
             entries=_entries(now),
             secret="gw_live_" + "9fK2mQ7xT4" * 5,
         )
+
+    async def show_list(self) -> str:
+        """A page of a long list."""
+        signed_in()
+        table = _table(self._clock.now(), ROWS_OF_A_PAGE)
+        return await render_template("gallery_list.html", table=table, filters=_filters())
 
 
 def _facts(now: Instant) -> list[tuple[str, Cell]]:
@@ -93,7 +102,7 @@ def _facts(now: Instant) -> list[tuple[str, Cell]]:
 
 
 def _fields() -> list[Field]:
-    clients = [Option(f"client-{number}", f"{_NAMES[number % 6]} {number}") for number in range(40)]
+    clients = [Option(f"client-{number}", f"{_NAMES[number % 6]} {number}") for number in range(14)]
     countries = [Option("GB", "United Kingdom"), Option("IE", "Ireland"), Option("DE", "Germany")]
     return [
         Field(name="name", label="Name", required=True, most=160, hint="As it stands on invoices."),
@@ -129,7 +138,7 @@ def _filters() -> list[Field]:
     ]
 
 
-def _table(now: Instant) -> Table:
+def _table(now: Instant, count: int) -> Table:
     columns = [
         Column("Number"),
         Column("Client"),
@@ -138,7 +147,7 @@ def _table(now: Instant) -> Table:
         Column("State", "badge"),
         Column("Total", "money"),
     ]
-    return Table(caption="Invoices", columns=columns, rows=[_row(now, number) for number in range(ROWS)], now=now)
+    return Table(caption="Invoices", columns=columns, rows=[_row(now, number) for number in range(count)], now=now)
 
 
 def _row(now: Instant, number: int) -> Row:
@@ -167,10 +176,10 @@ def _keys(now: Instant) -> Table:
 
 
 def _charts() -> dict[str, BarChart | StackedBarChart | LineChart]:
-    days = [f"{number + 1} Nov" for number in range(30)]
-    spent = [Series("Credits", [(number * 37 % 11) * MICRO for number in range(30)])]
-    income = Series("Income", [number * 7919 % 400_000 + 100_000 for number in range(12)])
-    costs = Series("Costs", [number * 3571 % 250_000 + 20_000 for number in range(12)])
+    days = [f"{number + 1} Nov" for number in range(15)]
+    spent = [Series("Credits", [(number * 37 % 11) * MICRO for number in range(15)])]
+    income = Series("Income", [number * 7919 % 400_000 + 100_000 for number in range(6)])
+    costs = Series("Costs", [number * 3571 % 250_000 + 20_000 for number in range(6)])
     profit = Series("Profit", [a - b - 150_000 for a, b in zip(income.values, costs.values, strict=True)])
 
     def pounds(amount: int) -> str:
@@ -178,7 +187,7 @@ def _charts() -> dict[str, BarChart | StackedBarChart | LineChart]:
 
     return {
         "bars": BarChart(
-            title="Credits by day", heading="Day", labels=days, series=spent, text=credits_text, note="the last 30 days"
+            title="Credits by day", heading="Day", labels=days, series=spent, text=credits_text, note="the last 15 days"
         ),
         "pairs": BarChart(
             title="Income and costs", heading="Month", labels=_MONTHS, series=[income, costs], text=pounds

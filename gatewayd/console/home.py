@@ -1,15 +1,20 @@
 """`/`: who you are, where, and what needs attention."""
 
+from collections.abc import Sequence
+
 from quart import Quart, render_template
 
 from gatewayd.clock import DAY
 from gatewayd.console.browser import signed_in
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
+from gatewayd.console.shapes import Cell, Column, Row, Table
 from gatewayd.console.tax_view import attention
 from gatewayd.console.usage import left
+from gatewayd.contract.caller import Role
 from gatewayd.identity.clients import grant_lists
 from gatewayd.identity.people import memberships, organizations
+from gatewayd.identity.people.organizations import Organization
 from gatewayd.identity.sign_in import passkeys, second_factors
 from gatewayd.store import ReadTx
 from gatewayd.tax import approvals
@@ -34,7 +39,7 @@ class Home:
             apps = grant_lists.of_user(tx, user.id)
             protected = second_factors.is_on(tx, user.id) or bool(passkeys.of_user(tx, user.id))
             return {
-                "belongs": belongs,
+                "organizations_table": _table(belongs),
                 "apps": sum(1 for app in apps if app.revoked_at is None and app.expires_at > tx.now),
                 "protected": protected,
                 "waiting": len(approvals.list_requests(tx)) if user.instance_admin else 0,
@@ -54,3 +59,9 @@ class Home:
             }
 
         return await render_template("home.html", user=user, **await self._store.read(look))
+
+
+def _table(belongs: Sequence[tuple[Organization, Role]]) -> Table:
+    rows = [Row(cells=[Cell(text=each.name), Cell(text=role), Cell(text=each.id)]) for each, role in belongs]
+    columns = [Column("Name"), Column("Your role"), Column("Id", "code")]
+    return Table(caption="Your organizations", columns=columns, rows=rows)

@@ -75,6 +75,12 @@ def members_of(resource: Any, columns: Mapping[str, str]) -> list[Member]:
     return [Member(name, label or words_of(name), _kind(there[name].type)) for name, label in columns.items()]
 
 
+def facts(members: Sequence[Member], row: JsonObject) -> list[tuple[str, Cell]]:
+    """What there is of one thing, each under its label; what it does not have is left out."""
+    there = [member for member in members if row.get(member.name) not in (None, [])]
+    return [(member.label, replace(cell(member, row), kind=member.kind)) for member in there]
+
+
 def cell(member: Member, row: JsonObject) -> Cell:
     """One value as it is shown."""
     value = row.get(member.name)
@@ -91,9 +97,9 @@ def cell(member: Member, row: JsonObject) -> Cell:
         return Cell(text="Yes" if value else "No", tone=TONES.get(str(value).lower(), "neutral"))
     if member.kind == "badge":
         return Cell(text=words_of(str(value)), tone=TONES.get(str(value), "neutral"))
-    if isinstance(value, list):
+    if isinstance(value, list) and len(value) > 1:
         return Cell(items=[str(each) for each in value])
-    return Cell(text=str(value))
+    return Cell(text=str(value[0] if isinstance(value, list) else value))
 
 
 def _kind(annotation: Any) -> CellKind:

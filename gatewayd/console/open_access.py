@@ -12,13 +12,15 @@ from werkzeug.exceptions import BadRequest, NotFound
 from gatewayd.access import kinds
 from gatewayd.access.kinds import End, Kind
 from gatewayd.console.addresses import ACCESS
-from gatewayd.console.browser import optional, role_in, see, signed_in, value
+from gatewayd.console.browser import optional, role_in, see, signed_in, value, visit
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
+from gatewayd.console.shapes import Cell, Column, Row, Table
+from gatewayd.console.words import day, moment
 from gatewayd.errors import Problem
 from gatewayd.identity import audit
 from gatewayd.identity.open_access import AccessKind, Opening
-from gatewayd.identity.people import memberships, organizations, users
+from gatewayd.identity.people import memberships, users
 from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx, WriteTx
 
@@ -35,10 +37,10 @@ AFTERWARDS: Final[Mapping[AccessKind, str]] = {
 """What the end of each kind means, as it is said before."""
 UNRECORDED: Final[frozenset[AccessKind]] = frozenset({"upload_url", "calendar_feed", "webhook_subscription"})
 """Of what kinds nobody writes down when they were last used."""
+COLUMNS: Final = (Column("What"), Column("Kind"), Column("Since", "date"), Column("Last used"), Column("Ends"))
 OF_EACH: Final = 10  # Chosen: of each maker where several are shown
 OF_ONE: Final = 500  # Chosen: of one; the command line lists more
 MAKERS_SHOWN: Final = 50  # Chosen: with what they made; of further ones there are links
-OTHERS_SHOWN: Final = 50
 NAMED: Final = 20  # Chosen: of what is about to end
 _NOTHING_TICKED: Final = "Tick what is to end."
 Page = tuple[str, int]
@@ -63,6 +65,25 @@ class Maker(NamedTuple):
     total: int
     counts: dict[str, int]
     shown: list[OpenItem]
+
+    @property
+    def table(self) -> Table:
+        """`shown`, each to be ticked by its id."""
+        return Table(caption=f"What {self.name} opened", columns=COLUMNS, rows=[_row(*item) for item in self.shown])
+
+
+def _row(kind: Kind, opening: Opening) -> Row:
+    used = day(opening.last_used) if opening.last_used else "not recorded" if kind.name in UNRECORDED else "never"
+    soon = kind.name == "upload_url"  # of which hours count
+    ends = "never" if opening.expires_at is None else (moment if soon else day)(opening.expires_at)
+    cells = [
+        Cell(text=opening.name),
+        Cell(text=kind.words),
+        Cell(at=opening.created_at),
+        Cell(text=used),
+        Cell(text=ends),
+    ]
+    return Row(cells=cells, id=opening.id)
 
 
 def makers(tx: ReadTx, user: User, only: str | None, most: int) -> list[Maker]:
@@ -160,29 +181,22 @@ class OpenAccess:
         add_page(app, "POST", f"{ACCESS}/end", self.end)
 
     async def show(self) -> str:
-        """Of the organization that is named, else of the first."""
-        return await self._page(request.args.get("organization"), request.args.get("maker"))
+        """Of the organization that the pages are of."""
+        return await self._page(request.args.get("maker"))
 
-    async def _page(self, named: str | None, maker: str | None, problem: str = "") -> str:
+    async def _page(self, maker: str | None, problem: str = "") -> str:
         """Raises `NotFound` for an organization that is not the visitor's, and a maker who made nothing of it."""
         _, user = signed_in()
+        there = visit()
+        if there.belongs and there.chosen is None:
+            raise NotFound
 
         def look(tx: ReadTx) -> dict[str, object]:
-            of_user = [each.org_id for each in memberships.of_user(tx, user.id)]
-            if named is not None and named not in of_user:
-                raise NotFound
-            shown = named or (of_user[0] if of_user else None)
-            others = [organizations.get(tx, each) for each in of_user if each != shown][:OTHERS_SHOWN]
-            return {
-                "others": others,
-                **({"seen": None} if shown is None else _page_context(tx, user, shown, maker)),
-            }
+            return _page_context(tx, user, there.chosen.id, maker) if there.chosen is not None else {}
 
         context = await self._store.read_later(look, None)
         ended = _number(request.args.get("ended", ""))
-        return await render_template(
-            "open_access.html", one_maker=maker, problem=problem, ended=ended, unrecorded=UNRECORDED, **context
-        )
+        return await render_template("open_access.html", one_maker=maker, problem=problem, ended=ended, **context)
 
     async def end(self) -> Response | str | Page:
         """Ask whether it is meant; then end it: from the next request on it opens nothing."""
@@ -190,7 +204,7 @@ class OpenAccess:
         form = await request.form
         ending = _read_ending(form)
         if not ending.ids and "all" not in form:
-            return await self._page(ending.org_id, None, _NOTHING_TICKED), 422
+            return await self._page(None, _NOTHING_TICKED), 422
 
         def work(tx: WriteTx) -> int | None:
             """How many were ended; None: there is something that was not agreed to."""
@@ -249,7 +263,6 @@ def _page_context(tx: ReadTx, user: User, org_id: str, maker: str | None) -> dic
     if maker is not None and not all_makers:
         raise NotFound
     return {
-        "seen": organizations.get(tx, org_id),
         "makers": all_makers[:MAKERS_SHOWN],
         "further": all_makers[MAKERS_SHOWN:],
         "count": sum(each.total for each in all_makers),

@@ -9,7 +9,7 @@ its own: sent twice, it is done once, and a reload shows the same answer again.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -52,7 +52,8 @@ class ListPage:
     columns: Mapping[str, str]
     text: str = ""
     filters: Sequence[str] = ()
-    wording: Mapping[str, Wording] = field(default_factory=dict)
+    wording: Mapping[str, Wording] | None = None
+    options: Mapping[str, Sequence[Option]] | None = None
     href: Callable[[JsonObject], str] | None = None
     primary: Action | None = None
     empty: EmptyState
@@ -72,9 +73,9 @@ class FormPage:
     back: str
     text: str = ""
     names: Sequence[str] = ()
-    wording: Mapping[str, Wording] = field(default_factory=dict)
-    entities: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    options: Mapping[str, Sequence[Option]] = field(default_factory=dict)
+    wording: Mapping[str, Wording] | None = None
+    entities: Mapping[str, tuple[str, str]] | None = None
+    options: Mapping[str, Sequence[Option]] | None = None
     changes: bool = False
     template: str = "form.html"
 
@@ -139,7 +140,7 @@ class ListView:
             self.page.template,
             page=self.page,
             address=address,
-            filters=self.filters.shown(asked),
+            filters=self.filters.shown(asked, (), self.page.options),
             is_narrowed=bool(asked),
             table=self.columns.table(answer["data"], self.clock.now(), self.page.href),
             first_href=_address(address, asked) if cursor else "",
@@ -196,7 +197,7 @@ class FormView:
         problem: str,
         context: Mapping[str, object],
     ) -> str:
-        options = {**self.page.options, **await self._options()}
+        options = {**(self.page.options or {}), **await self._options()}
         return await render_template(
             self.page.template,
             page=self.page,
@@ -210,7 +211,7 @@ class FormView:
     async def _options(self) -> dict[str, list[Option]]:
         """What there is to pick, of each field that names something of a list."""
         found = {}
-        for path, (operation, name) in self.page.entities.items():
+        for path, (operation, name) in (self.page.entities or {}).items():
             answer = await self.operations.call(operation, {"limit": str(OPTIONS_MAX)})
             found[path] = [Option(row["id"], row[name]) for row in answer["data"]]
         return found

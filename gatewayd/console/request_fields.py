@@ -7,7 +7,7 @@ what words where a person needs others. What comes back is judged by the operati
 import datetime
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, get_args
 
 import msgspec
@@ -24,6 +24,8 @@ LONG_TEXT: Final = 500
 NEVER_ENTERED: Final = frozenset({"limit", "cursor", "updatedSince", "expectedVersion"})
 _ASIDE: Final = re.compile(r"^(Null|Absent|True|False|Default)\b|`\w+`:")
 """A sentence for programs: of what has no words in a form."""
+_BARE_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
+"""What a browser makes of a date and a time, which the form says are of UTC."""
 _BOOLEANS: Final = (Option("", "Either"), Option("true", "Yes"), Option("false", "No"))
 
 
@@ -61,12 +63,16 @@ class Leaf:
             return "checkbox"
         if hints.said(self.hint, "code") == "invalid_decimal":
             return "money" if hints.bound(self.hint, "pattern") == AMOUNT_PATTERN else "decimal"
+        if datetime.datetime in members:
+            return "instant"
         if datetime.date in members:
             return "date"
         if int in members:
             return "number"
         if hints.said(self.hint, "form") == "an e-mail address":
             return "email"
+        if hints.json_schema(self.hint).get("format") == "uri":
+            return "text"
         return "textarea" if (hints.bound(self.hint, "max_length") or 0) > LONG_TEXT else "text"
 
 
@@ -79,7 +85,7 @@ class RequestFields:
     """
 
     leaves: Sequence[Leaf]
-    wording: Mapping[str, Wording] = field(default_factory=dict)
+    wording: Mapping[str, Wording] | None = None
     is_filter: bool = False
 
     def shown(
@@ -117,7 +123,7 @@ class RequestFields:
         errors: Sequence[FieldError],
         options: Sequence[Option] | None,
     ) -> Field:
-        wording = self.wording.get(leaf.path, Wording())
+        wording = (self.wording or {}).get(leaf.path, Wording())
         texts = given.get(leaf.path, [] if self.is_filter else _texts_of(leaf.default))
         made = Field(
             name=leaf.path,
@@ -134,13 +140,15 @@ class RequestFields:
 
     def _with_options(self, leaf: Leaf, made: Field, options: Sequence[Option] | None) -> Field:
         if options is not None:
-            kind: FieldKind = "choices" if hints.is_list(leaf.hint) else "entity"
+            kind: FieldKind = "choices" if hints.is_list(leaf.hint) else "select" if self.is_filter else "entity"
             return replace(made, kind=kind, options=options)
         literals = hints.literals(hints.item_hint(leaf.hint) or leaf.hint)
         named = [Option(str(value), words_of(str(value))) for value in literals]
         if made.kind == "select":
             none = [] if made.required else [Option("", "Any" if self.is_filter else "None")]
             return replace(made, options=[*none, *named])
+        if made.kind == "choices" and self.is_filter:  # one of them: a bar has no room for more
+            return replace(made, kind="select", options=[Option("", "Any"), *named])
         if made.kind == "checkbox" and self.is_filter:
             return replace(made, kind="select", options=_BOOLEANS)
         return replace(made, options=named)
@@ -156,12 +164,13 @@ def fields_of(
 ) -> RequestFields:
     """The fields with these names on the wire, in this order; of one that is a struct, all that it has.
 
-    No names: all that a person enters. Raises `KeyError` for a name that the request does not have.
+    No names: all that a person enters. Lists of structs, such as the lines of an invoice, have no fields of this kind.
+    Raises `KeyError` for a name that the request does not have, or that is one of these.
     """
-    there = {each.encode_name: each for each in hints.fields_of(request)}
+    there = {each.encode_name: each for each in hints.fields_of(request) if not _is_of_structs(each.type)}
     chosen = names or [name for name in there if name not in NEVER_ENTERED]
     leaves = [leaf for name in chosen for leaf in _leaves(request, there[name], "", sentences)]
-    return RequestFields(leaves, wording or {}, is_filter)
+    return RequestFields(leaves, wording, is_filter)
 
 
 def texts_of(resource: Mapping[str, Any], leaves: Sequence[Leaf]) -> dict[str, list[str]]:
@@ -189,6 +198,12 @@ def _leaves(struct: Any, of: msgspec.structs.FieldInfo, prefix: str, sentences: 
             yield leaf if of.required else replace(leaf, required=False)
 
 
+def _is_of_structs(hint: Any) -> bool:
+    """Whether its values are lists or maps of structs."""
+    item = hints.item_hint(hint) or hints.value_hint(hint)
+    return item is not None and hints.struct_in(item) is not None
+
+
 def _for_people(sentence: str) -> str:
     sentences = re.split(r"(?<=[.;]) ", sentence)
     return " ".join(each for each in sentences if not _ASIDE.search(each)).replace("`", "").rstrip(";")
@@ -204,6 +219,8 @@ def _value(leaf: Leaf, texts: Sequence[str]) -> Any:
     if not texts:
         return None
     text = texts[0].strip()
+    if leaf.kind == "instant" and _BARE_INSTANT.fullmatch(text):
+        return f"{text}Z" if text.count(":") == 2 else f"{text}:00Z"
     return int(text) if leaf.kind == "number" and re.fullmatch(r"-?\d{1,18}", text) else text
 
 

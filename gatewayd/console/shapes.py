@@ -17,6 +17,7 @@ FieldKind = Literal[
     "money",
     "decimal",
     "date",
+    "instant",
     "select",
     "choices",
     "checkbox",

@@ -1,5 +1,6 @@
 """`/developers/webhooks`: who is told of what happens, what was sent to them, and how that went."""
 
+import shlex
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ from quart import Quart, Response, render_template
 from gatewayd.clock import from_wire
 from gatewayd.console.addresses import WEBHOOKS
 from gatewayd.console.browser import flash, see
-from gatewayd.console.listing import cell, members_of
+from gatewayd.console.listing import facts, members_of
 from gatewayd.console.operation_pages import FormPage, ListPage, OperationPages, Page, QuestionPage, act
 from gatewayd.console.operations import Operations
 from gatewayd.console.pages import add_page
@@ -82,7 +83,7 @@ RECOVER: Final = FormPage(
     back=WEBHOOKS,
     names=("since", "statuses"),
     wording={
-        "since": Wording("From", "An instant in UTC, such as 2026-11-22T09:00:00Z."),
+        "since": Wording("From", "In UTC. As far back as finished deliveries are kept."),
         "statuses": Wording("Which", "All, if you tick none."),
     },
 )
@@ -101,7 +102,7 @@ LOG: Final = ListPage(
         "createdAt": "When",
     },
     filters=("status", "event"),
-    wording={"event": Wording("Event", "")},
+    options={"event": _KINDS},
     href=lambda row: f"{DELIVERIES}/{row['id']}",
     empty=EmptyState(sentence="Nothing was sent yet. Send a test event to see whether it arrives."),
     template="webhook.html",
@@ -169,10 +170,8 @@ class Webhooks:
 
     async def show(self, subscription_id: str) -> str:
         found = await self._operations.call("webhooks.get", {"id": subscription_id})
-        facts = [(member.label, cell(member, found)) for member in self._facts]
-        return await self._log.show(
-            {"id": subscription_id}, subscription=found, facts=facts, here=f"{WEBHOOKS}/{subscription_id}"
-        )
+        fixed = {"id": subscription_id}
+        return await self._log.show(fixed, subscription=found, facts=facts(self._facts, found))
 
     async def show_change(self, subscription_id: str) -> str:
         found = await self._operations.call("webhooks.get", {"id": subscription_id})
@@ -246,7 +245,7 @@ class Webhooks:
             "webhook_delivery.html",
             delivery=found,
             subscription=subscription,
-            facts=[(member.label, cell(member, found)) for member in self._facts_of_delivery],
+            facts=facts(self._facts_of_delivery, found),
             attempts=[_attempt(each) for each in found["attemptLog"]],
             body=msgspec.json.format(body, indent=2),
             command=_curl(body, subscription["url"]),

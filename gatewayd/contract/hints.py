@@ -68,6 +68,11 @@ def said(hint: Any, key: str) -> Any:
     return next((meta.extra[key] for meta in metas(hint) if meta.extra and key in meta.extra), None)
 
 
+def json_schema(hint: Any) -> dict[str, Any]:
+    """What the description says beyond the type, of the first annotation that says anything; empty: none does."""
+    return next((meta.extra_json_schema for meta in metas(hint) if meta.extra_json_schema), {})
+
+
 def bound(hint: Any, name: str) -> Any:
     """The first `ge`, `le`, `min_length`, `max_length` or `pattern` that is set; None: none is."""
     return next((value for meta in metas(hint) if (value := getattr(meta, name)) is not None), None)

@@ -110,7 +110,7 @@ def test_it_fits(place: Place, visit: Visit) -> None:
     network = opened(page, url)
     expect(page.get_by_text(f"{url}/api/rpc", exact=True).first).to_be_visible()
     expect(page.get_by_text("Drawing it takes")).to_have_count(0)
-    take = Camera(page)
+    take = Camera(page, axe=False)
     take("docs")
     page.emulate_media(color_scheme="dark")
     take("docs in the dark")

@@ -174,4 +174,9 @@ def fields_of(form: Element) -> list[tuple[str, str]]:
         kind = each.attributes.get("type", "text")
         if "name" in each.attributes and (kind not in ("checkbox", "radio") or "checked" in each.attributes):
             sent.append((each.attributes["name"], each.attributes.get("value", "")))
+    sent += [(each.attributes["name"], each.text) for each in form.all("textarea")]
+    for each in form.all("select"):
+        options = list(each.all("option"))
+        chosen = next((option for option in options if "selected" in option.attributes), options[0])
+        sent.append((each.attributes["name"], chosen.attributes.get("value", chosen.text)))
     return sent

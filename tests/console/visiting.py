@@ -200,9 +200,9 @@ class Site:
     def browser(self) -> Browser:
         return Browser(self)
 
-    async def signed_in(self) -> Browser:
+    async def signed_in(self, email: str = EMAIL) -> Browser:
         browser = self.browser()
-        assert (await browser.sign_in()).location == "/"
+        assert (await browser.sign_in(email=email)).location == "/"
         return browser
 
     async def add_user(

@@ -52,11 +52,10 @@ for (const input of all("[data-narrows]")) {
   const options = [...select.options];
   input.hidden = false;
   input.addEventListener("input", () => {
-    const wanted = input.value.trim().toLowerCase();
-    const fits = options.filter((each) => each.selected || !each.value || each.text.toLowerCase().includes(wanted));
-    select.replaceChildren(...fits);
-    const found = fits.filter((each) => each.value);
-    if (wanted && found.length === 1) found[0].selected = true;
+    const [wanted, chosen] = [input.value.trim().toLowerCase(), select.value];
+    const fits = options.filter((each) => each.value && each.text.toLowerCase().includes(wanted));
+    select.replaceChildren(...options.filter((each) => !each.value || each.value === chosen || fits.includes(each)));
+    select.value = wanted && fits.length === 1 ? fits[0].value : chosen;
   });
 }
 

@@ -1,0 +1,117 @@
+"""Every component, on a phone, a tablet and a desk, in light, dark and on paper, with a pointer, keys and no script."""
+
+from typing import Final
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from gatewayd.console.gallery import LONG_NAME
+from tests.browser.axe import faults_of
+from tests.browser.conftest import Visit
+from tests.browser.place import Place
+from tests.browser.test_looks import SCHEMES
+from tests.browser.walking import heading, sign_in
+
+SIZES: Final = [ViewportSize(width=width, height=900) for width in (390, 768, 1440)]
+MAX_PAGE_BYTES: Final = 40_000
+MAX_LOOK_BYTES: Final = 40_000
+"""Of style and script together."""
+FIRMS: Final = ("Larch & Daughters", LONG_NAME, *(f"Firm {number} Ltd" for number in range(6)))
+
+
+def sideways(page: Page) -> int:
+    """How far the page can be scrolled to the right, which nobody should have to."""
+    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+@pytest.mark.parametrize("path", ["/gallery", "/gallery/list"])
+def test_components_are_fit_for_every_screen_and_for_paper(place: Place, visit: Visit, path: str) -> None:
+    page, _ = visit(reduced_motion="reduce")
+    email = place.person()
+    place.let_into(email, *FIRMS)
+    sign_in(page, email)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    answer = page.goto(path)
+    assert answer is not None
+    assert len(answer.body()) < MAX_PAGE_BYTES
+    for size in SIZES:
+        page.set_viewport_size(size)
+        assert sideways(page) <= 0, size
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            assert faults_of(page) == [], (size, scheme)
+    page.emulate_media(media="print")
+    assert sideways(page) <= 0
+    for gone in (".top", ".rail", ".filter", ".pager", ".bulk"):
+        expect(page.locator(gone).first).to_be_hidden()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert [url for url in asked if not url.startswith(place.url)] == []
+
+
+def test_style_and_script_are_small(place: Place) -> None:
+    names = ("style.css", "forms.js", "passkeys.js")
+    assert sum(len(place.running.client.get(f"/static/{name}").content) for name in names) < MAX_LOOK_BYTES
+
+
+def test_rows_are_ticked_and_counted(place: Place, visit: Visit) -> None:
+    page, _ = visit()
+    sign_in(page, place.person())
+    page.goto("/gallery/list")
+    page.get_by_label("Select INV-1003").check()
+    expect(page.get_by_text("1 selected")).to_be_visible()
+    page.get_by_label("Select all").check()
+    expect(page.get_by_text("50 selected")).to_be_visible()
+    page.get_by_label("Select INV-1004").uncheck()
+    expect(page.get_by_text("49 selected")).to_be_visible()
+
+
+def test_what_is_long_is_narrowed_and_copied(place: Place, visit: Visit) -> None:
+    page, _ = visit(permissions=["clipboard-read", "clipboard-write"])
+    sign_in(page, place.person())
+    page.goto("/gallery")
+    client = page.get_by_label("Client", exact=True)
+    page.get_by_label("Narrow Client").fill("oak")
+    expect(client.locator("option")).to_have_text(["Choose one", "Oak Joinery 1", "Oak Joinery 7", "Oak Joinery 13"])
+    page.get_by_label("Narrow Client").fill("elm 4")  # the only one is chosen
+    expect(client).to_have_value("client-4")
+    page.get_by_role("button", name="Copy the link").click()
+    expect(page.get_by_role("button", name="Copy the link")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == "https://books.example/i/3kd9"
+
+
+def test_the_organization_is_switched_by_keys(place: Place, visit: Visit) -> None:
+    page, _ = visit()
+    email = place.person()
+    place.let_into(email, *FIRMS)
+    sign_in(page, email)
+    page.goto("/gallery")
+    page.locator(".switch summary").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Larch & Daughters").focus()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Larch & Daughters")).to_be_hidden()
+    expect(page.locator(".switch summary")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Larch & Daughters").press("Enter")
+    expect(page.locator(".switch summary")).to_contain_text("Larch & Daughters")
+    heading(page, "Gallery")
+
+
+def test_everything_is_there_without_a_script(place: Place, visit: Visit) -> None:
+    page, _ = visit(java_script_enabled=False, viewport=SIZES[0])
+    email = place.person()
+    place.let_into(email, *FIRMS)
+    sign_in(page, email)
+    page.goto("/gallery")
+    expect(page.get_by_role("button", name="Copy the link")).to_be_hidden()
+    expect(page.get_by_label("Select all")).to_be_hidden()
+    expect(page.get_by_label("Narrow Client")).to_be_hidden()
+    page.get_by_label("Client", exact=True).select_option(label="Elm 4")
+    expect(page.get_by_role("link", name="Usage")).to_be_hidden()
+    page.get_by_text("Menu", exact=True).click()
+    page.get_by_role("link", name="Usage").click()
+    heading(page, "Usage")
+    page.locator(".switch summary").click()
+    page.get_by_role("button", name="Firm 3 Ltd").click()
+    expect(page.locator(".switch summary")).to_contain_text("Firm 3 Ltd")

@@ -1,0 +1,146 @@
+"""Fields of forms follow from requests: each operation's, with its own example."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from werkzeug.datastructures import MultiDict
+
+from gatewayd.console.request_fields import RequestFields, Wording, fields_of, texts_of, words_of
+from gatewayd.console.shapes import Option
+from gatewayd.contract.operation import Operation
+from gatewayd.contract.sentences import Sentences, Sources
+from gatewayd.errors import FieldError
+from tests.support.rows import CATALOGUE
+
+SENTENCES = Sentences(Sources(), {row.request: [row.response] for row in CATALOGUE.operations})
+ROWS = {row.id: row for row in CATALOGUE.operations}
+BODIES = [row for row in CATALOGUE.operations if row.method == "POST" and not row.takes_file]
+
+
+def form_of(texts: dict[str, list[str]]) -> MultiDict[str, str]:
+    return MultiDict([(name, text) for name, each in texts.items() for text in each])
+
+
+def enterable(value: Any, fields: RequestFields, path: str = "") -> Any:
+    """What of an example a form has fields for: no lists of structs, no maps, and no false, which is an empty box."""
+    if isinstance(value, dict):
+        inner = {name: enterable(each, fields, f"{path}.{name}" if path else name) for name, each in value.items()}
+        return {name: each for name, each in inner.items() if each is not None and each != {}}
+    return value if any(leaf.path == path for leaf in fields.leaves) else None
+
+
+@pytest.mark.parametrize("row", BODIES, ids=lambda row: row.id)
+def test_a_form_brings_back_what_it_was_given(row: Operation) -> None:
+    fields = fields_of(row.request, (), SENTENCES)
+    example = enterable(msgspec.to_builtins(row.example), fields)
+    sent = fields.values(form_of(texts_of(example, fields.leaves)))
+    boxes = {leaf.path for leaf in fields.leaves if leaf.kind == "checkbox"}
+    assert without_unticked(sent, boxes) == without_unticked(example, boxes)
+    for field, leaf in zip(fields.shown({}), fields.leaves, strict=True):
+        assert field.label
+        assert field.name == leaf.path
+        assert "`" not in field.hint
+        assert "Null:" not in field.hint
+
+
+def without_unticked(values: Any, boxes: set[str], prefix: str = "") -> dict[str, Any]:
+    return {path: value for path, value in flat(values, prefix) if path not in boxes or value}
+
+
+def flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+@pytest.mark.parametrize(
+    ("operation", "path", "kind"),
+    [
+        ("crm.createLead", "email", "email"),
+        ("crm.createLead", "notes", "textarea"),
+        ("crm.createLead", "status", "select"),
+        ("crm.createLead", "source", "text"),
+        ("webhooks.create", "url", "text"),
+        ("webhooks.update", "enabled", "checkbox"),
+        ("webhooks.recover", "since", "instant"),
+        ("webhooks.recover", "statuses", "choices"),
+        ("webhooks.recover", "perSecond", "number"),
+        ("accounting.createClient", "billingAddress.postcode", "text"),
+        ("landlord.recordRent", "amount", "money"),
+        ("landlord.recordRent", "date", "date"),
+    ],
+)
+def test_a_field_is_entered_as_its_type_wants(operation: str, path: str, kind: str) -> None:
+    fields = fields_of(ROWS[operation].request, (), SENTENCES)
+    assert {leaf.path: leaf.kind for leaf in fields.leaves}[path] == kind
+
+
+def test_what_is_required_and_how_long_it_may_be() -> None:
+    source, name = fields_of(ROWS["crm.createLead"].request, ("source", "name"), SENTENCES).shown({})
+    assert (source.required, source.most, name.required, name.most) == (True, 64, False, 160)
+    address = fields_of(ROWS["accounting.createClient"].request, ("billingAddress",), SENTENCES)
+    assert not any(field.required for field in address.shown({})), "an address may be left out whole"
+
+
+def test_what_is_emptied_is_taken_away_only_where_the_form_changes_something() -> None:
+    fields = fields_of(ROWS["webhooks.update"].request, ("externalId", "url"), SENTENCES)
+    form = MultiDict([("externalId", " "), ("url", "")])
+    assert fields.values(form) == {}
+    assert fields.values(form, clears=True) == {"externalId": None}
+    assert fields.values(MultiDict(), clears=True) == {}, "a field that the page does not show stays as it is"
+
+
+def test_numbers_and_instants() -> None:
+    fields = fields_of(ROWS["webhooks.recover"].request, ("since", "perSecond", "dryRun"), SENTENCES)
+    form = MultiDict([("since", "2026-11-22T09:00"), ("perSecond", "7"), ("dryRun", "true")])
+    assert fields.values(form) == {"since": "2026-11-22T09:00:00Z", "perSecond": 7, "dryRun": True}
+    form = MultiDict([("since", "2026-11-22T09:00:00.125Z"), ("perSecond", "seven")])
+    assert fields.values(form) == {"since": "2026-11-22T09:00:00.125Z", "perSecond": "seven", "dryRun": False}
+
+
+def test_errors_stand_with_their_fields_and_the_others_are_told() -> None:
+    fields = fields_of(ROWS["webhooks.create"].request, ("url", "events"), SENTENCES, {"url": Wording("URL", "Where.")})
+    errors = [FieldError("events[1]", "unknown_event", "Not one."), FieldError("externalId", "taken", "It is taken.")]
+    url, events = fields.shown({"events": ["a", "b"]}, errors, {"events": [Option("a", "A")]})
+    assert (url.label, url.hint, url.error) == ("URL", "Where.", "")
+    assert (events.kind, events.values, events.error) == ("choices", ("a", "b"), "Not one.")
+    assert fields.elsewhere(errors) == errors[1:]
+
+
+def test_a_filter_leaves_everything_open() -> None:
+    request = ROWS["webhooks.list"].request
+    fields = fields_of(request, ("enabled", "externalId"), SENTENCES, is_filter=True)
+    enabled, external = fields.shown({"enabled": ["false"]})
+    assert (enabled.kind, enabled.value, [each.value for each in enabled.options]) == (
+        "select",
+        "false",
+        ["", "true", "false"],
+    )
+    assert not external.required
+    assert not external.hint
+    assert fields.query(MultiDict([("enabled", ""), ("externalId", "x"), ("other", "y")])) == {"externalId": ["x"]}
+    status, *_ = fields_of(ROWS["webhooks.listDeliveries"].request, ("status",), SENTENCES, is_filter=True).shown({})
+    assert status.kind == "select"
+
+
+def test_a_name_that_a_request_does_not_have_is_a_fault_of_the_page() -> None:
+    with pytest.raises(KeyError):
+        fields_of(ROWS["crm.createLead"].request, ("colour",), SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("legalEntityId", "Legal entity"),
+        ("createdAt", "Created at"),
+        ("address.line1", "Line1"),
+        ("part_paid", "Part paid"),
+        ("id", "Id"),
+    ],
+)
+def test_names_become_words(name: str, words: str) -> None:
+    assert words_of(name) == words
