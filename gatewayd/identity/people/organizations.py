@@ -1,6 +1,7 @@
 """Organizations: every request acts on behalf of one (Spec §1)."""
 
 import zoneinfo
+from itertools import islice
 
 from gatewayd import clock
 from gatewayd.clock import Instant
@@ -22,10 +23,7 @@ _COLUMNS = "id, name, created_at, suspended_at, suspended_reason, deleting_since
 _INSERT = "INSERT INTO organizations (id, name, created_at, time_zone) VALUES (:id, :name, :now, :time_zone)"
 _GET = f"SELECT {_COLUMNS} FROM organizations WHERE id = :id"
 _LIST = f"SELECT {_COLUMNS} FROM organizations ORDER BY id LIMIT :limit"
-_LIST_PAGE = f"""
-SELECT {_COLUMNS} FROM organizations WHERE id < :before AND lower(name) LIKE :text ESCAPE '!'
-ORDER BY id DESC LIMIT :count
-"""
+_LIST_BEFORE = f"SELECT {_COLUMNS} FROM organizations WHERE id < :before ORDER BY id DESC LIMIT :limit"
 _IS_SUSPENDED = "SELECT 1 FROM organizations WHERE id = :id AND suspended_at IS NOT NULL"
 _SUSPEND = "UPDATE organizations SET suspended_at = :now, suspended_reason = :reason WHERE id = :id"
 _RESUME = "UPDATE organizations SET suspended_at = NULL, suspended_reason = NULL WHERE id = :id"
@@ -77,15 +75,13 @@ def list_all(tx: ReadTx) -> list[Organization]:
 
 
 def list_page(tx: ReadTx, text: str | None, before: str | None, count: int) -> list[Organization]:
-    """The newest organizations whose name has this text in it (None: all), behind the id `before`."""
-    rows = tx.rows(_LIST_PAGE, text=containing(text), before=before or LAST, count=count)
-    return [_organization(row) for row in rows]
+    """The newest organizations whose name has this text in it, in any letter case, behind the id `before`.
 
-
-def containing(text: str | None) -> str:
-    """The LIKE pattern of what has a text in it (use with `ESCAPE '!'`), in any letter case; None: everything."""
-    escaped = (text or "").lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
-    return f"%{escaped}%"
+    None: all. Chosen: they are looked at one by one, up to `LIST_LIMIT`, for engines fold letters differently.
+    """
+    sought = (text or "").casefold()
+    every = (_organization(row) for row in tx.each(_LIST_BEFORE, before=before or LAST, limit=LIST_LIMIT))
+    return list(islice((each for each in every if sought in each.name.casefold()), count))
 
 
 def rename(tx: WriteTx, org_id: str, name: str, actor: str) -> Organization:
