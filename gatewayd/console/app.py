@@ -47,6 +47,7 @@ from gatewayd.console.sign_out import SignOutPages
 from gatewayd.console.tax_access import TaxAccess
 from gatewayd.console.tax_connection import TaxConnectionPages
 from gatewayd.console.tax_decisions import TaxDecisions
+from gatewayd.console.tiles import Tiles
 from gatewayd.console.usage import Usage
 from gatewayd.console.webhooks import Webhooks
 from gatewayd.console.zipped import ZIPPED, zipped_file
@@ -108,7 +109,13 @@ def create(parts: ConsoleParts) -> QuartTrio:
     operations = Operations(parts.store, parts.performer, parts.gate, parts.operations)
     Webhooks(operations, OperationPages(operations, parts.clock)).add_to(app)
     access = TaxAccess(parts)
-    for pages in (Home(parts), ConsentPages(parts), Applications(parts), SecondFactor(parts), access):
+    for pages in (
+        Home(parts, Tiles(operations)),
+        ConsentPages(parts),
+        Applications(parts),
+        SecondFactor(parts),
+        access,
+    ):
         pages.add_to(app)
     for more in (TaxConnectionPages(parts, access), TaxDecisions(parts), Reference(), Usage(parts), OpenAccess(parts)):
         more.add_to(app)

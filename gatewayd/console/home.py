@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from quart import Quart, render_template
 
 from gatewayd.clock import DAY
-from gatewayd.console.browser import signed_in
+from gatewayd.console.browser import signed_in, visit
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.shapes import Cell, Column, Row, Table
 from gatewayd.console.tax_view import attention
+from gatewayd.console.tiles import Tiles
 from gatewayd.console.usage import left
 from gatewayd.contract.caller import Role
 from gatewayd.identity.clients import grant_lists
@@ -23,7 +24,8 @@ from gatewayd.tax import approvals
 class Home:
     """The first page."""
 
-    def __init__(self, parts: ConsoleParts) -> None:
+    def __init__(self, parts: ConsoleParts, tiles: Tiles) -> None:
+        self._tiles = tiles
         self._store = parts.store
         self._clock = parts.clock
 
@@ -58,7 +60,16 @@ class Home:
                 ],
             }
 
-        return await render_template("home.html", user=user, **await self._store.read(look))
+        seen = await self._store.read(look)
+        return await render_template("home.html", user=user, **seen, **await self._of_organization())
+
+    async def _of_organization(self) -> dict[str, object]:
+        """What there is to tell of the chosen one; nothing of one that nobody acts for."""
+        chosen, now = visit().chosen, self._clock.now()
+        if chosen is None or chosen.suspended_at is not None:
+            return {"tiles": [], "steps": [], "suspended": chosen}
+        steps = await self._tiles.first_steps(chosen.created_at, now)
+        return {"tiles": await self._tiles.shown(now), "steps": steps, "suspended": None}
 
 
 def _table(belongs: Sequence[tuple[Organization, Role]]) -> Table:

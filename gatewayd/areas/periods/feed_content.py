@@ -11,29 +11,12 @@ from typing import Final, NamedTuple
 from gatewayd.areas.periods.icalendar import Deadline
 from gatewayd.clock import Instant
 from gatewayd.identity.keys.calendar_feeds import OpenFeed
-from gatewayd.ledger.calendar.forecast import ObligationKind
+from gatewayd.ledger.calendar.titles import TITLES
 from gatewayd.store import ReadTx, Row
 
 DEADLINES_MAX: Final = 1_000  # Chosen: of some twenty companies; the earliest stay
 DAYS_BACK: Final = 366  # Chosen
 
-TITLES: Final[dict[ObligationKind, str]] = {
-    "vat_return": "VAT return",
-    "vat_payment": "VAT payment",
-    "itsa_quarterly_update": "Quarterly update for Income Tax",
-    "itsa_final_declaration": "Final declaration for Income Tax",
-    "self_assessment_payment": "Self Assessment payment",
-    "payment_on_account": "Payment on account",
-    "corporation_tax_return": "Company tax return",
-    "corporation_tax_payment": "Corporation Tax payment",
-    "annual_accounts": "Annual accounts",
-    "confirmation_statement": "Confirmation statement",
-    "cgt_property_report": "Capital Gains Tax on property",
-    "paye": "PAYE",
-    "cis_return": "CIS return",
-    "certificate_renewal": "Certificate renewal",
-    "custom": "Deadline",
-}
 _VAT_ON_ACCOUNT: Final = "VAT payment on account"
 
 _SELECT = """

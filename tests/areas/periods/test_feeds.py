@@ -1,5 +1,7 @@
 """Calendar feeds: made, listed and revoked, and what they say of whom."""
 
+from typing import get_args
+
 import pytest
 
 from gatewayd.areas.periods import feed_content, icalendar
@@ -7,6 +9,8 @@ from gatewayd.areas.periods.icalendar import Deadline
 from gatewayd.clock import DAY
 from gatewayd.identity import audit
 from gatewayd.identity.keys import calendar_feeds
+from gatewayd.ledger.calendar.forecast import ObligationKind
+from gatewayd.ledger.calendar.titles import TITLES
 from gatewayd.ledger.obligations.confirmations import Confirmed
 from gatewayd.store import ReadTx
 from tests.areas.periods.desk import Desk, Json
@@ -142,8 +146,7 @@ def test_it_ends_somewhere_however_much_is_due(desk: Desk, monkeypatch: pytest.M
 
 
 def test_every_kind_has_a_title() -> None:
-    kinds = feed_content.TITLES.keys()
-    assert kinds == set(feed_content.ObligationKind.__args__)
+    assert TITLES.keys() == set(get_args(ObligationKind))
 
 
 def test_a_feed_is_read_by_its_id_without_its_address(desk: Desk) -> None:
