@@ -28,7 +28,7 @@ CALLBACK = "https://till.example/callback"
 
 def names(page: Document) -> list[str]:
     """What the rows of the table are called."""
-    return [each.text for each in page.root.all("th") if each.attributes.get("role") == "rowheader"]
+    return [each.text for each in page.root.all("th") if each.attributes.get("scope") == "row"]
 
 
 def row_of(page: Document, name: str) -> str:
