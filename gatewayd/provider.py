@@ -60,7 +60,7 @@ class Provider:
     keys: SigningKeys
     authenticator: Authenticator
     app: OAuthApp
-    audit_retention: audit.Retention
+    audit_retention: audit.Retention = field(default_factory=audit.Retention)
 
     async def open_keys(self) -> None:
         """Make the signing keys ready for the first token, which need not wait for it then."""

@@ -13,6 +13,8 @@ from gatewayd.identity import audit
 from gatewayd.identity.audit import Act
 from tests.cli.conftest import ANN, Run
 
+MADE = ["organization.created", "user.created", "user.reset_link_made", "membership.added"]
+
 
 @pytest.fixture
 def context(config_file: Path) -> Context:
@@ -32,9 +34,10 @@ def found(run: Run, *arguments: str) -> list[str]:
 
 @pytest.mark.usefixtures("email")
 def test_prints_what_was_done_with_names(run: Run, org_id: str) -> None:
-    (added, user, made) = lines(run("audit", "--json").out)
-    assert [each["action"] for each in (added, user, made)] == [
+    (added, link, user, made) = lines(run("audit", "--json").out)
+    assert [each["action"] for each in (added, link, user, made)] == [
         "membership.added",
+        "user.reset_link_made",
         "user.created",
         "organization.created",
     ]
@@ -107,4 +110,4 @@ def test_follows_what_is_added(run: Run, context: Context, monkeypatch: pytest.M
     result = run("audit", "--follow", "--json")
     adding.join()
     assert result.code == 0
-    assert shown == ["organization.created", "user.created", "membership.added", "clock.accepted"]
+    assert shown == [*MADE, "clock.accepted"]
