@@ -12,6 +12,7 @@ ACCESS: Final = "/developers/access"
 TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
+CLIENTS: Final = "/sales/clients"
 WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_ORGANIZATIONS: Final = f"{ADMIN}/organizations"
@@ -21,9 +22,23 @@ ADMIN_TAX: Final = f"{ADMIN}/tax"
 ADMIN_AUDIT: Final = f"{ADMIN}/audit"
 DOCS: Final = "/docs"
 GALLERY: Final = "/gallery"
+SEARCH: Final = "/search"
 
 _ROOMS: Final = frozenset(
-    {"sign-in", "sign-out", "account", "oauth", "organization", "developers", "admin", "docs", "gallery", "static"}
+    {
+        "sign-in",
+        "sign-out",
+        "account",
+        "oauth",
+        "organization",
+        "developers",
+        "admin",
+        "docs",
+        "gallery",
+        "sales",
+        "search",
+        "static",
+    }
 )
 
 

@@ -10,7 +10,7 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 import gatewayd
-from gatewayd.console import words
+from gatewayd.console import clients, words
 from gatewayd.console.account import Account
 from gatewayd.console.admin_audit import AuditLog
 from gatewayd.console.admin_clients import OwnClients
@@ -41,7 +41,10 @@ from gatewayd.console.organization import ChoiceOfOrganization
 from gatewayd.console.pages import sentence
 from gatewayd.console.parts import PRODUCT, ConsoleParts
 from gatewayd.console.reference import Reference
+from gatewayd.console.resource_pages import ResourcePages
+from gatewayd.console.search import SearchPage
 from gatewayd.console.second_factor import SecondFactor
+from gatewayd.console.shapes import by_group
 from gatewayd.console.sign_in import SignInPages
 from gatewayd.console.sign_out import SignOutPages
 from gatewayd.console.tax_access import TaxAccess
@@ -57,6 +60,8 @@ from gatewayd.money import credits_text
 from gatewayd.store import StoreFailure
 
 STATIC_SECONDS: Final = 86_400  # Chosen: pages name the version with each file
+RESOURCES: Final = (clients.RESOURCE,)
+"""What people keep whose pages are a list, a form and an end."""
 _ERRORS: Final = {
     400: ("That did not work", None),
     403: ("Nothing was done", None),
@@ -101,13 +106,18 @@ def create(parts: ConsoleParts) -> QuartTrio:
         {each.__name__: each for each in (words.ago, words.day, words.iso, words.moment, words.money)}
     )
     app.jinja_env.globals.update(product=PRODUCT, version=gatewayd.__version__)
+    app.jinja_env.globals.update(fields_by_group=by_group)
     app.jinja_env.globals.update(csrf_token=csrf, form_key=_form_key, shelves=shelves, current_entry=current)
     browser = Browser(parts)
     app.before_request(browser.open)
     app.after_request(browser.close)
     app.context_processor(_Everywhere(browser).context)
     operations = Operations(parts.store, parts.performer, parts.gate, parts.operations)
-    Webhooks(operations, OperationPages(operations, parts.clock)).add_to(app)
+    pages_of = OperationPages(operations, parts.clock)
+    Webhooks(operations, pages_of).add_to(app)
+    for resource in RESOURCES:
+        ResourcePages(operations, pages_of, resource).add_to(app)
+    SearchPage(parts, operations).add_to(app)
     access = TaxAccess(parts)
     for pages in (
         Home(parts, Tiles(operations)),

@@ -26,7 +26,7 @@ from gatewayd.console.shapes import (
 )
 from gatewayd.money import MICRO, credits_text
 
-ROWS: Final = 18
+ROWS: Final = 16
 ROWS_OF_A_PAGE: Final = 50
 """As many as a page of a list has at most."""
 LONG_NAME: Final = (

@@ -11,6 +11,7 @@ from gatewayd.console.addresses import (
     ADMIN_PEOPLE,
     ADMIN_TAX,
     APPS,
+    CLIENTS,
     DOCS,
     TAX,
     USAGE,
@@ -45,6 +46,7 @@ class Shelf(NamedTuple):
 
 ENTRIES: Final = (
     Entry("Overview", "/", "Overview"),
+    Entry("Clients", CLIENTS, "Books", MEMBERS),
     Entry("Webhooks", WEBHOOKS, "Developers", MEMBERS),
     Entry("Connected apps", APPS, "Developers"),
     Entry("Open access", ACCESS, "Developers"),

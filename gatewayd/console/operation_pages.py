@@ -63,8 +63,9 @@ class ListPage:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormPage:
     """A form. `names` are fields of the request, all where there are none; `entities` lists what a field may be, by
-    the id of a list operation and the member that names a row. `changes`: it begins with what is there, and what is
-    emptied is taken away.
+    the id of a list operation and the member that names a row. `proposed` is what an empty form begins with.
+
+    `changes`: it begins with what is there, and what is emptied is taken away.
     """
 
     operation: str
@@ -76,6 +77,7 @@ class FormPage:
     wording: Mapping[str, Wording] | None = None
     entities: Mapping[str, tuple[str, str]] | None = None
     options: Mapping[str, Sequence[Option]] | None = None
+    proposed: Mapping[str, str] | None = None
     changes: bool = False
     template: str = "form.html"
 
@@ -107,7 +109,7 @@ class OperationPages:
 
     def form_of(self, page: FormPage) -> "FormView":
         row = self._operations.row(page.operation)
-        fields = fields_of(row.request, page.names, self._sentences, page.wording)
+        fields = fields_of(row.request, page.names, self._sentences, page.wording, proposed=page.proposed)
         return FormView(page, fields, self._operations)
 
     def question_of(self, page: QuestionPage) -> "QuestionView":

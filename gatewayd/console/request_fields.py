@@ -26,6 +26,8 @@ _ASIDE: Final = re.compile(r"^(Null|Absent|True|False|Default)\b|`\w+`:")
 """A sentence for programs: of what has no words in a form."""
 _BARE_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
 """What a browser makes of a date and a time, which the form says are of UTC."""
+_CAPITALS: Final = frozenset({"cis", "epc", "id", "isin", "nino", "paye", "url", "utr", "vat"})
+"""Words that are written in capitals."""
 _BOOLEANS: Final = (Option("", "Either"), Option("true", "Yes"), Option("false", "No"))
 
 
@@ -81,12 +83,14 @@ class RequestFields:
     """The fields of a request that a form or a filter has.
 
     `wording` is by path, and so are `options`: what may be picked where the request takes any text. `is_filter`: they
-    narrow a list, nothing is required and yes or no may be left open.
+    narrow a list, nothing is required and yes or no may be left open. `proposed` are values that an empty form begins
+    with; a struct of which nothing else is filled is none, such as an address with a country alone.
     """
 
     leaves: Sequence[Leaf]
     wording: Mapping[str, Wording] | None = None
     is_filter: bool = False
+    proposed: Mapping[str, str] | None = None
 
     def shown(
         self,
@@ -104,12 +108,22 @@ class RequestFields:
     def values(self, form: MultiDict[str, str], *, clears: bool = False) -> dict[str, Any]:
         """What JSON has of the fields of a form. What is empty is left out, or null where the form `clears`."""
         values: dict[str, Any] = {}
+        empty = self._empty_structs(form)
         for leaf in self.leaves:
+            if leaf.path.rpartition(".")[0] in empty:
+                continue
             value = _value(leaf, [text for text in form.getlist(leaf.path) if text.strip()])
             if value is None and not (clears and leaf.is_nullable and leaf.path in form):
                 continue
             _put(values, leaf.path.split("."), value)
         return values
+
+    def _empty_structs(self, form: MultiDict[str, str]) -> set[str]:
+        """The structs of which nothing is filled but what was proposed."""
+        proposed = self.proposed or {}
+        filled = [leaf.path for leaf in self.leaves if any(form.getlist(leaf.path))]
+        entered = {path.rpartition(".")[0] for path in filled if form[path].strip() != proposed.get(path)}
+        return {path.rpartition(".")[0] for path in proposed} - entered - {""}
 
     def query(self, given: MultiDict[str, str]) -> dict[str, list[str]]:
         """What a GET is asked with: the fields that are filled."""
@@ -124,7 +138,8 @@ class RequestFields:
         options: Sequence[Option] | None,
     ) -> Field:
         wording = (self.wording or {}).get(leaf.path, Wording())
-        texts = given.get(leaf.path, [] if self.is_filter else _texts_of(leaf.default))
+        proposed = (self.proposed or {}).get(leaf.path, leaf.default)
+        texts = given.get(leaf.path, [] if self.is_filter else _texts_of(proposed))
         made = Field(
             name=leaf.path,
             label=words_of(leaf.path) if wording.label is None else wording.label,
@@ -134,6 +149,7 @@ class RequestFields:
             value="\n".join(texts) if leaf.kind == "textarea" else next(iter(texts), ""),
             values=tuple(texts),
             required=leaf.required and not self.is_filter and leaf.kind != "choices",
+            group=words_of(leaf.path.rpartition(".")[0]) if "." in leaf.path else "",
             most=None if hints.is_list(leaf.hint) else hints.bound(leaf.hint, "max_length"),
         )
         return self._with_options(leaf, made, options)
@@ -161,6 +177,7 @@ def fields_of(
     wording: Mapping[str, Wording] | None = None,
     *,
     is_filter: bool = False,
+    proposed: Mapping[str, str] | None = None,
 ) -> RequestFields:
     """The fields with these names on the wire, in this order; of one that is a struct, all that it has.
 
@@ -170,19 +187,20 @@ def fields_of(
     there = {each.encode_name: each for each in hints.fields_of(request) if not _is_of_structs(each.type)}
     chosen = names or [name for name in there if name not in NEVER_ENTERED]
     leaves = [leaf for name in chosen for leaf in _leaves(request, there[name], "", sentences)]
-    return RequestFields(leaves, wording, is_filter)
+    return RequestFields(leaves, wording, is_filter, proposed)
 
 
 def texts_of(resource: Mapping[str, Any], leaves: Sequence[Leaf]) -> dict[str, list[str]]:
     """What a form begins with that changes a resource: its values, as the wire has them."""
-    return {leaf.path: _texts_of(_at(resource, leaf.path.split("."))) for leaf in leaves}
+    found = {leaf.path: _texts_of(_at(resource, leaf.path.split("."))) for leaf in leaves}
+    return {path: texts for path, texts in found.items() if texts or "." not in path}
 
 
 def words_of(name: str) -> str:
     """A name of the wire, or a value of a closed set, as people read it: `legalEntityId` is "Legal entity"."""
     last = name.rpartition(".")[2]
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_.]", " ", last.removesuffix("Id") if last != "Id" else last)
-    text = " ".join(part if part.isupper() and len(part) > 1 else part.lower() for part in spaced.split())
+    parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[a-z])(?=[0-9])|_", " ", last.removesuffix("Id") or last).split()
+    text = " ".join(part.upper() if part.lower() in _CAPITALS else part.lower() for part in parts)
     return text[:1].upper() + text[1:]
 
 
@@ -206,7 +224,8 @@ def _is_of_structs(hint: Any) -> bool:
 
 def _for_people(sentence: str) -> str:
     sentences = re.split(r"(?<=[.;]) ", sentence)
-    return " ".join(each for each in sentences if not _ASIDE.search(each)).replace("`", "").rstrip(";")
+    text = " ".join(each for each in sentences if not _ASIDE.search(each)).rstrip(";")
+    return re.sub(r"`([^`]*)`", lambda code: words_of(code[1]).lower() if "_" in code[1] else code[1], text)
 
 
 def _value(leaf: Leaf, texts: Sequence[str]) -> Any:

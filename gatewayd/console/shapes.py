@@ -3,7 +3,8 @@
 Each has a macro of its name in `templates/components`. Texts are what a person reads; nothing here knows an operation.
 """
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -41,7 +42,7 @@ class Field:
     """One field of a form. `values` are those of `choices`; `most` is how many characters it takes, None: any.
 
     `error` is what was wrong with what was given; `currency` stands beside money; `id` tells fields of one name apart,
-    where several forms stand on a page.
+    where several forms stand on a page; those of a `group` that follow each other stand under its name.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Field:
     most: int | None = None
     currency: str = ""
     id: str = ""
+    group: str = ""
 
     @property
     def key(self) -> str:
@@ -71,6 +73,11 @@ class Field:
     def is_filled(self) -> bool:
         """Whether it has any value."""
         return bool(self.value or self.values)
+
+
+def by_group(fields: Iterable[Field]) -> list[tuple[str, list[Field]]]:
+    """Fields that follow each other under the name that they share; empty: under none."""
+    return [(group, list(members)) for group, members in itertools.groupby(fields, lambda each: each.group)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,9 @@ POSTS = [
     "/oauth/choose",
     "/oauth/consent",
     "/organization",
+    "/sales/clients/new",
+    "/sales/clients/x",
+    "/sales/clients/x/end",
     "/sign-out",
 ]
 ENTRIES = ["/sign-in", "/sign-in/code", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-in/link/x"]

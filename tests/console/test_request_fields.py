@@ -137,9 +137,10 @@ def test_a_name_that_a_request_does_not_have_is_a_fault_of_the_page() -> None:
     [
         ("legalEntityId", "Legal entity"),
         ("createdAt", "Created at"),
-        ("address.line1", "Line1"),
+        ("address.line1", "Line 1"),
         ("part_paid", "Part paid"),
-        ("id", "Id"),
+        ("id", "ID"),
+        ("vatNumber", "VAT number"),
     ],
 )
 def test_names_become_words(name: str, words: str) -> None:
