@@ -30,14 +30,16 @@ hypothesis.settings.load_profile("without deadlines")
 def pytest_configure(config: pytest.Config) -> None:
     """A shell's background job ignores SIGINT, and so would every process that a test starts and interrupts."""
     config.addinivalue_line("markers", "sqlite_only(reason): not run where the rows are on a PostgreSQL")
+    config.addinivalue_line("markers", "either_engine(reason): not run there again, where nothing else would be seen")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    marker = item.get_closest_marker("sqlite_only")
-    if marker is not None and ON_POSTGRESQL:
-        postgres.leave_to_sqlite(*marker.args)
+    for name, told in (("sqlite_only", "SQLite's own"), ("either_engine", "of either engine")):
+        marker = item.get_closest_marker(name)
+        if marker is not None and ON_POSTGRESQL:
+            pytest.skip(f"{told}: {marker.args[0]}")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -84,39 +86,43 @@ def migrated_address(postgresql: postgres.Server, migrated_database: str) -> Ite
 
 
 @pytest.fixture(scope="session", autouse=ON_POSTGRESQL)
-def stores_on_postgresql(postgresql: postgres.Server) -> Iterator[None]:
-    """Where the tests are asked to, `MemoryStore` is a PostgreSQL's."""
+def stores_on_postgresql(postgresql: postgres.Server) -> Iterator["Directories"]:
+    """Where the tests are asked to, `MemoryStore` is a PostgreSQL's, and daemons have their rows there."""
     from tests.daemon import instance
+    from tests.support.postgres_directories import Directories
     from tests.support.postgres_store import Databases, PostgresStore
 
     databases = PostgresStore.databases = Databases(postgresql)
-    instance.new_database = databases.new_url
-    yield
+    directories = Directories(postgresql, lambda: databases.template)
+    instance.database_of = directories.url_of
+    yield directories
+    instance.database_of = instance.no_server
+    directories.close()
     PostgresStore.databases.close()
     PostgresStore.databases = None
 
 
-@pytest.fixture(scope="session")
-def databases_of_directories(postgresql: postgres.Server, stores_on_postgresql: None) -> Iterator["Directories"]:
-    """Databases of the stores that tests open in a directory."""
-    from tests.support.postgres_directories import Directories
-    from tests.support.postgres_store import PostgresStore
+@pytest.fixture(scope="module", autouse=ON_POSTGRESQL)
+def databases_of_a_file(stores_on_postgresql: "Directories") -> Iterator[None]:
+    """What the tests of one file share keeps its database until their end."""
+    with stores_on_postgresql.lent():
+        yield
 
-    databases = PostgresStore.databases
-    assert databases is not None
-    directories = Directories(postgresql, lambda: databases.template)
-    yield directories
-    directories.close()
+
+@pytest.fixture(autouse=ON_POSTGRESQL)
+def databases_of_a_test(stores_on_postgresql: "Directories", databases_of_a_file: None) -> Iterator[None]:
+    """What one test opens keeps it until its end."""
+    with stores_on_postgresql.lent():
+        yield
 
 
 @pytest.fixture(autouse=ALL_ON_POSTGRESQL)
-def directories_on_postgresql(databases_of_directories: "Directories") -> Iterator[None]:
+def directories_on_postgresql(stores_on_postgresql: "Directories", databases_of_a_test: None) -> Iterator[None]:
     """Where the tests are asked to, a store that is opened in a directory has its rows on a PostgreSQL."""
     from tests.support.postgres_directories import stores_of
 
-    with stores_of(databases_of_directories):
+    with stores_of(stores_on_postgresql):
         yield
-    databases_of_directories.give_back()
 
 
 @pytest.fixture(scope="session")

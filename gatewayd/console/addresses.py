@@ -13,6 +13,7 @@ TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
 CLIENTS: Final = "/sales/clients"
+ENTITIES: Final = "/books/entities"
 WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_ORGANIZATIONS: Final = f"{ADMIN}/organizations"
@@ -29,6 +30,7 @@ _ROOMS: Final = frozenset(
         "sign-in",
         "sign-out",
         "account",
+        "books",
         "oauth",
         "organization",
         "developers",

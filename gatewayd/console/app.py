@@ -10,7 +10,7 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 import gatewayd
-from gatewayd.console import clients, words
+from gatewayd.console import clients, legal_entities, words
 from gatewayd.console.account import Account
 from gatewayd.console.admin_audit import AuditLog
 from gatewayd.console.admin_clients import OwnClients
@@ -60,7 +60,7 @@ from gatewayd.money import credits_text
 from gatewayd.store import StoreFailure
 
 STATIC_SECONDS: Final = 86_400  # Chosen: pages name the version with each file
-RESOURCES: Final = (clients.RESOURCE,)
+RESOURCES: Final = (legal_entities.RESOURCE, clients.RESOURCE)
 """What people keep whose pages are a list, a form and an end."""
 _ERRORS: Final = {
     400: ("That did not work", None),

@@ -13,6 +13,7 @@ from gatewayd.console.addresses import (
     APPS,
     CLIENTS,
     DOCS,
+    ENTITIES,
     TAX,
     USAGE,
     WEBHOOKS,
@@ -46,6 +47,7 @@ class Shelf(NamedTuple):
 
 ENTRIES: Final = (
     Entry("Overview", "/", "Overview"),
+    Entry("Legal entities", ENTITIES, "Books", MEMBERS),
     Entry("Clients", CLIENTS, "Books", MEMBERS),
     Entry("Webhooks", WEBHOOKS, "Developers", MEMBERS),
     Entry("Connected apps", APPS, "Developers"),

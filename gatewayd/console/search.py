@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from quart import Quart, render_template, request
 
 from gatewayd.clock import Clock
-from gatewayd.console.addresses import SEARCH
+from gatewayd.console.addresses import CLIENTS, SEARCH
 from gatewayd.console.browser import optional, organization
 from gatewayd.console.listing import listed
 from gatewayd.console.operations import Operations
@@ -25,15 +25,19 @@ LEAST: Final = 2  # Chosen: characters; one letter is in nearly everything, and 
 
 
 class Source(NamedTuple):
-    """A list in which is looked: what it is called, the operation, its columns by their names on the wire."""
+    """A list in which is looked: what it is called, the operation, its columns by their names on the wire.
+
+    `address` is where the pages of its rows are; empty: they have none.
+    """
 
     title: str
     operation: str
     columns: Mapping[str, str]
+    address: str = ""
 
 
 SOURCES: Final = (
-    Source("Clients", "accounting.listClients", {"name": "", "email": "", "companyNumber": ""}),
+    Source("Clients", "accounting.listClients", {"name": "", "email": "", "companyNumber": ""}, CLIENTS),
     Source(
         "Invoices",
         "accounting.listInvoices",
@@ -90,7 +94,8 @@ class SearchPage:
         if not rows:
             return None
         shape = listed(self._operations.row(source.operation).response, source.title, source.columns)
-        return Found(source.title, shape.table(rows[:SHOWN], self._clock.now()), len(rows) > SHOWN)
+        href = (lambda row: f"{source.address}/{row['id']}") if source.address else None
+        return Found(source.title, shape.table(rows[:SHOWN], self._clock.now(), href), len(rows) > SHOWN)
 
     async def _in_documents(self, text: str) -> Found | None:
         """By words alone: a search by meaning costs more than a box should that is typed into all day."""

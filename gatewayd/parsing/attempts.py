@@ -55,9 +55,12 @@ async def until_stored(parts: ParseParts, work: Callable[[], Awaitable[T]]) -> T
     """Do what needs the disk, again and again until it takes it: what was read is not to be read twice for that."""
     while True:
         try:
-            return await work()
+            done = await work()
         except StoreFailure as error:
-            parts.log.error("parse_not_stored", exc_info=error)
+            parts.storing.failed(error)
+        else:
+            parts.storing.succeeded()
+            return done
         await trio.sleep(STORE_PAUSE_SECONDS)
 
 

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 import trio
 
 from gatewayd.extraction.shapes import Extraction, Picture
-from gatewayd.http1.log import Log
+from gatewayd.http1.log import Log, Outage
 from gatewayd.leases.holder import Holder
 from gatewayd.store import Store
 from gatewayd.store.files.blobs import Blobs
@@ -35,7 +35,7 @@ class Reader(Protocol):
 class ParseParts:
     """What the engine works with. `blobs` are the bytes of the store's documents, `threads` for what touches them.
 
-    `holder` is who reads a document alone.
+    `holder` is who reads a document alone; `storing` tells where what is read cannot be stored.
     """
 
     store: Store
@@ -44,3 +44,7 @@ class ParseParts:
     reader: Reader
     log: Log
     threads: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(THREADS))
+    storing: Outage = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "storing", Outage(self.log, "parse_not_stored", "parse_stored_again"))

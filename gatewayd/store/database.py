@@ -102,7 +102,7 @@ class Store:
         self.writer_end = WriterEnd()
         parts = WriterParts(self._engine.writes, clock, sealer, ids.new, self.writer_end.tell, reactions)
         self._writer = Writer(parts, self._deliver, MAX_WAITING_WRITES)
-        self._threads = trio.CapacityLimiter(1)  # for the end
+        self._threads = trio.CapacityLimiter(1)  # for what is seldom: tables, the key, the end
         self._token = trio.lowlevel.current_trio_token()
         self._topics = Topics()
         self.long_reads = 0
@@ -251,7 +251,11 @@ class Store:
 
     async def catalogue(self) -> Catalogue:
         """What tables there are. Raises `StoreFailure`."""
-        return await trio.to_thread.run_sync(self._engine.catalogue, limiter=trio.CapacityLimiter(1))
+        return await self.on_thread(self._engine.catalogue)
+
+    async def on_thread(self, work: Callable[[], T]) -> T:
+        """Wait for what the database is asked for by neither a read nor a write, one at a time. Raises as `work`."""
+        return await trio.to_thread.run_sync(work, limiter=self._threads)
 
     def _submit(self, job: Job) -> None:
         self._writer.submit(job)
@@ -295,7 +299,7 @@ class Store:
         self._engine.close_reads()
         with trio.CancelScope(shield=True):
             for close in (self._engine.stop, self._writer.close):
-                await trio.to_thread.run_sync(close, limiter=self._threads)
+                await self.on_thread(close)
         self._engine.close()
 
 
@@ -313,7 +317,7 @@ def _open_engine(settings: StoreSettings, clock: Clock, sealer: Sealer, *, migra
 def _write_check(tx: WriteTx, filler_bytes: int | None) -> None:
     """Write the row with so many bytes beside the time. None: write nothing."""
     if filler_bytes is not None:
-        tx.run(_UPDATE_CHECK, filler=bytes(filler_bytes) or None)
+        tx.run(_UPDATE_CHECK, filler=os.urandom(filler_bytes) or None)  # which PostgreSQL cannot compress
 
 
 def _outcome_of(job: Job) -> "outcome.Outcome[object]":
@@ -338,7 +342,7 @@ async def open_store(
     sealer = prepare(settings, key_file)
     async with open_sealed_store(settings, clock, sealer, reactions, migrates=migrates) as store:
         if store.is_shared:
-            await trio.to_thread.run_sync(sealer.require, limiter=trio.CapacityLimiter(1))
+            await store.on_thread(sealer.require)
         yield store
 
 

@@ -194,3 +194,11 @@ def test_after_a_restore_every_feed_ends(store: MemoryStore) -> None:
     tokens = [feed(store, org_id, None), feed(store, org_id, store.user(org_id))]
     store.write(lambda tx: deprovisioning.end_access_of_all(tx, OPERATOR))
     assert [opens(store, token) for token in tokens] == [False, False]
+
+
+def test_after_a_restore_connected_apps_end_with_the_rest(store: MemoryStore) -> None:
+    flow = Flow(store)
+    _, token = flow.connect()
+    ended = store.write(lambda tx: deprovisioning.end_access_of_all(tx, OPERATOR))
+    assert (ended.sessions, ended.grants) == (1, 1)
+    assert not isinstance(flow.refresh(token), str)

@@ -99,6 +99,15 @@ def test_an_empty_database_is_migrated_and_has_a_key(run: Run, postgresql: Serve
     postgresql.drop(name)
 
 
+def test_a_host_without_its_folder_is_told_so(run: Run, org_id: str, tmp_path: Path) -> None:
+    """The tables are there, and on this host nothing was begun yet."""
+    shutil.rmtree(tmp_path / "data")
+    verified = run("verify")
+    assert (verified.code, verified.out) == (1, "")
+    assert verified.err == f"gatewayd: {tmp_path / 'data'}, where documents lie, is not there\n"
+    assert not (tmp_path / "data").exists()
+
+
 def test_nothing_is_changed_before_it_was_dumped_and_beside_others(
     run: Run, org_id: str, url: str, connection: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,8 @@ from tests.clients.provider import Provider
 from tests.daemon.instance import SECONDS
 from tests.webhooks.harness import response
 
+pytestmark = pytest.mark.either_engine("its subject is the description")
+
 PACKAGE = "generated_books"
 
 

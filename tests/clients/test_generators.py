@@ -8,6 +8,8 @@ import pytest
 from tests.clients.generators import GENERATORS, called
 from tests.daemon.instance import Instance, Running, serving
 
+pytestmark = pytest.mark.either_engine("its subject is the description")
+
 CALLED = {
     "client": ["Willow Interiors", "8 Canal Wharf", 14],
     "draft": ["draft", None],

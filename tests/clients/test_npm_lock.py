@@ -3,7 +3,11 @@
 import json
 import re
 
+import pytest
+
 from tests.clients.programs import HERE, wanted
+
+pytestmark = pytest.mark.either_engine("its subject is a file")
 
 TEXT = (HERE / "package-lock.json").read_text("utf-8")
 LOCK = json.loads(TEXT)

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -40,6 +41,7 @@ ROOT = Path(__file__).parents[2]
 
 T = TypeVar("T")
 _SERVING = '"event": "serving"'
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
 AREAS: Mapping[str, Area] = {
     "legalEntity": legal_entities.AREA,
     "businesses": businesses.AREA,
@@ -81,34 +83,38 @@ def _empty_store() -> bytes:
     return migrated_image()
 
 
-def no_server() -> str:
+def no_server(data: Path) -> str:
     """Rows are in a file."""
     return ""
 
 
-new_database: Callable[[], str] = no_server
-"""The URL of a new database for each instance, where the tests are run on a PostgreSQL (tests/conftest.py)."""
+database_of: Callable[[Path], str] = no_server
+"""The URL of the database of a data directory, where the tests are run on a PostgreSQL (tests/conftest.py)."""
 
 
 @dataclass
 class Instance:
     """A directory with a configuration, and its store as another process sees it.
 
-    `url` is of the PostgreSQL that has its rows; empty: SQLite in the directory. `key_file` and `files`:
-    where several share them.
+    `url` is of the PostgreSQL that has its rows; empty: SQLite in the directory, or what the tests are run on.
+    `key_file` and `files`: where several share them.
     """
 
     directory: Path
     settings: str = ""
     bind: str = '["127.0.0.1:0"]'
     extra_server: str = ""
-    url: str = field(default_factory=lambda: new_database())
+    url: str = ""
     key_file: str = ""
     files: str = ""
     config: Path = field(init=False)
+    _session: "tuple[str, psycopg.Connection[tuple[Any, ...]] | None]" = field(
+        default=("", None), init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         self.config = self.directory / "gatewayd.toml"
+        self.url = self.url or database_of(self.data)
         self.config.write_text(
             f"[server]\nbind = {self.bind}\n{self.extra_server}\n"
             f'[store]\ndirectory = "data"\nurl = "{self.url}"\nkey_file = "{self.key_file}"\nfiles = "{self.files}"\n'
@@ -131,21 +137,70 @@ class Instance:
         return self.data / "gatewayd.db"
 
     def write(self, work: Callable[[WriteTx], T], org_id: str | None = None) -> T:
+        """Run a write, in a store that need not be there yet."""
+        if self.url and not self.context.key_file.exists():  # of a migrated database, which no command begins anew
+            self.data.mkdir(mode=0o700, exist_ok=True)
+            load_key(self.context.key_file)
         return self.context.write(work, org_id, makes_store=True)
 
     def read(self, work: Callable[[ReadTx], T], org_id: str | None = None) -> T:
         return self.context.read(work, org_id)
 
     def seen(self, sql: str) -> list[tuple[Any, ...]]:
-        """What the database holds, seen by a connection that is opened for it: at less cost than `read`."""
+        """What the database holds, seen by a connection of its own: at less cost than `read`."""
         if self.url:
-            with psycopg.connect(self.url) as session:
-                return session.execute(sql.encode()).fetchall()
+            return self._asked().execute(sql.encode()).fetchall()
         connection = apsw.Connection(str(self.database))
         try:
             connection.set_busy_timeout(int(SECONDS * 1000))
             return connection.execute(sql).fetchall()
         finally:
+            connection.close()
+
+    def _asked(self) -> "psycopg.Connection[tuple[Any, ...]]":
+        """A session that is kept: who looks again and again would keep the server busy with making them."""
+        url, session = self._session
+        if session is None or session.closed or url != self.url:
+            session = psycopg.connect(self.url, autocommit=True)
+            weakref.finalize(self, session.close)
+            self._session = self.url, session
+        return session
+
+    def change(self, sql: str) -> None:
+        """Run a statement beside the program, whatever engine it is for."""
+        if self.url:
+            with psycopg.connect(self.url) as session:
+                session.execute(sql.encode())
+            return
+        connection = apsw.Connection(str(self.database))
+        try:
+            connection.set_busy_timeout(int(SECONDS * 1000))
+            connection.execute(sql)
+        finally:
+            connection.close()
+
+    def stored(self) -> bytes:
+        """All that the database holds, as bytes in which something may be looked for."""
+        if not self.url:
+            return b"".join(path.read_bytes() for path in self.data.glob("gatewayd.db*"))
+        rows = [row for (name,) in self.seen(_TABLES) for row in self.seen(f'SELECT * FROM "{name}"')]
+        return b"\0".join(value if isinstance(value, bytes) else str(value).encode() for row in rows for value in row)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Have the one lock of those that write, as another process has it that is about to."""
+        if self.url:
+            with psycopg.connect(self.url) as session:
+                session.execute("SELECT version FROM pulse WHERE id = 1 FOR UPDATE")
+                yield
+            return
+        connection = apsw.Connection(str(self.database))
+        connection.set_busy_timeout(int(SECONDS * 1000))  # a daemon may be writing
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        finally:
+            connection.execute("ROLLBACK")
             connection.close()
 
     def do(self, org_id: str, operation_id: str, **values: object) -> dict[str, Any]:
@@ -156,9 +211,7 @@ class Instance:
     def firm(self, name: str = "Oak & Son") -> Firm:
         """Make an organization that can issue invoices, in a store that need not be there yet."""
         self.data.mkdir(mode=0o700, exist_ok=True)
-        if self.url:
-            load_key(self.context.key_file)
-        elif not self.database.exists():
+        if not self.url and not self.database.exists():
             self.database.write_bytes(_empty_store())
             load_key(self.context.key_file)
         email = f"owner-{secrets.token_hex(4)}@example.com"

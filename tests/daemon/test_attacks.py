@@ -12,6 +12,8 @@ import pytest
 from tests.daemon.conftest import NO_LIMIT, Shared
 from tests.daemon.instance import SECONDS, Instance, Running, serving
 
+pytestmark = pytest.mark.either_engine("its subject is the door")
+
 QUICK = """header_timeout_seconds = 1
 keep_alive_timeout_seconds = 20
 request_read_timeout_seconds = 2

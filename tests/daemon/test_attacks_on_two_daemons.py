@@ -18,6 +18,8 @@ from tests.identity.test_passkeys import as_json, options_of
 from tests.support import purses
 from tests.support.postgres import Server
 
+pytestmark = pytest.mark.either_engine("it has PostgreSQLs of its own in either run")
+
 T = TypeVar("T")
 ATTEMPTS: Final = 5
 SETTINGS: Final = f"""[limits]

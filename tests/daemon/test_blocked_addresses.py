@@ -13,6 +13,8 @@ from gatewayd.store import WriteTx
 from tests.daemon.instance import Firm, Instance, Running, plain_client, serving, until
 from tests.daemon.test_start_and_stop import subscribe
 
+pytestmark = pytest.mark.either_engine("its subject is the way out")
+
 SUBSCRIPTIONS = "/api/rpc/webhooks/subscriptions"
 ONCE = "allow_http = true\nfirst_retry_seconds = 3600\n"  # so that each delivery has one attempt
 NO_LIMIT = "[limits]\nrequests_per_minute = 0\n"

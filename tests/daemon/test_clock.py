@@ -18,7 +18,7 @@ from gatewayd.daemon.daemon import Daemon, Surroundings
 from tests.daemon.instance import SECONDS, Firm, Instance
 
 AHEAD = 5 * DAY
-_EVENT = "SELECT created_at, id FROM events ORDER BY rowid DESC LIMIT 1"
+_EVENT = "SELECT created_at, id FROM events ORDER BY recorded_at DESC, id DESC LIMIT 1"
 
 
 class Served:

@@ -11,12 +11,15 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import trustme
 
 from tests.bench.report import percentile
 from tests.daemon.conftest import NO_LIMIT
 from tests.daemon.instance import SECONDS, Instance, Running, environment, plain_client, serving, until
 from tests.support import loaded
+
+pytestmark = pytest.mark.either_engine("its subject is the door")
 
 SCALE = int(os.environ.get("GATEWAYD_CROWD", "1"))
 PLACES = 64 * SCALE

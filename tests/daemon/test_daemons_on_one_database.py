@@ -32,6 +32,8 @@ from tests.daemon.test_webhooks_killed import Attempt, failed_attempts
 from tests.support.delivered import as_listed, in_order, verified
 from tests.support.postgres import Server
 
+pytestmark = pytest.mark.either_engine("it has PostgreSQLs of its own in either run")
+
 RUN_SECONDS: Final = float(os.environ.get("GATEWAYD_PAIR_SECONDS", "0"))
 KILLS: Final = 3  # at the least
 CALLERS: Final = 32

@@ -7,13 +7,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
+import pytest
 
 from tests.daemon.instance import SECONDS, Instance, Running, serving, until
 from tests.daemon.test_daemons_on_one_database import Pair, made_pair
 from tests.daemon.test_vault_uploads import created
 from tests.support.postgres import Server
+
+pytestmark = pytest.mark.either_engine("it has PostgreSQLs of its own in either run")
 
 ROUNDS = int(os.environ.get("GATEWAYD_KILL_ROUNDS", 3))
 PIECE = 1 << 18
@@ -97,6 +102,41 @@ def test_a_part_at_one_the_next_at_the_other_though_either_is_killed(tmp_path: P
         pair.end()
 
 
+def test_what_one_confirms_the_other_has_read_found_and_given_out(tmp_path: Path, postgresql: Server) -> None:
+    """A document of which each daemon does a part, whoever reads it; and it is gone for both when one deletes it."""
+    content, query = b"Boiler service, paid in full.\n", {"q": "boiler", "mode": "text"}
+    with made_pair(tmp_path, postgresql.url(postgresql.new_database()), "", ("gatewayd", "gatewayd")) as pair:
+
+        def call(number: int, method: str, path: str, body: object = None) -> dict[str, Any]:
+            answer = served_by(pair, number).call(pair.firm.key, method, f"/api/rpc{path}", body)
+            assert answer.status_code == 200, answer.text
+            return dict(answer.json())
+
+        for number in range(2):
+            other = 1 - number
+            document_id, path = created(served_by(pair, number), pair.firm, name=f"bill-{number}.txt")
+            document = f"/vault/documents/{document_id}"
+            assert served_by(pair, other).client.put(path, content=content).status_code == 200
+            assert call(number, "POST", f"{document}/confirm-upload", {})["status"] == "uploaded"
+            call(other, "POST", f"{document}/confirm-upload", {})  # asked again, as by who lost the answer
+            until(lambda at=other, document=document: call(at, "GET", document)["parse"]["status"] == "succeeded")
+            for at in range(2):
+                until(
+                    lambda at=at, id_=document_id: (
+                        id_ in {hit["document"]["id"] for hit in call(at, "POST", "/vault/search", query)["data"]}
+                    )
+                )
+                given = urlsplit(str(call(at, "GET", f"{document}/download")["url"])).path
+                assert served_by(pair, 1 - at).client.get(given).content == content
+            call(other, "DELETE", document)
+            assert served_by(pair, number).client.get(given).status_code == 404
+            found = call(number, "POST", "/vault/search", query)["data"]
+            assert document_id not in {hit["document"]["id"] for hit in found}
+        seen = pair.instances[0].seen
+        assert seen("SELECT DISTINCT status, attempt FROM vault_parses") == [("succeeded", 1)], "each is read once"
+        pair.end()
+
+
 def test_a_second_data_directory_is_refused(tmp_path: Path, postgresql: Server) -> None:
     """Without a folder that both have, each would tell that the other's documents are gone."""
     url, instances = postgresql.url(postgresql.new_database()), []
@@ -108,7 +148,7 @@ def test_a_second_data_directory_is_refused(tmp_path: Path, postgresql: Server) 
     with serving(one) as running:
         ran = two.run("serve")
         assert (ran.returncode, len(ran.stderr.splitlines())) == (1, 1)
-        assert f"{two.database.parent / 'gatewayd.files'} is not there" in ran.stderr
+        assert f"{two.data / 'gatewayd.files'} is not there" in ran.stderr
         assert running.end() == 0
     with serving(one) as running:
         assert running.end() == 0

@@ -20,6 +20,8 @@ from tests.daemon.instance import Firm, Instance, Running, serving, until
 from tests.daemon.test_metrics import METRICS, place, scrape
 from tests.support.slow_bodies import SlowBodies
 
+pytestmark = pytest.mark.either_engine("its subject is the door")
+
 SLOW = 64  # at each door, as many as one key may have under way
 ROUNDS = 5
 TUS = ("Tus-Resumable: 1.0.0", "Upload-Offset: 0", "Content-Type: application/offset+octet-stream")

@@ -25,6 +25,9 @@ from tests.store.opening import add, names, opened
 from tests.support.store import START
 
 PAGE = 8192
+DISK = pytest.mark.sqlite_only("its files are made to fail; of a server test_server_failures.py has it")
+FILE = pytest.mark.sqlite_only("damage and exchange of its file, which a server looks after itself")
+_INSERT = "INSERT INTO organizations (id, name, created_at) VALUES (:id, :id, :now)"
 
 
 class Trial:
@@ -57,6 +60,7 @@ async def files_of(store: Store) -> FaultyFiles:
     return await store.write(lambda tx: FaultyFiles(tx._connection))
 
 
+@DISK
 @pytest.mark.parametrize("faults", [FULL, {"xWrite": FAILING["xWrite"]}], ids=["full", "failing"])
 async def test_a_disk_that_refuses_a_write_is_told_until_it_takes_one(
     tmp_path: Path, mock_clock: MockClock, faults: dict[Call, int]
@@ -77,6 +81,7 @@ async def test_a_disk_that_refuses_a_write_is_told_until_it_takes_one(
         assert told.events() == ["error store_is_unwell", "info store_is_well_again"]
 
 
+@DISK
 async def test_a_store_that_nobody_writes_to_finds_out_by_itself(tmp_path: Path, mock_clock: MockClock) -> None:
     async with watched(tmp_path, mock_clock) as told:
         files = await files_of(told.store)
@@ -88,7 +93,7 @@ async def test_a_store_that_nobody_writes_to_finds_out_by_itself(tmp_path: Path,
 
 
 async def test_looking_wears_no_disk_out(tmp_path: Path, mock_clock: MockClock) -> None:
-    async with watched(tmp_path, mock_clock) as told:
+    async with watched_as_it_is(tmp_path, SettableClock(START, mock_clock.current_time)) as told:
         before = told.store.changes
         for _ in range(100):
             mock_clock.jump(1.0)
@@ -96,12 +101,13 @@ async def test_looking_wears_no_disk_out(tmp_path: Path, mock_clock: MockClock) 
         assert 3 <= told.store.changes - before <= 4  # one in half a minute
         for number in range(100):
             mock_clock.jump(1.0)
-            await add(told.store, str(number))
+            await told.store.write(lambda tx, id_=str(number): tx.run(_INSERT, id=id_))
             before = told.store.changes
             await told.health.look()
             assert told.store.changes == before  # what others write says enough
 
 
+@DISK
 async def test_room_for_a_small_row_is_no_room(tmp_path: Path, mock_clock: MockClock) -> None:
     """On a disk that is nearly full the small row would do, while every invoice is refused."""
     async with watched(tmp_path, mock_clock) as told:
@@ -116,6 +122,7 @@ async def test_room_for_a_small_row_is_no_room(tmp_path: Path, mock_clock: MockC
         assert await told.state() == "ok"
 
 
+@FILE
 async def test_a_malformed_database_is_told(tmp_path: Path, mock_clock: MockClock) -> None:
     async with watched(tmp_path, mock_clock) as told:
         for number in range(200):
@@ -131,6 +138,7 @@ async def test_a_malformed_database_is_told(tmp_path: Path, mock_clock: MockCloc
         assert told.events() == ["error store_is_unwell"]
 
 
+@FILE
 async def test_damage_is_looked_for_and_told(tmp_path: Path, mock_clock: MockClock) -> None:
     async with watched(tmp_path, mock_clock) as told:
         for number in range(200):
@@ -143,6 +151,7 @@ async def test_damage_is_looked_for_and_told(tmp_path: Path, mock_clock: MockClo
         assert (await told.state()).startswith("is damaged: ")
 
 
+@FILE
 async def test_looking_for_damage_ends_when_it_is_cancelled(tmp_path: Path) -> None:
     async with opened(tmp_path) as store:
         with trio.fail_after(120), trio.CancelScope() as scope:
@@ -151,6 +160,7 @@ async def test_looking_for_damage_ends_when_it_is_cancelled(tmp_path: Path) -> N
         assert scope.cancelled_caught
 
 
+@FILE
 async def test_an_exchanged_database_takes_no_writes_and_both_are_named(tmp_path: Path, mock_clock: MockClock) -> None:
     directory, aside = tmp_path / "data", tmp_path / "aside"
     async with opened(directory) as store:
@@ -178,6 +188,7 @@ async def test_an_exchanged_database_takes_no_writes_and_both_are_named(tmp_path
         assert await told.state() == "ok"  # it is the same file again
 
 
+@FILE
 async def test_an_exchange_is_noticed_where_nobody_writes(tmp_path: Path, mock_clock: MockClock) -> None:
     async with watched(tmp_path / "data", mock_clock) as told:
         await told.health.look()
@@ -186,9 +197,9 @@ async def test_an_exchange_is_noticed_where_nobody_writes(tmp_path: Path, mock_c
 
 
 @asynccontextmanager
-async def watched_as_it_is(directory: Path) -> AsyncIterator[Trial]:
+async def watched_as_it_is(directory: Path, clock: SettableClock | None = None) -> AsyncIterator[Trial]:
     """The same where no table is made, which would meet the damage."""
-    async with open_store(StoreSettings(directory=directory), SettableClock(START)) as store:
+    async with open_store(StoreSettings(directory=directory), clock or SettableClock(START)) as store:
         yield Trial(store)
 
 

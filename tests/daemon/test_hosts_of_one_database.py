@@ -9,6 +9,8 @@ from gatewayd.clock import to_wire
 from tests.daemon.instance import Instance, serving
 from tests.support.postgres import Server
 
+pytestmark = pytest.mark.either_engine("it has PostgreSQLs of its own in either run")
+
 
 @pytest.fixture
 def host(postgresql: Server, tmp_path: Path) -> Iterator[Callable[[str], Instance]]:

@@ -8,8 +8,9 @@ import httpx
 
 from tests.daemon.conftest import NO_LIMIT
 from tests.daemon.instance import Instance, Running, kill_when, serving, until
+from tests.support.store import ON_POSTGRESQL
 
-ROWS = 12_000  # so many are applied in some fifty transactions
+ROWS = 6_000 if ON_POSTGRESQL else 12_000  # so many are applied in some fifty transactions
 FILE = "Number,Date,Account,Amount,Subcategory,Memo\n" + "".join(
     f",{1 + n % 28:02}/{1 + n % 12:02}/2026,20-45-00 31926819,-{n % 997}.01,PAYMENT,SHOP {n}\n" for n in range(ROWS)
 )

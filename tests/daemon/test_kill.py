@@ -181,8 +181,8 @@ def check_invoices(instance: Instance, work: Work) -> None:
     assert set(rows) == set(work.invoices.values())
     assert len(rows) == len(work.invoices)
     assert [number for _, number in rows] == [f"INV-{count:06}" for count in range(1, len(rows) + 1)]
-    assert instance.seen("PRAGMA integrity_check") == [("ok",)]
-    assert instance.seen("PRAGMA foreign_key_check") == []
+    verified = instance.run("verify")  # SQLite's pages too, and what rows refer to
+    assert verified.returncode == 0, verified.stderr
 
 
 def check_deliveries(instance: Instance, work: Work, hooks: Hooks, met: set[tuple[str, int]]) -> None:

@@ -16,6 +16,8 @@ import pytest
 
 from tests.daemon.instance import ROOT, SECONDS, Firm, Instance, Running, Supervisor, environment
 
+pytestmark = pytest.mark.either_engine("its subject is the log")
+
 INVOICES = "/api/rpc/invoices"
 REQUESTS = 5_000
 UNLIMITED = "[limits]\nrequests_per_minute = 0\n"

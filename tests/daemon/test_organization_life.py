@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import apsw
 import pytest
 
 from gatewayd.identity import audit
@@ -67,21 +66,20 @@ def test_who_is_suspended_is_told_so_and_goes_on_as_before(tmp_path: Path) -> No
         assert running.end() == 0
 
 
-def rows_of(database: Path, org_id: str) -> dict[str, int]:
+_OF_ORGANIZATIONS = """
+SELECT t.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name = 'org_id'
+"""
+_THE_SAME_ON_POSTGRESQL = """
+SELECT c.table_name FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+WHERE c.table_schema = 'public' AND c.column_name = 'org_id' AND t.table_type = 'BASE TABLE'
+"""
+
+
+def rows_of(instance: Instance, org_id: str) -> dict[str, int]:
     """How many rows each table has of an organization, where it has any."""
-    connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
-    try:
-        tables = connection.execute(
-            "SELECT t.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c"
-            " WHERE t.type = 'table' AND c.name = 'org_id'"
-        ).fetchall()
-        counts = {
-            name: connection.execute(f"SELECT count(*) FROM {name} WHERE org_id = ?", (org_id,)).get
-            for (name,) in tables
-        }
-    finally:
-        connection.close()
-    return {name: count for name, count in counts.items() if count}
+    tables = instance.seen(_THE_SAME_ON_POSTGRESQL if instance.url else _OF_ORGANIZATIONS)
+    count = " UNION ALL ".join(f"SELECT '{name}', count(*) FROM {name} WHERE org_id = '{org_id}'" for (name,) in tables)
+    return {name: found for name, found in instance.seen(count) if found}
 
 
 def blobs(instance: Instance) -> set[str]:
@@ -100,10 +98,8 @@ def test_all_that_an_organization_has_goes_and_nothing_of_another(tmp_path: Path
             assert running.call(each.key, "POST", INVOICES, credit).status_code == 200, "a row that names its own table"
         shared = running.call(firm.key, "POST", DOCUMENTS, {"name": "c.txt"}).json()["upload"]["url"]
         running.client.put(urlsplit(shared).path, content=f"Oak doors of {other.org_id}")
-        until(
-            lambda: not {"leases", "vault_index_queue"} & rows_of(instance.database, other.org_id).keys()
-        )  # all is read
-        before = rows_of(instance.database, other.org_id)
+        until(lambda: not {"leases", "vault_index_queue"} & rows_of(instance, other.org_id).keys())  # all is read
+        before = rows_of(instance, other.org_id)
         ran = instance.run("org", "delete", firm.org_id, "--yes", "--json")
         assert ran.returncode == 0, ran.stderr
         erased = json.loads(ran.stdout)
@@ -111,8 +107,8 @@ def test_all_that_an_organization_has_goes_and_nothing_of_another(tmp_path: Path
         assert running.call(firm.key, "GET", INVOICES).status_code == 401
         assert running.call(other.key, "GET", INVOICES).status_code == 200
         assert running.end() == 0
-    assert rows_of(instance.database, firm.org_id) == {}
-    assert rows_of(instance.database, other.org_id).items() >= before.items()
+    assert rows_of(instance, firm.org_id) == {}
+    assert rows_of(instance, other.org_id).items() >= before.items()
     assert len(blobs(instance)) == 1, "what another names too stays"
     assert instance.run("verify").returncode == 0
     assert [one["id"] for one in json.loads(instance.run("org", "list", "--json").stdout)] == [other.org_id]
@@ -123,7 +119,7 @@ def test_a_deletion_asks_and_a_kill_leaves_it_to_be_done_again(tmp_path: Path) -
     firm = instance.firm()
     asked = instance.run("org", "delete", firm.org_id)
     assert (asked.returncode, "--yes" in asked.stderr) == (2, True)
-    assert rows_of(instance.database, firm.org_id)
+    assert rows_of(instance, firm.org_id)
     code = (
         "import os, signal, sys\n"
         "from gatewayd.cli import main\n"
@@ -139,13 +135,14 @@ def test_a_deletion_asks_and_a_kill_leaves_it_to_be_done_again(tmp_path: Path) -
     command = [sys.executable, "-c", code, "org", "delete", firm.org_id, "--yes", "--config", str(instance.config)]
     killed = subprocess.run(command, timeout=SECONDS, check=False, env=environment(), cwd=Path(__file__).parents[2])
     assert killed.returncode == -signal.SIGKILL
-    assert rows_of(instance.database, firm.org_id)
+    assert rows_of(instance, firm.org_id)
     resumed = instance.run("org", "resume", firm.org_id)
     assert (resumed.returncode, "is being deleted" in resumed.stderr) == (1, True)
     assert instance.run("org", "delete", firm.org_id, "--yes").returncode == 0
-    assert rows_of(instance.database, firm.org_id) == {}
+    assert rows_of(instance, firm.org_id) == {}
 
 
+@pytest.mark.sqlite_only("its file is written anew; a server's tables are its own affair (VACUUM)")
 def test_the_file_shrinks(tmp_path: Path) -> None:
     instance = Instance(tmp_path)
     firm = instance.firm()
@@ -166,6 +163,7 @@ def test_the_file_shrinks(tmp_path: Path) -> None:
     assert instance.run("verify").returncode == 0
 
 
+@pytest.mark.sqlite_only("its file is written anew")
 def test_there_must_be_room_to_shrink(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from gatewayd.store import StoreFailure
     from gatewayd.store.sqlite import compacting
@@ -186,5 +184,5 @@ def test_a_deletion_that_was_marked_is_done_by_the_daemon(tmp_path: Path) -> Non
         until(lambda: any(line["event"] == "organization_deleted" for line in running.lines()))
         assert running.call(other.key, "GET", INVOICES).status_code == 200
         assert running.end() == 0
-    assert rows_of(instance.database, firm.org_id) == {}
-    assert rows_of(instance.database, other.org_id)
+    assert rows_of(instance, firm.org_id) == {}
+    assert rows_of(instance, other.org_id)

@@ -1,7 +1,6 @@
 """Documents that a real daemon reads: their text after the upload, and nothing lost to kills in the midst of it."""
 
 import random
-from functools import partial
 from typing import Any
 
 from gatewayd.areas.vault.parses import rows
@@ -65,11 +64,11 @@ def test_kills_lose_no_document_and_no_attempt(instance: Instance) -> None:
     for _ in range(KILLS):
         instance.write(queue_all, firm.org_id)
         with serving(instance) as running:
-            ended = int(instance.read(lambda tx: tx.value(_COUNT_ENDED))) + chance.randrange(1, DOCUMENTS // 2)
-            until(partial(has_ended, instance, ended))
+            goal = ended(instance) + chance.randrange(1, DOCUMENTS // 2)
+            until(lambda goal=goal: ended(instance) >= goal)
             running.process.kill()
     with serving(instance) as running:
-        until(lambda: instance.read(lambda tx: tx.value(_COUNT_LEFT)) == 0)
+        until(lambda: instance.seen(_COUNT_LEFT) == [(0,)])
         assert running.end() == 0
     pages = instance.read(lambda tx: dict(tx.rows(_PAGES)))
     assert pages == {id_: f"Document {n}" for n, id_ in enumerate(ids)}
@@ -82,5 +81,7 @@ def test_kills_lose_no_document_and_no_attempt(instance: Instance) -> None:
         assert found[-1][1] == "succeeded"
 
 
-def has_ended(instance: Instance, attempts: int) -> bool:
-    return int(instance.read(lambda tx: tx.value(_COUNT_ENDED))) >= attempts
+def ended(instance: Instance) -> int:
+    """How many attempts have."""
+    ((count,),) = instance.seen(_COUNT_ENDED)
+    return int(count)

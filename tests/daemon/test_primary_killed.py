@@ -16,6 +16,8 @@ from tests.daemon.instance import SECONDS, until
 from tests.daemon.test_daemons_on_one_database import CALLERS, NO_LIMIT, Work, check_rows, made_pair
 from tests.support import postgres
 
+pytestmark = pytest.mark.either_engine("it has PostgreSQLs of its own in either run")
+
 LOAD: Final = 60  # calls that are answered before the primary is killed, and after
 PROMOTED_AFTER_SECONDS: Final = 3.0
 

@@ -7,24 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
+import pytest
 
 from gatewayd.store.files.directory import LOCK_NAME
 from tests.daemon.instance import SECONDS, Instance, Running, serving, until
 
 WATCHDOG_USEC = "1000000"  # the daemon then pings every half second or so
-
-
-@contextmanager
-def locked(instance: Instance) -> Iterator[None]:
-    """Hold the database's one write lock, as another process would."""
-    connection = apsw.Connection(str(instance.database))
-    connection.set_busy_timeout(5_000)  # the daemon may be writing
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    finally:
-        connection.execute("ROLLBACK")
-        connection.close()
 
 
 def readiness(running: Running) -> tuple[int, str]:
@@ -36,7 +24,7 @@ def test_a_store_that_does_not_answer_is_not_ready_and_gets_no_watchdog_ping(ins
     with serving(instance, WATCHDOG_USEC=WATCHDOG_USEC) as running:
         running.claimed = {"store_does_not_answer"}
         running.supervisor.until("WATCHDOG")
-        with locked(instance):
+        with instance.locked():
             until(lambda: readiness(running) == (503, "does not answer"))
             assert running.supervisor.quiet(2.0)
             assert readiness(running) == (503, "does not answer")
@@ -60,6 +48,7 @@ def no_room(instance: Instance, running: Running) -> Iterator[None]:
         resource.prlimit(running.pid, resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.sqlite_only("the disk is a server's own there: test_server_failures.py")
 def test_a_full_disk_is_not_ready_and_writing_goes_on_without_a_restart(instance: Instance) -> None:
     firm = instance.firm()
     with serving(instance, WATCHDOG_USEC=WATCHDOG_USEC) as running:
@@ -81,6 +70,7 @@ def test_a_full_disk_is_not_ready_and_writing_goes_on_without_a_restart(instance
     assert told == ["store_is_unwell", "store_is_well_again"]
 
 
+@pytest.mark.sqlite_only("the file was exchanged that it works with")
 def test_a_directory_exchanged_under_the_daemon_loses_nothing_that_was_acknowledged(instance: Instance) -> None:
     firm, data = instance.firm(), instance.data
     copy, aside = instance.directory / "copy", instance.directory / "aside"
@@ -113,6 +103,7 @@ def test_a_directory_exchanged_under_the_daemon_loses_nothing_that_was_acknowled
         assert running.end() == 0
 
 
+@pytest.mark.sqlite_only("its file is checked; a server checks its own (data checksums, pg_amcheck)")
 def test_after_a_kill_the_database_is_checked_beside_the_requests(instance: Instance) -> None:
     instance.firm()
     with serving(instance) as running:
@@ -163,13 +154,14 @@ def test_a_watchdog_for_another_process_is_not_ours(instance: Instance) -> None:
         assert running.end() == 0
 
 
+@pytest.mark.sqlite_only("how long it waits for the lock of its file is a setting")
 def test_a_write_that_cannot_have_the_lock_is_told_so(instance: Instance) -> None:
     instance = Instance(instance.directory)
     instance.config.write_text(instance.config.read_text().replace("[store]", "[store]\nbusy_timeout_seconds = 0.1"))
     firm = instance.firm()
     with serving(instance) as running:
         running.claimed = {"store_does_not_answer", "store_failed", "webhooks_not_recorded"}
-        with locked(instance):
+        with instance.locked():
             answer = running.call(firm.key, "POST", "/api/rpc/crm/createLead", {"source": "web"})
             assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
             assert int(answer.headers["retry-after"]) > 0
@@ -178,13 +170,14 @@ def test_a_write_that_cannot_have_the_lock_is_told_so(instance: Instance) -> Non
         assert running.end() == 0
 
 
+@pytest.mark.sqlite_only("how long it waits for the lock of its file is a setting: else test_server_failures.py")
 def test_a_store_that_fails_the_housekeeping_ends_nothing(instance: Instance) -> None:
     instance.config.write_text(instance.config.read_text().replace("[store]", "[store]\nbusy_timeout_seconds = 0.1"))
     firm = instance.firm()
     with serving(instance) as running:
         running.claimed = {"store_does_not_answer", "housekeeping_failed", "webhooks_not_recorded"}
         assert running.call(firm.key, "GET", "/api/rpc/invoices").status_code == 200
-        with locked(instance):
+        with instance.locked():
             assert running.end() == 0
     told = [line["event"] for line in running.lines()]
     assert "housekeeping_failed" in told

@@ -185,6 +185,7 @@ tls_certificate = "{name}.pem"
 tls_key = "{name}.key"
 [store]
 directory = "data"
+url = "{url}"
 [webhooks]
 allow_networks = ["127.0.0.0/8"]
 max_attempts = 3
@@ -212,7 +213,7 @@ def test_every_setting_that_is_reloaded_acts_at_once_and_the_others_are_named(tm
         before = running.call(firm.key, "GET", "/api/rpc/invoices", headers=origin)
         assert "access-control-allow-origin" not in before.headers
         assert running.call(firm.key, "POST", "/api/rpc/webhooks/subscriptions", wanted).status_code == 422
-        instance.config.write_text(CHANGED.format(name="other", level="warning"))
+        instance.config.write_text(CHANGED.format(name="other", level="warning", url=instance.url))
         reload(running)
         after = running.call(firm.key, "GET", "/api/rpc/invoices", headers=origin)
         assert after.headers["access-control-allow-origin"] == "https://app.example"
@@ -224,7 +225,7 @@ def test_every_setting_that_is_reloaded_acts_at_once_and_the_others_are_named(tm
         assert shown(running) not in {first, in_file(tmp_path)}
         (waits,) = until(lambda: events(running, "settings_need_restart"))
         assert waits["settings"] == ["webhooks.max_attempts"]
-        instance.config.write_text(CHANGED.format(name="other", level="info"))
+        instance.config.write_text(CHANGED.format(name="other", level="info", url=instance.url))
         reload(running)
         (told,) = until(lambda: events(running, "reloaded"))
         assert told["settings"] == ["log.level"]  # the first time the level was above it already

@@ -14,6 +14,8 @@ from gatewayd.config.reading import Problem
 from gatewayd.daemon.reload import CERTIFICATE_SECONDS, Install, Reloader
 from gatewayd.service_manager import Notifier
 
+pytestmark = pytest.mark.either_engine("its subject is the settings")
+
 TLS = '[server]\ntls_certificate = "{0}/c.pem"\ntls_key = "{0}/c.key"\n'
 
 

@@ -1,4 +1,7 @@
-"""A backup that is restored revives what was ended since: nobody is let in before the operator has decided."""
+"""A backup that is restored revives what was ended since: nobody is let in before the operator has decided.
+
+Where the rows are a PostgreSQL's, which its own tools bring back, test_hosts_of_one_database.py has the same.
+"""
 
 import json
 from dataclasses import dataclass
@@ -7,7 +10,6 @@ from pathlib import Path
 import pytest
 import trio
 
-from gatewayd.access import deprovisioning
 from gatewayd.cli import main
 from gatewayd.daemon.stores import open_decided_store
 from gatewayd.identity import audit
@@ -17,8 +19,8 @@ from gatewayd.ledger.named_files import NAMING
 from gatewayd.store.backups.backup import Looking, back_up
 from gatewayd.store.files.restored import MARK_NAME, find_restored
 from tests.daemon.instance import Firm, Instance, serving
-from tests.support.consents import Flow
-from tests.support.store import MemoryStore
+
+pytestmark = pytest.mark.sqlite_only("a backup has its rows")
 
 INVOICE = {"status": "issued", "lines": [{"description": "Door", "unitPrice": "10.00"}]}
 VISITOR = sessions.Visitor(user_agent="Firefox", address="192.0.2.1")
@@ -195,11 +197,3 @@ def test_a_backup_of_a_restored_store_carries_no_mark(lost: Restored, tmp_path: 
     lost.restore("--keep-access")
     assert lost.run("backup", str(tmp_path / "second"))[0] == 0
     assert not (tmp_path / "second" / MARK_NAME).exists()
-
-
-def test_connected_apps_end_with_the_rest(store: MemoryStore) -> None:
-    flow = Flow(store)
-    _, token = flow.connect()
-    ended = store.write(lambda tx: deprovisioning.end_access_of_all(tx, audit.OPERATOR))
-    assert (ended.sessions, ended.grants) == (1, 1)
-    assert not isinstance(flow.refresh(token), str)

@@ -73,6 +73,9 @@ class Machine:
             manager.close()
 
 
+pytestmark = pytest.mark.sqlite_only("where its file lies; a PostgreSQL is named by the settings, which all read")
+
+
 @pytest.fixture
 def url() -> str:
     with socket.socket() as free:

@@ -48,7 +48,7 @@ def findings(instance: Instance) -> dict[str, tuple[bool, str]]:
 
 
 def test_documents_lie_in_the_folder_and_are_backed_up_from_there(instance: Instance) -> None:
-    firm, share, data = instance.firm(), instance.directory / "share", instance.database.parent
+    firm, share, data = instance.firm(), instance.directory / "share", instance.data
     backup, about = instance.directory / "backup", "shared documents"
     assert findings(instance)[about] == (True, f"{share} is there, is of this installation, and takes files.")
     with serving(instance) as running:
@@ -85,7 +85,7 @@ def test_an_organization_that_ends_takes_its_documents_from_the_folder(instance:
 
 
 def test_a_backup_is_restored_with_or_without_the_folder(instance: Instance) -> None:
-    firm, share, data = instance.firm(), instance.directory / "share", instance.database.parent
+    firm, share, data = instance.firm(), instance.directory / "share", instance.data
     backup, alone = instance.directory / "backup", Instance(instance.directory)
     with serving(shared(instance.directory, makes=False)) as running:
         kept(running, firm)

@@ -15,6 +15,8 @@ from gatewayd.store.files.restored import find_restored
 from tests.daemon.instance import ROOT, Firm, Instance, serving
 from tests.daemon.test_parsing import upload
 
+pytestmark = pytest.mark.sqlite_only("its file is shipped; a PostgreSQL has standbys")
+
 INVOICE = {"status": "issued", "lines": [{"description": "Door", "unitPrice": "10.00"}]}
 LAST_SEEN = 1500
 """The number that the page has in its `--numbers-after`."""

@@ -9,7 +9,6 @@ import subprocess
 import time
 from pathlib import Path
 
-import apsw
 import httpx
 import pytest
 
@@ -50,7 +49,7 @@ def test_a_signal_ends_it_well(instance: Instance, number: signal.Signals) -> No
         assert running.process.wait(SECONDS) == 0
     with pytest.raises(ConnectionRefusedError):
         running.connect()
-    assert not instance.database.with_name(f"{instance.database.name}-wal").exists()  # the one file is all of it
+    assert list(instance.data.glob("gatewayd.db-*")) == []  # where it is SQLite's the one file is all of it
 
 
 def test_every_mistake_of_the_configuration_is_told(instance: Instance) -> None:
@@ -74,6 +73,7 @@ def test_a_port_in_use(instance: Instance) -> None:
     )
 
 
+@pytest.mark.sqlite_only("a file is copied before; of a PostgreSQL tests/cli/test_postgresql.py has it")
 def test_the_daemon_migrates_and_says_so_and_no_command_but_migrate_does(instance: Instance) -> None:
     first = older(instance.data, NEWEST - 2)
     listing = instance.run("org", "list", "--json")
@@ -91,6 +91,7 @@ def test_the_daemon_migrates_and_says_so_and_no_command_but_migrate_does(instanc
     assert last_migration(copy) == (NEWEST - 2, ["Oak"])
 
 
+@pytest.mark.sqlite_only("a file is copied before; of a PostgreSQL tests/cli/test_postgresql.py has it")
 def test_migrate_tells_where_the_copy_is(instance: Instance) -> None:
     path = older(instance.data)
     ran = instance.run("migrate", "--json")
@@ -101,9 +102,8 @@ def test_migrate_tells_where_the_copy_is(instance: Instance) -> None:
 
 def test_a_database_of_a_newer_program(instance: Instance) -> None:
     assert instance.run("migrate").returncode == 0
-    connection = apsw.Connection(str(instance.database))
-    connection.execute("INSERT INTO migrations VALUES (9999, '9999_later.sql', 'x', 0)")
-    connection.close()
+    later = "INSERT INTO migrations (number, name, sha256, applied_at) VALUES (9999, '9999_later.sql', 'x', 0)"
+    instance.write(lambda tx: tx.run(later))
     ran = start_and_fail(instance)
     assert ran.returncode == 1
     (line,) = ran.stderr.splitlines()

@@ -1,7 +1,6 @@
 """A kill between what the tax authority answered and the write of it: nothing of it is in the books, or all of it."""
 
 import json
-import sqlite3
 import threading
 from pathlib import Path
 from typing import Any
@@ -74,14 +73,11 @@ def test_a_kill_before_the_write_leaves_the_books_as_they_were(tmp_path: Path) -
             asking = threading.Thread(target=first)
             asking.start()
             assert asked.wait(SECONDS)
-            other = sqlite3.connect(instance.database, isolation_level=None, timeout=SECONDS)
-            other.execute("BEGIN IMMEDIATE")  # the daemon's write waits for this
-            held.set()
-            assert told.wait(SECONDS)
-            running.process.kill()
-            asking.join()
-            other.execute("ROLLBACK")
-            other.close()
+            with instance.locked():  # the daemon's write waits for this
+                held.set()
+                assert told.wait(SECONDS)
+                running.process.kill()
+                asking.join()
         assert broken
         assert books() == before
         with serving(instance) as running:

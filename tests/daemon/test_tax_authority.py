@@ -95,8 +95,8 @@ def opened(directory: Path, more: str = "") -> Iterator[House]:
             yield House(instance, running, firm, service)
             assert running.end() == 0
         assert "planted" not in running.log.read_text()
-        data = b"".join(path.read_bytes() for path in (directory / "data").glob("gatewayd.db*"))
-        assert b"planted" not in data
+        assert firm.org_id.encode() in (stored := instance.stored())
+        assert b"planted" not in stored
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import apsw
+import pytest
 
 from gatewayd.store.sqlite import schema
 from tests.daemon.conftest import NO_LIMIT
@@ -11,6 +12,7 @@ from tests.daemon.instance import Instance, serving
 SALE = "2026-06-05"
 
 
+@pytest.mark.sqlite_only("a database of before 0101, with which PostgreSQL began")
 def test_holdings_are_computed_anew_before_anybody_is_let_in(tmp_path: Path) -> None:
     """Of a sale of 7 behind purchases of 5 for 100 and 5 for 300; by the lots left behind all of it cost 1."""
     instance = Instance(tmp_path, NO_LIMIT)
@@ -56,9 +58,7 @@ def test_verify_computes_anew_what_it_finds(tmp_path: Path) -> None:
     bought = {"type": "buy", "tradeDate": "2026-06-01", "quantity": "5", "grossAmount": "100"}
     isin = {"isin": "GB00BH4HKS39"}
     instance.do(firm.org_id, "assets.createTransaction", accountId=account, instrument=isin, **bought)
-    connection = apsw.Connection(str(instance.database))
-    connection.execute("UPDATE asset_holdings SET cost = '99'")
-    connection.close()
+    instance.write(lambda tx: tx.run("UPDATE asset_holdings SET cost = '99'"))
     found = instance.run("verify", "--repair")
     assert found.returncode == 1
     assert found.stderr.count("come to today, and was computed anew") == 2  # of the account and of the pool

@@ -257,16 +257,10 @@ class Delivery(NamedTuple):
 
 
 _DELIVERIES = """
-SELECT d.id, d.subscription_id, json_extract(CAST(e.data AS TEXT), '$.lead_id'), d.status, d.attempts, d.response_code
+SELECT d.id, d.subscription_id, e.data, d.status, d.attempts, d.response_code
 FROM deliveries d JOIN events e ON e.id = d.event_id
 """
-
-
-_ATTEMPTS = """
-SELECT delivery_id, attempt, json_extract(CAST(wire AS TEXT), '$.error'),
-    json_extract(CAST(wire AS TEXT), '$.responseCode')
-FROM delivery_attempts
-"""
+_ATTEMPTS = "SELECT delivery_id, attempt, wire FROM delivery_attempts"
 
 
 class Outcome(NamedTuple):
@@ -377,14 +371,18 @@ def test_every_event_is_received_though_the_daemon_is_killed(
                 listener.close()  # whoever still waits for an answer is let go
             for writer in writers:
                 writer.result(SECONDS)
-    rows = [Delivery._make(row) for row in instance.seen(_DELIVERIES)]
+    rows = [
+        Delivery(id_, subscription, json.loads(data)["lead_id"], *more)
+        for id_, subscription, data, *more in instance.seen(_DELIVERIES)
+    ]
+    wires = {(delivery, number): json.loads(wire) for delivery, number, wire in instance.seen(_ATTEMPTS)}
     reckoning = Reckoning(
         work,
         rows,
         sink.arrivals(file),
         killing,
         failed_attempts(instance.directory / "log"),
-        {(row[0], row[1]): Outcome(*row[2:]) for row in instance.seen(_ATTEMPTS)},
+        {attempt: Outcome(wire["error"], wire["responseCode"]) for attempt, wire in wires.items()},
     )
     report = reckoning.report(idle)
     with capsys.disabled():

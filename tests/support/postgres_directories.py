@@ -1,7 +1,8 @@
-"""Stores that tests open in a directory, with their rows on a PostgreSQL: `GATEWAYD_TEST_STORE=postgresql`.
+"""Stores that tests open in a directory, and those of daemons, on a PostgreSQL: `GATEWAYD_TEST_STORE=postgresql`.
 
-Each directory has a database of its own until its test ends. Then it is emptied and used again, which is many times
-quicker than to make another. What is opened by another process is not reached from here: such tests are SQLite's own.
+Each directory has a database of its own until its test ends, or the file of tests that share it. Then it is emptied and
+used again, which is many times quicker than to make another. What is opened by another process is not reached from
+here, but by its settings (`Instance`).
 """
 
 import functools
@@ -40,6 +41,7 @@ class Emptied:
     def __init__(self, address: str) -> None:
         self.address = address
         self._connection = open_connection(address, STATEMENT_SECONDS)
+        self._connection.execute("SET application_name = 'tests'")  # or commands would take it for a daemon
         tables = [row[0] for row in self._connection.execute(_TABLES)]
         sequences = [row[0] for row in self._connection.execute(_SEQUENCES)]
         filled = [name for name in tables if self._connection.execute(f'SELECT EXISTS (SELECT FROM "{name}")').get]
@@ -74,18 +76,21 @@ class Directories:
         self._taken: dict[Path, Emptied] = {}
 
     def url_of(self, directory: Path) -> str:
-        """The address of the directory's database, which is a new one where no store was opened in it yet."""
+        """Of the directory's database, which is a new one where no store was opened in it yet."""
         place = directory.resolve()
         if place not in self._taken:
             self._taken[place] = self._free.pop() if self._free else self._new()
         return self._taken[place].address
 
     def _new(self) -> Emptied:
-        return Emptied(self._server.address(self._server.new_database(self._template())))
+        return Emptied(self._server.url(self._server.new_database(self._template())))
 
-    def give_back(self) -> None:
-        """The test has ended. A database that cannot be emptied is left."""
-        while self._taken:
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """What is taken in the block is given back at its end. A database that cannot be emptied is left."""
+        before = len(self._taken)
+        yield
+        while len(self._taken) > before:
             _, database = self._taken.popitem()
             try:
                 database.empty()
@@ -95,7 +100,7 @@ class Directories:
                 self._free.append(database)
 
     def close(self) -> None:
-        self.give_back()
+        """End the sessions of those that were given back."""
         for database in self._free:
             database.close()
 

@@ -79,10 +79,6 @@ class Databases:
         connection.close()
         return name
 
-    def new_url(self) -> str:
-        """Of a new database for a daemon."""
-        return self._server.url(self._server.new_database(self.template))
-
     def take(self) -> Connection:
         """A connection to a database of its own, which has the rows of a new one."""
         if self._free:

@@ -23,6 +23,7 @@ def directories(postgresql: Server) -> Iterator[Directories]:
     with stores_of(made):
         yield made
     made.close()
+    databases.close()
 
 
 async def added(directory: Path, name: str) -> int:
@@ -34,8 +35,11 @@ async def added(directory: Path, name: str) -> int:
 
 
 async def test_rows_are_a_directorys_until_its_test_ends(directories: Directories, tmp_path: Path) -> None:
-    assert await added(tmp_path / "one", "a") == 1
-    assert await added(tmp_path / "one", "b") == 2
-    assert await added(tmp_path / "other", "a") == 1
-    directories.give_back()
-    assert await added(tmp_path / "one", "a") == 1
+    with directories.lent():
+        assert await added(tmp_path / "of its file", "a") == 1
+        with directories.lent():
+            assert await added(tmp_path / "one", "a") == 1
+            assert await added(tmp_path / "one", "b") == 2
+            assert await added(tmp_path / "other", "a") == 1
+        assert await added(tmp_path / "one", "a") == 1
+        assert await added(tmp_path / "of its file", "b") == 2

@@ -165,9 +165,11 @@ class Blobs:
 
     @classmethod
     def at(cls, place: Place) -> "Blobs":
-        """Those of a place. Raises `OSError`, or `StoreFailure` where it is shared and not there."""
+        """Those of a place. Raises `OSError`, or `StoreFailure` where it is not there, or shared and not mounted."""
         if place.is_shared and read_mark(place) is None:
             raise StoreFailure(missing(place))
+        if not place.folder.is_dir():  # beside a PostgreSQL, which needs no folder for its rows
+            raise StoreFailure(f"{place.folder}, where documents lie, is not there")
         return cls(place.folder, is_shared=place.is_shared)
 
     def as_the_disk_tells(self, now: Instant) -> Instant:

@@ -200,7 +200,7 @@ class PostgresEngine:
                         on_commit()
                 await trio.sleep(PAUSE_SECONDS)
         finally:
-            self._listener.close()
+            self._listener.end()  # its thread was left to itself
 
     async def find_damage(self) -> list[str] | None:
         """Nothing: to check pages and indexes is the server's own affair (data checksums, pg_amcheck)."""

@@ -1,6 +1,7 @@
 """Hearing of what other daemons commit: LISTEN, with a look at the pulse behind it, for a notice can be lost."""
 
 import contextlib
+import threading
 from collections.abc import Callable
 from typing import Final
 
@@ -25,6 +26,8 @@ class Listener:
         self._own = own
         self._connection: Connection | None = None
         self._version: bytes | None = None
+        self._lock = threading.Lock()
+        self._ended = False
 
     def wait(self, seconds: float) -> bool:
         """Whether others may have committed since the last call; waits so long for that.
@@ -44,7 +47,14 @@ class Listener:
             self.close()
             raise StoreFailure(f"the PostgreSQL cannot be listened to: {error}") from error
 
+    def end(self) -> None:
+        """From any thread, also beside one that waits or connects, which fails then: no session is left behind."""
+        with self._lock:
+            self._ended = True
+        self.close()
+
     def close(self) -> None:
+        """End the session; the next wait has another."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(psycopg.Error):
@@ -53,6 +63,13 @@ class Listener:
     def _listening(self) -> tuple[Connection, bool]:
         if self._connection is not None:
             return self._connection, False
-        connection = self._connection = self._connect()
+        connection = self._connect()
+        with self._lock:
+            ended = self._ended
+            if not ended:
+                self._connection = connection
+        if ended:
+            connection.close()
+            raise StoreFailure("the store is closed")
         connection.run_plainly(_LISTEN)
         return connection, True

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gatewayd.clock import to_wire
-from gatewayd.http1.log import Log
+from gatewayd.http1.log import Log, Outage
 from gatewayd.webhooks.dispatch.receiver_health import Notice
 from gatewayd.webhooks.queue.claims import Claim
 from gatewayd.webhooks.queue.delivery_queue import INTERRUPTED, QueueHead
@@ -71,6 +71,7 @@ class DeliveryReporter:
         self._log = log
         self.counts = Counts()
         self.counters = SubscriptionCounters()
+        self._recording = Outage(log, "webhooks_not_recorded", "webhooks_recorded_again")
 
     def report_attempt(self, claim: Claim, result: AttemptResult, decision: Decision) -> None:
         """Of an attempt that was made to its end."""
@@ -114,9 +115,18 @@ class DeliveryReporter:
             self._log.warning("subscription_disabled", reason=notice.reason, **values)
 
     def report_store_failure(self, error: Exception, waiting: int) -> None:
-        """Of a store that could not record attempts; `waiting` is how many."""
+        """Of a store that could not record attempts, which is tried again; `waiting` is how many."""
+        self.counts.store_failures += 1
+        self._recording.failed(error, waiting=waiting)
+
+    def report_left(self, error: Exception, waiting: int) -> None:
+        """Of a stop that could not record them: the next start makes them again."""
         self.counts.store_failures += 1
         self._log.error("webhooks_not_recorded", waiting=waiting, exc_info=error)
+
+    def report_recorded(self) -> None:
+        """Of a store that took what there was to record."""
+        self._recording.succeeded()
 
 
 def _log_fields(claim: Claim) -> dict[str, object]:

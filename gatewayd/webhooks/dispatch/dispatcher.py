@@ -168,6 +168,7 @@ class Dispatcher:
             self._ended[:0] = ended
             self._reporter.report_store_failure(error, len(self._ended))
             return None
+        self._reporter.report_recorded()
         self._after = claimed.after
         self._report_notices(notices)
         self._reporter.report_exhausted(claimed.exhausted)
@@ -251,7 +252,7 @@ class Dispatcher:
         try:
             notices = await self._store.write(lambda tx: record(tx, ended, self._settings, self._clock.now()))
         except StoreFailure as error:
-            self._reporter.report_store_failure(error, len(ended))
+            self._reporter.report_left(error, len(ended))
             return
         self._ended = []
         self._report_notices(notices)

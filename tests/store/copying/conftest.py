@@ -11,7 +11,6 @@ from gatewayd.clock import Instant
 from gatewayd.store.copying.both_ways import Sums, copy_to_postgres, copy_to_sqlite
 from gatewayd.store.copying.plan import MadeAnew, Report
 from gatewayd.store.postgres.connections import Connection, open_connection
-from tests.support.postgres import Server
 from tests.support.store import START
 
 ANEW: Final = MadeAnew(
@@ -74,14 +73,6 @@ def rows(path: Path, sql: str) -> list[object]:
         return list(connection.execute(sql))
     finally:
         connection.close()
-
-
-@pytest.fixture
-def address(postgresql: Server) -> Iterator[str]:
-    """How to connect to a new database."""
-    name = postgresql.new_database()
-    yield postgresql.address(name)
-    postgresql.drop(name)
 
 
 @pytest.fixture

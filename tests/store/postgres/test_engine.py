@@ -14,7 +14,7 @@ import trio.testing
 
 from gatewayd.clock import SystemClock
 from gatewayd.store import OverBudget, ReadTx, Store, StoreFailure, WriteTx
-from gatewayd.store.database import open_existing, open_store
+from gatewayd.store.database import LARGE_BYTES, open_existing, open_store
 from gatewayd.store.failures import MigrationError
 from gatewayd.store.postgres import connections, deadlines, engine, schema
 from gatewayd.store.settings import StoreSettings
@@ -177,6 +177,15 @@ async def test_a_server_that_takes_no_writes_is_told(open_: Open, settings: Stor
         postgresql.execute(f'ALTER DATABASE "{name}" RESET default_transaction_read_only')
         await store.write(add("c"))
         assert (await store.read(names), store.fault) == (["a", "c"], None)
+
+
+async def test_a_look_whether_there_is_room_takes_it(open_: Open, settings: StoreSettings) -> None:
+    """Zeros would be compressed to a small row, for which a disk that is nearly full has room."""
+    async with open_() as store:
+        await store.check_writer(LARGE_BYTES)
+    with psycopg.connect(settings.url) as session:
+        ((taken,),) = session.execute("SELECT pg_total_relation_size('write_check')").fetchall()
+    assert taken >= LARGE_BYTES
 
 
 async def test_an_older_database_is_migrated_by_a_start_that_may_and_beside_nobody(

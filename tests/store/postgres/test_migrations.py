@@ -13,18 +13,10 @@ from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.connections import Connection, open_connection
 from tests.store.postgres import generate
 from tests.store.postgres.translating import ByHandError, translate
-from tests.support.postgres import Server
 from tests.support.store import START
 
 _ONE = Migration(7, "0007_baseline.sql", "CREATE TABLE one (id bigint PRIMARY KEY); INSERT INTO one VALUES (1);")
 _TWO = Migration(8, "0008_create_two.sql", "CREATE TABLE two (one_id bigint REFERENCES one (id));")
-
-
-@pytest.fixture
-def address(postgresql: Server) -> Iterator[str]:
-    name = postgresql.new_database()
-    yield postgresql.address(name)
-    postgresql.drop(name)
 
 
 @pytest.fixture

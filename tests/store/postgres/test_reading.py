@@ -8,7 +8,6 @@ import pytest
 
 from gatewayd.clock import SettableClock
 from gatewayd.store import OverBudget, ReadTx, StoreFailure, WriteTx
-from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.connections import STREAMED_ROWS, Connection, open_connection
 from gatewayd.store.postgres.reading import Reader
 from gatewayd.store.postgres.write_connection import PostgresWrites
@@ -52,14 +51,11 @@ class Place:
 
 
 @pytest.fixture
-def place(postgresql: Server) -> Iterator[Place]:
-    name = postgresql.new_database()
-    place = Place(postgresql.address(name))
-    schema.migrate(place.connect(), schema.packaged(), START)
+def place(migrated_address: str) -> Iterator[Place]:
+    place = Place(migrated_address)
     yield place
     for session in place.sessions:
         session.close()
-    postgresql.drop(name)
 
 
 def _names(tx: ReadTx) -> list[str]:
@@ -81,7 +77,7 @@ def test_a_read_sees_one_state_and_its_version(place: Place) -> None:
 
     assert place.reader.read(twice, _BOUND) == [(["a"], 1), (["a"], 1)]
     assert place.reader.read(_versioned, _BOUND) == (["a", "b"], 2)
-    assert len(place.sessions) == 3  # of the fixture, and one of each
+    assert len(place.sessions) == 2  # of the one that reads and the one that writes
 
 
 def test_nothing_in_a_read_can_write(place: Place) -> None:
@@ -100,7 +96,7 @@ def test_what_a_read_raises_comes_out_and_the_session_is_kept(place: Place) -> N
             place.reader.read(refuse, _BOUND)
     place.add("a")
     assert place.reader.read(_versioned, _BOUND) == (["a"], 1)
-    assert len(place.sessions) == 3
+    assert len(place.sessions) == 2
 
 
 def test_a_session_that_is_gone_is_made_anew_and_one_that_goes_fails_the_read(place: Place) -> None:

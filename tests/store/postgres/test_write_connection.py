@@ -10,14 +10,13 @@ import pytest
 from gatewayd.clock import DAY, SECOND, SettableClock
 from gatewayd.store import StoreFailure, WriteTx
 from gatewayd.store.failures import Doubtful
-from gatewayd.store.postgres import schema, write_connection
+from gatewayd.store.postgres import write_connection
 from gatewayd.store.postgres.connections import Connection, Rows, open_connection
 from gatewayd.store.postgres.write_connection import PostgresWrites
 from gatewayd.store.reactions import Reactions
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.waiting_jobs import Job
 from gatewayd.store.writer import Writer, WriterParts
-from tests.support.postgres import Server
 from tests.support.store import START
 
 _INSERT = "INSERT INTO organizations (id, name, created_at) VALUES (:id, :name, :at)"
@@ -70,23 +69,12 @@ class Firm:
         connection.close()
 
 
-@pytest.fixture(scope="module")
-def template(postgresql: Server) -> str:
-    name = postgresql.new_database()
-    connection = open_connection(postgresql.address(name), 60)
-    schema.migrate(connection, schema.packaged(), START)
-    connection.close()
-    return name
-
-
 @pytest.fixture
-def firm(postgresql: Server, template: str) -> Iterator[Firm]:
-    name = postgresql.new_database(template)
-    firm = Firm(postgresql.address(name))
+def firm(migrated_address: str) -> Iterator[Firm]:
+    firm = Firm(migrated_address)
     yield firm
     for writer in firm.writers:
         writer.close()
-    postgresql.drop(name)
 
 
 def adding(name: str) -> Job:
