@@ -8,7 +8,8 @@ import trio
 
 from gatewayd.clock import Clock
 from gatewayd.http1.log import Log
-from gatewayd.identity.clients import grants, oauth_clients
+from gatewayd.identity import audit
+from gatewayd.identity.clients import client_assertions, grants, oauth_clients
 from gatewayd.identity.keys import api_keys, key_uses
 from gatewayd.identity.keys.key_uses import KeyUses
 from gatewayd.identity.people import invitations
@@ -33,6 +34,7 @@ _SWEEPS: tuple[tuple[Callable[[WriteTx], int], int], ...] = (  # what refers to 
     (oauth_clients.sweep, oauth_clients.SWEEP_ROWS),
     (one_time_links.sweep, one_time_links.SWEEP_ROWS),
     (invitations.sweep, invitations.SWEEP_ROWS),
+    (client_assertions.sweep, client_assertions.SWEEP_ROWS),
     (challenges.sweep, challenges.SWEEP_ROWS),
     (used_proofs.sweep, used_proofs.SWEEP_ROWS),
     (sessions.sweep, sessions.SWEEP_ROWS),
@@ -51,6 +53,7 @@ class ProviderSettings:
     refresh_grace_seconds: int
     user_agent: str
     resources: tuple[str, ...] = ()
+    audit_retention: audit.Retention = field(default_factory=audit.Retention)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +67,7 @@ class Provider:
     authenticator: Authenticator
     app: OAuthApp
     key_uses: KeyUses = field(default_factory=KeyUses)
+    audit_retention: audit.Retention = field(default_factory=audit.Retention)
 
     async def open_keys(self) -> None:
         """Make the signing keys ready for the first token, which need not wait for it then."""
@@ -77,6 +81,7 @@ class Provider:
         await self.open_keys()
         for sweep, rows in _SWEEPS:
             await self.store.sweep(sweep, rows)
+        await self.store.sweep(self.audit_retention.sweep, audit.SWEEP_ROWS)
 
 
 @asynccontextmanager
@@ -102,7 +107,13 @@ async def open_provider(
         refresh_grace_seconds=settings.refresh_grace_seconds,
     )
     try:
-        yield Provider(store=store, keys=keys, authenticator=authenticator, app=OAuthApp(parts))
+        yield Provider(
+            store=store,
+            keys=keys,
+            authenticator=authenticator,
+            app=OAuthApp(parts),
+            audit_retention=settings.audit_retention,
+        )
     finally:
         with trio.CancelScope(shield=True):
             await documents.aclose()

@@ -29,6 +29,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "people.users": ("unlock", "user"),
     "people.members": ("member",),
     "people.open_access": ("access",),
+    "people.audit": ("audit",),
     "people.keys": ("key",),
     "tax.command": ("tax",),
     "people.oauth_clients": ("client",),

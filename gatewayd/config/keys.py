@@ -376,6 +376,25 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Audit:
+    """The log of who did what, which `gatewayd audit` shows."""
+
+    retention_days: int = key(
+        2557,
+        "Time that entries are kept: by default seven years, which are the six for which books have to be kept after"
+        " the end of the year that they are of.",
+        Between(1, 36_500),
+        "days",
+    )
+    sign_in_retention_days: int = key(
+        400,
+        "The same of who signed in, out or could not, with the addresses that they came from.",
+        Between(1, 36_500),
+        "days",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Metrics:
     """Numbers for Prometheus."""
 
@@ -406,5 +425,6 @@ class Config:
     obligations: Obligations = field(default_factory=Obligations)
     vault: Vault = field(default_factory=Vault)
     limits: Limits = field(default_factory=Limits)
+    audit: Audit = field(default_factory=Audit)
     metrics: Metrics = field(default_factory=Metrics)
     log: Log = field(default_factory=Log)

@@ -24,6 +24,7 @@ from gatewayd.identity.sign_in import (
     passkeys,
     second_factors,
     sessions,
+    sign_in_records,
 )
 from gatewayd.identity.sign_in.passkeys import Passkey, RelyingParty
 from gatewayd.identity.sign_in.passwords import check_password
@@ -196,7 +197,7 @@ class Account:
     async def end_session(self) -> Response:
         session, user = signed_in()
         session_id = value(await request.form, "id", 64)
-        if not await self._store.write(lambda tx: sessions.end(tx, user.id, session_id)):
+        if not await self._store.write(lambda tx: _end(tx, user.id, session_id)):
             raise NotFound
         if session_id != session.id:
             flash("success", "That browser is signed out.")
@@ -235,6 +236,14 @@ class Account:
         ended = await self._store.write(work)
         flash("success", f"{ended} other browser{' is' if ended == 1 else 's are'} signed out.")
         return see(f"{ACCOUNT}#sessions")
+
+
+def _end(tx: WriteTx, user_id: str, session_id: str) -> bool:
+    """Sign one browser out; False where it was not signed in."""
+    if not sessions.end(tx, user_id, session_id):
+        return False
+    sign_in_records.signed_out(tx, user_id, session_id)
+    return True
 
 
 def _add_passkey(tx: WriteTx, party: RelyingParty, user_id: str, name: str, answer: str) -> None:

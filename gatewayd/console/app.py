@@ -1,17 +1,22 @@
 """The application of the pages: every page, what goes around each, and how errors look."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Final, Protocol
 from uuid import uuid4
 
-from quart import Response, current_app, g, render_template, request
+from quart import Quart, Response, current_app, g, render_template, request
 from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 import gatewayd
 from gatewayd.console import clients, legal_entities, words
 from gatewayd.console.account import Account
+from gatewayd.console.admin_audit import AuditLog
+from gatewayd.console.admin_clients import OwnClients
+from gatewayd.console.admin_organizations import AllOrganizations
+from gatewayd.console.admin_people import AllPeople
 from gatewayd.console.applications import Applications
 from gatewayd.console.browser import (
     FORM_BYTES,
@@ -101,59 +106,77 @@ def create(parts: ConsoleParts) -> QuartTrio:
     app.config["MAX_CONTENT_LENGTH"] = FORM_BYTES
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_SECONDS
     app.url_map.merge_slashes = False
-    app.jinja_env.filters.update(device=device_of, credits=credits_text, bytes=words.size)
-    app.jinja_env.filters.update(
-        {each.__name__: each for each in (words.ago, words.day, words.iso, words.moment, words.money)}
-    )
-    app.jinja_env.globals.update(product=PRODUCT, version=gatewayd.__version__)
-    app.jinja_env.globals.update(fields_by_group=by_group)
-    app.jinja_env.globals.update(csrf_token=csrf, form_key=_form_key, shelves=shelves, current_entry=current)
+    _prepare_templates(app)
     browser = Browser(parts)
     app.before_request(browser.open)
     app.after_request(browser.close)
     app.context_processor(_Everywhere(browser).context)
-    operations = Operations(parts.store, parts.performer, parts.gate, parts.operations)
-    pages_of = OperationPages(operations, parts.clock)
-    Webhooks(operations, pages_of).add_to(app)
-    for resource in RESOURCES:
-        ResourcePages(operations, pages_of, resource).add_to(app)
-    SearchPage(parts, operations).add_to(app)
-    access = TaxAccess(parts)
-    for pages in (
-        Home(parts, Tiles(operations)),
-        ConsentPages(parts),
-        Applications(parts),
-        SecondFactor(parts),
-        access,
-    ):
+    for pages in (*_of_people(parts, browser), *_of_organizations(parts), *_of_the_instance(parts)):
         pages.add_to(app)
-    for more in (
-        TaxConnectionPages(parts, access),
-        TaxDecisions(parts),
-        Reference(),
-        Usage(parts),
-        OpenAccess(parts),
-        Keys(parts),
-    ):
-        more.add_to(app)
-    for of_people in (Members(parts), Inviting(parts)):
-        of_people.add_to(app)
-    if parts.gallery:
-        Gallery(parts).add_to(app)
-    for entry in (
-        ChoiceOfOrganization(browser),
-        SignInPages(parts, browser),
-        SignOutPages(parts, browser),
-        Links(parts, browser),
-        InvitationPages(parts, browser),
-        Account(parts, browser),
-    ):
-        entry.add_to(app)
     app.register_error_handler(SignInNeeded, _to_sign_in)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Problem, _refused)
     app.register_error_handler(StoreFailure, _Unavailable(parts.log).show)
     return app
+
+
+class _AddedTo(Protocol):
+    """Pages that know their addresses."""
+
+    def add_to(self, app: Quart) -> None: ...
+
+
+def _prepare_templates(app: Quart) -> None:
+    """What every template may call."""
+    of_words = (words.ago, words.day, words.iso, words.moment, words.money)
+    app.jinja_env.filters.update({each.__name__: each for each in of_words})
+    app.jinja_env.filters.update(device=device_of, credits=credits_text, bytes=words.size)
+    app.jinja_env.globals.update(product=PRODUCT, version=gatewayd.__version__)
+    app.jinja_env.globals.update(csrf_token=csrf, form_key=_form_key, fields_by_group=by_group)
+    app.jinja_env.globals.update(shelves=shelves, current_entry=current)
+
+
+def _of_people(parts: ConsoleParts, browser: Browser) -> Iterator[_AddedTo]:
+    """Whatever is one's own: how one comes in, one's account, and what one allowed."""
+    yield SignInPages(parts, browser)
+    yield SignOutPages(parts, browser)
+    yield Links(parts, browser)
+    yield InvitationPages(parts, browser)
+    yield Account(parts, browser)
+    yield SecondFactor(parts)
+    yield ConsentPages(parts)
+    yield Applications(parts)
+    yield ChoiceOfOrganization(browser)
+
+
+def _of_organizations(parts: ConsoleParts) -> Iterator[_AddedTo]:
+    """What is of the organization that a page is of."""
+    operations = Operations(parts.store, parts.performer, parts.gate, parts.operations)
+    pages = OperationPages(operations, parts.clock)
+    access = TaxAccess(parts)
+    yield Home(parts, Tiles(operations))
+    yield SearchPage(parts, operations)
+    yield from (ResourcePages(operations, pages, resource) for resource in RESOURCES)
+    yield Webhooks(operations, pages)
+    yield Keys(parts)
+    yield OpenAccess(parts)
+    yield access
+    yield TaxConnectionPages(parts, access)
+    yield Usage(parts)
+    yield Members(parts)
+    yield Inviting(parts)
+
+
+def _of_the_instance(parts: ConsoleParts) -> Iterator[_AddedTo]:
+    """What its administrators have, and what everybody may read."""
+    yield AllOrganizations(parts)
+    yield AllPeople(parts)
+    yield OwnClients(parts)
+    yield TaxDecisions(parts)
+    yield AuditLog(parts)
+    yield Reference()
+    if parts.gallery:
+        yield Gallery(parts)
 
 
 class _Everywhere:

@@ -12,7 +12,21 @@ from quart import Response, current_app, g, request
 from werkzeug.exceptions import BadRequest, Forbidden, NotFound, UnsupportedMediaType
 
 from gatewayd.clock import MINUTE, SECOND, Clock
-from gatewayd.console.addresses import ACCESS, ACCOUNT, ADMIN_TAX, APPS, CHOOSE, KEYS, SIGN_IN, SIGN_OUT, TAX, is_page
+from gatewayd.console.addresses import (
+    ACCESS,
+    ACCOUNT,
+    ADMIN_CLIENTS,
+    ADMIN_ORGANIZATIONS,
+    ADMIN_PEOPLE,
+    ADMIN_TAX,
+    APPS,
+    CHOOSE,
+    KEYS,
+    SIGN_IN,
+    SIGN_OUT,
+    TAX,
+    is_page,
+)
 from gatewayd.console.flashes import FLASH_SECONDS, Flash, kept_flashes, sealed_flashes
 from gatewayd.console.parts import ConsoleParts, Visit
 from gatewayd.console.shapes import Tone
@@ -37,6 +51,8 @@ STATIC: Final = "static"
 """Quart's name for the files that are the same for everybody."""
 ORGANIZATION_FIELD: Final = "organization"
 """Of a form, or of an address: for which organization it is."""
+_WITH_FORMS: Final = (ACCESS, ACCOUNT, APPS, KEYS, TAX, ADMIN_CLIENTS, ADMIN_ORGANIZATIONS, ADMIN_PEOPLE, ADMIN_TAX)
+"""Pages to which somebody goes back who sent a form of theirs, or of a page below them."""
 _SESSION, _PASSING, _HALF, _DEVICE = "session", "visit", "half", "device"
 _ORGANIZATION, _FLASHES = "organization", "flashes"
 _CONTENT_SECURITY = (
@@ -284,7 +300,7 @@ async def page_of_form() -> str:
         return local_path(form.get("next", "/"))
     if path != SIGN_OUT and current_app.url_map.bind("").test(path, "GET"):
         return here() if path == request.path else path
-    return next((page for page in (ACCESS, ACCOUNT, APPS, KEYS, TAX, ADMIN_TAX) if path.startswith(page)), "/")
+    return next((page for page in _WITH_FORMS if path.startswith(page)), "/")
 
 
 def choose_address(handle: str) -> str:

@@ -5,6 +5,10 @@ from typing import Final, Literal, NamedTuple
 
 from gatewayd.console.addresses import (
     ACCESS,
+    ADMIN_AUDIT,
+    ADMIN_CLIENTS,
+    ADMIN_ORGANIZATIONS,
+    ADMIN_PEOPLE,
     ADMIN_TAX,
     APPS,
     CLIENTS,
@@ -55,7 +59,11 @@ ENTRIES: Final = (
     Entry("Tax access", TAX, "Developers"),
     Entry("Usage", USAGE, "Developers"),
     Entry("API reference", DOCS, "Developers"),
+    Entry("Organizations", ADMIN_ORGANIZATIONS, "Administration", INSTANCE),
+    Entry("People", ADMIN_PEOPLE, "Administration", INSTANCE),
+    Entry("OAuth clients", ADMIN_CLIENTS, "Administration", INSTANCE),
     Entry("Tax approvals", ADMIN_TAX, "Administration", INSTANCE),
+    Entry("Audit log", ADMIN_AUDIT, "Administration", INSTANCE),
 )
 """The pages that exist, in the order in which they stand; those of a group stand together."""
 

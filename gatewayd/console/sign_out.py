@@ -12,7 +12,9 @@ from gatewayd.console.parts import ConsoleParts
 from gatewayd.identity.clients import redirect_uris, sign_outs
 from gatewayd.identity.clients.oauth_errors import DirectFailure
 from gatewayd.identity.clients.sign_outs import SignOut
-from gatewayd.identity.sign_in import sessions
+from gatewayd.identity.sign_in import sessions, sign_in_records
+from gatewayd.identity.sign_in.sessions import Session
+from gatewayd.store import WriteTx
 
 _NAMES = ("client_id", "post_logout_redirect_uri", "state")
 
@@ -47,7 +49,7 @@ class SignOutPages:
         requested = await self._read_request((await request.form).items(multi=True))
         session = visit().session
         if session is not None:
-            await self._parts.store.write(lambda tx: sessions.end(tx, session.user_id, session.id))
+            await self._parts.store.write(lambda tx: _end(tx, session))
         response = see(requested.location or SIGN_IN)
         self._browser.forget(response)
         flash("success", "You are signed out.")
@@ -63,3 +65,8 @@ class SignOutPages:
             return await self._parts.store.read(lambda tx: sign_outs.check(tx, raw))
         except DirectFailure:
             raise BadRequest("The app asked to send you to an address that is not its own.") from None
+
+
+def _end(tx: WriteTx, session: Session) -> None:
+    if sessions.end(tx, session.user_id, session.id):
+        sign_in_records.signed_out(tx, session.user_id, session.id)

@@ -7,14 +7,14 @@ from quart import Quart, Response, render_template, request
 from werkzeug.exceptions import BadRequest, NotFound
 
 from gatewayd.console.addresses import ADMIN, ADMIN_TAX
-from gatewayd.console.browser import flash, see, signed_in, value
+from gatewayd.console.administration import administrator
+from gatewayd.console.browser import flash, see, value
 from gatewayd.console.pages import add_page, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.tax_view import who
 from gatewayd.errors import Problem
 from gatewayd.identity.clients import oauth_clients
 from gatewayd.identity.people import organizations
-from gatewayd.identity.people.users import User
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.tax import approvals
 from gatewayd.tax.approvals import REASON_MAX, Approved, Standing, Subject, TaxRequest
@@ -71,11 +71,11 @@ class TaxDecisions:
 
     async def enter(self) -> Response:
         """Taxes are all that is administered here yet."""
-        _administrator()
+        administrator()
         return see(ADMIN_TAX)
 
     async def show(self) -> str:
-        _administrator()
+        administrator()
         return await self._page("")
 
     async def _page(self, problem: str) -> str:
@@ -93,7 +93,7 @@ class TaxDecisions:
 
     async def approve(self) -> Response | tuple[str, int]:
         """At once: the next request is let through."""
-        user, form = _administrator(), await request.form
+        user, form = administrator(), await request.form
         subject, shown = _subject(form.get("kind"), value(form, "subject")), value(form, "request", 64)
 
         def work(tx: WriteTx) -> bool:
@@ -107,7 +107,7 @@ class TaxDecisions:
         return await self._decided(work, "Tax access was approved: it counts from the next request on.")
 
     async def refuse(self) -> Response | tuple[str, int]:
-        user, form = _administrator(), await request.form
+        user, form = administrator(), await request.form
         subject, shown = _subject(form.get("kind"), value(form, "subject")), value(form, "request", 64)
         reason = value(form, "reason", 2 * REASON_MAX).strip()
         if not reason:
@@ -125,7 +125,7 @@ class TaxDecisions:
 
     async def withdraw(self) -> Response | tuple[str, int]:
         """At once: the next request is refused."""
-        user, form = _administrator(), await request.form
+        user, form = administrator(), await request.form
         subject = _subject(form.get("kind"), value(form, "subject"))
         reason = value(form, "reason", 2 * REASON_MAX).strip() or None
 
@@ -147,14 +147,6 @@ class TaxDecisions:
             return await self._page(_STALE), 409
         flash("success", said)
         return see(ADMIN_TAX)
-
-
-def _administrator() -> User:
-    """The visitor. Raises `NotFound` for everybody else: there is nothing here for them."""
-    _, user = signed_in()
-    if not user.instance_admin:
-        raise NotFound
-    return user
 
 
 def _subject(kind: str | None, subject_id: str) -> Subject:

@@ -41,6 +41,7 @@ from gatewayd.daemon.stores import open_whole_store
 from gatewayd.daemon.vault import VaultEngines, open_vault
 from gatewayd.http.observer import Observer
 from gatewayd.http.request_counters import RequestCounters
+from gatewayd.identity import audit
 from gatewayd.importing.engine import Importing, open_importing
 from gatewayd.importing.parts import ImportParts, ReadApart
 from gatewayd.importing.prices import PriceImporting
@@ -253,6 +254,7 @@ class Daemon:
             refresh_grace_seconds=self.config.oauth.refresh_grace_seconds,
             user_agent=USER_AGENT,
             resources=self.config.oauth.resources,
+            audit_retention=audit.Retention(self.config.audit.retention_days, self.config.audit.sign_in_retention_days),
         )
 
     def _import_parts(self, holder: Holder) -> ImportParts:

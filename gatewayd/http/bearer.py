@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from gatewayd.contract.scopes import ScopeLacking
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
+from gatewayd.identity.signing.public_keys import ALGORITHMS
 from gatewayd.identity.tokens.authentication import Possession, PossessionRefused
-from gatewayd.identity.tokens.dpop import ALGORITHMS
 
 MAX_TOKEN_CHARACTERS = 8_192
 RESOURCE_METADATA = "/.well-known/oauth-protected-resource"

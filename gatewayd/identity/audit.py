@@ -1,11 +1,16 @@
-"""The audit log: what was done to organizations, people and credentials, by whom and when. Append-only."""
+"""The audit log: what was done to organizations, people and credentials, by whom and when. Owns `audit_log`.
 
-from typing import Literal
+Nothing in it is changed. It ends by its age (`sweep`), and where an organization is deleted, with it. What anybody can
+cause who shows no credential is bounded: see `record_stranger`.
+"""
+
+from typing import Final, Literal, get_args
 
 import msgspec
 
-from gatewayd.clock import Instant
+from gatewayd.clock import DAY, Instant
 from gatewayd.contract.wire import Response, Timestamp
+from gatewayd.ids import first_at
 from gatewayd.store import ReadTx, Row, WriteTx
 
 Action = Literal[
@@ -17,6 +22,7 @@ Action = Literal[
     "organization.deleting",
     "organization.deleted",
     "user.created",
+    "user.reset_link_made",
     "user.password_reset",
     "user.password_changed",
     "user.password_removed",
@@ -30,7 +36,11 @@ Action = Literal[
     "clock.accepted",
     "user.disabled",
     "user.enabled",
+    "user.signed_in",
+    "user.sign_in_failed",
+    "user.signed_out",
     "user.signed_out_everywhere",
+    "network.sign_in_failed",
     "membership.added",
     "membership.role_changed",
     "membership.removed",
@@ -44,6 +54,8 @@ Action = Literal[
     "key.tax_approved",
     "key.tax_refused",
     "key.tax_withdrawn",
+    "client.registered",
+    "client.secret_rotated",
     "client.revoked",
     "client.tax_requested",
     "client.tax_approved",
@@ -75,8 +87,22 @@ Detail = dict[str, str | list[str] | None]
 
 OPERATOR = "operator"
 """The actor where the command line on the machine itself did it."""
+NOBODY: Final = "nobody"
+"""The actor where nobody knows who it was: somebody who could not sign in."""
 
 PAGE_MAX = 1_000  # Chosen
+ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
+SIGN_IN_ACTIONS: Final[tuple[Action, ...]] = (
+    "user.signed_in",
+    "user.sign_in_failed",
+    "user.signed_out",
+    "network.sign_in_failed",
+)
+"""Who came and went, and from where: kept for less long than what was done."""
+STRANGERS_MAX: Final = 1_000  # Chosen: entries that anybody can cause; the newest stay
+SWEEP_ROWS: Final = 500  # of one transaction
+RETENTION_DAYS: Final = 2_557  # as the setting `audit.retention_days` says where it is left alone
+SIGN_IN_RETENTION_DAYS: Final = 400  # and `audit.sign_in_retention_days`
 
 _INSERT = """
 INSERT INTO audit_log (id, org_id, at, actor, action, subject, detail)
@@ -89,10 +115,25 @@ WHERE org_id = :org_id ORDER BY id DESC LIMIT :limit
 _LIST_ALL = """
 SELECT id, org_id, at, actor, action, subject, detail FROM audit_log ORDER BY id DESC LIMIT :limit
 """
+_DROP_STRANGERS_ANY_ORG = """
+DELETE FROM audit_log WHERE id IN (
+    SELECT id FROM audit_log WHERE action = 'network.sign_in_failed' ORDER BY id DESC LIMIT :count OFFSET :kept
+)
+"""
+_SWEEP_ANY_ORG = """
+DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE id < :before ORDER BY id LIMIT :count)
+"""
+_SWEEP_ACTION_ANY_ORG = """
+DELETE FROM audit_log WHERE id IN (
+    SELECT id FROM audit_log WHERE action = :action AND id < :before ORDER BY id LIMIT :count
+)
+"""
 
 
 class AuditEntry(Response, frozen=True, kw_only=True):
-    """One thing that was done. `actor` is a user id, a client id or `operator`; `subject` the id it was done to."""
+    """One thing that was done. `actor` is the id of a user or a client, `operator` or `nobody`; `subject` the id it was
+    done to.
+    """
 
     id: str
     org_id: str | None
@@ -126,17 +167,53 @@ def record(tx: WriteTx, act: Act) -> None:
     )
 
 
+def record_stranger(tx: WriteTx, act: Act) -> None:
+    """Add one entry that a stranger caused; of these the newest `STRANGERS_MAX` are kept.
+
+    So nobody who has no account fills the disk, nor pushes out what concerns somebody who has one.
+    """
+    record(tx, act)
+    drop_strangers(tx)
+
+
+def drop_strangers(tx: WriteTx) -> None:
+    """Let the newest `STRANGERS_MAX` entries of strangers stay."""
+    tx.run(_DROP_STRANGERS_ANY_ORG, kept=STRANGERS_MAX, count=SWEEP_ROWS)
+
+
+class Retention(msgspec.Struct, frozen=True):
+    """How long entries are kept, in days: `audit.retention_days`, and of sign-ins `audit.sign_in_retention_days`."""
+
+    days: int = RETENTION_DAYS
+    sign_in_days: int = SIGN_IN_RETENTION_DAYS
+
+    def sweep(self, tx: WriteTx) -> int:
+        """Delete at most `SWEEP_ROWS` entries that are older; returns how many."""
+        left = SWEEP_ROWS - tx.run(_SWEEP_ANY_ORG, before=_first(tx, self.days), count=SWEEP_ROWS)
+        before = _first(tx, min(self.days, self.sign_in_days))
+        for action in SIGN_IN_ACTIONS:
+            if left > 0:
+                left -= tx.run(_SWEEP_ACTION_ANY_ORG, action=action, before=before, count=left)
+        return SWEEP_ROWS - left
+
+
+def _first(tx: ReadTx, days: int) -> str:
+    """The least id that is not older than so many days: ids tell when they were made."""
+    return first_at("aud", tx.now - days * DAY)
+
+
 def list_entries(tx: ReadTx, limit: int = 100) -> list[AuditEntry]:
     """The newest entries about the transaction's organization, newest first; at most `PAGE_MAX`."""
-    return [_entry(row) for row in tx.rows(_LIST, limit=min(limit, PAGE_MAX))]
+    return [entry_of(row) for row in tx.rows(_LIST, limit=min(limit, PAGE_MAX))]
 
 
 def list_all(tx: ReadTx, limit: int = 100) -> list[AuditEntry]:
     """The newest entries of the whole instance, newest first; at most `PAGE_MAX`."""
-    return [_entry(row) for row in tx.rows(_LIST_ALL, limit=min(limit, PAGE_MAX))]
+    return [entry_of(row) for row in tx.rows(_LIST_ALL, limit=min(limit, PAGE_MAX))]
 
 
-def _entry(row: Row) -> AuditEntry:
+def entry_of(row: Row) -> AuditEntry:
+    """The entry of a row `(id, org_id, at, actor, action, subject, detail)`."""
     entry_id, org_id, at, actor, action, subject, detail = row
     return AuditEntry(
         id=entry_id,

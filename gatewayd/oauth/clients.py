@@ -1,37 +1,14 @@
-"""Which client a request comes from. All clients are public (Spec §5): they name themselves and prove nothing."""
-
-import base64
-import binascii
-from urllib.parse import unquote_plus
+"""The client of a request, once it is known which: whether it is there, and its document."""
 
 import msgspec
 
 from gatewayd.clock import Instant
-from gatewayd.http1.request import Request
 from gatewayd.identity.clients import oauth_clients
 from gatewayd.identity.clients.client_metadata import is_document_url
 from gatewayd.identity.clients.oauth_clients import Client
 from gatewayd.identity.clients.oauth_errors import OAuthFailure
-from gatewayd.identity.clients.oauth_parameters import Raw, single_value
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.store import ReadTx
-
-
-def client_id_of(request: Request, form: Raw) -> str:
-    """The client that a request names, in its form or by `Authorization: Basic` (RFC 6749 §3.2.1).
-
-    Raises `OAuthFailure`: `invalid_client` (401) for one that comes with a secret, `invalid_request`.
-    """
-    client_id = single_value(form, "client_id")
-    if single_value(form, "client_secret") is not None or "client_assertion" in form:
-        raise _not_authenticated("clients have no secret here: send the client_id alone")
-    by_header = _client_of_basic(request.text(b"authorization"))
-    if by_header is not None and client_id not in (None, by_header):
-        raise OAuthFailure("invalid_request", "the client is named twice, and differently")
-    client_id = by_header or client_id
-    if client_id is None:
-        raise OAuthFailure("invalid_request", "client_id is needed")
-    return client_id
 
 
 def require_known(client: Client | None) -> Client:
@@ -78,23 +55,10 @@ def _is_fresh(parts: OAuthParts, client: Client | None) -> bool:
     return client.revoked or client.fresh_until is None or client.fresh_until > parts.store.now()
 
 
-def _client_of_basic(authorization: str | None) -> str | None:
-    """The client named in `Authorization: Basic`, with an empty password (RFC 6749 §2.3.1). None: another scheme."""
-    scheme, _, encoded = (authorization or "").partition(" ")
-    if scheme.lower() != "basic":
-        return None
-    try:
-        name, _, password = base64.b64decode(encoded.strip(), validate=True).decode("ascii").partition(":")
-    except (binascii.Error, UnicodeDecodeError):
-        raise _not_authenticated("the Authorization header cannot be read") from None
-    if password or not name:
-        raise _not_authenticated("clients have no secret here: send the client_id alone")
-    return unquote_plus(name)
-
-
 def _not_known() -> OAuthFailure:
-    return _not_authenticated("the client is not known here")
+    return not_authenticated("the client is not known here")
 
 
-def _not_authenticated(description: str) -> OAuthFailure:
+def not_authenticated(description: str) -> OAuthFailure:
+    """401: the client has not proven who it is, or there is none."""
     return OAuthFailure("invalid_client", description, 401)

@@ -7,8 +7,8 @@ from gatewayd.http1.header_fields import Header
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.identity.clients.oauth_errors import OAuthFailure
+from gatewayd.identity.signing.public_keys import ALGORITHMS
 from gatewayd.identity.tokens.authentication import Possession, PossessionRefused
-from gatewayd.identity.tokens.dpop import ALGORITHMS
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.responses import bearer_challenge, json_response
 

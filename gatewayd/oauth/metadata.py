@@ -11,12 +11,13 @@ import msgspec
 from gatewayd.contract.scopes import ALL_SCOPES, KEY_SCOPES
 from gatewayd.http1.response import Response
 from gatewayd.identity.clients.oauth_parameters import Audiences
+from gatewayd.identity.signing.public_keys import ALGORITHMS as CLIENT_ALGORITHMS
 from gatewayd.identity.signing.signing_keys import ALGORITHMS, JWKS_FRESH_SECONDS, SigningKeys
-from gatewayd.identity.tokens.dpop import ALGORITHMS as PROOF_ALGORITHMS
 from gatewayd.oauth.addresses import AUTHORIZE, INTROSPECT, JWKS, LOGOUT, PAR, REGISTER, REVOKE, TOKEN, USERINFO
 from gatewayd.oauth.responses import CORS, JSON_TYPE, NO_SNIFF
 
 FRESH_SECONDS = 600  # Chosen
+SECRET_METHODS = ("client_secret_basic", "client_secret_post", "private_key_jwt")
 
 _WELL_KNOWN = "/.well-known"
 _MOUNTS = ("/api/auth", "/api/rpc")
@@ -80,15 +81,23 @@ def authorization_server(audiences: Audiences) -> Document:
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code", "refresh_token"],
-        "token_endpoint_auth_methods_supported": ["none"],
-        "revocation_endpoint_auth_methods_supported": ["none"],
-        "introspection_endpoint_auth_methods_supported": ["Bearer"],
+        **_authentication("token", "none"),
+        **_authentication("revocation", "none"),
+        **_authentication("introspection", "Bearer"),
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": True,
-        "dpop_signing_alg_values_supported": list(PROOF_ALGORITHMS),
+        "dpop_signing_alg_values_supported": list(CLIENT_ALGORITHMS),
         "protected_resources": list(audiences.all),
         "service_documentation": f"{issuer}/docs",
+    }
+
+
+def _authentication(endpoint: str, first: str) -> Document:
+    """How clients authenticate at an endpoint: what anybody has, then what those have that the operator registered."""
+    return {
+        f"{endpoint}_endpoint_auth_methods_supported": [first, *SECRET_METHODS],
+        f"{endpoint}_endpoint_auth_signing_alg_values_supported": list(CLIENT_ALGORITHMS),
     }
 
 
@@ -120,7 +129,7 @@ def protected_resource(issuer: str) -> Document:
         "authorization_servers": [issuer],
         "scopes_supported": [scope for scope in ALL_SCOPES if scope in KEY_SCOPES],
         "bearer_methods_supported": ["header"],
-        "dpop_signing_alg_values_supported": list(PROOF_ALGORITHMS),
+        "dpop_signing_alg_values_supported": list(CLIENT_ALGORITHMS),
         "dpop_bound_access_tokens_required": False,
         "resource_name": "gatewayd",
         "resource_documentation": f"{issuer}/docs",

@@ -18,7 +18,8 @@ from gatewayd.identity.tokens.authorizations import PUSHED_LIFE, AuthorizationPa
 from gatewayd.identity.tokens.dpop import Proof
 from gatewayd.oauth import dpop
 from gatewayd.oauth.addresses import REQUEST_URI_PREFIX
-from gatewayd.oauth.clients import client_id_of, load_client, require_known
+from gatewayd.oauth.client_authentication import authenticate
+from gatewayd.oauth.clients import load_client, require_known
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_form
 from gatewayd.oauth.responses import json_response
@@ -30,7 +31,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     form = await read_form(request, receive)
     if single_value(form, "request_uri") is not None:
         raise OAuthFailure("invalid_request", "a pushed request names no request_uri")
-    client_id = client_id_of(request, form)
+    client_id = await authenticate(parts, request, form)
     client = require_known(await load_client(parts, client_id, request.peer))
     checked = authorizations.check(client, {**form, "client_id": [client_id]}, parts.audiences)
     proof = dpop.read_proof(parts, request)

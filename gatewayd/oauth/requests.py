@@ -17,7 +17,8 @@ FORM = b"application/x-www-form-urlencoded"
 JSON = b"application/json"
 
 CREDENTIALS = frozenset(
-    {"access_token", "assertion", "client_secret", "code", "code_verifier", "password", "refresh_token", "token"}
+    {"access_token", "assertion", "client_assertion", "client_secret", "code", "code_verifier", "password"}
+    | {"refresh_token", "token"}
 )
 """What addresses may not carry: they end up in logs and histories (RFC 9700 §4.3.2)."""
 

@@ -9,7 +9,8 @@ from gatewayd.identity.clients.oauth_errors import OAuthFailure, invalid_grant
 from gatewayd.identity.clients.oauth_parameters import single_value
 from gatewayd.identity.signing.signed_tokens import UntrustedToken
 from gatewayd.identity.tokens import access_tokens, refresh_tokens
-from gatewayd.oauth.clients import check_known, client_id_of
+from gatewayd.oauth.client_authentication import authenticate
+from gatewayd.oauth.clients import check_known
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_form
 from gatewayd.oauth.responses import json_response
@@ -24,7 +25,7 @@ async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Resp
     Raises `OAuthFailure`: `invalid_client`, `invalid_request`, `invalid_grant` for the token of another client.
     """
     form = await read_form(request, receive)
-    client_id = client_id_of(request, form)
+    client_id = await authenticate(parts, request, form)
     token = single_value(form, "token")
 
     def look(tx: ReadTx) -> Grant | None:

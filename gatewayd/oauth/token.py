@@ -24,7 +24,8 @@ from gatewayd.identity.tokens import access_tokens, authorization_codes, id_toke
 from gatewayd.identity.tokens.authorization_codes import CodeState, TokenRequest
 from gatewayd.identity.tokens.refresh_tokens import RefreshState, Successor
 from gatewayd.oauth import dpop
-from gatewayd.oauth.clients import check_known, client_id_of
+from gatewayd.oauth.client_authentication import authenticate
+from gatewayd.oauth.clients import check_known
 from gatewayd.oauth.parts import OAuthParts
 from gatewayd.oauth.requests import read_form
 from gatewayd.oauth.responses import json_response
@@ -56,7 +57,7 @@ class _TokenParameters(msgspec.Struct, frozen=True):
 async def respond(parts: OAuthParts, request: Request, receive: Receive) -> Response:
     """200 with tokens. Raises `OAuthFailure` with the errors of RFC 6749 §5.2, RFC 8707 §2 and RFC 9449 §5."""
     form = await read_form(request, receive)
-    client_id = client_id_of(request, form)
+    client_id = await authenticate(parts, request, form)
     grant_type = single_value(form, "grant_type")
     if grant_type is None:
         raise OAuthFailure("invalid_request", "grant_type is needed.")

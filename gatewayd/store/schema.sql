@@ -412,6 +412,12 @@ CREATE TABLE audit_log (
     detail TEXT NOT NULL                        -- a JSON object without secrets
 ) STRICT;
 
+CREATE INDEX audit_log_by_action ON audit_log (action, id);
+
+CREATE INDEX audit_log_by_actor ON audit_log (actor, id);
+
+CREATE INDEX audit_log_by_subject ON audit_log (subject, id);
+
 CREATE INDEX audit_log_of_org ON audit_log (org_id, id);
 
 CREATE TABLE authority_sign_ins (
@@ -1654,6 +1660,15 @@ CREATE INDEX mortgages_redeemed ON mortgages (org_id, id) WHERE redeemed_date IS
 
 CREATE INDEX mortgages_to_compute ON mortgages (id) WHERE length(owed_by_month) = 0;
 
+CREATE TABLE oauth_client_secrets (
+    hash BLOB PRIMARY KEY,                      -- SHA-256 of the secret, which is shown once
+    client_id TEXT NOT NULL REFERENCES oauth_clients (id) ON DELETE CASCADE,
+    ends_at INTEGER,                            -- NULL: until it is rotated
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX oauth_client_secrets_of_client ON oauth_client_secrets (client_id);
+
 CREATE TABLE oauth_clients (
     id TEXT PRIMARY KEY CHECK (length(id) BETWEEN 1 AND 2048),  -- ours, or the https URL of a metadata document
     origin TEXT NOT NULL CHECK (origin IN ('registered', 'document')),
@@ -1663,11 +1678,13 @@ CREATE TABLE oauth_clients (
     document_fresh_until INTEGER,                       -- the cached document is used without asking until then
     revoked_at INTEGER,
     last_used_day TEXT,                                 -- YYYY-MM-DD, UTC
-    created_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, by_operator INTEGER NOT NULL DEFAULT 0 CHECK (by_operator IN (0, 1)),
     CHECK ((document_fresh_until IS NOT NULL) = (origin = 'document'))
 ) STRICT;
 
 CREATE INDEX oauth_clients_by_age ON oauth_clients (created_at);
+
+CREATE INDEX oauth_clients_of_operator ON oauth_clients (by_operator, id);
 
 CREATE TABLE obligation_events (
     id TEXT PRIMARY KEY,
@@ -2396,6 +2413,13 @@ CREATE TABLE upload_files (
     writer TEXT,                                -- a request; NULL: none appends now
     PRIMARY KEY (org_id, document_id)
 ) STRICT;
+
+CREATE TABLE used_assertions (
+    hash BLOB PRIMARY KEY,                      -- SHA-256 of client and jti
+    ends_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX used_assertions_by_end ON used_assertions (ends_at);
 
 CREATE TABLE used_challenges (
     nonce BLOB PRIMARY KEY,

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from joserfc.jwk import ECKey
 
 from gatewayd.identity import audit
-from gatewayd.identity.clients import grants, oauth_clients
+from gatewayd.identity.clients import grants, oauth_clients, own_clients
+from gatewayd.identity.clients.own_clients import Kind, NewClient
 from tests.clients.desk import answering
 from tests.clients.person import Decision
 from tests.clients.programs import run_node
@@ -15,6 +17,7 @@ from tests.clients.provider import CLIENTS, INVOICES, REGISTER, TOKEN, Provider
 
 CALLBACK = "http://127.0.0.1:3031/callback"
 SCOPE = "openid offline_access accounting:read email"
+PLAIN_SCOPE = "offline_access accounting:read"
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +74,23 @@ def test_openid_client(provider: Provider, desk: str, algorithm: str, par: bool,
         assert found["thiefRefreshes"]["error"] == "invalid_grant"
     page = provider.person.browser.get(found["leaving"], follow_redirects=True)
     assert (page.status_code, page.url.path) == (200, "/sign-out")
+
+
+@pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post", "private_key_jwt"])
+def test_openid_client_with_credentials(provider: Provider, desk: str, method: str) -> None:
+    """A client that the operator registered, by each way in which it may authenticate."""
+    key = ECKey.generate_key()
+    kind: Kind = "keys" if method == "private_key_jwt" else "secret"
+    jwks = {"keys": [dict(key.as_dict(private=False))]} if kind == "keys" else None
+    new = NewClient(name="Till", redirect_uris=[CALLBACK], kind=kind, keys=jwks)
+    made = provider.address.instance.write(lambda tx: own_clients.register(tx, new, audit.OPERATOR))
+    shown = {"clientId": made.client.id, "secret": made.secret, "privateKey": key.as_dict(private=True)}
+    found = run(provider, desk, "confidential_client.mjs", method=method, **{**shown, "scope": PLAIN_SCOPE})
+    assert found["withoutProof"] == {"error": "invalid_client", "status": 401}
+    assert found["scope"] == PLAIN_SCOPE
+    introspected = found["introspected"]
+    assert (introspected["active"], introspected["client_id"]) == (True, made.client.id)
+    assert found["afterRevocation"]["error"] == "invalid_grant"
 
 
 def test_oauth4webapi(provider: Provider, desk: str) -> None:

@@ -20,8 +20,10 @@ from oauthlib.oauth2 import InvalidGrantError
 from pydantic import AnyUrl
 from requests_oauthlib import OAuth2Session
 
+from gatewayd.clock import HOUR
 from gatewayd.identity import audit
-from gatewayd.identity.clients import grants
+from gatewayd.identity.clients import grants, own_clients
+from gatewayd.identity.clients.own_clients import NewClient
 from tests.clients import relying_party
 from tests.clients.desk import answering
 from tests.clients.person import ALLOW, Decision
@@ -116,6 +118,26 @@ def test_authlib_revokes(provider: Provider) -> None:
         assert client.get(INVOICES).status_code == 401
         with pytest.raises(OAuthError, match="invalid_grant"):
             client.refresh_token(f"{provider.issuer}{TOKEN}", refresh_token=token["refresh_token"])
+
+
+@pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post"])
+def test_authlib_with_a_secret(provider: Provider, method: str) -> None:
+    """A client that the operator registered, before and after its secret is rotated."""
+    new = NewClient(name="Till", redirect_uris=[CALLBACK], kind="secret")
+    write = provider.address.instance.write
+    made = write(lambda tx: own_clients.register(tx, new, audit.OPERATOR))
+    with authlib_client(provider) as client:
+        client.client_id, client.client_secret = made.client.id, made.secret
+        client.token_endpoint_auth_method = method
+        token = authlib_connect(provider, client)
+        second = write(lambda tx: own_clients.rotate_secret(tx, made.client.id, HOUR, audit.OPERATOR))
+        client.refresh_token(f"{provider.issuer}{TOKEN}", refresh_token=token["refresh_token"])
+        client.client_secret = second.secret
+        client.refresh_token(f"{provider.issuer}{TOKEN}", refresh_token=client.token["refresh_token"])
+        assert client.get(INVOICES).status_code == 200
+        client.client_secret = "another"
+        with pytest.raises(OAuthError, match="invalid_client"):
+            client.refresh_token(f"{provider.issuer}{TOKEN}", refresh_token=client.token["refresh_token"])
 
 
 # -- idpyoidc

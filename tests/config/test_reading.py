@@ -81,8 +81,8 @@ def test_all_mistakes_are_reported_at_once() -> None:
     """
     assert problems(text) == {
         "colour": (
-            "unknown key; known are server, store, oauth, webhooks, tax, banking, obligations, vault, limits, metrics,"
-            " log"
+            "unknown key; known are server, store, oauth, webhooks, tax, banking, obligations, vault, limits, audit,"
+            " metrics, log"
         ),
         "timeout_seconds": "unknown key; did you mean webhooks.timeout_seconds?",
         "webhook": "unknown section; did you mean webhooks?",

@@ -9,19 +9,10 @@ from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.identity.keys import api_keys
 from gatewayd.tax import approvals
 from gatewayd.tax.approvals import BY_OPERATOR, REASON_MAX, Subject
+from tests.console.administering import administrator
 from tests.console.reading import Document
 from tests.console.taxing import ADMIN, DECLARED, Line, approve, ask, key, lines, standing, token
 from tests.console.visiting import Answer, Browser, Site
-
-ROOT = "root@example.com"
-
-
-async def administrator(site: Site) -> tuple[str, Browser]:
-    """An administrator of the instance who belongs to no organization, signed in."""
-    user_id = await site.add_user(ROOT, admin=True)
-    browser = site.browser()
-    await browser.sign_in(email=ROOT)
-    return user_id, browser
 
 
 def cards(page: Document) -> list[str]:

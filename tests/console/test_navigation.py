@@ -15,7 +15,7 @@ def test_who_runs_the_server_alone_sees_its_administration() -> None:
     for role in ("owner", "admin", "member", ""):
         assert "Administration" not in [shelf.name for shelf in shelves(role, instance_admin=False)]
     administration = shelves("", instance_admin=True)[-1]
-    assert (administration.name, administration.entries[-1].href) == ("Administration", "/admin/tax")
+    assert (administration.name, administration.entries[-1].href) == ("Administration", "/admin/audit")
 
 
 def test_a_page_belongs_to_the_longest_address_that_it_begins_with() -> None:

@@ -27,6 +27,10 @@ PATHS = [
 ]
 
 
+SECRET_METHODS = ("client_secret_basic", "client_secret_post", "private_key_jwt")
+"""How clients may authenticate that the operator registered."""
+
+
 def no_null(value: object) -> bool:
     if isinstance(value, dict):
         return all(map(no_null, value.values()))
@@ -67,7 +71,10 @@ def test_what_clients_look_for() -> None:
         "pushed_authorization_request_endpoint": f"{ISSUER}/api/auth/oauth2/par",
         "require_pushed_authorization_requests": False,
         "code_challenge_methods_supported": ["S256"],
-        "token_endpoint_auth_methods_supported": ["none"],
+        "token_endpoint_auth_methods_supported": ["none", *SECRET_METHODS],
+        "token_endpoint_auth_signing_alg_values_supported": ["ES256", "RS256", "PS256"],
+        "revocation_endpoint_auth_methods_supported": ["none", *SECRET_METHODS],
+        "introspection_endpoint_auth_methods_supported": ["Bearer", *SECRET_METHODS],
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": True,
         "response_types_supported": ["code"],

@@ -56,10 +56,11 @@ FOLDERS: dict[str, dict[str, int]] = {
     },
     "identity": {
         **dict.fromkeys(["audit", "key_format", "open_access", "signing"], 0),
-        **dict.fromkeys(["clients", "random_tokens"], 1),
-        "people": 2,
-        **dict.fromkeys(["keys", "sign_in"], 3),
-        "tokens": 4,
+        **dict.fromkeys(["audit_search", "random_tokens"], 1),
+        "clients": 2,
+        "people": 3,
+        **dict.fromkeys(["keys", "sign_in"], 4),
+        "tokens": 5,
     },
     "landlord": {
         **dict.fromkeys(["linked_transactions", "register", "results"], 0),
@@ -407,7 +408,7 @@ def written(name: str, text: str) -> Source:
         (
             "gatewayd/identity/people/x.py",
             "def f():\n    from gatewayd.identity.tokens import dpop",
-            "identity.people (floor 2) imports identity.tokens (floor 4)",
+            "identity.people (floor 3) imports identity.tokens (floor 5)",
         ),
         (
             "gatewayd/store/sqlite/schema.py",

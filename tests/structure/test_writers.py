@@ -19,6 +19,9 @@ HANDLERS_RUN = {
 
 PAST_PERFORMING = {
     "gatewayd/console/account.py": "a person's own password, passkeys and sessions",
+    "gatewayd/console/admin_clients.py": "apps of the instance that its operator registers",
+    "gatewayd/console/admin_organizations.py": "what becomes of one, by who may belong to none and call no operation",
+    "gatewayd/console/admin_people.py": "what a person can open",
     "gatewayd/console/applications.py": "an app that a person connected, whose end they may say without being an admin",
     "gatewayd/console/browser.py": "when a session was last used",
     "gatewayd/console/consent.py": "what a person allows an app",
@@ -48,6 +51,7 @@ PAST_PERFORMING = {
     "gatewayd/cli/people/keys.py": "keys",
     "gatewayd/cli/people/members.py": "members",
     "gatewayd/cli/people/oauth_clients.py": "apps of the instance",
+    "gatewayd/cli/people/own_oauth_clients.py": "apps of the instance that its operator registers",
     "gatewayd/cli/people/organizations.py": "a new organization: all that follows in its life is an operation",
     "gatewayd/cli/people/user_access.py": "what a person can open",
     "gatewayd/cli/people/users.py": "people",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
+from gatewayd.cli.people import own_oauth_clients
 from gatewayd.clock import to_wire
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def add_commands(subparsers: Subparsers) -> None:
         group, "revoke", "refuse an OAuth client everything, and end its grants, now", revoke, json=True
     )
     command.add_argument("id", metavar="ID")
+    own_oauth_clients.add_commands(group)
 
 
 def list_all(arguments: argparse.Namespace, context: Context) -> int:
@@ -55,7 +57,7 @@ def revoke(arguments: argparse.Namespace, context: Context) -> int:
 def _cells(client: "Client", grants: "list[GrantSummary]") -> tuple[str, ...]:
     live = str(len([grant for grant in grants if grant.revoked_at is None]))
     tax = "approved" if client.tax_approved else ""
-    state = "revoked" if client.revoked else ""
+    state = "revoked" if client.revoked else "yours" if client.by_operator else ""
     return (
         client.id,
         ", ".join(_hosts(grants)) or "nobody connected it",
@@ -74,6 +76,8 @@ def _document(client: "Client", grants: "list[GrantSummary]") -> dict[str, objec
         "name": client.name,
         "hosts": _hosts(grants),
         "redirectUris": client.metadata.redirect_uris,
+        "registeredBy": "operator" if client.by_operator else "itself",
+        "authentication": client.metadata.token_endpoint_auth_method,
         "taxApproved": client.tax_approved,
         "revoked": client.revoked,
         "lastUsed": client.last_used,

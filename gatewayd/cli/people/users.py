@@ -81,7 +81,7 @@ def create(arguments: argparse.Namespace, context: Context) -> int:
         link, existed = None, user is not None
         if user is None:
             user = users.create(tx, new, audit.OPERATOR)
-            link = None if new.password_hash else _make_link(tx, user.id)
+            link = None if new.password_hash else _make_link(tx, user)
         else:
             _check_agreement(user, new, same_password)
         memberships.add(tx, user.id, arguments.role, audit.OPERATOR)
@@ -119,7 +119,6 @@ def reset(arguments: argparse.Namespace, context: Context) -> int:
         return _set_password(arguments, context)
     from gatewayd.identity import audit
     from gatewayd.identity.people import users
-    from gatewayd.identity.sign_in import one_time_links
 
     def work(tx: "WriteTx") -> "tuple[User, EndedAccess | None, tuple[str, str]]":
         user = find_user(tx, arguments.email)
@@ -127,8 +126,7 @@ def reset(arguments: argparse.Namespace, context: Context) -> int:
         ended = _end_everything(tx, user, arguments)
         if ended is not None:
             users.remove_password(tx, user.id, audit.OPERATOR)
-        one_time_links.void(tx, user.id)
-        return user, ended, _make_link(tx, user.id)
+        return user, ended, _make_link(tx, user)
 
     user, ended, link = context.write(work)
     shown, lines = _show_link(context, user, link)
@@ -161,12 +159,13 @@ def _set_password(arguments: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _make_link(tx: "WriteTx", user_id: str) -> tuple[str, str]:
+def _make_link(tx: "WriteTx", user: "User") -> tuple[str, str]:
     """The token of a link that sets a password, once, and when it ends."""
     from gatewayd.clock import Instant
-    from gatewayd.identity.sign_in import one_time_links
+    from gatewayd.identity import audit
+    from gatewayd.identity.sign_in import one_time_links, password_resets
 
-    token = one_time_links.make(tx, user_id, "reset_password")
+    token = password_resets.make_link(tx, user, audit.OPERATOR)
     return token, to_wire(Instant(tx.now + one_time_links.LIFETIMES["reset_password"]))
 
 
@@ -256,11 +255,7 @@ def _unlock_user(arguments: argparse.Namespace, context: Context) -> int:
 
     def work(tx: "WriteTx") -> "tuple[User, bool]":
         user = find_user(tx, arguments.email)
-        unlocked = throttling.unlock(tx, user.email)
-        if unlocked:
-            act = audit.Act(actor=audit.OPERATOR, action="user.unlocked", subject=user.id, org_id=None)
-            audit.record(tx, act)
-        return user, unlocked
+        return user, throttling.unlock_user(tx, user, audit.OPERATOR)
 
     user, unlocked = context.write(work)
     outcome = "can try to sign in again." if unlocked else "had no failures: nothing was locked."

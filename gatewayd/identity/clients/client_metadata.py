@@ -25,6 +25,7 @@ LIST_MAX = 32  # Chosen: of grant and response types
 GRANT_TYPES = ("authorization_code", "refresh_token")
 RESPONSE_TYPES = ("code",)
 
+AuthMethod = Literal["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
 SigningAlgorithm = Literal["ES256", "RS256"]
 ApplicationType = Literal["web", "native"]
 
@@ -32,14 +33,16 @@ ApplicationType = Literal["web", "native"]
 class ClientMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is honoured, as it is stored and echoed: absent members are left out, never null.
 
-    `scope` is what a request without scopes asks for. `redirect_uris` is never empty.
+    `scope` is what a request without scopes asks for, and of a client of the operator's the most that it is granted.
+    `redirect_uris` is never empty. Clients that the operator registered alone have a method other than `none`, and
+    `jwks`.
     """
 
     redirect_uris: list[str]
     client_name: str
     grant_types: list[str]
     response_types: list[str]
-    token_endpoint_auth_method: Literal["none"]
+    token_endpoint_auth_method: AuthMethod
     id_token_signed_response_alg: SigningAlgorithm
     application_type: ApplicationType
     dpop_bound_access_tokens: bool
@@ -52,6 +55,7 @@ class ClientMetadata(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     software_id: str | None = None
     software_version: str | None = None
     post_logout_redirect_uris: list[str] | None = None
+    jwks: dict[str, list[dict[str, object]]] | None = None
 
 
 def validate(raw: Mapping[str, object]) -> ClientMetadata:

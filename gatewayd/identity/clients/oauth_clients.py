@@ -1,4 +1,5 @@
-"""OAuth clients: registered by themselves (RFC 7591) or known by a document at their address (CIMD). All are public.
+"""OAuth clients: registered by themselves (RFC 7591) or known by a document at their address (CIMD), all public; and
+those that the operator registers, of which `own_clients` knows more.
 
 Their number is not limited, but what a day may bring is (`oauth.storage_budget`), and those never used are swept.
 """
@@ -18,15 +19,16 @@ from gatewayd.store import ReadTx, Row, WriteTx
 UNUSED_LIFE = DAY  # Chosen: a registration is followed by a sign-in, mostly at once
 SWEEP_ROWS = 500  # of one transaction
 LIST_LIMIT = 10_000  # Chosen
+LAST = "~"
+"""Sorts after every id."""
 
 Origin = Literal["registered", "document"]
 
-_COLUMNS = (
-    """id, origin, name, metadata, tax_approved_at, document_fresh_until, revoked_at, last_used_day, created_at"""
-)
+_COLUMNS = """id, origin, name, metadata, tax_approved_at, document_fresh_until, revoked_at, last_used_day, created_at,
+    by_operator"""
 _INSERT = """
-INSERT INTO oauth_clients (id, origin, name, metadata, document_fresh_until, created_at)
-VALUES (:id, :origin, :name, :metadata, :fresh_until, :now)
+INSERT INTO oauth_clients (id, origin, name, metadata, document_fresh_until, by_operator, created_at)
+VALUES (:id, :origin, :name, :metadata, :fresh_until, :by_operator, :now)
 """
 _SAVE_DOCUMENT = f"""
 {_INSERT} ON CONFLICT (id) DO UPDATE SET
@@ -34,6 +36,12 @@ _SAVE_DOCUMENT = f"""
 """
 _GET = f"SELECT {_COLUMNS} FROM oauth_clients WHERE id = :id"
 _SERVES = "SELECT revoked_at IS NULL FROM oauth_clients WHERE id = :id"
+_LIST_OWN = f"""
+SELECT {_COLUMNS} FROM oauth_clients WHERE by_operator = 1 AND revoked_at IS NULL AND id < :before
+ORDER BY id DESC LIMIT :count
+"""
+_METADATA_OF_OWN = "SELECT metadata FROM oauth_clients WHERE id = :id AND by_operator = 1"
+_SAVE_METADATA = "UPDATE oauth_clients SET metadata = :metadata WHERE id = :id"
 _LIST = f"SELECT {_COLUMNS} FROM oauth_clients ORDER BY created_at DESC, id LIMIT :limit"
 _TAX_APPROVED = f"""
 SELECT {_COLUMNS} FROM oauth_clients WHERE tax_approved_at IS NOT NULL AND revoked_at IS NULL
@@ -45,10 +53,12 @@ _NOTE_USE_ANY_ORG = """
 UPDATE oauth_clients SET last_used_day = :day
 WHERE id = (SELECT g.client_id FROM grants g WHERE g.id = :grant_id) AND (last_used_day IS NULL OR last_used_day < :day)
 """
-# What an administrator decided stays: a revoked document would come back as if it were new.
+# What an administrator decided stays: a revoked document would come back as if it were new, and a client that they
+# registered is for them to remove.
 _SWEEP_ANY_ORG = """
 DELETE FROM oauth_clients WHERE id IN (
     SELECT c.id FROM oauth_clients c WHERE c.created_at < :before AND c.tax_approved_at IS NULL
+        AND (c.by_operator = 0 OR c.revoked_at IS NOT NULL)
         AND (c.origin = 'registered' OR c.revoked_at IS NULL)
         AND NOT EXISTS (SELECT 1 FROM grants g WHERE g.client_id = c.id)
         AND NOT EXISTS (SELECT 1 FROM authorization_requests r WHERE r.client_id = c.id)
@@ -75,6 +85,7 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     revoked: bool
     last_used: str | None
     created_at: Instant
+    by_operator: bool = False
 
     @property
     def all_hosts(self) -> list[str]:
@@ -103,7 +114,7 @@ class _RegistrationResponse(ClientMetadata, frozen=True, kw_only=True):
     client_id_issued_at: int
 
 
-def register(tx: WriteTx, metadata: ClientMetadata) -> Client:
+def register(tx: WriteTx, metadata: ClientMetadata, *, by_operator: bool = False) -> Client:
     """Register a client; `metadata` comes from `client_metadata.validate`. Raises nothing."""
     client = Client(
         id=tx.new_id("app"),
@@ -115,9 +126,17 @@ def register(tx: WriteTx, metadata: ClientMetadata) -> Client:
         revoked=False,
         last_used=None,
         created_at=tx.now,
+        by_operator=by_operator,
     )
-    encoded = msgspec.json.encode(metadata)
-    tx.run(_INSERT, id=client.id, origin="registered", name=client.name, metadata=encoded, fresh_until=None)
+    tx.run(
+        _INSERT,
+        id=client.id,
+        origin="registered",
+        name=client.name,
+        metadata=msgspec.json.encode(metadata),
+        fresh_until=None,
+        by_operator=int(by_operator),
+    )
     return client
 
 
@@ -150,8 +169,21 @@ def save_document(tx: WriteTx, url: str, metadata: ClientMetadata, fresh_until: 
     """
     encoded = msgspec.json.encode(metadata)
     name = metadata.client_name
-    tx.run(_SAVE_DOCUMENT, id=url, origin="document", name=name, metadata=encoded, fresh_until=fresh_until)
+    tx.run(
+        _SAVE_DOCUMENT, id=url, origin="document", name=name, metadata=encoded, fresh_until=fresh_until, by_operator=0
+    )
     return _get(tx, url)
+
+
+def metadata_of_own(tx: ReadTx, client_id: str) -> ClientMetadata | None:
+    """What a client that the operator registered is; None for any other."""
+    metadata = tx.value(_METADATA_OF_OWN, id=client_id)
+    return None if metadata is None else _decode(metadata)
+
+
+def save_metadata(tx: WriteTx, client_id: str, metadata: ClientMetadata) -> None:
+    """Keep this of a client that the operator registered."""
+    tx.run(_SAVE_METADATA, id=client_id, metadata=msgspec.json.encode(metadata))
 
 
 def accepts_redirect(client: Client, uri: str) -> bool:
@@ -195,6 +227,11 @@ def list_clients(tx: ReadTx) -> list[Client]:
     return [_client(row) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
 
 
+def list_own(tx: ReadTx, before: str | None, count: int) -> list[Client]:
+    """The newest of those that the operator registered and that are served, behind the id `before`."""
+    return [_client(row) for row in tx.rows(_LIST_OWN, before=before or LAST, count=count)]
+
+
 def list_tax_approved(tx: ReadTx) -> list[Client]:
     """The clients that are served and may be granted access to taxes, oldest first; at most `LIST_LIMIT`."""
     return [_client(row) for row in tx.rows(_TAX_APPROVED, limit=LIST_LIMIT)]
@@ -225,7 +262,7 @@ def _get(tx: ReadTx, client_id: str) -> Client:
 
 
 def _client(row: Row) -> Client:
-    client_id, origin, name, metadata, tax_approved_at, fresh_until, revoked_at, last_used, created_at = row
+    client_id, origin, name, metadata, tax_approved_at, fresh_until, revoked_at, last_used, created_at, own = row
     return Client(
         id=client_id,
         origin=origin,
@@ -236,4 +273,5 @@ def _client(row: Row) -> Client:
         revoked=revoked_at is not None,
         last_used=last_used,
         created_at=created_at,
+        by_operator=bool(own),
     )

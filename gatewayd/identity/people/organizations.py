@@ -1,6 +1,7 @@
 """Organizations: every request acts on behalf of one (Spec §1)."""
 
 import zoneinfo
+from itertools import islice
 
 from gatewayd import clock
 from gatewayd.clock import Instant
@@ -13,6 +14,8 @@ from gatewayd.store import ReadTx, Row, WriteTx
 NAME_LENGTH_MAX = 160
 LIST_LIMIT = 10_000  # Chosen: an instance serves a firm and its clients, hardly ever more than hundreds
 
+LAST = "~"
+"""Sorts after every id."""
 ZONE_LENGTH_MAX = 64
 ZONE_DEFAULT = "Europe/London"
 
@@ -20,6 +23,7 @@ _COLUMNS = "id, name, created_at, suspended_at, suspended_reason, deleting_since
 _INSERT = "INSERT INTO organizations (id, name, created_at, time_zone) VALUES (:id, :name, :now, :time_zone)"
 _GET = f"SELECT {_COLUMNS} FROM organizations WHERE id = :id"
 _LIST = f"SELECT {_COLUMNS} FROM organizations ORDER BY id LIMIT :limit"
+_LIST_BEFORE = f"SELECT {_COLUMNS} FROM organizations WHERE id < :before ORDER BY id DESC LIMIT :limit"
 _IS_SUSPENDED = "SELECT 1 FROM organizations WHERE id = :id AND suspended_at IS NOT NULL"
 _SUSPEND = "UPDATE organizations SET suspended_at = :now, suspended_reason = :reason WHERE id = :id"
 _RESUME = "UPDATE organizations SET suspended_at = NULL, suspended_reason = NULL WHERE id = :id"
@@ -68,6 +72,16 @@ def get(tx: ReadTx, org_id: str) -> Organization:
 def list_all(tx: ReadTx) -> list[Organization]:
     """Every organization, oldest first."""
     return [_organization(row) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
+
+
+def list_page(tx: ReadTx, text: str | None, before: str | None, count: int) -> list[Organization]:
+    """The newest organizations whose name has this text in it, in any letter case, behind the id `before`.
+
+    None: all. Chosen: they are looked at one by one, up to `LIST_LIMIT`, for engines fold letters differently.
+    """
+    sought = (text or "").casefold()
+    every = (_organization(row) for row in tx.each(_LIST_BEFORE, before=before or LAST, limit=LIST_LIMIT))
+    return list(islice((each for each in every if sought in each.name.casefold()), count))
 
 
 def rename(tx: WriteTx, org_id: str, name: str, actor: str) -> Organization:

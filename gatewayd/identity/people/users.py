@@ -2,6 +2,7 @@
 administrators of the instance may do."""
 
 import unicodedata
+from itertools import islice
 
 import msgspec
 
@@ -11,7 +12,7 @@ from gatewayd.contract.wire import Email, Response, Timestamp
 from gatewayd.errors import Problem, invalid_field, not_found
 from gatewayd.identity import audit
 from gatewayd.identity.clients import grants
-from gatewayd.identity.people.organizations import validate_name
+from gatewayd.identity.people.organizations import LAST, validate_name
 from gatewayd.store import ReadTx, Row, WriteTx
 
 LIST_LIMIT = 10_000  # Chosen
@@ -25,6 +26,7 @@ ON CONFLICT (email_folded) DO NOTHING
 _GET = f"SELECT {_COLUMNS} FROM users WHERE id = :id"
 _FIND = f"SELECT {_COLUMNS} FROM users WHERE email_folded = :email_folded"
 _LIST = f"SELECT {_COLUMNS} FROM users ORDER BY id LIMIT :limit"
+_LIST_BEFORE = f"SELECT {_COLUMNS} FROM users WHERE id < :before ORDER BY id DESC LIMIT :limit"
 _LIST_IDS = "SELECT id FROM users ORDER BY id"
 _CREDENTIALS = "SELECT id, password_hash FROM users WHERE email_folded = :email_folded"
 _SET_PASSWORD = "UPDATE users SET password_hash = :password_hash, updated_at = :now WHERE id = :id"
@@ -114,6 +116,16 @@ def find(tx: ReadTx, email: str) -> User | None:
 def list_all(tx: ReadTx) -> list[User]:
     """Every user of the instance, oldest first."""
     return [_user(row) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
+
+
+def list_page(tx: ReadTx, text: str | None, before: str | None, count: int) -> list[User]:
+    """The newest users whose address or name has this text in it, in any letter case, behind the id `before`.
+
+    None: all. They are looked at one by one, as organizations are.
+    """
+    sought = (text or "").casefold()
+    every = (_user(row) for row in tx.each(_LIST_BEFORE, before=before or LAST, limit=LIST_LIMIT))
+    return list(islice((each for each in every if sought in f"{each.email} {each.name}".casefold()), count))
 
 
 def list_ids(tx: ReadTx) -> list[str]:

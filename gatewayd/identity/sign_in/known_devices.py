@@ -35,6 +35,7 @@ DELETE FROM known_devices WHERE user_id = :user_id AND hash IN (
 """
 _FORGET = "DELETE FROM known_devices WHERE user_id = :user_id AND hash <> :kept"
 _COUNT = "SELECT count(*) FROM known_devices WHERE user_id = :user_id"
+_IS_KNOWN = "SELECT 1 FROM known_devices WHERE hash = :hash AND user_id = :user_id AND last_used_at > :since"
 _SWEEP = """
 DELETE FROM known_devices WHERE hash IN (
     SELECT hash FROM known_devices WHERE last_used_at <= :before ORDER BY last_used_at LIMIT :count
@@ -72,6 +73,12 @@ def remember(tx: WriteTx, user_id: str, token: str) -> str:
 def forget(tx: WriteTx, user_id: str, kept: str = "") -> None:
     """Every browser of a user is a stranger's again, but for the one that holds the token `kept`."""
     tx.run(_FORGET, user_id=user_id, kept=hash_token(kept))
+
+
+def is_known(tx: ReadTx, user_id: str, token: str) -> bool:
+    """Whether a user signed in with the browser that holds `token` (empty: none) not too long ago."""
+    since = tx.now - LIFETIME
+    return bool(token) and tx.row(_IS_KNOWN, hash=hash_token(token), user_id=user_id, since=since) is not None
 
 
 def count(tx: ReadTx, user_id: str) -> int:

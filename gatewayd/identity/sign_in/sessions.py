@@ -93,7 +93,7 @@ def start(tx: WriteTx, user_id: str, methods: Iterable[str], visitor: Visitor) -
         hash=hash_token(token),
         user_id=user_id,
         methods=" ".join(methods),
-        user_agent=_printable(visitor.user_agent),
+        user_agent=printable(visitor.user_agent),
         address=visitor.address,
         expires_at=tx.now + IDLE,
     )
@@ -191,5 +191,6 @@ def _session(row: Row) -> Session:
     )
 
 
-def _printable(user_agent: str) -> str:
+def printable(user_agent: str) -> str:
+    """What is kept of a browser's name for itself."""
     return "".join(each for each in user_agent if each.isprintable())[:USER_AGENT_CHARACTERS]

@@ -25,6 +25,7 @@ from gatewayd.identity.sign_in import (
     passkeys,
     second_factors,
     sessions,
+    sign_in_records,
     throttling,
 )
 from gatewayd.identity.sign_in.passwords import Passwords
@@ -36,6 +37,7 @@ T = TypeVar("T")
 
 FIRST_FACTOR_LIFE: Final = 10 * MINUTE  # Chosen: between the password and the code
 PASSWORD: Final = "pwd"  # RFC 8176
+PASSKEY: Final = "swk"  # RFC 8176: a key, whichever
 LINK: Final = "otp"  # RFC 8176: a password for once
 _SEALING_CONTEXT: Final = "sign_in.half"
 
@@ -98,7 +100,9 @@ class SignIn:
 
         def finish(tx: WriteTx) -> NewSession | SecondFactorStep | None:
             if users.credentials(tx, email) != verified or not users.is_enabled(tx, verified.user_id):
-                return None  # also where the password was changed while this one was verified
+                # also where the password was changed while this one was verified
+                sign_in_records.failed(tx, verified.user_id, visitor, PASSWORD, "disabled or changed")
+                return None
             if rehashed is not None:
                 users.rehash_password(tx, verified.user_id, rehashed)
             if second_factors.is_on(tx, verified.user_id):
@@ -121,6 +125,8 @@ class SignIn:
             counted = throttling.note_try(tx, user.email, visitor, self.limits)
             method = second_factors.use_code(tx, user.id, code)
             if method is None or not users.is_enabled(tx, user.id):
+                reason = "wrong code" if method is None else "disabled"
+                sign_in_records.failed(tx, user.id, visitor, method or LINK, reason)
                 return None
             throttling.note_success(tx, counted)
             return start_session(tx, user.id, (*first.methods, method, "mfa"), visitor)
@@ -145,7 +151,12 @@ class SignIn:
                 return SecondFactorStep(_seal_first_factor(tx, proved.user_id, proved.methods))
             return start_session(tx, proved.user_id, proved.methods, visitor)
 
-        return await self._database.write(finish)
+        try:
+            return await self._database.write(finish)
+        except challenges.PasskeyError as error:
+            reason = str(error)
+            await self._database.write(lambda tx: sign_in_records.failed(tx, None, visitor, PASSKEY, reason))
+            raise
 
     async def with_link(self, token: str, visitor: Visitor) -> NewSession | SecondFactorStep:
         """Use up a link that stands for the password. Raises `WrongCredentials` where it does not work (any more)."""
@@ -153,6 +164,8 @@ class SignIn:
         def finish(tx: WriteTx) -> NewSession | SecondFactorStep | None:
             user_id = one_time_links.use(tx, token, "sign_in")
             if user_id is None or not users.is_enabled(tx, user_id):
+                reason = "no such link" if user_id is None else "disabled"
+                sign_in_records.failed(tx, user_id, visitor, LINK, reason)
                 return None
             if second_factors.is_on(tx, user_id):
                 return SecondFactorStep(_seal_first_factor(tx, user_id, (LINK,)))
@@ -178,6 +191,10 @@ class SignIn:
         known, counted = await self._database.write(begin)
         right = await self._passwords.verify(None if known is None else known.password_hash, password)
         if known is None or not right:
+            user_id = None if known is None else known.user_id
+            await self._database.write(
+                lambda tx: sign_in_records.failed(tx, user_id, visitor, PASSWORD, "wrong password")
+            )
             raise WrongCredentials
         return known, counted
 
@@ -185,6 +202,8 @@ class SignIn:
 def start_session(tx: WriteTx, user_id: str, methods: Iterable[str], visitor: Visitor) -> NewSession:
     """Sign in, in a browser that is known from now on."""
     token, session = sessions.start(tx, user_id, methods, visitor)
+    known = known_devices.is_known(tx, user_id, visitor.device)
+    sign_in_records.signed_in(tx, session, visitor, known_device=known)
     return NewSession(token, session, known_devices.remember(tx, user_id, visitor.device))
 
 

@@ -22,7 +22,8 @@ import msgspec
 
 from gatewayd.clock import DAY, HOUR, MINUTE, Instant
 from gatewayd.http1.networks import address_of, network_of
-from gatewayd.identity.people.users import fold_email
+from gatewayd.identity import audit
+from gatewayd.identity.people.users import User, fold_email
 from gatewayd.identity.sign_in import known_devices
 from gatewayd.identity.sign_in.sessions import Visitor
 from gatewayd.store import ReadTx, WriteTx
@@ -139,9 +140,23 @@ def note_success(tx: WriteTx, counted: Try) -> None:
         tx.run(_FORGET, subject=subject)
 
 
+def locked_until(tx: ReadTx, email: str) -> Instant | None:
+    """Until when strangers are kept from an account; None: they are not."""
+    until = _account_count(tx, f"{_ACCOUNT}{fold_email(email)}").locked_until
+    return until if until > tx.now else None
+
+
 def unlock(tx: WriteTx, email: str) -> bool:
     """Lift the lock of an account; False when there were no failures."""
     return tx.run(_FORGET, subject=f"{_ACCOUNT}{fold_email(email)}") == 1
+
+
+def unlock_user(tx: WriteTx, user: User, actor: str) -> bool:
+    """The same for somebody, with a line in the audit log where there was something to lift."""
+    unlocked = unlock(tx, user.email)
+    if unlocked:
+        audit.record(tx, audit.Act(actor=actor, action="user.unlocked", subject=user.id, org_id=None))
+    return unlocked
 
 
 def unlock_network(tx: WriteTx, network: Network) -> list[str]:

@@ -73,13 +73,26 @@ def generate(algorithm: str) -> Key:
     return ECKey.generate_key("P-256") if algorithm == "ES256" else RSAKey.generate_key(RSA_BITS)
 
 
+def check_public(public: dict[str, str]) -> None:
+    """Raises `ValueError` for a public JWK that is no key, such as a point that is not on its curve."""
+    try:
+        _imported(public).thumbprint()
+        _imported(public).public_key  # noqa: B018 - joserfc reads the numbers when it is asked for
+    except JoseError as error:
+        raise ValueError(str(error)) from None
+
+
+def _imported(public: dict[str, str]) -> Key:
+    return ECKey.import_key({**public}) if public["kty"] == "EC" else RSAKey.import_key({**public})
+
+
 def verify_proof(proof: str, public: dict[str, str]) -> tuple[bytes, str]:
     """What stands in a compact JWS that the holder of a public JWK signed, and the key's thumbprint (RFC 7638).
 
     Raises `ValueError`.
     """
     try:
-        key = ECKey.import_key({**public}) if public["kty"] == "EC" else RSAKey.import_key({**public})
+        key = _imported(public)
     except JoseError as error:
         raise ValueError(str(error)) from None
     return _payload(proof, key, _PROOF_REGISTRY), key.thumbprint()

@@ -259,6 +259,8 @@ def _scopes(client: Client, requested: str | None) -> tuple[list[str], list[str]
     if requested is not None and len(requested) > SCOPE_LENGTH_MAX:
         raise OAuthFailure("invalid_scope", f"scope has at most {SCOPE_LENGTH_MAX} characters")
     wanted = ALL_SCOPES.keys() & set(DEFAULT_SCOPES if requested is None else requested.split())
+    if client.by_operator and client.metadata.scope is not None:  # RFC 7591 §2: what the client may use
+        wanted &= set(client.metadata.scope.split())
     left_out = set() if client.tax_approved else wanted & RESTRICTED
     if wanted == left_out:
         reason = "the client is not approved for them" if left_out else "none of them is known"

@@ -12,9 +12,9 @@ import msgspec
 
 from gatewayd.clock import SECOND, Instant
 from gatewayd.identity.clients.oauth_errors import plain
+from gatewayd.identity.signing.public_keys import SignatureAlgorithm, UnfitKey, public_key
 from gatewayd.identity.signing.signed_tokens import UntrustedToken, header_of
 
-ALGORITHMS = ("ES256", "RS256", "PS256")  # Chosen: what every client library has
 PROOF_CHARACTERS_MAX = 6_144  # Chosen: a key of RSA-4096 and room
 OLD_MAX = 120 * SECOND  # Chosen: a proof is made for one request; clocks of clients are seldom worse
 AHEAD_MAX = 60 * SECOND  # Chosen
@@ -23,11 +23,6 @@ PER_KEY_MAX = 50_000  # Chosen: about 10 MB, and 400 requests a second of one ke
 PUSHED_PER_KEY_MAX = 5_000  # Chosen: a key costs nothing where requests are pushed
 PUSHED_MAX = 100_000  # Chosen: of all keys, about 20 MB
 FORGOTTEN_AT_ONCE = 8  # Chosen: with each new one, so that none has to wait for many old ones
-RSA_BITS = range(2048, 4097)  # Chosen: below is weak, above costs us time
-
-_EC_MEMBERS = frozenset({"crv", "x", "y"})
-_RSA_MEMBERS = frozenset({"n", "e"})
-_DESCRIPTIVE = frozenset({"kid", "alg", "use", "key_ops", "ext"})
 
 
 class InvalidProof(Exception):
@@ -42,7 +37,7 @@ class InvalidProof(Exception):
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     typ: Literal["dpop+jwt"]
-    alg: Literal["ES256", "RS256", "PS256"]
+    alg: SignatureAlgorithm
     jwk: dict[str, object]
     kid: str = ""
 
@@ -174,24 +169,10 @@ def _load_verifier() -> Callable[[str, dict[str, str]], tuple[bytes, str]]:
 
 def _public_key(header: _Header) -> dict[str, str]:
     """The key in the header, which must be public and fit the algorithm."""
-    members = {name: value for name, value in header.jwk.items() if isinstance(value, str)}
-    kind = members.pop("kty", "")
-    wanted = _EC_MEMBERS if header.alg == "ES256" else _RSA_MEMBERS
-    if kind != ("EC" if header.alg == "ES256" else "RSA") or not wanted <= members.keys():
-        raise InvalidProof("The key in the proof does not fit its algorithm.")
-    if header.jwk.keys() - wanted - _DESCRIPTIVE - {"kty"}:
-        raise InvalidProof("The key in the proof must be a public key and nothing more.")
-    if header.alg == "ES256":
-        if members["crv"] != "P-256":
-            raise InvalidProof("ES256 takes a key on P-256.")
-        return {"kty": "EC", **{name: members[name] for name in wanted}}
-    if _bits(members["n"]) not in RSA_BITS or _bits(members["e"]) > 32:
-        raise InvalidProof("An RSA key has 2048 to 4096 bits here, and a short exponent.")
-    return {"kty": "RSA", **{name: members[name] for name in wanted}}
-
-
-def _bits(number: str) -> int:
-    return int.from_bytes(base64.urlsafe_b64decode(number + "=" * (-len(number) % 4)), "big").bit_length()
+    try:
+        return public_key(header.jwk, header.alg, "The key in the proof")
+    except UnfitKey as error:
+        raise InvalidProof(str(error)) from None
 
 
 def _same_url(claimed: str, target: str) -> bool:

@@ -1,0 +1,37 @@
+-- Made from the migration of SQLite by `make generate`.
+
+-- Entries of one action, newest first; and those of sign-ins that are older than they are kept
+CREATE INDEX audit_log_by_action ON audit_log (action, id);
+
+-- What somebody did, newest first
+CREATE INDEX audit_log_by_actor ON audit_log (actor, id);
+
+-- What was done to something, newest first
+CREATE INDEX audit_log_by_subject ON audit_log (subject, id);
+
+-- Clients that the operator registers: they stay until they are removed, whether anybody uses them or not.
+ALTER TABLE oauth_clients ADD COLUMN by_operator bigint NOT NULL DEFAULT 0 CHECK (by_operator IN (0, 1));
+
+-- Those, newest first
+CREATE INDEX oauth_clients_of_operator ON oauth_clients (by_operator, id);
+
+CREATE TABLE oauth_client_secrets (
+    hash bytea PRIMARY KEY,                      -- SHA-256 of the secret, which is shown once
+    client_id text COLLATE "C" NOT NULL,
+    ends_at bigint,                            -- NULL: until it is rotated
+    created_at bigint NOT NULL
+);
+
+-- The secrets of one client
+CREATE INDEX oauth_client_secrets_of_client ON oauth_client_secrets (client_id);
+
+-- Assertions of clients that were used (RFC 7523 §3), until they have ended anyway
+CREATE TABLE used_assertions (
+    hash bytea PRIMARY KEY,                      -- SHA-256 of client and jti
+    ends_at bigint NOT NULL
+);
+
+-- Those that have ended
+CREATE INDEX used_assertions_by_end ON used_assertions (ends_at);
+
+ALTER TABLE oauth_client_secrets ADD FOREIGN KEY (client_id) REFERENCES oauth_clients (id) ON DELETE CASCADE;
