@@ -13,17 +13,20 @@ TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
 CLIENTS: Final = "/sales/clients"
+ENTITIES: Final = "/books/entities"
 WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
 DOCS: Final = "/docs"
 GALLERY: Final = "/gallery"
+SEARCH: Final = "/search"
 
 _ROOMS: Final = frozenset(
     {
         "sign-in",
         "sign-out",
         "account",
+        "books",
         "oauth",
         "organization",
         "developers",
@@ -31,6 +34,7 @@ _ROOMS: Final = frozenset(
         "docs",
         "gallery",
         "sales",
+        "search",
         "static",
     }
 )

@@ -10,7 +10,7 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 import gatewayd
-from gatewayd.console import clients, words
+from gatewayd.console import clients, legal_entities, words
 from gatewayd.console.account import Account
 from gatewayd.console.applications import Applications
 from gatewayd.console.browser import (
@@ -38,6 +38,7 @@ from gatewayd.console.pages import sentence
 from gatewayd.console.parts import PRODUCT, ConsoleParts
 from gatewayd.console.reference import Reference
 from gatewayd.console.resource_pages import ResourcePages
+from gatewayd.console.search import SearchPage
 from gatewayd.console.second_factor import SecondFactor
 from gatewayd.console.shapes import by_group
 from gatewayd.console.sign_in import SignInPages
@@ -55,7 +56,7 @@ from gatewayd.money import credits_text
 from gatewayd.store import StoreFailure
 
 STATIC_SECONDS: Final = 86_400  # Chosen: pages name the version with each file
-RESOURCES: Final = (clients.RESOURCE,)
+RESOURCES: Final = (legal_entities.RESOURCE, clients.RESOURCE)
 """What people keep whose pages are a list, a form and an end."""
 _ERRORS: Final = {
     400: ("That did not work", None),
@@ -112,6 +113,7 @@ def create(parts: ConsoleParts) -> QuartTrio:
     Webhooks(operations, pages_of).add_to(app)
     for resource in RESOURCES:
         ResourcePages(operations, pages_of, resource).add_to(app)
+    SearchPage(parts, operations).add_to(app)
     access = TaxAccess(parts)
     for pages in (
         Home(parts, Tiles(operations)),

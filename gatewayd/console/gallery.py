@@ -26,7 +26,7 @@ from gatewayd.console.shapes import (
 )
 from gatewayd.money import MICRO, credits_text
 
-ROWS: Final = 18
+ROWS: Final = 16
 ROWS_OF_A_PAGE: Final = 50
 """As many as a page of a list has at most."""
 LONG_NAME: Final = (
@@ -176,8 +176,8 @@ def _keys(now: Instant) -> Table:
 
 
 def _charts() -> dict[str, BarChart | StackedBarChart | LineChart]:
-    days = [f"{number + 1} Nov" for number in range(15)]
-    spent = [Series("Credits", [(number * 37 % 11) * MICRO for number in range(15)])]
+    days = [f"{number + 1} Nov" for number in range(11)]
+    spent = [Series("Credits", [(number * 37 % 11) * MICRO for number in range(11)])]
     income = Series("Income", [number * 7919 % 400_000 + 100_000 for number in range(6)])
     costs = Series("Costs", [number * 3571 % 250_000 + 20_000 for number in range(6)])
     profit = Series("Profit", [a - b - 150_000 for a, b in zip(income.values, costs.values, strict=True)])
@@ -187,7 +187,7 @@ def _charts() -> dict[str, BarChart | StackedBarChart | LineChart]:
 
     return {
         "bars": BarChart(
-            title="Credits by day", heading="Day", labels=days, series=spent, text=credits_text, note="the last 15 days"
+            title="Credits by day", heading="Day", labels=days, series=spent, text=credits_text, note="the last 11 days"
         ),
         "pairs": BarChart(
             title="Income and costs", heading="Month", labels=_MONTHS, series=[income, costs], text=pounds

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-from gatewayd.console.addresses import ACCESS, ADMIN_TAX, APPS, CLIENTS, DOCS, TAX, USAGE, WEBHOOKS
+from gatewayd.console.addresses import ACCESS, ADMIN_TAX, APPS, CLIENTS, DOCS, ENTITIES, TAX, USAGE, WEBHOOKS
 
 Group = Literal["Overview", "Books", "Documents", "Property", "Investments", "Developers", "Administration"]
 Audience = Literal["owner", "admin", "member", "", "instance"]
@@ -33,6 +33,7 @@ class Shelf(NamedTuple):
 
 ENTRIES: Final = (
     Entry("Overview", "/", "Overview"),
+    Entry("Legal entities", ENTITIES, "Books", MEMBERS),
     Entry("Clients", CLIENTS, "Books", MEMBERS),
     Entry("Webhooks", WEBHOOKS, "Developers", MEMBERS),
     Entry("Connected apps", APPS, "Developers"),

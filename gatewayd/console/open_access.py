@@ -11,6 +11,7 @@ from werkzeug.exceptions import BadRequest, NotFound
 
 from gatewayd.access import kinds
 from gatewayd.access.kinds import End, Kind
+from gatewayd.clock import Instant
 from gatewayd.console.addresses import ACCESS
 from gatewayd.console.browser import optional, role_in, see, signed_in, value, visit
 from gatewayd.console.pages import add_page
@@ -75,11 +76,11 @@ class Maker(NamedTuple):
 def _row(kind: Kind, opening: Opening) -> Row:
     used = day(opening.last_used) if opening.last_used else "not recorded" if kind.name in UNRECORDED else "never"
     soon = kind.name == "upload_url"  # of which hours count
-    ends = "never" if opening.expires_at is None else (moment if soon else day)(opening.expires_at)
+    ends = "never" if opening.expires_at is None else (moment if soon else day)(Instant(opening.expires_at))
     cells = [
         Cell(text=opening.name),
         Cell(text=kind.words),
-        Cell(at=opening.created_at),
+        Cell(at=Instant(opening.created_at)),
         Cell(text=used),
         Cell(text=ends),
     ]

@@ -26,7 +26,7 @@ _ASIDE: Final = re.compile(r"^(Null|Absent|True|False|Default)\b|`\w+`:")
 """A sentence for programs: of what has no words in a form."""
 _BARE_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
 """What a browser makes of a date and a time, which the form says are of UTC."""
-_CAPITALS: Final = frozenset({"cis", "epc", "id", "isin", "nino", "paye", "url", "utr", "vat"})
+_CAPITALS: Final = frozenset({"cis", "epc", "id", "isin", "llp", "nino", "paye", "url", "utr", "vat"})
 """Words that are written in capitals."""
 _BOOLEANS: Final = (Option("", "Either"), Option("true", "Yes"), Option("false", "No"))
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from gatewayd.clock import DAY, Instant, london_date
 from gatewayd.console import words
-from gatewayd.console.addresses import WEBHOOKS
+from gatewayd.console.addresses import CLIENTS, ENTITIES, WEBHOOKS
 from gatewayd.console.operations import Operations
 from gatewayd.console.request_fields import words_of
 from gatewayd.console.shapes import Action, Tone
@@ -42,10 +42,11 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class FirstStep:
-    """Something that a new firm does first."""
+    """Something that a new firm does first. `href` is where, as far as there is a page for it."""
 
     label: str
     is_done: bool
+    href: str = ""
 
 
 class Tiles:
@@ -74,10 +75,14 @@ class Tiles:
         if now - created_at > NEW_DAYS * DAY:
             return []
         steps = [
-            FirstStep("Say for whom you keep books: a legal entity", await self._has("legalEntity.getLegalEntities")),
+            FirstStep(
+                "Say for whom you keep books: a legal entity",
+                await self._has("legalEntity.getLegalEntities"),
+                f"{ENTITIES}/new",
+            ),
             FirstStep("Add a bank account", await self._has("banking.listAccounts")),
             FirstStep("Import a bank statement", await self._has("banking.listImports", status="applied")),
-            FirstStep("Add a client", await self._has("accounting.listClients")),
+            FirstStep("Add a client", await self._has("accounting.listClients"), f"{CLIENTS}/new"),
             FirstStep("Issue an invoice", await self._has("accounting.listInvoices", status=[*OWED, "paid"])),
         ]
         return [] if all(step.is_done for step in steps) else steps

@@ -115,3 +115,22 @@ def test_everything_is_there_without_a_script(place: Place, visit: Visit) -> Non
     page.locator(".switch summary").click()
     page.get_by_role("button", name="Firm 3 Ltd").click()
     expect(page.locator(".switch summary")).to_contain_text("Firm 3 Ltd")
+
+
+def test_a_key_leads_to_the_search(place: Place, visit: Visit) -> None:
+    page, _ = visit()
+    sign_in(page, place.person())
+    made = place.running.client.post(
+        "/api/rpc/clients", headers={"Authorization": f"Bearer {place.firm.key}"}, json={"name": "Rowan <i>Ltd</i>"}
+    )
+    assert made.status_code in (200, 201), made.text
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox", name="Search")).to_be_focused()
+    page.keyboard.type("rowan/")
+    expect(page.get_by_role("searchbox", name="Search")).to_have_value("rowan/")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Enter")
+    heading(page, "Search")
+    expect(page.get_by_role("rowheader", name="Rowan <i>Ltd</i>")).to_be_visible()
+    assert faults_of(page) == []

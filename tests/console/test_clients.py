@@ -72,3 +72,20 @@ async def test_one_of_another_organization_is_not_there(site: Site) -> None:
         assert (await stranger.post(path, {"csrf": token, "name": "Mine now"})).status == 404
         mine = {"csrf": token, "name": "Mine now", "organization": site.org_id}
         assert (await stranger.post(path, mine)).status == 404
+
+
+async def test_a_legal_entity_is_kept_by_the_same_pages(site: Site) -> None:
+    browser = await site.signed_in()
+    form = await browser.open("/books/entities/new")
+    wrong = await browser.submit(
+        form, "/books/entities/new", name="Oak Ltd", type="limited_company", companyNumber="not a number"
+    )
+    assert wrong.status == 422
+    assert wrong.page.field_named("Company number").attributes["aria-invalid"] == "true"
+    right = await browser.submit(wrong.page, "/books/entities/new", companyNumber="01234567", type="limited_company")
+    page = await browser.follow(right)
+    assert flashes(page.page) == ["Oak Ltd was added."]
+    address = next(link for link in page.page.links() if "/ent_" in link)
+    one = await browser.open(address)
+    assert one.field_named("Company number").attributes["value"] == "01234567"
+    assert (await browser.submit(one, address, email="post@oak.example", type="limited_company")).status == 303

@@ -20,6 +20,7 @@ from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.tax.settings import TaxSettings
 from tests.console.visiting import SECONDS, Written
 from tests.contract.rows import OPERATIONS
+from tests.support.rows import CATALOGUE
 from tests.support.scopes import request_of, scope_of
 from tests.support.store import START
 
@@ -77,7 +78,7 @@ async def test_many_first_visitors_at_once_find_one_application(database_image: 
             log=log,
             issuer="http://127.0.0.1:8080",
             tax=TaxSettings(),
-            operations=(),
+            operations=CATALOGUE.operations,
             performer=Performer(store),
             gate=Gate(RateLimits(0, 100)),
         )

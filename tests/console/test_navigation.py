@@ -35,7 +35,7 @@ async def test_the_switcher_is_there_for_who_belongs_to_several(site: Site) -> N
     assert offered == ["Oak & Son", "Elm <b>Ltd</b>"]
     answer = await browser.submit(page, "/organization", id=elm)
     assert answer.location == "/developers/apps"
-    chosen = list((await browser.follow(answer)).page.form("/organization").all("button"))
+    chosen = (await browser.follow(answer)).page.form("/organization").all("button")
     assert [each.text for each in chosen if "aria-current" in each.attributes] == ["Elm <b>Ltd</b>"]
 
 

@@ -52,7 +52,7 @@ async def connected_app(site: Site) -> str:
 
 def rows(page: Document) -> list[list[str]]:
     """The cells of every table."""
-    return [[cell.text for cell in row.all("td")] for row in page.root.all("tr") if list(row.all("td"))]
+    return [[cell.text for cell in row.all("th", "td")] for row in page.root.all("tr") if list(row.all("td"))]
 
 
 def choices(page: Document) -> list[str]:

@@ -258,8 +258,10 @@ class Site:
 
 
 @asynccontextmanager
-async def open_site(directory: Path, image: bytes, tax: TaxSettings | None = None) -> AsyncIterator[Site]:
-    """The pages, as people reach them by https. `tax` None: a server without taxes."""
+async def open_site(
+    directory: Path, image: bytes, tax: TaxSettings | None = None, deps: Any = None
+) -> AsyncIterator[Site]:
+    """The pages, as people reach them by https. `tax` None: a server without taxes; `deps`: what operations take."""
     (directory / DATABASE_NAME).write_bytes(image)
     clock, log = SettableClock(START), Written()
     async with open_store(StoreSettings(directory=directory), clock) as store:
@@ -273,7 +275,7 @@ async def open_site(directory: Path, image: bytes, tax: TaxSettings | None = Non
             clock=clock,
             log=log,
             operations=CATALOGUE.operations,
-            performer=Performer(store),
+            performer=Performer(store, deps),
             gate=Gate(RateLimits(0, 100)),
         )
         site = Site(create(parts), store, clock, log)

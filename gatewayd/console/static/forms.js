@@ -69,6 +69,16 @@ for (const menu of all("details.switch")) {
   });
 }
 
+// A box that a key leads to, wherever nothing is being typed.
+for (const box of all("[data-key]")) {
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== box.dataset.key || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+    event.preventDefault();
+    box.focus();
+  });
+}
+
 // Uploads: dropped files, and how far it is.
 for (const form of all("form.drop")) {
   const input = form.querySelector("input[type=file]");
