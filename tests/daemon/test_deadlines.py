@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import trio
+import trio.testing
 from icalendar import Calendar
 from trio.testing import MockClock
 
@@ -90,6 +91,7 @@ async def test_what_is_due_is_overdue_when_londons_next_day_begins(tmp_path: Pat
     async with trio.open_nursery() as nursery:
         await nursery.start(daemon.run)
         assert await trio.to_thread.run_sync(until, kinds) == ["obligation.due_soon"]
+        await trio.testing.wait_all_tasks_blocked(0.5)  # the round ends after it has told, then waits
         mock_clock.jump(HOUR)
         await trio.to_thread.run_sync(until, lambda: len(kinds()) == 2)
         assert await trio.to_thread.run_sync(kinds) == ["obligation.due_soon", "obligation.overdue"]

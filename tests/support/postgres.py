@@ -59,6 +59,11 @@ def require_programs() -> Path:
     return found
 
 
+def leave_out(why: str) -> None:
+    """Skip a test that is marked as `sqlite_only` or `either_engine`."""
+    pytest.skip(why)
+
+
 class Server:
     """A server, which runs from `begin` to `end`."""
 
