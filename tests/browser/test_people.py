@@ -113,7 +113,7 @@ def press(page: Page, name: str) -> None:
 
 
 def test_the_pages_fit(place: Place, visit: Visit) -> None:
-    page, complaints = visit()
+    page, complaints = visit(reduced_motion="reduce")
     sign_in(page, place.person("Wilhelmina Ottoline Featherstonehaugh-Cholmondeley"))
     place.person("Rechnungsweiterleitungsschnittstellenbenutzerzugang" * 3)
     take = Camera(page)
