@@ -63,7 +63,9 @@ class Complaints:
 def visiting(browser: Browser, url: str, **more: Any) -> Iterator[tuple[Page, Complaints]]:
     """A browser of its own, without cookies; at the end nothing may have been complained of."""
     complaints = Complaints()
-    context: BrowserContext = browser.new_context(base_url=url, **more)
+    # Still: what is looked at in the midst of a transition has colours that nobody chose.
+    options = {"reduced_motion": "reduce", **more}
+    context: BrowserContext = browser.new_context(base_url=url, **options)
     context.set_default_timeout(MILLISECONDS)
     context.on("page", complaints.watch)
     try:

@@ -57,12 +57,12 @@ class Address:
 
 
 @contextmanager
-def reserved(directory: Path) -> Iterator[Address]:
-    """An instance whose daemon does not run yet."""
+def reserved(directory: Path, host: str = "127.0.0.1") -> Iterator[Address]:
+    """An instance whose daemon does not run yet. Passkeys want a `host` with a name."""
     authority, ca_file = make_authority(directory)
-    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(directory / "door.pem")
+    authority.issue_cert(host).private_key_and_cert_chain_pem.write_to_path(directory / "door.pem")
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        issuer = f"https://127.0.0.1:{listener.getsockname()[1]}"
+        issuer = f"https://{host}:{listener.getsockname()[1]}"
         server = f'{TLS}\npublic_url = "{issuer}"'
         settings = NO_LIMIT + webhook_settings(ca_file)  # documents of clients are fetched as deliveries are sent
         instance = Instance(directory, settings, f'["fd://{listener.fileno()}"]', server)
@@ -162,9 +162,9 @@ def provided(address: Address, firm: Firm) -> Iterator[Provider]:
 
 
 @contextmanager
-def opened(directory: Path) -> Iterator[Provider]:
+def opened(directory: Path, host: str = "127.0.0.1") -> Iterator[Provider]:
     """A daemon with one firm, for the length of the block."""
-    with reserved(directory) as address:
+    with reserved(directory, host) as address:
         firm = address.instance.firm()
         add_password(address.instance, firm)
         with address.serving(), provided(address, firm) as provider:

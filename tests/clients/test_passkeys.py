@@ -1,17 +1,26 @@
 """A passkey of `soft-webauthn`, which is no browser's: added on the account page, and used to connect an app."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import jwt
+import pytest
 from soft_webauthn import SoftWebauthnDevice
 from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 
 from tests.clients.person import Form, Person, form_to
-from tests.clients.provider import PASSWORD, Provider
+from tests.clients.provider import PASSWORD, Provider, opened
 
 ACCOUNT = "/account"
+
+
+@pytest.fixture(scope="module")
+def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
+    """By its name: browsers make no passkey for an address."""
+    with opened(tmp_path_factory.mktemp("provider"), "localhost") as provider:
+        yield provider
 
 
 def readable(options: dict[str, Any]) -> dict[str, Any]:
@@ -53,8 +62,8 @@ def add_passkey(provider: Provider, holder: KeyHolder) -> None:
     """By the person that is signed in with the password."""
     provider.person.visit(provider.asking(provider.register()["client_id"], "v" * 43))
     holder.browser.cookies = provider.person.browser.cookies
-    page = holder.browser.get(f"{provider.issuer}{ACCOUNT}")
-    form = form_to(page, f"{ACCOUNT}/passkeys")
+    page = holder.browser.get(f"{provider.issuer}{ACCOUNT}/passkeys/add")
+    form = form_to(page, f"{ACCOUNT}/passkeys/add")
     holder.device = SoftWebauthnDevice()
     form.fill(name="Key ring", credential=sendable(holder.device.create(holder.options(form), provider.issuer)))
     added = holder.send(form)
@@ -79,7 +88,7 @@ def test_an_app_is_connected_with_a_passkey(provider: Provider) -> None:
 def test_a_passkey_that_nobody_added_lets_nobody_in(provider: Provider) -> None:
     with KeyHolder(provider.issuer, provider.firm.email, PASSWORD, provider.address.tls) as holder:
         holder.device = SoftWebauthnDevice()
-        holder.device.cred_init("127.0.0.1", provider.firm.user_id.encode())
+        holder.device.cred_init("localhost", provider.firm.user_id.encode())
         page = holder.browser.get(f"{provider.issuer}/sign-in")
         answer = holder.send(holder.sign_in(page))
         assert answer.status_code == 422
