@@ -1,4 +1,4 @@
-"""`/search`: clients, invoices, properties, tenants, bank lines, instruments and documents that hold what one types.
+"""`/search`: what holds some words, of legal entities to documents.
 
 Each is asked by the operation of its own list, with the person's rights; what they may not see is not asked twice.
 """
@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from quart import Quart, render_template, request
 
 from gatewayd.clock import Clock
-from gatewayd.console.addresses import CLIENTS, SEARCH
+from gatewayd.console.addresses import CLIENTS, ENTITIES, SEARCH
 from gatewayd.console.browser import optional, organization
 from gatewayd.console.listing import listed
 from gatewayd.console.operations import Operations
@@ -37,6 +37,7 @@ class Source(NamedTuple):
 
 
 SOURCES: Final = (
+    Source("Legal entities", "legalEntity.getLegalEntities", {"name": "", "type": "", "companyNumber": ""}, ENTITIES),
     Source("Clients", "accounting.listClients", {"name": "", "email": "", "companyNumber": ""}, CLIENTS),
     Source(
         "Invoices",

@@ -63,7 +63,7 @@ def test_a_passkey_is_added_and_signs_in(place: Place, visit: Visit) -> None:
     page.get_by_label("Name of the device").fill("Laptop")
     page.get_by_role("button", name="Add passkey").click()
     expect(page.get_by_role("status")).to_have_text("The passkey Laptop was added. It signs you in from now on.")
-    expect(page.get_by_role("cell", name="Laptop", exact=True)).to_be_visible()
+    expect(page.get_by_role("rowheader", name="Laptop", exact=True)).to_be_visible()
     page.goto("/sign-out")
     page.get_by_role("button", name="Sign out").click()
     heading(page, "Sign in")

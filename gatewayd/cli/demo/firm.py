@@ -20,6 +20,8 @@ from gatewayd.identity import audit
 from gatewayd.identity.keys import api_keys
 from gatewayd.identity.people import memberships, organizations, users
 from gatewayd.store import WriteTx
+from gatewayd.tax import approvals
+from gatewayd.tax.approvals import Subject
 
 _ENTITY = {
     "name": "Oak & Son Joinery",
@@ -107,11 +109,12 @@ _LINES = (
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who can sign in. `place`: what they are in which organization."""
+    """Somebody who can sign in. `place`: what they are in which organization, or that they run the server."""
 
     email: str
     name: str
     place: str
+    runs_server: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,7 @@ class Firm:
 
 
 def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
-    """Two organizations, three people, a company, its owner, clients, invoices, leads. None: nobody has a password."""
+    """Two organizations, four people, a company, its owner, clients, invoices, leads. None: nobody has a password."""
     firm = organizations.create(tx, "Oak & Son", audit.OPERATOR)
     practice = organizations.create(tx, "Fern Bookkeeping", audit.OPERATOR)
     tx.bind(firm.id)
@@ -149,8 +152,9 @@ def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
         Person("ann@oakandson.example", _OWNER, f"owner of {firm.name}"),
         Person("ben@oakandson.example", "Ben Oak", f"member of {firm.name}"),
         Person("fay@fern.example", "Fay Fern", f"owner of {practice.name}, admin of {firm.name}"),
+        Person("gil@moss.example", "Gil Moss", "runs this server: see Administration", runs_server=True),
     )
-    ann, ben, fay = (_user(tx, person, password_hash) for person in people)
+    ann, ben, fay, _ = (_user(tx, person, password_hash) for person in people)
     memberships.add(tx, ann, "owner", audit.OPERATOR)
     memberships.add(tx, ben, "member", audit.OPERATOR)
     memberships.add(tx, fay, "admin", audit.OPERATOR)
@@ -160,10 +164,16 @@ def seed(tx: WriteTx, password_hash: str | None = None) -> Firm:
     tx.bind(firm.id)
     books = _books(tx, firm.id, ann)
     key = _key(tx, "Demo shop", ann, _SCOPES)
+    tx.bind(practice.id)
+    filing = _key(tx, "Filing program", fay, ("tax:read", "tax:write"))
+    approvals.request(tx, Subject("key", filing.id), _DECLARED, fay)
+    tx.bind(firm.id)
     mine = (firm.id, firm.name, key.id, key.key)
     return Firm(*mine, *books, _OWNER, people, practice.id, practice.name, shared.key)
 
 
+_DECLARED = "Files VAT returns for our clients. Its maker is on the tax authority's list of software."
+"""What the practice says of its program, which waits for whoever runs the server."""
 _SCOPES = (
     "entities:read",
     "accounting:read",
@@ -187,7 +197,9 @@ def _key(tx: WriteTx, name: str, user_id: str, scopes: Sequence[str]) -> api_key
 
 
 def _user(tx: WriteTx, person: Person, password_hash: str | None) -> str:
-    new = users.NewUser(email=person.email, name=person.name, password_hash=password_hash)
+    new = users.NewUser(
+        email=person.email, name=person.name, password_hash=password_hash, instance_admin=person.runs_server
+    )
     return users.create(tx, new, audit.OPERATOR).id
 
 

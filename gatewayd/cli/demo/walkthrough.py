@@ -92,9 +92,10 @@ async def _cancel_on_signal(signals: AsyncIterator[int], scope: trio.CancelScope
 
 
 def _config(options: DemoOptions) -> Config:
-    address = f"127.0.0.1:{options.port}"
     return Config(
-        server=replace(Server(), bind=(address,), public_url=f"http://{address}", drain_seconds=2.0),
+        server=replace(
+            Server(), bind=(f"127.0.0.1:{options.port}",), public_url=_public_url(options), drain_seconds=2.0
+        ),
         store=replace(
             StoreSection(),
             directory=str(options.directory),
@@ -108,12 +109,17 @@ def _config(options: DemoOptions) -> Config:
     )
 
 
+def _public_url(options: DemoOptions) -> str:
+    """By a name: browsers make no passkey for an address."""
+    return f"http://localhost:{options.port}"
+
+
 class _Walkthrough:
     """Acts as the shop of a firm; `password` is everybody's."""
 
     def __init__(self, options: DemoOptions, running: Running, firm: Firm, password: str) -> None:
         self._output = options.output
-        self._base_url = running.addresses[0]
+        self._base_url = _public_url(options)
         self._firm = firm
         self._password = password
         api = ApiClient(f"{self._base_url}{MOUNT}", firm.key)
