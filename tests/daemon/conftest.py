@@ -8,6 +8,7 @@ import pytest
 
 from tests.daemon.instance import Firm, Instance, Running, serving
 
+ORIGIN = "http://localhost:8080"
 NO_LIMIT = "[limits]\nrequests_per_minute = 0\n"
 
 
@@ -27,8 +28,8 @@ class Shared:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
-    """One daemon for a whole file, without a rate limit."""
-    instance = Instance(tmp_path_factory.mktemp("shared"), NO_LIMIT)
+    """One daemon for a whole file, without a rate limit; at a host with a name, which passkeys want."""
+    instance = Instance(tmp_path_factory.mktemp("shared"), NO_LIMIT, extra_server=f'public_url = "{ORIGIN}"')
     firm = instance.firm()
     with serving(instance) as running:
         yield Shared(instance, running, firm)

@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from tests.console.reading import Document, fields_of
-from tests.daemon.conftest import Shared
+from tests.daemon.conftest import ORIGIN, Shared
 from tests.daemon.instance import SECONDS, Running, plain_client
 from tests.daemon.test_daemons_on_one_database import Pair, made_pair
-from tests.daemon.test_leavers import ORIGIN, add_passkey
+from tests.daemon.test_leavers import add_passkey
 from tests.daemon.test_sign_in_of_programs import connect
 from tests.identity.test_passkeys import as_json, options_of
 from tests.support import purses

@@ -26,6 +26,7 @@ import pytest
 
 from gatewayd.store.settings import Bucket
 from tests.contract.test_copying import recipe
+from tests.daemon.conftest import ORIGIN
 from tests.daemon.hooks import Hooks
 from tests.daemon.instance import SECONDS, Firm, Instance, Running, serving, until
 from tests.daemon.test_events_killed import receiving_slowly, subscribe
@@ -215,7 +216,7 @@ def made_pair(
             own = directory / f"daemon-{number}"
             own.mkdir()
             bind = f'["fd://{listener.fileno()}"]'
-            server_keys = 'public_url = "http://127.0.0.1:8080"'
+            server_keys = f'public_url = "{ORIGIN}"'
             key_file = str(directory / "instance.key")
             instances.append(Instance(own, settings, bind, server_keys, url, key_file, files, store_keys))
         pair = Pair(instances, listeners, instances[0].firm(), modules)

@@ -14,15 +14,14 @@ from gatewayd.identity.people import memberships, users
 from gatewayd.identity.sign_in import passkeys
 from gatewayd.identity.sign_in.passkeys import RelyingParty
 from tests.console.reading import Document, fields_of
-from tests.daemon.conftest import Shared
+from tests.daemon.conftest import ORIGIN, Shared
 from tests.daemon.instance import Firm, plain_client
 from tests.daemon.test_sign_in_of_programs import connect
 from tests.identity.test_passkeys import CHALLENGE, as_json, options_of
 from tests.support.oauth import sign_in
 
 INVOICES = "/api/rpc/invoices"
-ORIGIN = "http://127.0.0.1:8080"  # what `server.public_url` is where nothing says otherwise
-PARTY = RelyingParty(id="127.0.0.1", origin=ORIGIN, name="gatewayd")
+PARTY = RelyingParty(id="localhost", origin=ORIGIN, name="gatewayd")
 NEW_PASSWORD = "a good password of theirs"
 WRITE = "accounting:read accounting:write offline_access"
 
