@@ -225,11 +225,11 @@ def test_killed_on_the_way_back(run: Run, data: Path, url: str, config_file: Pat
     killed = 0
     for number in range(KILLS):
         directory = tmp_path / f"back-{number}"
-        if kill_at_random(config_file, str(directory), chances):
+        # Killed after its last step, which puts the database in its place, it was done all the same.
+        if kill_at_random(config_file, str(directory), chances) or (directory / "gatewayd.db").exists():
             assert compared(directory) == expected
         else:
             killed += 1
-            assert not (directory / "gatewayd.db").exists()
             assert rows_at(url) == len(expected["organizations"])
             again = run("store", "copy", "--to", str(directory))
             assert again.code == 0, again.err

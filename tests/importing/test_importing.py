@@ -78,7 +78,9 @@ async def test_the_same_file_again_changes_nothing(open_bank: OpenBank) -> None:
         again = await bank.bring(account, statement(MARCH))
         assert (again.id, again.rows, again.added, again.duplicates) == (first.id, 3, 0, 3)
         assert again.first_imported_at == first.applied_at
-        assert await bank.run(first.id) == first
+        # What was staged is cleared away behind the answer.
+        now = await bank.run(first.id)
+        assert msgspec.structs.replace(now, moved_to=None) == msgspec.structs.replace(first, moved_to=None)
         assert len(await bank.listed(account)) == 3
 
 
