@@ -114,6 +114,7 @@ async def test_a_failure_has_its_status_in_time(open_tax: OpenTax, name: str) ->
             await closed(server)
 
 
+@pytest.mark.either_engine("its subject is how many may wait for the authority")
 async def test_many_calls_that_hang_at_once(open_tax: OpenTax) -> None:
     """More than there are connections: all end at their deadline, and none of the other requests waits for them."""
     codes: list[str] = []
