@@ -9,7 +9,7 @@ from werkzeug.exceptions import NotFound
 from gatewayd.console.addresses import ACCOUNT, SIGN_IN
 from gatewayd.console.browser import Browser, flash, here, recently_signed_in, see, signed_in, value
 from gatewayd.console.devices import device_of
-from gatewayd.console.pages import add_page, confirm, sentence
+from gatewayd.console.pages import Question, add_page, ask, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.sign_in import retry_after
 from gatewayd.console.words import moment
@@ -174,9 +174,8 @@ class Account:
             return _one(known, named), _after_passkey(len(known), has_password=_has_password(tx, user))
 
         passkey, consequences = await self._store.read(look)
-        return await confirm(
-            f"Remove the passkey {passkey.name}?", consequences, here(), "Remove passkey", f"{ACCOUNT}#passkeys"
-        )
+        title, back = f"Remove the passkey {passkey.name}?", f"{ACCOUNT}#passkeys"
+        return await ask(Question(title, consequences, "Remove passkey", back, here()))
 
     async def remove_passkey(self) -> Response:
         _, user = recently_signed_in(self._parts.clock)
@@ -217,9 +216,8 @@ class Account:
         if len(browsers) > ENDED_SHOWN:
             consequences.append(f"And {len(browsers) - ENDED_SHOWN} more.")
         consequences.append("This browser stays signed in. Connected apps and keys go on.")
-        return await confirm(
-            "Sign out everywhere else?", consequences, END_ALL, "Sign out everywhere else", f"{ACCOUNT}#sessions"
-        )
+        said = "Sign out everywhere else"
+        return await ask(Question(f"{said}?", consequences, said, f"{ACCOUNT}#sessions"))
 
     async def end_all(self) -> Response:
         """Everywhere but here."""

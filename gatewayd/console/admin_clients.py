@@ -14,15 +14,13 @@ from gatewayd.console.administration import (
     Found,
     Heading,
     Page,
-    Question,
     administrator,
-    ask,
     or_not_found,
     recent_administrator,
     show_list,
 )
 from gatewayd.console.browser import flash, see, value
-from gatewayd.console.pages import add_page, sentence
+from gatewayd.console.pages import Question, add_page, ask, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.shapes import Action, Cell, Column, EmptyState, Field, Option, Row, Table
 from gatewayd.contract.scopes import ALL_SCOPES, ordered

@@ -10,15 +10,13 @@ from gatewayd.console.administration import (
     Found,
     Heading,
     Page,
-    Question,
     administrator,
-    ask,
     asked_of,
     or_not_found,
     show_list,
 )
 from gatewayd.console.browser import flash, see, value
-from gatewayd.console.pages import add_page, sentence
+from gatewayd.console.pages import Question, add_page, ask, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.shapes import Action, Cell, Column, EmptyState, Field, Row, Table, Tone
 from gatewayd.errors import Problem

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final, NamedTuple
-from urllib.parse import urlencode
 
 from quart import Quart, render_template, request
 
@@ -14,16 +13,14 @@ from gatewayd.console.administration import (
     Found,
     Heading,
     Page,
-    Question,
     administrator,
-    ask,
     asked_of,
     or_not_found,
     recent_administrator,
     show_list,
 )
 from gatewayd.console.browser import flash, see
-from gatewayd.console.pages import add_page, sentence
+from gatewayd.console.pages import Question, add_page, ask, sentence, with_query
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.shapes import Action, Cell, Column, EmptyState, Field, Row, Table, Tone
 from gatewayd.errors import Problem, invalid_state
@@ -203,7 +200,7 @@ def _row(tx: ReadTx, user: User) -> Row:
     one = f"{ADMIN_PEOPLE}/{user.id}"
     actions = [
         Action("Enable", f"{one}/enable") if user.disabled_at is not None else Action("Disable", f"{one}/disable"),
-        Action("Log", f"{ADMIN_AUDIT}?{urlencode({'about': user.email})}"),
+        Action("Log", with_query(ADMIN_AUDIT, {"about": user.email})),
     ]
     if user.disabled_at is None:
         actions.insert(1, Action("New password", f"{one}/reset"))

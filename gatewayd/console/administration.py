@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
-from urllib.parse import urlencode
 
 from quart import Response, render_template, request
 from werkzeug.exceptions import NotFound
 
 from gatewayd.clock import Clock
 from gatewayd.console.browser import recently_signed_in, signed_in
+from gatewayd.console.pages import with_query
 from gatewayd.console.shapes import Action, EmptyState, Field, Table
 from gatewayd.errors import Problem
 from gatewayd.identity import audit
@@ -25,15 +25,6 @@ class Heading(NamedTuple):
     text: str
     empty: EmptyState
     primary: Action | None = None
-
-
-class Question(NamedTuple):
-    """What will happen, to be agreed to."""
-
-    title: str
-    consequences: Sequence[str]
-    button: str
-    back: str
 
 
 class Found(NamedTuple):
@@ -78,14 +69,9 @@ async def show_list(heading: Heading, found: Found) -> str:
         filters=found.fields,
         is_narrowed=bool(found.asked),
         table=found.table,
-        first_href=_with(address, found.asked) if before else "",
-        next_href=_with(address, {**found.asked, "before": found.older}) if found.older else "",
+        first_href=with_query(address, found.asked) if before else "",
+        next_href=with_query(address, {**found.asked, "before": found.older}) if found.older else "",
     )
-
-
-async def ask(question: Question, problem: str = "") -> str:
-    """The page that says what will happen."""
-    return await render_template("question.html", action=request.path, hidden=(), problem=problem, **question._asdict())
 
 
 def or_not_found(problem: Problem) -> Problem:
@@ -100,7 +86,3 @@ def name_of_actor(entry_actor: str, name: str | None) -> str:
     return {audit.OPERATOR: "whoever runs this server", audit.NOBODY: "nobody knows"}.get(
         entry_actor, name or entry_actor
     )
-
-
-def _with(address: str, values: Mapping[str, object]) -> str:
-    return f"{address}?{urlencode(values)}" if values else address

@@ -8,7 +8,7 @@ from werkzeug.exceptions import NotFound
 
 from gatewayd.console.addresses import APPS
 from gatewayd.console.browser import flash, see, signed_in, value
-from gatewayd.console.pages import add_page
+from gatewayd.console.pages import Question, add_page, ask
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.shapes import Cell, Column, Row, Table
 from gatewayd.console.words import day
@@ -76,8 +76,7 @@ class Applications:
             return app
 
         app = await self._store.read(look)
-        return await render_template(
-            "question.html",
+        question = Question(
             title=f"Revoke {place_of(app)}?",
             consequences=[
                 f"The app is refused from its next request on. It acts for you in {app.organization} no more.",
@@ -88,6 +87,7 @@ class Applications:
             back=APPS,
             hidden=[("id", grant_id)],
         )
+        return await ask(question)
 
     async def revoke(self) -> Response:
         """At once: the next request of the app is refused."""

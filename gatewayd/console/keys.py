@@ -23,7 +23,7 @@ from gatewayd.console.browser import (
 )
 from gatewayd.console.key_form import KEY_FIELD, KeyForm
 from gatewayd.console.key_view import ShownKey
-from gatewayd.console.pages import add_page, sentence
+from gatewayd.console.pages import Question, add_page, ask, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.shapes import Action, EmptyState, Field, Option
 from gatewayd.errors import Problem
@@ -211,8 +211,7 @@ class Keys:
         if not shown.may_revoke:
             raise NotFound
         used = key_view.used_on(shown.key)
-        return await render_template(
-            "question.html",
+        question = Question(
             title=f"Revoke {shown.key.name}?",
             consequences=[
                 "Every program that uses this key is refused, from its next request on.",
@@ -224,6 +223,7 @@ class Keys:
             back=_address(shown),
             hidden=[(ORGANIZATION_FIELD, shown.key.org_id)],
         )
+        return await ask(question)
 
     async def revoke(self, key_id: str) -> Response:
         """From the next request on the key is refused. One that has ended already stays as it is."""

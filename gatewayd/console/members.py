@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
-from urllib.parse import urlencode
 
 from quart import Quart, Response, render_template, request
 
@@ -11,7 +10,7 @@ from gatewayd.access.deprovisioning import EndedAccess, HandOver
 from gatewayd.clock import Instant
 from gatewayd.console.addresses import PEOPLE
 from gatewayd.console.browser import flash, optional, organization, recently_signed_in, role_in, see, signed_in, value
-from gatewayd.console.pages import add_page, sentence
+from gatewayd.console.pages import add_page, sentence, with_query
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.console.shapes import Action, Cell, Column, Field, Option, Row, Table
 from gatewayd.contract.caller import Role
@@ -226,7 +225,7 @@ def role_field(role: Role, value: str, problem: str = "") -> Field:
 
 def here_of(path: str, user_id: str) -> str:
     """Where a question about one person stands, and where its answer goes."""
-    return f"{path}?{urlencode({'user': user_id})}"
+    return with_query(path, {"user": user_id})
 
 
 def _asked() -> str:
@@ -234,7 +233,7 @@ def _asked() -> str:
 
 
 def _at(path: str, org_id: str, **more: str) -> str:
-    return f"{path}?{urlencode({'organization': org_id, **more})}"
+    return with_query(path, {"organization": org_id, **more})
 
 
 def _member(tx: ReadTx, membership: Membership, visitor: User, role: Role) -> _Member:

@@ -11,17 +11,16 @@ its own: sent twice, it is done once, and a reload shows the same answer again.
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlencode
 from uuid import uuid4
 
 from quart import Response, render_template, request
 from werkzeug.datastructures import MultiDict
 
 from gatewayd.clock import Clock
-from gatewayd.console.browser import flash, organization, see
+from gatewayd.console.browser import ORGANIZATION_FIELD, flash, organization, see
 from gatewayd.console.listing import JsonObject, Listed, listed
 from gatewayd.console.operations import Operations
-from gatewayd.console.pages import sentence
+from gatewayd.console.pages import Question, ask, sentence, with_query
 from gatewayd.console.request_fields import RequestFields, Wording, fields_of, texts_of
 from gatewayd.console.shapes import Action, EmptyState, Option
 from gatewayd.contract.sentences import Sentences, Sources
@@ -101,9 +100,9 @@ class OperationPages:
 
     def list_of(self, page: ListPage) -> "ListView":
         row = self._operations.row(page.operation)
-        filters = fields_of(row.request, page.filters, self._sentences, page.wording, is_filter=True)
-        if not page.filters:
-            filters = RequestFields(())
+        filters = RequestFields(())
+        if page.filters:
+            filters = fields_of(row.request, page.filters, self._sentences, page.wording, is_filter=True)
         columns = listed(row.response, page.title, page.columns)
         return ListView(page, filters, columns, self._operations, self._clock)
 
@@ -145,8 +144,8 @@ class ListView:
             filters=self.filters.shown(asked, (), self.page.options),
             is_narrowed=bool(asked),
             table=self.columns.table(answer["data"], self.clock.now(), self.page.href),
-            first_href=_address(address, asked) if cursor else "",
-            next_href=_address(address, following) if answer["nextCursor"] else "",
+            first_href=with_query(address, asked) if cursor else "",
+            next_href=with_query(address, following) if answer["nextCursor"] else "",
             **context,
         )
 
@@ -240,16 +239,8 @@ class QuestionView:
         return await then(answer)
 
     async def _render(self, title: str, consequences: Sequence[str], back: str, key: str, problem: str) -> str:
-        return await render_template(
-            "question.html",
-            title=title,
-            consequences=consequences,
-            action=request.path,
-            button=self.page.button,
-            back=back or self.page.back,
-            hidden=_hidden(key, ""),
-            problem=problem,
-        )
+        asked = Question(title, consequences, self.page.button, back or self.page.back, hidden=_hidden(key, ""))
+        return await ask(asked, problem)
 
 
 async def act(operations: Operations, operation: str, values: JsonObject, said: str, address: str) -> Response:
@@ -265,7 +256,7 @@ async def act(operations: Operations, operation: str, values: JsonObject, said: 
 
 def _hidden(key: str, version: str) -> list[tuple[str, str]]:
     """What a form carries beside its fields: its key, for which organization it is, and what it was made from."""
-    hidden = [(KEY_FIELD, key), ("organization", organization().id)]
+    hidden = [(KEY_FIELD, key), (ORGANIZATION_FIELD, organization().id)]
     return [*hidden, (VERSION_FIELD, version)] if version else hidden
 
 
@@ -274,7 +265,3 @@ def _said(problem: Problem, elsewhere: Sequence[FieldError]) -> str:
     if problem.errors and not elsewhere:
         return ""
     return " ".join(f"{error.path}: {error.message}" for error in elsewhere) or sentence(problem)
-
-
-def _address(path: str, values: Mapping[str, object]) -> str:
-    return f"{path}?{urlencode(values, doseq=True)}" if values else path

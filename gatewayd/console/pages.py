@@ -1,9 +1,10 @@
 """How a page is put in its place, and how it says what is wrong."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
-from quart import Quart, render_template
+from quart import Quart, render_template, request
 
 from gatewayd.errors import Problem
 
@@ -18,11 +19,27 @@ def sentence(problem: Problem) -> str:
     return " ".join(error.message for error in problem.errors) or problem.message
 
 
-async def confirm(title: str, consequences: Sequence[str], action: str, button: str, back: str) -> str:
-    """The page that asks before something that cannot be taken back: a POST to `action` does it.
+def with_query(path: str, values: Mapping[str, object]) -> str:
+    """The address of a page that is asked for these values; a list is given by repeating its name."""
+    return f"{path}?{urlencode(values, doseq=True)}" if values else path
 
-    `action` is the address of this very page, so that who has to sign in again comes back to the question.
+
+class Question(NamedTuple):
+    """What will happen, to be agreed to.
+
+    `action` is where a POST does it, empty: at the path of this very page. With a query it is the address of the page,
+    so that who has to sign in again comes back to the question. `hidden` goes along.
     """
-    return await render_template(
-        "question.html", title=title, consequences=consequences, action=action, button=button, back=back, hidden=()
-    )
+
+    title: str
+    consequences: Sequence[str]
+    button: str
+    back: str
+    action: str = ""
+    hidden: Sequence[tuple[str, str]] = ()
+
+
+async def ask(question: Question, problem: str = "") -> str:
+    """The page that asks before something that cannot be taken back; `problem`: what spoke against it just now."""
+    asked = question._replace(action=question.action or request.path)
+    return await render_template("question.html", problem=problem, **asked._asdict())

@@ -7,7 +7,7 @@ from quart import Quart, Response, render_template, request
 
 from gatewayd.console.addresses import ACCOUNT
 from gatewayd.console.browser import flash, recently_signed_in, see, value
-from gatewayd.console.pages import add_page, confirm
+from gatewayd.console.pages import Question, add_page, ask
 from gatewayd.console.parts import PRODUCT, ConsoleParts
 from gatewayd.identity.people.users import User
 from gatewayd.identity.sign_in import second_factors
@@ -68,7 +68,7 @@ class SecondFactor:
             "Signing in with a password takes no code any more: whoever knows the password is in.",
             "The recovery codes that you kept stop working, and the entry in the app is of no use: delete it there.",
         ]
-        return await confirm("Turn the authenticator app off?", consequences, OFF, "Turn off", ACCOUNT)
+        return await ask(Question("Turn the authenticator app off?", consequences, "Turn off", ACCOUNT))
 
     async def turn_off(self) -> Response:
         _, user = recently_signed_in(self._clock)
@@ -86,7 +86,7 @@ class SecondFactor:
         if left is None:
             return see(ACCOUNT)
         consequences = [f"The codes that you have now stop working: {left} that {'is' if left == 1 else 'are'} left."]
-        return await confirm("Make new recovery codes?", consequences, CODES, "Make new codes", ACCOUNT)
+        return await ask(Question("Make new recovery codes?", consequences, "Make new codes", ACCOUNT))
 
     async def renew_codes(self) -> Response | str:
         _, user = recently_signed_in(self._clock)

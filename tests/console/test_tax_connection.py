@@ -211,6 +211,15 @@ async def test_two_at_once_are_two_sign_ins_and_one_state_is_one(tmp_path: Path,
     async with opened(tmp_path, database_image) as (site, server):
         browser = await site.signed_in()
         states = [await begin(browser), await begin(browser)]
+        give, both_asked = server.script, trio.Event()
+
+        async def script(stream: Stream, request: Recorded) -> None:
+            if len(server.requests) == 2:
+                both_asked.set()
+            await both_asked.wait()  # who came later would find the other's connection, and not ask
+            await give(stream, request)
+
+        server.script = script
 
         async def back(state: str) -> None:
             statuses.append((await come_back(browser, code="good", state=state)).status)
