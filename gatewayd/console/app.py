@@ -11,13 +11,17 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 import gatewayd
-from gatewayd.console import clients, legal_entities, words
-from gatewayd.console.account import Account
-from gatewayd.console.admin_audit import AuditLog
-from gatewayd.console.admin_clients import OwnClients
-from gatewayd.console.admin_organizations import AllOrganizations
-from gatewayd.console.admin_people import AllPeople
-from gatewayd.console.applications import Applications
+from gatewayd.console.administration.audit import AuditLog
+from gatewayd.console.administration.oauth_clients import OwnClients
+from gatewayd.console.administration.organizations import AllOrganizations
+from gatewayd.console.administration.people import AllPeople
+from gatewayd.console.administration.tax_decisions import TaxDecisions
+from gatewayd.console.books import clients, legal_entities
+from gatewayd.console.books.home import Home
+from gatewayd.console.books.search import SearchPage
+from gatewayd.console.books.tax_access import TaxAccess
+from gatewayd.console.books.tax_connection import TaxConnectionPages
+from gatewayd.console.books.tiles import Tiles
 from gatewayd.console.browser import (
     FORM_BYTES,
     Browser,
@@ -29,35 +33,32 @@ from gatewayd.console.browser import (
     sign_in_address,
     visit,
 )
-from gatewayd.console.consent import ConsentPages
-from gatewayd.console.devices import device_of
-from gatewayd.console.gallery import Gallery
-from gatewayd.console.home import Home
-from gatewayd.console.invitations import InvitationPages
-from gatewayd.console.inviting import Inviting
-from gatewayd.console.keys import Keys
-from gatewayd.console.links import Links
-from gatewayd.console.members import Members
+from gatewayd.console.components import words
+from gatewayd.console.components.gallery import Gallery
+from gatewayd.console.components.shapes import by_group
+from gatewayd.console.developers.keys import Keys
+from gatewayd.console.developers.open_access import OpenAccess
+from gatewayd.console.developers.reference import Reference
+from gatewayd.console.developers.usage import Usage
+from gatewayd.console.developers.webhooks import Webhooks
 from gatewayd.console.navigation import current, shelves
-from gatewayd.console.open_access import OpenAccess
-from gatewayd.console.operation_pages import OperationPages
-from gatewayd.console.operations import Operations
+from gatewayd.console.operations.calls import Operations
+from gatewayd.console.operations.pages import OperationPages
+from gatewayd.console.operations.resources import ResourcePages
 from gatewayd.console.organization import ChoiceOfOrganization
 from gatewayd.console.pages import sentence
 from gatewayd.console.parts import PRODUCT, ConsoleParts
-from gatewayd.console.reference import Reference
-from gatewayd.console.resource_pages import ResourcePages
-from gatewayd.console.search import SearchPage
-from gatewayd.console.second_factor import SecondFactor
-from gatewayd.console.shapes import by_group
-from gatewayd.console.sign_in import SignInPages
-from gatewayd.console.sign_out import SignOutPages
-from gatewayd.console.tax_access import TaxAccess
-from gatewayd.console.tax_connection import TaxConnectionPages
-from gatewayd.console.tax_decisions import TaxDecisions
-from gatewayd.console.tiles import Tiles
-from gatewayd.console.usage import Usage
-from gatewayd.console.webhooks import Webhooks
+from gatewayd.console.people.account import Account
+from gatewayd.console.people.applications import Applications
+from gatewayd.console.people.consent import ConsentPages
+from gatewayd.console.people.devices import device_of
+from gatewayd.console.people.invitations import InvitationPages
+from gatewayd.console.people.inviting import Inviting
+from gatewayd.console.people.links import Links
+from gatewayd.console.people.members import Members
+from gatewayd.console.people.second_factor import SecondFactor
+from gatewayd.console.people.sign_in import SignInPages
+from gatewayd.console.people.sign_out import SignOutPages
 from gatewayd.console.zipped import ZIPPED, zipped_file
 from gatewayd.errors import Problem
 from gatewayd.http1.log import Log

@@ -27,9 +27,9 @@ from gatewayd.console.addresses import (
     TAX,
     is_page,
 )
+from gatewayd.console.components.shapes import Tone
 from gatewayd.console.flashes import FLASH_SECONDS, Flash, kept_flashes, sealed_flashes
 from gatewayd.console.parts import ConsoleParts, Visit
-from gatewayd.console.shapes import Tone
 from gatewayd.contract.caller import Role
 from gatewayd.errors import Problem
 from gatewayd.http1.asgi import HttpScope

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from gatewayd.console.shapes import Tone
+from gatewayd.console.components.shapes import Tone
 
 FLASH_SECONDS: Final = 60  # Chosen: a page that nobody opened by then says nothing
 TEXT_MAX: Final = 200  # Chosen, characters: a cookie holds 4 kB

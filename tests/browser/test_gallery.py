@@ -5,7 +5,7 @@ from typing import Final
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from gatewayd.console.gallery import LONG_NAME
+from gatewayd.console.components.gallery import LONG_NAME
 from tests.browser.axe import faults_of
 from tests.browser.conftest import Visit
 from tests.browser.place import Place

@@ -4,7 +4,7 @@ import pytest
 import trio
 
 from gatewayd.clock import SECOND
-from gatewayd.console.tax_decisions import SHOWN
+from gatewayd.console.administration.tax_decisions import SHOWN
 from gatewayd.identity.key_format import RANDOM_BYTES
 from gatewayd.identity.keys import api_keys
 from gatewayd.tax import approvals

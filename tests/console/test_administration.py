@@ -10,7 +10,7 @@ import pytest
 from joserfc.jwk import ECKey
 
 from gatewayd.clock import DAY, MINUTE
-from gatewayd.console.administration import PAGE_ROWS
+from gatewayd.console.administration.administrators import PAGE_ROWS
 from gatewayd.identity import audit
 from gatewayd.identity.audit import Act, Action
 from gatewayd.identity.clients import client_secrets, own_clients

@@ -3,8 +3,8 @@
 from typing import get_args
 
 from gatewayd.clock import DAY
-from gatewayd.console.applications import REVOKE, WHY, place_of
 from gatewayd.console.navigation import shelves
+from gatewayd.console.people.applications import REVOKE, WHY, place_of
 from gatewayd.identity.clients import grants
 from gatewayd.identity.clients.grant_lists import GrantSummary
 from gatewayd.identity.clients.grants import RevokedReason

@@ -6,8 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatewayd.console.charts import HEIGHT, WIDTH, BarChart, LineChart, Part, Series, ShareChart, StackedBarChart
-from gatewayd.console.words import money
+from gatewayd.console.components.charts import (
+    HEIGHT,
+    WIDTH,
+    BarChart,
+    LineChart,
+    Part,
+    Series,
+    ShareChart,
+    StackedBarChart,
+)
+from gatewayd.console.components.words import money
 
 
 def bars(*series: list[int]) -> BarChart:

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from quart import g
 
-from gatewayd.console.charts import BarChart, LineChart, Part, Series, ShareChart, StackedBarChart
-from gatewayd.console.parts import Visit
-from gatewayd.console.shapes import (
+from gatewayd.console.components.charts import BarChart, LineChart, Part, Series, ShareChart, StackedBarChart
+from gatewayd.console.components.shapes import (
     Action,
     Cell,
     Column,
@@ -21,6 +20,7 @@ from gatewayd.console.shapes import (
     Table,
     TimelineEntry,
 )
+from gatewayd.console.parts import Visit
 from tests.console.reading import Document, Element
 from tests.console.visiting import Site
 from tests.support.store import START

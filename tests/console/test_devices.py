@@ -2,7 +2,7 @@
 
 import pytest
 
-from gatewayd.console.devices import SHOWN, device_of
+from gatewayd.console.people.devices import SHOWN, device_of
 
 SAFARI = (
     "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18 Safari/605"

@@ -3,7 +3,7 @@
 import msgspec
 
 from gatewayd.clock import DAY
-from gatewayd.console.tiles import NEW_DAYS
+from gatewayd.console.books.tiles import NEW_DAYS
 from gatewayd.identity.people import suspensions
 from gatewayd.performing.performer import Performer
 from tests.console.reading import Document

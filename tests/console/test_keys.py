@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gatewayd.clock import DAY, HOUR, MINUTE, Instant
-from gatewayd.console import key_form, key_view
+from gatewayd.console.developers import key_form, key_view
 from gatewayd.contract.scopes import KEY_SCOPES
 from gatewayd.identity import audit
 from gatewayd.identity.key_format import RANDOM_BYTES, checksum_ok

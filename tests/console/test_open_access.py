@@ -3,8 +3,8 @@
 import secrets
 
 from gatewayd.access.kinds import KINDS, every
-from gatewayd.console import open_access
-from gatewayd.console.open_access import AFTERWARDS
+from gatewayd.console.developers import open_access
+from gatewayd.console.developers.open_access import AFTERWARDS
 from gatewayd.identity import audit
 from gatewayd.identity.clients import grants
 from gatewayd.identity.key_format import RANDOM_BYTES

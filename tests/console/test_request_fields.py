@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from gatewayd.console.request_fields import RequestFields, Wording, fields_of, texts_of, words_of
-from gatewayd.console.shapes import Option
+from gatewayd.console.components.shapes import Option
+from gatewayd.console.operations.request_fields import RequestFields, Wording, fields_of, texts_of, words_of
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.sentences import Sentences, Sources
 from gatewayd.errors import FieldError

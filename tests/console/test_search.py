@@ -12,8 +12,8 @@ import pytest
 from gatewayd.areas.accounting.clients.operations import create_client
 from gatewayd.areas.accounting.clients.shapes import CreateClient
 from gatewayd.areas.vault.search import SearchDocuments, SearchedDocuments
-from gatewayd.console.listing import listed
-from gatewayd.console.search import SHOWN, SOURCES, Source
+from gatewayd.console.books.search import SHOWN, SOURCES, Source
+from gatewayd.console.operations.lists import listed
 from gatewayd.money import MICRO
 from gatewayd.store import WriteTx
 from tests.console.reading import Document

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from gatewayd.clock import DAY
-from gatewayd.console.tax_access import ORGANIZATIONS_SHOWN
-from gatewayd.console.tax_view import CALLS_SHOWN
+from gatewayd.console.books.tax_access import ORGANIZATIONS_SHOWN
+from gatewayd.console.books.tax_view import CALLS_SHOWN
 from gatewayd.contract.caller import Role
 from gatewayd.identity.clients import grant_lists
 from gatewayd.identity.keys import api_keys

@@ -1,7 +1,7 @@
 """The page of usage, and what the overview says of credits."""
 
 from gatewayd.clock import DAY
-from gatewayd.console.usage import DAYS
+from gatewayd.console.developers.usage import DAYS
 from gatewayd.ledger.credits import charging
 from gatewayd.ledger.credits.charging import Charge
 from gatewayd.money import MICRO, Credits

@@ -3,7 +3,7 @@
 import pytest
 
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant, from_wire
-from gatewayd.console import words
+from gatewayd.console.components import words
 
 NOW = from_wire("2026-11-22T14:05:59.999Z")
 

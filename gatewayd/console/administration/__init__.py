@@ -1,0 +1,1 @@
+"""What those who run the instance see and decide."""

@@ -1,0 +1,1 @@
+"""What an organization keeps, and its home."""

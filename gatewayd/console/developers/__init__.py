@@ -1,0 +1,1 @@
+"""What programs need: keys, webhooks, usage, what is open to the outside, the reference."""

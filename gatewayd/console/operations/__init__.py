@@ -1,0 +1,1 @@
+"""One way from an operation to a page: calls with a person's rights, and the lists, forms and questions of rows."""

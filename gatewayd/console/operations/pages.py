@@ -1,0 +1,267 @@
+"""Pages that follow from operations: a list with its filter, a form, and the question before what cannot be undone.
+
+    list      GET: the rows that a list operation answers, with its filters above and the next page below
+    form      GET shows the fields of the request, POST calls the operation with what was entered
+    question  GET says what will happen, POST does it
+
+A page names the operation, and says of its fields and columns only what the row does not. A form is sent under a key of
+its own: sent twice, it is done once, and a reload shows the same answer again.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import uuid4
+
+from quart import Response, render_template, request
+from werkzeug.datastructures import MultiDict
+
+from gatewayd.clock import Clock
+from gatewayd.console.browser import ORGANIZATION_FIELD, flash, organization, see
+from gatewayd.console.components.shapes import Action, EmptyState, Option
+from gatewayd.console.operations.calls import Operations
+from gatewayd.console.operations.lists import JsonObject, Listed, listed
+from gatewayd.console.operations.request_fields import RequestFields, Wording, fields_of, texts_of
+from gatewayd.console.pages import Question, ask, sentence, with_query
+from gatewayd.contract.sentences import Sentences, Sources
+from gatewayd.errors import FieldError, Problem
+
+PAGE_ROWS: Final = 50  # Chosen
+OPTIONS_MAX: Final = 100
+"""Chosen: as many as one page of a list has; what is not among them is found by the search of its own list."""
+KEY_FIELD: Final = "key"
+VERSION_FIELD: Final = "expectedVersion"
+_SENT_BEFORE: Final = (
+    "This form was sent before, with other values: what it asked for then is done. Send it again if you want this too."
+)
+Page = str | Response | tuple[str, int] | tuple[str, int, dict[str, str]]
+Then = Callable[[Any], Awaitable[Page]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListPage:
+    """A list. `columns` are names of the response with their headings, empty where the name does.
+
+    `filters` are fields of the request; `href` leads to one row; `primary` is what one mostly comes for.
+    """
+
+    operation: str
+    title: str
+    address: str
+    columns: Mapping[str, str]
+    text: str = ""
+    filters: Sequence[str] = ()
+    wording: Mapping[str, Wording] | None = None
+    options: Mapping[str, Sequence[Option]] | None = None
+    href: Callable[[JsonObject], str] | None = None
+    primary: Action | None = None
+    empty: EmptyState
+    template: str = "list.html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormPage:
+    """A form. `names` are fields of the request, all where there are none; `entities` lists what a field may be, by
+    the id of a list operation and the member that names a row. `proposed` is what an empty form begins with.
+
+    `changes`: it begins with what is there, and what is emptied is taken away.
+    """
+
+    operation: str
+    title: str
+    button: str
+    back: str
+    text: str = ""
+    names: Sequence[str] = ()
+    wording: Mapping[str, Wording] | None = None
+    entities: Mapping[str, tuple[str, str]] | None = None
+    options: Mapping[str, Sequence[Option]] | None = None
+    proposed: Mapping[str, str] | None = None
+    changes: bool = False
+    template: str = "form.html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionPage:
+    """What is asked before an operation is called that cannot be undone."""
+
+    operation: str
+    button: str
+    back: str
+
+
+class OperationPages:
+    """Makes pages of operations. What follows from their rows is found out once, when a page is made."""
+
+    def __init__(self, operations: Operations, clock: Clock) -> None:
+        self._operations = operations
+        self._clock = clock
+        self._sentences = Sentences(Sources(), operations.answers)
+
+    def list_of(self, page: ListPage) -> "ListView":
+        row = self._operations.row(page.operation)
+        filters = RequestFields(())
+        if page.filters:
+            filters = fields_of(row.request, page.filters, self._sentences, page.wording, is_filter=True)
+        columns = listed(row.response, page.title, page.columns)
+        return ListView(page, filters, columns, self._operations, self._clock)
+
+    def form_of(self, page: FormPage) -> "FormView":
+        row = self._operations.row(page.operation)
+        fields = fields_of(row.request, page.names, self._sentences, page.wording, proposed=page.proposed)
+        return FormView(page, fields, self._operations)
+
+    def question_of(self, page: QuestionPage) -> "QuestionView":
+        return QuestionView(page, self._operations)
+
+
+@dataclass(frozen=True, slots=True)
+class ListView:
+    """A list page that can be shown."""
+
+    page: ListPage
+    filters: RequestFields
+    columns: Listed
+    operations: Operations
+    clock: Clock
+
+    async def show(self, fixed: Mapping[str, str] | None = None, **context: object) -> str:
+        """The rows as the address narrows them. `fixed` are further values of the request.
+
+        Raises `Problem` for an address that nobody made here, and as `Operations.call` does.
+        """
+        given = request.args
+        asked = self.filters.query(given)
+        cursor = given.get("cursor", "")
+        values: dict[str, object] = {**asked, **(fixed or {}), "limit": str(PAGE_ROWS)}
+        answer = await self.operations.call(self.page.operation, {**values, "cursor": cursor} if cursor else values)
+        address = self.page.address.format_map(fixed or {})
+        following = {**asked, "cursor": answer["nextCursor"]}
+        return await render_template(
+            self.page.template,
+            page=self.page,
+            address=address,
+            filters=self.filters.shown(asked, (), self.page.options),
+            is_narrowed=bool(asked),
+            table=self.columns.table(answer["data"], self.clock.now(), self.page.href),
+            first_href=with_query(address, asked) if cursor else "",
+            next_href=with_query(address, following) if answer["nextCursor"] else "",
+            **context,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FormView:
+    """A form that can be shown, and sent."""
+
+    page: FormPage
+    fields: RequestFields
+    operations: Operations
+
+    async def show(self, resource: JsonObject | None = None, **context: object) -> str:
+        """The form, empty or with what `resource` has."""
+        given = texts_of(resource, self.fields.leaves) if resource is not None else request.args.to_dict(flat=False)
+        version = "" if resource is None else str(resource.get("version", ""))
+        return await self._render(given, version, str(uuid4()), (), "", context)
+
+    async def submit(self, then: Then, fixed: JsonObject | None = None, **context: object) -> Page:
+        """Call the operation with what was entered, and go on with its answer; or show the form with what is wrong.
+
+        `fixed` are further values of the request.
+        """
+        form = await request.form
+        key, version = form.get(KEY_FIELD) or str(uuid4()), form.get(VERSION_FIELD, "")
+        values = {**self.fields.values(form, clears=self.page.changes), **(fixed or {})}
+        if version.isdecimal():
+            values[VERSION_FIELD] = int(version)
+        try:
+            answer = await self.operations.call(self.page.operation, values, key)
+        except Problem as problem:
+            return await self._refused(problem, form, key, version, context)
+        return await then(answer)
+
+    async def _refused(
+        self, problem: Problem, form: MultiDict[str, str], key: str, version: str, context: Mapping[str, object]
+    ) -> Page:
+        text = _said(problem, self.fields.elsewhere(problem.errors))
+        if problem.code == "idempotency_conflict":
+            key, text = str(uuid4()), _SENT_BEFORE
+        given = {leaf.path: form.getlist(leaf.path) for leaf in self.fields.leaves}
+        return await self._render(given, version, key, problem.errors, text, context), problem.status
+
+    async def _render(
+        self,
+        given: Mapping[str, Sequence[str]],
+        version: str,
+        key: str,
+        errors: Sequence[FieldError],
+        problem: str,
+        context: Mapping[str, object],
+    ) -> str:
+        options = {**(self.page.options or {}), **await self._options()}
+        return await render_template(
+            self.page.template,
+            page=self.page,
+            fields=self.fields.shown(given, errors, options),
+            hidden=_hidden(key, version),
+            problem=problem,
+            has_errors=bool(errors),
+            **{"back": self.page.back, **context},
+        )
+
+    async def _options(self) -> dict[str, list[Option]]:
+        """What there is to pick, of each field that names something of a list."""
+        found = {}
+        for path, (operation, name) in (self.page.entities or {}).items():
+            answer = await self.operations.call(operation, {"limit": str(OPTIONS_MAX)})
+            found[path] = [Option(row["id"], row[name]) for row in answer["data"]]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionView:
+    """A question that can be asked, and answered by yes."""
+
+    page: QuestionPage
+    operations: Operations
+
+    async def show(self, title: str, consequences: Sequence[str], back: str = "") -> str:
+        """What will happen, and to what."""
+        return await self._render(title, consequences, back, str(uuid4()), "")
+
+    async def submit(self, then: Then, values: JsonObject, title: str, consequences: Sequence[str]) -> Page:
+        """Do it, and go on with the answer; or ask again with what speaks against it."""
+        key = (await request.form).get(KEY_FIELD) or str(uuid4())
+        try:
+            answer = await self.operations.call(self.page.operation, values, key)
+        except Problem as problem:
+            return await self._render(title, consequences, "", str(uuid4()), sentence(problem)), problem.status
+        return await then(answer)
+
+    async def _render(self, title: str, consequences: Sequence[str], back: str, key: str, problem: str) -> str:
+        asked = Question(title, consequences, self.page.button, back or self.page.back, hidden=_hidden(key, ""))
+        return await ask(asked, problem)
+
+
+async def act(operations: Operations, operation: str, values: JsonObject, said: str, address: str) -> Response:
+    """Do at once what a button of `components/act.html` asks for, and say so, or why not, at an address."""
+    try:
+        await operations.call(operation, values, (await request.form).get(KEY_FIELD))
+    except Problem as problem:
+        flash("danger", sentence(problem))
+    else:
+        flash("success", said)
+    return see(address)
+
+
+def _hidden(key: str, version: str) -> list[tuple[str, str]]:
+    """What a form carries beside its fields: its key, for which organization it is, and what it was made from."""
+    hidden = [(KEY_FIELD, key), (ORGANIZATION_FIELD, organization().id)]
+    return [*hidden, (VERSION_FIELD, version)] if version else hidden
+
+
+def _said(problem: Problem, elsewhere: Sequence[FieldError]) -> str:
+    """What stands above a form: what is wrong but not with one of its fields."""
+    if problem.errors and not elsewhere:
+        return ""
+    return " ".join(f"{error.path}: {error.message}" for error in elsewhere) or sentence(problem)

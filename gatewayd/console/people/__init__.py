@@ -1,0 +1,1 @@
+"""Who comes in and how, what is one's own, and who belongs to an organization."""
