@@ -144,7 +144,7 @@ CREATE TABLE api_keys (
     revoked_at INTEGER,
     replaced_by TEXT REFERENCES api_keys (id),  -- the key it was rotated to
     created_at INTEGER NOT NULL
-, role TEXT CHECK (role = 'admin' OR role = 'member')) STRICT;
+, role TEXT CHECK (role = 'admin' OR role = 'member'), held_entities TEXT, held_from TEXT, held_to TEXT) STRICT;
 
 CREATE INDEX api_keys_of_org ON api_keys (org_id, id);
 

@@ -76,6 +76,7 @@ DISPENSABLE = {
     "Routes._lists": "the same",
     "_Node.literal": "made from the rows at the start",
     "_Node.routes": "made from the rows at the start",
+    "HeldBy.leads": "written in the row",
     "Operation.example": "written in the row",
     "_Reader._said": "what one statement file says, while it is read",
     "_Reader._statements": "the same",

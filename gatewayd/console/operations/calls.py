@@ -19,7 +19,8 @@ from gatewayd.contract.scopes import FULL_ACCESS
 from gatewayd.identity.people import memberships, suspensions
 from gatewayd.identity.people.users import User
 from gatewayd.performing.admission import Call, Gate
-from gatewayd.performing.performer import Performer, Replayed, encoded
+from gatewayd.performing.answers import encoded
+from gatewayd.performing.performer import Performer, Replayed
 from gatewayd.performing.prepared import PreparedOperation, prepare
 from gatewayd.store import ReadTx, Store
 
