@@ -41,7 +41,7 @@ PROCESSES = {
     "gatewayd/isolation/template.py": "a reader of a document",
     "gatewayd/extraction/recognition.py": "the companion of a reader, and tesseract",
     "gatewayd/search/embedding_child.py": "the model that gives texts their vectors",
-    "gatewayd/cli/doctor/documents.py": "tesseract, asked for its languages",
+    "gatewayd/doctor/documents.py": "tesseract, asked for its languages",
 }
 """Files that start a process, and which."""
 
