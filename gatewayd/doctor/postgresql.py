@@ -44,11 +44,8 @@ def server(examined: Examined) -> Iterator[Finding]:
 
 def _password_file(examined: Examined) -> Iterator[Finding]:
     """Nothing where none is named."""
-    about, path, directory = (
-        "database password",
-        examined.store_settings.password_file,
-        examined.store_settings.directory,
-    )
+    about, settings = "database password", examined.store_settings
+    path, directory = settings.password_file, settings.directory
     if path is None:
         return
     if not path.exists():
