@@ -90,7 +90,7 @@ async def test_others_find_none_of_them(site: Site, role: Any) -> None:
 async def test_an_administrator_finds_them_in_the_rail(site: Site) -> None:
     _, browser = await administrator(site)
     links = (await browser.open("/")).links()
-    for address in ("organizations", "people", "clients", "tax", "audit"):
+    for address in ("organizations", "people", "clients", "tax", "health", "jobs", "backups", "audit"):
         assert f"/admin/{address}" in links
         assert (await browser.get(f"/admin/{address}")).status == 200
 

@@ -78,6 +78,9 @@ PRIVATE += [
     "/developers/tax/connected",
     "/admin",
     "/admin/tax",
+    "/admin/health",
+    "/admin/jobs",
+    "/admin/backups",
 ]
 
 
