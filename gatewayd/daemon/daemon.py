@@ -298,7 +298,7 @@ class Daemon:
         clock, outside = self._outside.clock, self._outside
         return OwnDaemon(
             store=holder.store,
-            examined=OwnInstance(self.config, outside.environ, clock, outside.root, holder.store),
+            examined=OwnInstance(lambda: self._reloader.config, outside.environ, clock, outside.root, holder.store),
             examination=Examination(self._log),
             ready=lambda: self._readiness(dispatcher, health),
             started_at=self._started_at,

@@ -27,14 +27,17 @@ T = TypeVar("T")
 class OwnInstance(Examined):
     """The instance that a daemon serves, read by the store that it has open. For a thread that trio started."""
 
-    def __init__(self, config: Config, environ: Mapping[str, str], clock: Clock, root: Path, store: Store) -> None:
+    def __init__(
+        self, config: Callable[[], Config], environ: Mapping[str, str], clock: Clock, root: Path, store: Store
+    ) -> None:
+        """`config` answers the settings that hold now."""
         super().__init__(environ, clock, root)
         self._config = config
         self._store = store
 
     @property
     def config(self) -> Config:
-        return self._config
+        return self._config()
 
     def read(self, work: "Callable[[ReadTx], T]", org_id: str | None = None) -> T:
         return trio.from_thread.run(self._store.read_later, work, org_id)

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import trio
 from joserfc.jwk import ECKey
 
 from gatewayd.clock import DAY, MINUTE
@@ -385,6 +386,22 @@ async def test_the_same_form_registers_one_client(site: Site) -> None:
     assert client_id not in [each.text for each in second.page.root.all("code")]
     assert sorted(names(await browser.open("/admin/clients"))) == ["<b>Till</b> & Sons", "Desk"]
     assert await actions(site, "client.") == ["client.registered"] * 2
+
+
+async def test_two_sendings_at_once_register_one_client(site: Site) -> None:
+    _, browser = await administrator(site)
+    form = await browser.open("/admin/clients/new")
+    statuses: list[int] = []
+
+    async def send() -> None:
+        filled = {"name": "Till", "redirectUris": CALLBACK, "kind": "secret"}
+        statuses.append((await browser.submit(form, "/admin/clients/new", **filled)).status)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(send)
+        nursery.start_soon(send)
+    assert sorted(statuses) == [200, 303]
+    assert names(await browser.open("/admin/clients")) == ["Till"]
 
 
 async def test_what_was_wrong_is_sent_again_from_the_same_form(site: Site) -> None:

@@ -1,5 +1,6 @@
 """The pages of the instance itself: its health, what waits, and its backups. Nobody but administrators finds them."""
 
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -7,6 +8,7 @@ import pytest
 
 from gatewayd import events
 from gatewayd.areas.vault.documents import queues
+from gatewayd.cli.parser import build_parser
 from gatewayd.clock import DAY, HOUR, MINUTE, Instant, to_wire
 from gatewayd.console.instance import Finding, Round
 from gatewayd.leases import rows as leases
@@ -213,6 +215,18 @@ async def test_documents_are_counted_within_bounds(site: Site, monkeypatch: pyte
 
 
 # -- backups
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_each_command_is_one(site: Site, path: str) -> None:
+    await add_deliveries(site.store, site.org_id, 1)
+    known_backups.note_made(site.store.directory, Path("/srv/back ups/monday"), made())
+    _, browser = await administrator(site)
+    shown = [each.text for each in (await browser.open(path)).root.all("code")]
+    commands = [shlex.split(text)[1:] for text in shown if text.startswith("gatewayd ")]
+    assert commands
+    for command in commands:
+        build_parser().parse_args(command)  # which ends the program where it is none
 
 
 def made(size_bytes: int = 2_000_000, *faults: str, at: Instant = START, key: bool = True) -> Manifest:

@@ -38,7 +38,7 @@ class Trial:
     def __init__(self, store: Store, config: Path) -> None:
         self._stream = io.StringIO()
         self.examination = Examination(make_logger("json", "info", self._stream))
-        self.examined = OwnInstance(load(config, {}), {}, SettableClock(START), ROOT, store)
+        self.examined = OwnInstance(lambda: load(config, {}), {}, SettableClock(START), ROOT, store)
 
     async def run(self, seconds: float = SECONDS) -> list[Shown]:
         return await self.examination.run(self.examined, seconds)

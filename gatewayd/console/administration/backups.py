@@ -80,7 +80,7 @@ def _verdict(known: KnownBackups, now: Instant) -> tuple[Tone, str]:
             f"What was copied on {moment(from_wire(damaged))} was damaged, and is no backup. Run gatewayd verify."
         )
     if last is None:
-        return "danger", "No backup is known: nothing that is lost here could be brought back."
+        return "danger", "No backup is known. Make one: what is lost here cannot be brought back without it."
     if not last.is_whole:
         return "danger", "The last backup was whole when it was made, and is not any more: make another one."
     if now - from_wire(last.made_at) >= OLD:
