@@ -90,11 +90,16 @@ class Round(NamedTuple):
 
 
 class Jobs(NamedTuple):
-    """What waits and what is under way; each list has its first rows alone. `sending`: attempts of this daemon."""
+    """What waits and what is under way; each list has its first rows alone. `sending`: attempts of this daemon.
+
+    `passages` of documents have no vector yet, `more_passages` says that there are more; None: nothing gives any.
+    """
 
     deliveries: Sequence[Deliveries]
     sending: int
     documents: Sequence[Documents]
+    passages: int | None
+    more_passages: bool
     imports: Sequence[Import]
     leases: Sequence[Lease]
     unknown: Sequence[Unknown]

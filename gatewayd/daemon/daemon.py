@@ -56,6 +56,7 @@ from gatewayd.outbound.addresses import IPNetwork, parse_networks
 from gatewayd.outbound.resolver import SystemResolver
 from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.provider import Provider, ProviderSettings, open_provider
+from gatewayd.search.availability import missing
 from gatewayd.service_manager import Notifier
 from gatewayd.statements.child import read_apart
 from gatewayd.store import Store
@@ -304,6 +305,7 @@ class Daemon:
             started_at=self._started_at,
             holder=holder.id,
             sending=lambda: dispatcher.in_flight,
+            gives_vectors=missing(self.config) is None,
             rounds=self._rounds.last,
         )
 

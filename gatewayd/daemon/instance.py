@@ -28,17 +28,22 @@ from gatewayd.http.documents import ReadinessCheck
 from gatewayd.leases import rows as leases
 from gatewayd.ledger.imports import import_runs
 from gatewayd.performing import idempotency
+from gatewayd.search import index
 from gatewayd.store import ReadTx, Store, StoreFailure
 from gatewayd.webhooks.queue import standing
 
 ROWS: Final = 50  # Chosen: of a list; longer ones are a matter for commands
+PASSAGES: Final = 10_000  # Chosen: passages that are counted, in a millisecond
 FORM_SECONDS: Final = 1.0  # Chosen
 _STATM: Final = Path("/proc/self/statm")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnDaemon:
-    """See `console.instance.Instance`. `holder` is the id by which this daemon has leases; `sending`: its attempts."""
+    """See `console.instance.Instance`. `holder` is the id by which this daemon has leases; `sending`: its attempts.
+
+    `gives_vectors`: whether anything gives texts their vectors here.
+    """
 
     store: Store
     examined: Examined
@@ -47,6 +52,7 @@ class OwnDaemon:
     started_at: Instant
     holder: str
     sending: Callable[[], int]
+    gives_vectors: bool
     rounds: Mapping[str, Round]
 
     def readiness(self) -> Mapping[str, str]:
@@ -69,14 +75,17 @@ class OwnDaemon:
         )
 
     async def jobs(self) -> Jobs:
-        """Five statements, whatever the number of organizations."""
+        """Six statements, whatever the number of organizations."""
         return await self.store.read(self._look)
 
     def _look(self, tx: ReadTx) -> Jobs:
+        passages = index.count_without_vectors(tx, PASSAGES) if self.gives_vectors else None
         return Jobs(
             deliveries=[Deliveries(*each) for each in standing.by_organization(tx)],
             sending=self.sending(),
             documents=[Documents(*each) for each in queues.by_organization(tx)],
+            passages=passages,
+            more_passages=passages == PASSAGES,
             imports=[Import(*each) for each in import_runs.list_at_work(tx, ROWS)],
             leases=[self._lease(each) for each in leases.list_some(tx, ROWS)],
             unknown=[Unknown(*each) for each in idempotency.unknown_outcomes(tx, ROWS)],

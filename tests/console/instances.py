@@ -36,5 +36,6 @@ class Told:
             started_at=START,
             holder=HOLDER,
             sending=lambda: 2,
+            gives_vectors=True,
             rounds=self.rounds,
         )

@@ -1,5 +1,6 @@
 """The pages of the instance itself: its health, what waits, and its backups. Nobody but administrators finds them."""
 
+import dataclasses
 import shlex
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from gatewayd.areas.vault.documents import queues
 from gatewayd.cli.parser import build_parser
 from gatewayd.clock import DAY, HOUR, MINUTE, Instant, to_wire
 from gatewayd.console.instance import Finding, Round
+from gatewayd.daemon import instance
 from gatewayd.leases import rows as leases
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import Store, WriteTx
@@ -200,6 +202,27 @@ async def test_documents_imports_leases_and_broken_calls_are_told(site: Site) ->
     assert rows_of(page, "Calls whose outcome is not known") == [["Oak & Son", "tax.submitVat", "1 minute ago"]]
     site.clock.advance(2 * HOUR)
     assert rows_of(await browser.open("/admin/jobs"), "What a process works on alone") == []
+
+
+async def test_passages_without_vectors_are_counted(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instance, "PASSAGES", 3)
+    _, browser = await administrator(site)
+    assert "Every passage has its vector." in (await browser.open("/admin/jobs")).text
+    put = """
+        INSERT INTO vault_chunks (org_id, document_id, n, page, start, length, digest, model)
+        VALUES (:org_id, 'doc_1', :n, 1, 0, 1, :digest, :model)
+    """
+
+    def fill(tx: WriteTx) -> None:
+        for number, model in enumerate(["", "", "wordllama"]):
+            tx.run(put, n=number, digest=bytes([number]) * 32, model=model)
+
+    await site.store.write(fill, site.org_id)
+    assert "Passages that have no vector yet: 2." in (await browser.open("/admin/jobs")).text
+    await site.store.write(lambda tx: tx.run(put, n=3, digest=b"x" * 32, model=""), site.org_id)
+    assert "Passages that have no vector yet: 3+." in (await browser.open("/admin/jobs")).text
+    without = dataclasses.replace(site.told.daemon, gives_vectors=False)
+    assert (await without.jobs()).passages is None
 
 
 async def test_documents_are_counted_within_bounds(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,7 @@ class JobsPage:
             sending=jobs.sending,
             deliveries=_deliveries_table(jobs.deliveries, now),
             documents=_documents_table(jobs.documents),
+            passages=None if jobs.passages is None else _count(jobs.passages, more=jobs.more_passages).text,
             imports=_imports_table(jobs, now),
             leases=_leases_table(jobs, now),
             unknown=_unknown_table(jobs, now),
