@@ -12,6 +12,9 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 import gatewayd
 from gatewayd.console.administration.audit import AuditLog
+from gatewayd.console.administration.backups import Backups
+from gatewayd.console.administration.health import Health
+from gatewayd.console.administration.jobs import JobsPage
 from gatewayd.console.administration.oauth_clients import OwnClients
 from gatewayd.console.administration.organizations import AllOrganizations
 from gatewayd.console.administration.people import AllPeople
@@ -174,6 +177,9 @@ def _of_the_instance(parts: ConsoleParts) -> Iterator[_AddedTo]:
     yield AllPeople(parts)
     yield OwnClients(parts)
     yield TaxDecisions(parts)
+    yield Health(parts)
+    yield JobsPage(parts)
+    yield Backups(parts)
     yield AuditLog(parts)
     yield Reference()
     if parts.gallery:

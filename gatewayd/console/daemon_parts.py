@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gatewayd.clock import Clock
+from gatewayd.console.instance import Instance
 from gatewayd.contract.operation import Operation
 from gatewayd.http1.log import Log
 from gatewayd.performing.admission import Gate
@@ -17,7 +18,8 @@ class DaemonParts:
     """What the daemon gives the pages. `issuer` is `server.public_url`: the origin, without a slash; `tax` is `[tax]`.
 
     `operations` are those that pages may call, by `performer`, once `gate` has let the person in.
-    `gallery`: whether the page of all components is there, which no instance in use has.
+    `instance` is the daemon itself, as its administrators look at it. `gallery`: whether the page of all components is
+    there, which no instance in use has.
     """
 
     store: Store
@@ -28,4 +30,5 @@ class DaemonParts:
     operations: Iterable[Operation]
     performer: Performer
     gate: Gate
+    instance: Instance
     gallery: bool = False

@@ -6,7 +6,10 @@ from typing import Final, Literal, NamedTuple
 from gatewayd.console.addresses import (
     ACCESS,
     ADMIN_AUDIT,
+    ADMIN_BACKUPS,
     ADMIN_CLIENTS,
+    ADMIN_HEALTH,
+    ADMIN_JOBS,
     ADMIN_ORGANIZATIONS,
     ADMIN_PEOPLE,
     ADMIN_TAX,
@@ -63,6 +66,9 @@ ENTRIES: Final = (
     Entry("People", ADMIN_PEOPLE, "Administration", INSTANCE),
     Entry("OAuth clients", ADMIN_CLIENTS, "Administration", INSTANCE),
     Entry("Tax approvals", ADMIN_TAX, "Administration", INSTANCE),
+    Entry("Health", ADMIN_HEALTH, "Administration", INSTANCE),
+    Entry("Jobs", ADMIN_JOBS, "Administration", INSTANCE),
+    Entry("Backups", ADMIN_BACKUPS, "Administration", INSTANCE),
     Entry("Audit log", ADMIN_AUDIT, "Administration", INSTANCE),
 )
 """The pages that exist, in the order in which they stand; those of a group stand together."""

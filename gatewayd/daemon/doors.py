@@ -18,6 +18,7 @@ from gatewayd.clock import DAY, Clock
 from gatewayd.config import Config, TcpBind, is_loopback, parse_bind
 from gatewayd.console.addresses import is_page
 from gatewayd.console.daemon_parts import DaemonParts
+from gatewayd.console.instance import Instance
 from gatewayd.console.lazy_app import Console
 from gatewayd.daemon.description import catalogue_of, describe
 from gatewayd.daemon.reload import Install
@@ -76,7 +77,7 @@ class DoorParts:
     """What the doors are made of.
 
     `receivers` says which webhook URLs are allowed. `readiness` says of each part of the daemon `ok`, or what is wrong
-    with it. `gallery`: whether the pages have that of their components.
+    with it. `instance` is told to administrators. `gallery`: whether the pages have that of their components.
     """
 
     config: Config
@@ -90,6 +91,7 @@ class DoorParts:
     vault: VaultEngines
     receivers: Policy
     readiness: ReadinessCheck
+    instance: Instance
     gallery: bool
 
 
@@ -267,6 +269,7 @@ def _create_console(parts: DoorParts, offered: Catalogue, deps: Deps, limits: Ra
         operations=offered.operations,
         performer=Performer(store, deps, config.tax.timeout_seconds),
         gate=Gate(limits),
+        instance=parts.instance,
         gallery=parts.gallery,
     )
     return Console(daemon_parts, limits=_sign_in_limits(config))

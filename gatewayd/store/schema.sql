@@ -1120,6 +1120,8 @@ CREATE TABLE idempotency_keys (
 
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 
+CREATE INDEX idempotency_keys_open ON idempotency_keys (lease_until) WHERE response IS NULL;
+
 CREATE TABLE import_rows (
     org_id TEXT NOT NULL,
     import_id TEXT NOT NULL REFERENCES import_runs (id),

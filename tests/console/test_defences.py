@@ -68,6 +68,7 @@ PRIVATE = ["/", "/account", "/account/second-factor", "/developers/apps"]
 PRIVATE += ["/developers/access", "/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
 PRIVATE += ["/members", "/members/invite", "/members/invitations/revoke", "/members/leave", "/members/remove"]
 PRIVATE += ["/members/role", "/account/passkeys/add", "/account/passkeys/remove", "/account/sessions/end-all"]
+PRIVATE += ["/account/sessions/end"]
 PRIVATE += ["/account/second-factor/off", "/account/recovery-codes", "/developers/apps/revoke"]
 PRIVATE += ["/developers/keys", "/developers/keys/new", "/developers/keys/x", "/developers/keys/x/rotate"]
 PRIVATE += [
@@ -77,6 +78,9 @@ PRIVATE += [
     "/developers/tax/connected",
     "/admin",
     "/admin/tax",
+    "/admin/health",
+    "/admin/jobs",
+    "/admin/backups",
 ]
 
 

@@ -18,6 +18,7 @@ from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.tax.settings import TaxSettings
+from tests.console.instances import Told
 from tests.console.visiting import SECONDS, Written
 from tests.contract.rows import OPERATIONS
 from tests.support.rows import CATALOGUE
@@ -81,6 +82,7 @@ async def test_many_first_visitors_at_once_find_one_application(database_image: 
             operations=CATALOGUE.operations,
             performer=Performer(store),
             gate=Gate(RateLimits(0, 100)),
+            instance=Told(store).daemon,
         )
         console = Console(given, limits=Limits(3))
 

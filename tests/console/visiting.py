@@ -31,6 +31,7 @@ from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.tax.settings import TaxSettings
+from tests.console.instances import Told
 from tests.console.reading import Document, fields_of
 from tests.support.consents import CHALLENGE, REDIRECT, SCOPE
 from tests.support.passwords import quick_hasher
@@ -194,6 +195,7 @@ class Site:
     store: Store
     clock: SettableClock
     log: Written
+    told: Told
     user_id: str = ""
     org_id: str = ""
 
@@ -265,7 +267,7 @@ async def open_site(
     (directory / DATABASE_NAME).write_bytes(image)
     clock, log = SettableClock(START), Written()
     async with open_store(StoreSettings(directory=directory), clock) as store:
-        passwords = Passwords(quick_hasher())
+        passwords, told = Passwords(quick_hasher()), Told(store)
         parts = ConsoleParts(
             store=store,
             sign_in=SignIn(store, passwords, Limits(ATTEMPTS)),
@@ -277,10 +279,11 @@ async def open_site(
             operations=CATALOGUE.operations,
             performer=Performer(store, deps),
             gate=Gate(RateLimits(0, 100)),
+            instance=told.daemon,
         )
-        site = Site(create(parts), store, clock, log)
+        site = Site(create(parts), store, clock, log, told)
         site.app.jinja_env.bytecode_cache = COMPILED_TEMPLATES
         site.user_id = await site.add_user(EMAIL)
         site.org_id = await site.add_org("Oak & Son", site.user_id)
         yield site
-        assert log.errors == []
+        assert log.errors == [], log.errors

@@ -46,6 +46,8 @@ DISPENSABLE = {
     "SlowReceivers._ids": "a receiver that may hang once more",
     "SubscriptionCounters._by_subscription": "numbers since the start",
     "RequestCounters._by_operation": "numbers since the start",
+    "Rounds.last": "when this process last did each round, for people to see",
+    "Surroundings.environ": "what the program was started with",
     "_Walk.places": "a walk of retention that begins anew",
     "Count.held": "who holds places of this process, which end with it",
     "Shares._waiting": "who waits for them",

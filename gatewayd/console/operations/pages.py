@@ -31,7 +31,7 @@ OPTIONS_MAX: Final = 100
 """Chosen: as many as one page of a list has; what is not among them is found by the search of its own list."""
 KEY_FIELD: Final = "key"
 VERSION_FIELD: Final = "expectedVersion"
-_SENT_BEFORE: Final = (
+SENT_BEFORE: Final = (
     "This form was sent before, with other values: what it asked for then is done. Send it again if you want this too."
 )
 Page = str | Response | tuple[str, int] | tuple[str, int, dict[str, str]]
@@ -185,7 +185,7 @@ class FormView:
     ) -> Page:
         text = _said(problem, self.fields.elsewhere(problem.errors))
         if problem.code == "idempotency_conflict":
-            key, text = str(uuid4()), _SENT_BEFORE
+            key, text = str(uuid4()), SENT_BEFORE
         given = {leaf.path: form.getlist(leaf.path) for leaf in self.fields.leaves}
         return await self._render(given, version, key, problem.errors, text, context), problem.status
 
