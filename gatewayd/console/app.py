@@ -18,6 +18,7 @@ from gatewayd.console.administration.people import AllPeople
 from gatewayd.console.administration.tax_decisions import TaxDecisions
 from gatewayd.console.books import clients, legal_entities
 from gatewayd.console.books.home import Home
+from gatewayd.console.books.invoices import Invoices
 from gatewayd.console.books.search import SearchPage
 from gatewayd.console.books.tax_access import TaxAccess
 from gatewayd.console.books.tax_connection import TaxConnectionPages
@@ -158,6 +159,7 @@ def _of_organizations(parts: ConsoleParts) -> Iterator[_AddedTo]:
     yield Home(parts, Tiles(operations))
     yield SearchPage(parts, operations)
     yield from (ResourcePages(operations, pages, resource) for resource in RESOURCES)
+    yield Invoices(operations, pages, parts.clock)
     yield Webhooks(operations, pages)
     yield Keys(parts)
     yield OpenAccess(parts)

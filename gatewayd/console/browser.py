@@ -42,7 +42,7 @@ from gatewayd.identity.sign_in import known_devices, sessions
 from gatewayd.identity.sign_in.sessions import Session, Visitor
 from gatewayd.store import ReadTx, StoreFailure
 
-FORM_BYTES: Final = 64 * 1024  # Chosen: passkeys and long passwords included
+FORM_BYTES: Final = 256 * 1024  # Chosen: an invoice of 200 lines
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
 CSRF_FIELD: Final = "csrf"
 HANDLE_FIELD: Final = "request"

@@ -24,7 +24,10 @@ def form_of(texts: dict[str, list[str]]) -> MultiDict[str, str]:
 
 
 def enterable(value: Any, fields: RequestFields, path: str = "") -> Any:
-    """What of an example a form has fields for: no lists of structs, no maps, and no false, which is an empty box."""
+    """What of an example a form has fields for: no lists within rows, no maps, and no false, which is an empty box."""
+    row = next((leaf for leaf in fields.leaves if leaf.path == path and leaf.inner), None)
+    if row is not None:
+        return [enterable(each, fields.of_row(row)) for each in value]
     if isinstance(value, dict):
         inner = {name: enterable(each, fields, f"{path}.{name}" if path else name) for name, each in value.items()}
         return {name: each for name, each in inner.items() if each is not None and each != {}}
@@ -37,6 +40,7 @@ def test_a_form_brings_back_what_it_was_given(row: Operation) -> None:
     example = enterable(msgspec.to_builtins(row.example), fields)
     sent = fields.values(form_of(texts_of(example, fields.leaves)))
     boxes = {leaf.path for leaf in fields.leaves if leaf.kind == "checkbox"}
+    boxes |= {f"{leaf.path}.{each.path}" for leaf in fields.leaves for each in leaf.inner if each.kind == "checkbox"}
     assert without_unticked(sent, boxes) == without_unticked(example, boxes)
     for field, leaf in zip(fields.shown({}), fields.leaves, strict=True):
         assert field.label
@@ -53,6 +57,9 @@ def flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
         if isinstance(value, dict):
             yield from flat(value, f"{prefix}{name}.")
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            for each in value:
+                yield from flat(each, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
 
