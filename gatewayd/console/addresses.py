@@ -16,6 +16,7 @@ USAGE: Final = "/developers/usage"
 CLIENTS: Final = "/sales/clients"
 INVOICES: Final = "/sales/invoices"
 ENTITIES: Final = "/books/entities"
+DOCUMENTS: Final = "/documents"
 WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_ORGANIZATIONS: Final = f"{ADMIN}/organizations"
@@ -40,6 +41,7 @@ _ROOMS: Final = frozenset(
         "developers",
         "admin",
         "docs",
+        "documents",
         "gallery",
         "sales",
         "search",

@@ -60,6 +60,8 @@ POSTS = [
     "/sales/clients/new",
     "/sales/clients/x",
     "/sales/clients/x/end",
+    "/documents",
+    *(f"/documents/x/{page}" for page in ("change", "restore", "star", "trash")),
     *(f"/sales/invoices/{page}" for page in INVOICES),
     "/sign-out",
 ]

@@ -152,12 +152,18 @@ for (const form of all("form.drop")) {
     const request = new XMLHttpRequest();
     const failed = () => {
       progress.hidden = true;
-      say("The file did not arrive. Try again.");
+      const page = new DOMParser().parseFromString(request.responseText, "text/html");
+      say(page.querySelector("main p")?.textContent || "The file did not arrive. Try again.");
     };
     request.open("POST", form.action);
+    request.setRequestHeader("X-Upload", "yes");
     request.upload.onprogress = (sent) => (progress.value = (100 * sent.loaded) / sent.total);
     request.onerror = failed;
-    request.onload = () => (request.status < 400 ? location.assign(request.responseURL) : failed());
+    request.onload = () => {
+      const there = request.getResponseHeader("Location");
+      if (request.status < 400 && there) location.assign(there);
+      else failed();
+    };
     progress.hidden = false;
     request.send(new FormData(form));
   });
