@@ -166,13 +166,13 @@ def _of_people(parts: ConsoleParts, browser: Browser) -> Iterator[_AddedTo]:
 def _of_organizations(parts: ConsoleParts) -> Iterator[_AddedTo]:
     """What is of the organization that a page is of."""
     operations = Operations(parts.store, parts.performer, parts.gate, parts.operations)
-    pages = OperationPages(operations, parts.clock)
+    files = SentFiles(parts.file_places, parts.log)
+    pages = OperationPages(operations, parts.clock, files)
     access = TaxAccess(parts)
     yield Home(parts, Tiles(operations))
     yield SearchPage(parts, operations)
     yield from (ResourcePages(operations, pages, resource) for resource in RESOURCES)
     yield Invoices(operations, pages, parts.clock)
-    files = SentFiles(parts.file_places, parts.log)
     yield Documents(operations, pages, files, parts.receiving)
     yield Webhooks(operations, pages)
     yield Keys(parts)

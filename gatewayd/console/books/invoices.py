@@ -1,6 +1,7 @@
 """`/sales/invoices`: what clients are asked to pay, from the draft to the money."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from quart import Quart, render_template
@@ -148,6 +149,7 @@ _LINES: Final = {
     "vat": "VAT",
     "gross": "Total",
 }
+_NUMBERS: Final = ("quantity", "unitPrice")
 _PAYMENTS: Final = {"date": "Day", "amount": "", "method": "How", "reference": ""}
 
 
@@ -162,7 +164,8 @@ class Invoices:
         self._issue, self._delete = map(pages.question_of, (ISSUE, DELETE))
         resource = operations.row("accounting.getInvoice").response
         self._facts = members_of(resource, _FACTS)
-        self._lines = Listed("Lines", members_of_part(resource, "lines", _LINES))
+        lines = members_of_part(resource, "lines", _LINES)
+        self._lines = Listed("Lines", [replace(m, kind="number") if m.name in _NUMBERS else m for m in lines])
         self._payments = Listed("Payments", members_of_part(resource, "payments", _PAYMENTS))
 
     def add_to(self, app: Quart) -> None:

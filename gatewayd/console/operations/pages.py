@@ -14,24 +14,30 @@ from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from quart import Response, render_template, request
+from werkzeug.datastructures import MultiDict
 
 from gatewayd.clock import Clock
 from gatewayd.console.browser import ORGANIZATION_FIELD, flash, organization, see
-from gatewayd.console.components.shapes import Action, EmptyState, Option
+from gatewayd.console.components import words
+from gatewayd.console.components.shapes import Action, EmptyState, Field, Option
 from gatewayd.console.operations.calls import Operations
 from gatewayd.console.operations.lists import JsonObject, Listed, listed
 from gatewayd.console.operations.request_fields import RequestFields, Wording, fields_of, texts_of
 from gatewayd.console.operations.row_buttons import BUTTON, reshaped
 from gatewayd.console.operations.row_names import Texts
+from gatewayd.console.operations.sent_files import SentFiles
 from gatewayd.console.pages import Question, ask, sentence, with_query
 from gatewayd.contract.sentences import Sentences, Sources
-from gatewayd.errors import FieldError, Problem
+from gatewayd.errors import FieldError, Problem, invalid_field
 
 PAGE_ROWS: Final = 50  # Chosen
 OPTIONS_MAX: Final = 100
 """Chosen: as many as one page of a list has; what is not among them is found by the search of its own list."""
 KEY_FIELD: Final = "key"
 VERSION_FIELD: Final = "expectedVersion"
+FILE_FIELD: Final = "file"
+NAME_OF_FILE: Final = "fileName"
+"""A field of requests that nobody enters: the file has its name."""
 _SENT_BEFORE: Final = (
     "This form was sent before, with other values: what it asked for then is done. Send it again if you want this too."
 )
@@ -101,9 +107,10 @@ class QuestionPage:
 class OperationPages:
     """Makes pages of operations. What follows from their rows is found out once, when a page is made."""
 
-    def __init__(self, operations: Operations, clock: Clock) -> None:
+    def __init__(self, operations: Operations, clock: Clock, files: SentFiles) -> None:
         self._operations = operations
         self._clock = clock
+        self._files = files
         self._sentences = Sentences(Sources(), operations.answers)
 
     def list_of(self, page: ListPage) -> "ListView":
@@ -117,7 +124,8 @@ class OperationPages:
     def form_of(self, page: FormPage) -> "FormView":
         row = self._operations.row(page.operation)
         fields = fields_of(row.request, page.names, self._sentences, page.wording, carries=page.changes)
-        return FormView(page, replace(fields, proposed=page.proposed), self._operations)
+        fields = replace(fields, proposed=page.proposed)
+        return FormView(page, fields, self._operations, self._files if row.takes_file else None)
 
     def question_of(self, page: QuestionPage) -> "QuestionView":
         return QuestionView(page, self._operations)
@@ -164,11 +172,12 @@ class ListView:
 
 @dataclass(frozen=True, slots=True)
 class FormView:
-    """A form that can be shown, and sent."""
+    """A form that can be shown, and sent. `files`: where its file is received; None: its operation takes none."""
 
     page: FormPage
     fields: RequestFields
     operations: Operations
+    files: SentFiles | None = None
 
     async def show(self, resource: JsonObject | None = None, **context: object) -> str:
         """The form, empty or with what `resource` has."""
@@ -186,18 +195,31 @@ class FormView:
         if BUTTON in form:
             given, focus, errors = reshaped(self.fields, form)
             return await self._render(_Filled(given, key, version, errors, focus=focus), context)
-        values = {**self.fields.values(form, clears=self.page.changes), **(fixed or {})}
-        if version.isdecimal():
-            values[VERSION_FIELD] = int(version)
         try:
-            answer = await self.operations.call(self.page.operation, values, key)
+            answer = await self._call(form, fixed or {}, key, version)
         except Problem as problem:
             filled = _Filled(self.fields.given(form), key, version, problem.errors)
             return await self._refused(problem, filled, context)
         return await then(answer)
 
+    async def _call(self, form: MultiDict[str, str], fixed: JsonObject, key: str, version: str) -> Any:
+        """Call the operation with what was entered, and with the file where it takes one."""
+        operation = self.page.operation
+        if self.files is None:
+            values = {**self.fields.values(form, clears=self.page.changes), **fixed}
+            if version.isdecimal():
+                values[VERSION_FIELD] = int(version)
+            return await self.operations.call(operation, values, key)
+        row = self.operations.row(operation)
+        async with self.files.receive(row.area) as sent:
+            if sent is None:
+                raise invalid_field(FILE_FIELD, "required", "Choose a file.")
+            named = {NAME_OF_FILE: sent.name} if NAME_OF_FILE in row.request.__struct_encode_fields__ else {}
+            return await self.operations.call(operation, {**named, **self.fields.query(form), **fixed}, key, sent.file)
+
     async def _refused(self, problem: Problem, filled: "_Filled", context: Mapping[str, object]) -> Page:
-        filled = filled._replace(problem=_said(problem, self.fields.elsewhere(problem.errors)))
+        elsewhere = [error for error in self.fields.elsewhere(problem.errors) if error.path != FILE_FIELD]
+        filled = filled._replace(problem=_said(problem, elsewhere))
         if problem.code == "idempotency_conflict":
             filled = filled._replace(key=str(uuid4()), problem=_SENT_BEFORE)
         return await self._render(filled, context), problem.status
@@ -207,13 +229,23 @@ class FormView:
         return await render_template(
             self.page.template,
             page=self.page,
-            fields=self.fields.shown(filled.given, filled.errors, options, filled.focus),
+            fields=[*self.fields.shown(filled.given, filled.errors, options, filled.focus), *self._file(filled.errors)],
+            has_file=self.files is not None,
             has_rows=any(leaf.inner for leaf in self.fields.leaves),
             hidden=_hidden(filled.key, filled.version),
             problem=filled.problem,
             has_errors=bool(filled.errors),
             **{"back": self.page.back, **context},
         )
+
+    def _file(self, errors: Sequence[FieldError]) -> list[Field]:
+        """The last field: what comes behind a file is not read."""
+        if self.files is None:
+            return []
+        most = self.files.most(self.operations.row(self.page.operation).area)
+        error = " ".join(error.message for error in errors if error.path == FILE_FIELD)
+        hint = f"Up to {words.size(most)}."
+        return [Field(name=FILE_FIELD, label="File", kind="file", hint=hint, error=error, required=True, most=most)]
 
 
 class _Filled(NamedTuple):
