@@ -190,6 +190,19 @@ async def test_the_list_names_clients_and_is_narrowed(site: Site) -> None:
     assert (await browser.get(f"{PAGE}?issueDateFrom=yesterday")).status == 422
 
 
+async def test_many_invoices_are_paged_in_small_pages(site: Site) -> None:
+    browser = await site.signed_in()
+    hazel, lines = await client(site, "Hazel " * 20), [{"description": "Oak", "unitPrice": "10"}]
+    for number in range(51):
+        sale = {"clientId": hazel, "lines": lines, "reference": f"Site {number}"}
+        await do(site, "accounting.createInvoice", **sale)
+    first = await browser.get(PAGE)
+    assert len(first.body) < 40_000
+    (following,) = [link for link in first.page.links() if "cursor=" in link]
+    second = await browser.open(following)
+    assert [len([link for link in page.links() if "/inv_" in link]) for page in (first.page, second)] == [50, 1]
+
+
 async def test_those_of_another_organization_are_not_there(site: Site) -> None:
     address = await draft(site, await site.signed_in())
     await site.add_org("Elsewhere", await site.add_user("eve@example.com"))

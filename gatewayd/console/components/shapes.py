@@ -104,6 +104,11 @@ class Cell:
     items: Sequence[str] = ()
     kind: CellKind = "text"
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is its text and no more, unless its column says otherwise."""
+        return not self.href and not self.items and self.at is None
+
 
 class Column(NamedTuple):
     """What stands below one heading."""
