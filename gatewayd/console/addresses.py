@@ -14,7 +14,9 @@ TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
 CLIENTS: Final = "/sales/clients"
+INVOICES: Final = "/sales/invoices"
 ENTITIES: Final = "/books/entities"
+DOCUMENTS: Final = "/documents"
 WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_ORGANIZATIONS: Final = f"{ADMIN}/organizations"
@@ -42,6 +44,7 @@ _ROOMS: Final = frozenset(
         "developers",
         "admin",
         "docs",
+        "documents",
         "gallery",
         "sales",
         "search",

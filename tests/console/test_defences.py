@@ -13,6 +13,7 @@ from tests.console.visiting import EMAIL, ISSUER, PASSWORD, Browser, Site
 from tests.support.scopes import request_of
 
 FORM = {"email": EMAIL, "password": PASSWORD, "next": "/"}
+INVOICES = ["new", "x/change", "x/delete", "x/issue", "x/payment", "x/void"]
 WEBHOOKS = ["new", "x/change", "x/recover", "x/remove", "x/rotate", "x/test", "deliveries/x/resend"]
 POSTS = [
     "/account/password",
@@ -59,6 +60,9 @@ POSTS = [
     "/sales/clients/new",
     "/sales/clients/x",
     "/sales/clients/x/end",
+    "/documents",
+    *(f"/documents/x/{page}" for page in ("change", "restore", "star", "trash")),
+    *(f"/sales/invoices/{page}" for page in INVOICES),
     "/sign-out",
 ]
 ENTRIES = ["/sign-in", "/sign-in/code", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-in/link/x"]
