@@ -10,6 +10,7 @@ from gatewayd.clock import Clock
 from gatewayd.config import ROOT, Config, find_path, load, require_credentials
 
 if TYPE_CHECKING:
+    from gatewayd.mail.notices import Mailing
     from gatewayd.store import ReadTx, Store, WriteTx
     from gatewayd.store.reactions import Reactions
     from gatewayd.store.settings import StoreSettings
@@ -94,7 +95,7 @@ class Context:
         from gatewayd.store.database import open_existing
 
         self.require_database()
-        return open_existing(self.store_settings, self.clock, lambda: self.key_file, reactions)
+        return open_existing(self.store_settings, self.clock, lambda: self.key_file, self.reactions)
 
     def run(self, work: "Callable[[Store], Awaitable[T]]", *, makes_store: bool = False) -> T:
         """Run what works with the store, in an event loop of its own; `makes_store`: where there is none, in a new one.
@@ -114,7 +115,7 @@ class Context:
 
         if makes_store and not self.has_database():
             self._refuse_beside_daemon()
-            return open_store(self.store_settings, self.clock, self.key_file, reactions, migrates=False)
+            return open_store(self.store_settings, self.clock, self.key_file, self.reactions, migrates=False)
         return self.open_existing()
 
     def _refuse_beside_daemon(self) -> None:
@@ -125,6 +126,19 @@ class Context:
         if is_worked_with(directory):
             raise CommandError(f"a daemon works with {directory}, but the database is gone: none is made in its place")
 
+    def reactions(self) -> "Reactions":
+        """What follows from what a command writes: all areas, which a command that reads does without."""
+        from gatewayd import following
+
+        return following.reactions(self.mailing)
+
+    @property
+    def mailing(self) -> "Mailing | None":
+        """Whether what a command does is told by mail, which a daemon sends; None: no mail is."""
+        from gatewayd.mail.notices import mailing_of
+
+        return mailing_of(self.config.mail, self.config.server.public_url)
+
     def read(self, work: "Callable[[ReadTx], T]", org_id: str | None = None) -> T:
         """Run a read. Raises what `work` raises, `StoreFailure` or `MigrationError`."""
         return self.run(lambda store: store.read(work, org_id))
@@ -132,10 +146,3 @@ class Context:
     def write(self, work: "Callable[[WriteTx], T]", org_id: str | None = None, *, makes_store: bool = False) -> T:
         """Run a write; it is durable when this returns. Raises as `read` does, and then nothing was written."""
         return self.run(lambda store: store.write(work, org_id), makes_store=makes_store)
-
-
-def reactions() -> "Reactions":
-    """What follows from what a command writes: all areas, which a command that reads does without."""
-    from gatewayd import following
-
-    return following.reactions()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gatewayd.clock import Clock
 from gatewayd.contract.operation import Operation
 from gatewayd.http1.log import Log
+from gatewayd.mail.notices import Mailing
 from gatewayd.performing.admission import Gate
 from gatewayd.performing.performer import Performer
 from gatewayd.store import Store
@@ -17,6 +18,7 @@ class DaemonParts:
     """What the daemon gives the pages. `issuer` is `server.public_url`: the origin, without a slash; `tax` is `[tax]`.
 
     `operations` are those that pages may call, by `performer`, once `gate` has let the person in.
+    `mailing` None: no mail is sent, and everything works by links.
     `gallery`: whether the page of all components is there, which no instance in use has.
     """
 
@@ -28,4 +30,5 @@ class DaemonParts:
     operations: Iterable[Operation]
     performer: Performer
     gate: Gate
+    mailing: Mailing | None = None
     gallery: bool = False

@@ -11,6 +11,7 @@ from gatewayd.areas.landlord import reminders
 from gatewayd.areas.vault import trash
 from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import DAY, Instant
+from gatewayd.daemon import mailing
 from gatewayd.daemon.health import Health
 from gatewayd.daemon.organization_end import end_marked
 from gatewayd.http1.log import Log
@@ -38,7 +39,8 @@ LOG_SECONDS: Final = 2.0  # Chosen: how long a stop waits for a log that nobody 
 class BackgroundParts:
     """What the background works on.
 
-    `due_soon_days` is how long before a due date it is told, `trash_days` how long a deleted document can be restored.
+    `due_soon_days` is how long before a due date it is told, `trash_days` how long a deleted document can be restored,
+    `mail_days` how long it is kept which mails were sent.
     """
 
     store: Store
@@ -52,6 +54,7 @@ class BackgroundParts:
     log: Log
     due_soon_days: int
     trash_days: int
+    mail_days: int
 
 
 @asynccontextmanager
@@ -99,6 +102,7 @@ async def _keep_house(parts: BackgroundParts, health: Health) -> None:
         await _try(provider.keep_house(), log)
         await _try(parts.retention.sweep(store), log)
         await _try(engine.keep_house(store), log)
+        await _try(mailing.keep_house(store, parts.mail_days), log)
         await _try(parts.importing.keep_house(), log)
         await _try(_purge_trash(store, parts.trash_days), log)
         await _try(_book_credits(store), log)

@@ -48,6 +48,7 @@ PAST_PERFORMING = {
     "gatewayd/cli/instance/init.py": "the first organization and its owner",
     "gatewayd/cli/instance/instance_key.py": "secrets that cannot be opened any more",
     "gatewayd/cli/instance/verified.py": "holdings and sums that are mended: they are derived",
+    "gatewayd/cli/instance/mail.py": "a mail that waits once more",
     "gatewayd/cli/people/keys.py": "keys",
     "gatewayd/cli/people/members.py": "members",
     "gatewayd/cli/people/oauth_clients.py": "apps of the instance",

@@ -17,6 +17,7 @@ from gatewayd.cli.doctor.documents import documents
 from gatewayd.cli.doctor.files import files
 from gatewayd.cli.doctor.findings import Finding, missing_finding
 from gatewayd.cli.doctor.listening import listening
+from gatewayd.cli.doctor.mail import mail
 from gatewayd.cli.doctor.permissions import passed, private
 from gatewayd.cli.doctor.search import search
 from gatewayd.cli.doctor.taxes import taxes
@@ -37,7 +38,7 @@ def doctor(arguments: argparse.Namespace, context: Context) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
     checks = (
         *(_permissions, _disk, database, files, clock, listening, _proxy, _reach, daemon, taxes),
-        *(documents, search),
+        *(documents, search, mail),
     )
     findings = [finding for check in checks for finding in check(context)]
     if arguments.json:
