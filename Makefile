@@ -29,7 +29,7 @@ DEV := $(VENV)/.dev-installed
 LOCK_TOOL := build/lock-tool
 CLIENTS := tests/clients/node_modules/.installed
 # The suites that run on PostgreSQL as well as on SQLite.
-ON_BOTH := $(addprefix tests/,areas clients daemon identity leases ledger performing tax webhooks)
+ON_BOTH := $(addprefix tests/,areas clients daemon identity leases ledger mail performing tax webhooks)
 
 # What tests write is gone after them. In memory, where there is room, nothing waits for a disk.
 export PYTEST_DEBUG_TEMPROOT ?= $(shell test -w /dev/shm && \

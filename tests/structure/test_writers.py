@@ -25,6 +25,7 @@ PAST_PERFORMING = {
     "gatewayd/console/people/applications.py": "an app that one connected, whose end needs no admin",
     "gatewayd/console/browser.py": "when a session was last used",
     "gatewayd/console/people/consent.py": "what a person allows an app",
+    "gatewayd/console/people/forgotten.py": "a link for a new password, and its mail",
     "gatewayd/console/people/invitations.py": "an account that is made by a link, and a membership",
     "gatewayd/console/people/inviting.py": "invitations",
     "gatewayd/console/developers/keys.py": "keys",
