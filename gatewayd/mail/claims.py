@@ -113,11 +113,11 @@ class Room:
 class Claimed:
     """What one look began. `next_due`: when to look again; None: only once something changes.
 
-    `given_up` are mails whose time was over, with why. `after` is the queue at which it stopped.
+    `given_up` are mails whose time was over. `after` is the queue at which it stopped.
     """
 
     claims: list[Claim] = field(default_factory=list)
-    given_up: list[tuple[str, str]] = field(default_factory=list)
+    given_up: list[str] = field(default_factory=list)
     after: str = FIRST
     next_due: Instant | None = None
 
@@ -248,7 +248,7 @@ class _Look:
         if over is not None:
             self._note_interrupted(due)
             self._tx.run(_GIVE_UP_ANY_ORG, id=due.id, at=self._at, why=over, interruptions=due.interrupted)
-            self.result.given_up.append((due.id, over))
+            self.result.given_up.append(due.id)
             self.result.look_by(self._at)
             return False
         of = {"recipient_folded": due.recipient_folded}

@@ -36,6 +36,7 @@ INTERNAL: Final = "It failed on our side: the log says more."
 STOPPED: Final = "We were stopped meanwhile."
 _LONG: Final = re.compile(r"[\w-]{20,}")
 """What of a link may be secret."""
+_ADDRESS: Final = re.compile(r"\S+@\S+")
 
 
 class Outbox(Protocol):
@@ -141,7 +142,7 @@ class MailDispatcher:
             for claim in claimed.claims:
                 self._claims[claim.mail_id] = claim
                 attempts.start_soon(self._attempt, claim)
-            await self._server.sweep()
+            attempts.start_soon(self._server.sweep)
             with trio.move_on_after(self._seconds_until(claimed.next_due)):
                 await self._wake_up.wait()
             await trio.lowlevel.checkpoint()  # so that what ends together is recorded together
@@ -168,8 +169,8 @@ class MailDispatcher:
         self._recording.succeeded()
         self._released = True
         self._after = claimed.after
-        for mail_id, why in claimed.given_up:
-            self._log.warning("mail_given_up", mail_id=mail_id, reason=why)
+        for mail_id in claimed.given_up:
+            self._log.warning("mail_given_up", mail_id=mail_id)
         return claimed
 
     def _free(self) -> int:
@@ -254,7 +255,9 @@ class MailDispatcher:
         pause = schedule.pause_seconds(self._settings, failures, self._fraction())
         self._standing = _Standing(failures, trio.current_time() + pause)
         if failures == 1:
-            self._log.error("mail_server_in_trouble", reason=result.answer, response_code=result.code)
+            self._log.error(
+                "mail_server_in_trouble", reason=_ADDRESS.sub("[hidden]", result.answer), response_code=result.code
+            )
 
     # -- the stop
 

@@ -27,6 +27,7 @@ ANYWHERE: Final = ("0.0.0.0/0", "::/0")
 """The operator names the server, which may well be in their own network."""
 MAILS_PER_SESSION: Final = 50  # Chosen: many servers take no more
 IDLE_SECONDS: Final = 5.0  # Chosen: RFC 5321 §4.5.3.2.7 lets a server wait five minutes, and many don't
+OPENING_STEPS: Final = 2  # Chosen: as much time as so many answers, from the name to who we are
 QUIT_SECONDS: Final = 2.0  # Chosen
 CLOSING: Final = 421  # RFC 5321 §4.2.2: not about the mail; the server ends the session
 OUR_SIDE: Final = frozenset({530, 534, 535, 538})  # RFC 4954 §6: who we are, or how we say so
@@ -85,10 +86,15 @@ class Session:
         self.idle_since = 0.0
 
     @property
+    def is_open(self) -> bool:
+        """Whether it was not closed here."""
+        return self._client.sock is not None
+
+    @property
     def is_good(self) -> bool:
         """Whether another mail may go by it."""
         waited = trio.current_time() - self.idle_since
-        return self._client.sock is not None and self._mails < MAILS_PER_SESSION and waited < IDLE_SECONDS
+        return self.is_open and self._mails < MAILS_PER_SESSION and waited < IDLE_SECONDS
 
     def deliver(self, envelope: Envelope) -> None:
         """Hand one mail over. Blocks. Raises `SmtpError`, after which the session may be good still, or
@@ -161,11 +167,7 @@ class SmtpServer:
 
     async def greet(self) -> None:
         """Open a session, sign in, and end it. Raises `SmtpError`."""
-        with trio.move_on_after(self._settings.attempt_seconds) as deadline:
-            session = await self._open()
-            await self._end(session)
-        if deadline.cancelled_caught:
-            raise SmtpError(Verdict.TROUBLE, None, "The server did not answer in time.")
+        await self._end(await self._open())
 
     async def sweep(self) -> None:
         """End sessions that have waited for long."""
@@ -203,7 +205,7 @@ class SmtpServer:
         finally:
             if not over:
                 session.abandon()
-            elif session.is_good:
+            elif session.is_open:
                 session.idle_since = trio.current_time()
                 self._idle.append(session)
             else:
@@ -211,6 +213,12 @@ class SmtpServer:
         return SmtpResult(Verdict.SENT, 250, "")
 
     async def _open(self) -> Session:
+        """Within twice the time of an answer. Raises `SmtpError`."""
+        with trio.move_on_after(OPENING_STEPS * self._settings.timeout_seconds):
+            return await self._opened()
+        raise SmtpError(Verdict.TROUBLE, None, "The server did not answer in time.")
+
+    async def _opened(self) -> Session:
         """Raises `SmtpError`."""
         settings = self._settings
         try:

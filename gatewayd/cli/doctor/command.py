@@ -21,6 +21,7 @@ from gatewayd.cli.doctor.mail import mail
 from gatewayd.cli.doctor.permissions import passed, private
 from gatewayd.cli.doctor.search import search
 from gatewayd.cli.doctor.taxes import taxes
+from gatewayd.cli.doctor.webhooks import webhooks
 from gatewayd.cli.output import print_document
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.config import is_credential
@@ -38,7 +39,7 @@ def doctor(arguments: argparse.Namespace, context: Context) -> int:
     """It changes nothing. The settings are checked before anything else, as by `check-config`."""
     checks = (
         *(_permissions, _disk, database, files, clock, listening, _proxy, _reach, daemon, taxes),
-        *(documents, search, mail),
+        *(documents, search, mail, webhooks),
     )
     findings = [finding for check in checks for finding in check(context)]
     if arguments.json:
