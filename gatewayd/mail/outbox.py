@@ -63,10 +63,6 @@ SELECT count(id) FROM mails
 WHERE recipient_folded = :recipient_folded AND kind = :kind AND created_at > :since
     AND (CAST(:about AS TEXT) IS NULL OR about = :about)
 """
-_FAILED_LATELY = """
-SELECT count(id) FROM mails
-WHERE org_id = :org_id AND status IN ('failed', 'bounced') AND completed_at > :since
-"""
 _COUNT_FAILED_ANY_ORG = """
 SELECT count(id) FROM mails WHERE status IN ('failed', 'bounced') AND completed_at > :since
 """
@@ -224,11 +220,6 @@ def count_lately(tx: ReadTx, kind: Kind, recipient: str, since: Instant, about: 
 def count_failed(tx: ReadTx, since: Instant) -> int:
     """How many of the whole instance the server has not taken, given up since an instant."""
     return int(tx.value(_COUNT_FAILED_ANY_ORG, since=since))
-
-
-def count_failed_of_organization(tx: ReadTx, since: Instant) -> int:
-    """The same of the transaction's organization."""
-    return int(tx.value(_FAILED_LATELY, since=since))
 
 
 def sweep(tx: WriteTx, before: Instant) -> int:
