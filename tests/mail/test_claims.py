@@ -25,7 +25,7 @@ def store(database_image: bytes) -> Iterator[MemoryStore]:
 
 def queue(store: MemoryStore, org_id: str | None, count: int = 1, **changes: Any) -> list[str]:
     mails = [new_mail(changes.pop("recipient", f"ann{n}@example.com"), org_id, **changes) for n in range(count)]
-    return [store.write(lambda tx, mail=mail: outbox.queue(tx, mail)) for mail in mails]
+    return store.write(lambda tx: [outbox.queue(tx, mail) for mail in mails])
 
 
 def claim(store: MemoryStore, free: int = 4, holder: str = HOLDER, after: str = "", **settings: Any) -> Claimed:

@@ -83,6 +83,32 @@ async def test_a_server_that_hangs_holds_up_no_other_mail(tmp_path: Path) -> Non
             assert (mail.status, mail.last_code) == ("queued", None)
 
 
+async def test_a_stop_leaves_what_it_cuts_short_due_at_once(tmp_path: Path) -> None:
+    with mail_server(tmp_path / "smtp") as server:
+        async with post(tmp_path / "data") as desk:
+            async with desk.sending(mail_settings(server.port, stop_seconds=0.2)):
+                [id_] = await desk.queue(new_mail("hang-a@x.example"))
+                await desk.until(id_, lambda mail: mail.attempts == 1)
+            mail = await desk.find(id_)
+            assert (mail.status, mail.last_error) == ("queued", "We were stopped meanwhile.")
+            assert mail.due_at is not None
+            assert mail.due_at <= desk.clock.now()
+            [attempt] = await desk.store.read(lambda tx: list_attempts(tx, id_))
+            assert (attempt.outcome, attempt.code) == ("interrupted", None)
+
+
+async def test_what_fails_on_our_side_is_told_and_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no template")
+
+    monkeypatch.setattr("gatewayd.mail.dispatcher.make_envelope", fail)
+    async with post(tmp_path / "data") as desk, desk.sending(mail_settings(25)):
+        [id_] = await desk.queue(new_mail("ann@example.com"))
+        mail = await desk.until(id_, lambda mail: mail.last_error is not None)
+        assert (mail.status, mail.last_error) == ("queued", "It failed on our side: the log says more.")
+        assert "mail_failed_here" in desk.log
+
+
 async def test_a_server_that_trickles_is_left_when_its_time_is_over(tmp_path: Path) -> None:
     """Each line in time, and never an end: all of an attempt has its deadline."""
 
