@@ -3,19 +3,19 @@
 import os
 from collections.abc import Iterator
 
-from gatewayd.cli.context import Context
-from gatewayd.cli.doctor.findings import Finding
+from gatewayd.doctor.examined import Examined
+from gatewayd.doctor.findings import Finding
 
 
-def webhooks(context: Context) -> Iterator[Finding]:
+def webhooks(examined: Examined) -> Iterator[Finding]:
     """Nothing where none was, or where the database cannot be read: its own check says so."""
     from gatewayd.store.failures import MigrationError, StoreFailure
     from gatewayd.webhooks.dispatch.backlog import read_backlog
 
-    if not context.store_settings.url and not os.access(context.store_settings.path, os.F_OK):
+    if not examined.store_settings.url and not os.access(examined.store_settings.path, os.F_OK):
         return
     try:
-        disabled = context.read(read_backlog).disabled
+        disabled = examined.read(read_backlog).disabled
     except (MigrationError, StoreFailure):
         return
     count = disabled.get("failing", 0) + disabled.get("receiver_gone", 0)

@@ -4,22 +4,26 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
-from gatewayd.cli.context import Context
-from gatewayd.cli.doctor.findings import Finding, missing_finding
+from gatewayd.doctor.examined import Examined
+from gatewayd.doctor.findings import Finding, missing_finding
 
 LOOKED_BACK_DAYS: Final = 7  # Chosen
 SECONDS: Final = 5.0  # Chosen: for one answer
 
 
-def mail(context: Context) -> Iterator[Finding]:
+def mail(examined: Examined) -> Iterator[Finding]:
     """Nothing where no mail is sent. No mail is sent for it: a session is opened, and ended."""
-    if not context.config.mail.host:
+    if not examined.config.mail.host:
         return
-    yield missing_finding(context, "mail.password_file") or missing_finding(context, "mail.ca_file") or _server(context)
-    yield from _failed(context)
+    yield (
+        missing_finding(examined, "mail.password_file")
+        or missing_finding(examined, "mail.ca_file")
+        or _server(examined)
+    )
+    yield from _failed(examined)
 
 
-def _server(context: Context) -> Finding:
+def _server(examined: Examined) -> Finding:
     from dataclasses import replace
 
     import trio
@@ -27,7 +31,7 @@ def _server(context: Context) -> Finding:
     from gatewayd.mail.settings import settings_from
     from gatewayd.mail.smtp import SmtpError, SmtpServer
 
-    settings = settings_from(context.config.mail, context.config.server.public_url)
+    settings = settings_from(examined.config.mail, examined.config.server.public_url)
     assert settings is not None
     about, where = "mail server", f"{settings.host}:{settings.port}"
     try:
@@ -38,16 +42,16 @@ def _server(context: Context) -> Finding:
     return Finding(about, True, f"{where} lets us in{f' as {settings.user}' if settings.user else ''}.")
 
 
-def _failed(context: Context) -> Iterator[Finding]:
+def _failed(examined: Examined) -> Iterator[Finding]:
     from gatewayd.clock import DAY, Instant
     from gatewayd.mail import outbox
     from gatewayd.store.failures import MigrationError, StoreFailure
 
-    if not context.store_settings.url and not os.access(context.store_settings.path, os.F_OK):
+    if not examined.store_settings.url and not os.access(examined.store_settings.path, os.F_OK):
         return
-    since = Instant(context.clock.now() - LOOKED_BACK_DAYS * DAY)
+    since = Instant(examined.clock.now() - LOOKED_BACK_DAYS * DAY)
     try:
-        count = context.read(lambda tx: outbox.count_failed(tx, since))
+        count = examined.read(lambda tx: outbox.count_failed(tx, since))
     except (MigrationError, StoreFailure):
         return  # the check of the database says so
     if count:
