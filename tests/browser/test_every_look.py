@@ -23,8 +23,8 @@ from tests.console.visiting import Answer
 from tests.console.whole_site import OWNER, ROOT, WholeSite, open_whole_site
 from tests.contract.demo_firm import make_demo
 
-SIZES: Final = [ViewportSize(width=width, height=900) for width in (390, 768, 1440)]
-SCHEMES: Final[dict[int, tuple[Literal["light", "dark"], ...]]] = {390: ("dark",), 768: (), 1440: ("light",)}
+SIZES: Final = [ViewportSize(width=width, height=900) for width in (390, 768, 1024, 1200, 1440)]
+SCHEMES: Final[dict[int, tuple[Literal["light", "dark"], ...]]] = {390: ("dark",), 1440: ("light",)}
 """In which colours axe looks at which width: widths have their layout, and colours their contrast."""
 DRAWN_ELSEWHERE: Final = "/docs"
 """A program draws it: see `test_reference.py`."""
@@ -117,7 +117,7 @@ def faults_on_screens(page: Page) -> Iterator[str]:
         page.set_viewport_size(size)
         if (wide := sideways(page)) > 0:
             yield f"{wide} px too wide at {size['width']}: {page.evaluate(WIDEST)}"
-        for scheme in SCHEMES[size["width"]]:
+        for scheme in SCHEMES.get(size["width"], ()):
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             yield from (f"{scheme} at {size['width']}: {fault}" for fault in faults_of(page))
 
