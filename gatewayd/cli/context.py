@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gatewayd.clock import Clock
-from gatewayd.config import ROOT, Config, find_path, load, require_credentials
+from gatewayd.config import ROOT, Config, find_path, load
+from gatewayd.doctor.examined import Examined, OutOfReach
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx, Store, WriteTx
     from gatewayd.store.reactions import Reactions
-    from gatewayd.store.settings import StoreSettings
 
 T = TypeVar("T")
 
@@ -25,7 +25,11 @@ class CommandError(Exception):
         self.code = code
 
 
-class Context:
+class NoDatabase(CommandError, OutOfReach):
+    """The same of a database that is not to be had."""
+
+
+class Context(Examined):
     """One run of one command. Nothing is read or opened before it is needed.
 
     A daemon that runs beside it sees within a moment what is written: see `Store.watch_other_processes`.
@@ -36,10 +40,8 @@ class Context:
 
     def __init__(self, config_flag: str | None, environ: Mapping[str, str], clock: Clock, root: Path = ROOT) -> None:
         """`root` is where /etc and /var/lib are: another folder than / is for looking at a machine from outside."""
+        super().__init__(environ, clock, root)
         self._config_flag = config_flag
-        self.environ = environ
-        self.clock = clock
-        self.root = root
 
     @functools.cached_property
     def config_path(self) -> Path | None:
@@ -55,37 +57,18 @@ class Context:
         """The settings as they are now. Raises `ConfigError`."""
         return load(self.config_path, self.environ, self.root)
 
-    @property
-    def store_settings(self) -> "StoreSettings":
-        """Where the store of these settings is."""
-        from gatewayd.store.settings import StoreSettings
-
-        return StoreSettings.of(self.config.store)
-
-    @property
-    def key_file(self) -> Path:
-        """The instance key of these settings. Raises `ConfigError` for a credential that is not to be found."""
-        require_credentials(self.config, "store.key_file")
-        return Path(self.config.store.key_file)
-
     def has_database(self) -> bool:
-        """Whether a database is there. Raises `CommandError` where that is out of this user's reach."""
-        if self.store_settings.url:
-            return True  # whoever opens it finds out
-        path = self.store_settings.path
+        """Whether a database is there. Raises `NoDatabase` where that is out of this user's reach."""
         try:
-            path.stat()
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise CommandError(f"{path} is out of reach: {error.strerror}") from None
-        return True
+            return super().has_database()
+        except OutOfReach as error:
+            raise NoDatabase(str(error)) from None
 
     def require_database(self) -> None:
-        """Raises `CommandError` where no database is, with the place that was looked at, or as `has_database`."""
+        """Raises `NoDatabase` where none is, with the place that was looked at, or as `has_database`."""
         if not self.has_database():
             place = self.store_settings.directory
-            raise CommandError(
+            raise NoDatabase(
                 f"there is no database in {place}, the data directory of {self.config_path or 'the default settings'}"
             )
 

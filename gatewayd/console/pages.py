@@ -6,15 +6,24 @@ from urllib.parse import urlencode
 
 from quart import Quart, render_template, request
 
+from gatewayd.console.file_forms import note_that_takes_files
 from gatewayd.errors import Problem
 
 PAGE_ROWS: Final = 25  # Chosen: with long names and what can be done in each row, a page is under 40 kB
 _Row = TypeVar("_Row")
 
 
-def add_page(app: Quart, method: str, path: str, view: Callable[..., Awaitable[Any]]) -> None:
-    """Serve `path` by `view`; pages are told apart by method and path, so views of different files may share names."""
-    app.add_url_rule(path, endpoint=f"{method} {path}", view_func=view, methods=[method])
+def add_page(
+    app: Quart, method: str, path: str, view: Callable[..., Awaitable[Any]], *, takes_file: bool = False
+) -> None:
+    """Serve `path` by `view`; pages are told apart by method and path, so views of different files may share names.
+
+    `takes_file`: what is sent there may be a form with a file.
+    """
+    endpoint = f"{method} {path}"
+    app.add_url_rule(path, endpoint=endpoint, view_func=view, methods=[method])
+    if takes_file:
+        note_that_takes_files(app, endpoint)
 
 
 def sentence(problem: Problem) -> str:

@@ -144,7 +144,7 @@ CREATE TABLE api_keys (
     revoked_at INTEGER,
     replaced_by TEXT REFERENCES api_keys (id),  -- the key it was rotated to
     created_at INTEGER NOT NULL
-, role TEXT CHECK (role = 'admin' OR role = 'member')) STRICT;
+, role TEXT CHECK (role = 'admin' OR role = 'member'), held_entities TEXT, held_from TEXT, held_to TEXT) STRICT;
 
 CREATE INDEX api_keys_of_org ON api_keys (org_id, id);
 
@@ -1119,6 +1119,8 @@ CREATE TABLE idempotency_keys (
 ) STRICT;
 
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
+
+CREATE INDEX idempotency_keys_open ON idempotency_keys (lease_until) WHERE response IS NULL;
 
 CREATE TABLE import_rows (
     org_id TEXT NOT NULL,

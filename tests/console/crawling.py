@@ -24,6 +24,7 @@ class Form:
 
     action: str
     fields: tuple[tuple[str, str], ...]
+    holds_file: bool = False
 
     @property
     def names(self) -> frozenset[tuple[str, str]]:
@@ -105,4 +106,5 @@ def _addresses(page: Document, here: str) -> Iterator[str]:
 def _forms(page: Document, here: str) -> Iterator[Form]:
     for form in page.root.all("form"):
         if form.attributes["method"] == "post":
-            yield Form(urljoin(here, form.attributes.get("action", "")), tuple(fields_of(form)))
+            holds_file = form.attributes.get("enctype") == "multipart/form-data"
+            yield Form(urljoin(here, form.attributes.get("action", "")), tuple(fields_of(form)), holds_file)

@@ -14,8 +14,8 @@ from gatewayd.identity.people import users
 from gatewayd.identity.sign_in import sessions
 from gatewayd.store.settings import DATABASE_NAME
 from tests.console.crawling import Form, crawl, rule_at
-from tests.console.visiting import ISSUER, Browser
-from tests.console.whole_site import ELSEWHERE, MEMBER, OWNER, PEOPLE, WholeSite, open_whole_site
+from tests.console.visiting import ISSUER, Answer, Browser, form_with_file
+from tests.console.whole_site import ELSEWHERE, FILTERED, MEMBER, OF_THE_FIRM, OWNER, PEOPLE, WholeSite, open_whole_site
 from tests.contract.conftest import Seeded
 
 pytestmark = pytest.mark.sqlite_only("whether anything was written is told by SQLite's data_version")
@@ -84,7 +84,7 @@ async def all_forms(whole: WholeSite) -> dict[tuple[str, str], Given]:
             path = urlsplit(form.action).path
             for action in (form.action, f"{path}{BY_SCRIPTS}"):
                 if rule_at(whole.site.app, action, "POST") is not None:
-                    given = Form(action, form.fields if action == form.action else ())
+                    given = form if action == form.action else Form(action, ())
                     forms[email, action] = Given(given, browser, email, dict(form.fields)["csrf"])
     reached = {rule.rule for _, action in forms if (rule := rule_at(whole.site.app, action, "POST")) is not None}
     there = {rule.rule for rule in whole.site.app.url_map.iter_rules() if "POST" in (rule.methods or ())}
@@ -97,7 +97,8 @@ def visitors(whole: WholeSite) -> Iterator[tuple[str, Browser, list[str]]]:
     asked = [whole.unlinked["/oauth/choose"], whole.unlinked["/oauth/consent"]]
     for email in PEOPLE:
         more = {OWNER: asked, ELSEWHERE: [whole.invitation]}
-        yield email, whole.browsers[email], ["/", *more.get(email, ())]
+        filtered = FILTERED if email in OF_THE_FIRM else ()
+        yield email, whole.browsers[email], ["/", *filtered, *more.get(email, ())]
     of_strangers = [address for rule, address in whole.unlinked.items() if rule.startswith("/sign-in")]
     yield STRANGER, whole.stranger, of_strangers
     yield HALFWAY, whole.halfway, ["/sign-in/code"]
@@ -107,6 +108,14 @@ def filled(form: Form, token: str | None) -> list[tuple[str, str]]:
     """What it sends with that token, or without any."""
     rest = [each for each in form.fields if each[0] != "csrf"]
     return rest if token is None else [*rest, ("csrf", token)]
+
+
+async def send(browser: Browser, form: Form, token: str | None, **headers: str) -> Answer:
+    """Post it with that token, or without any, as a browser does: with a file where it holds one."""
+    sent = filled(form, token)
+    if form.holds_file and "Content_Type" not in headers:
+        return await browser.post_parts(form.action, form_with_file(sent, "a.txt", b"text"), **headers)
+    return await browser.post(form.action, sent, **headers)
 
 
 def one_of_each_route(whole: WholeSite, forms: dict[tuple[str, str], Given]) -> Iterable[Given]:
@@ -136,7 +145,7 @@ async def test_no_form_is_taken_from_elsewhere_nor_as_a_link_nor_of_a_stranger(w
         await not_taken_as_a_link(whole, given)
         if given.email in PEOPLE and not given.form.action.startswith("/sign-in"):
             for token in (None, given.token, stranger):
-                answer = await whole.stranger.post(given.form.action, filled(given.form, token), Origin=ISSUER)
+                answer = await send(whole.stranger, given.form, token, Origin=ISSUER)
                 assert answer.location.startswith("/sign-in"), given
         assert watched.is_as_before(), given
 
@@ -145,18 +154,17 @@ async def refused_with_a_wrong_token(given: Given, others: str) -> None:
     nearly = given.token[:-1] + ("0" if given.token[-1] != "0" else "1")
     for token in (None, "", nearly, "é" * 64, sessions.csrf_token("x"), others):
         if token != given.token:
-            answer = await given.browser.post(given.form.action, filled(given.form, token), Origin=ISSUER)
+            answer = await send(given.browser, given.form, token, Origin=ISSUER)
             assert (answer.status, answer.page.heading) == (403, "Nothing was done"), (given, token)
 
 
 async def refused_from_elsewhere(given: Given) -> None:
     """With the right token."""
-    sent = filled(given.form, given.token)
     for headers in FROM_ELSEWHERE:
-        answer = await given.browser.post(given.form.action, sent, **headers)
+        answer = await send(given.browser, given.form, given.token, **headers)
         assert (answer.status, "another site" in answer.page.text) == (403, True), (given, headers)
-    for kind in ("application/json", "text/plain", "multipart/form-data; boundary=x"):
-        assert (await given.browser.post(given.form.action, sent, Content_Type=kind)).status == 415, (given, kind)
+    for kind in ("application/json", "text/plain", "" if given.form.holds_file else "multipart/form-data; boundary=x"):
+        assert (await send(given.browser, given.form, given.token, Content_Type=kind)).status == 415, (given, kind)
 
 
 async def not_taken_as_a_link(whole: WholeSite, given: Given) -> None:
@@ -185,7 +193,7 @@ async def test_no_form_is_taken_of_whom_it_was_not_given_to(watched: Watched) ->
                 continue
             if theirs is not None and theirs.form.names == given.form.names:
                 continue
-            answer = await whole.browsers[other].post(action, filled(given.form, tokens[other]), Origin=ISSUER)
+            answer = await send(whole.browsers[other], given.form, tokens[other], Origin=ISSUER)
             asked += 1
             told = (email, other, action, answer.status)
             assert watched.is_as_before(), told

@@ -45,7 +45,8 @@ async def test_every_page_is_known_and_opens_to_whom_it_is_shown_alone(whole: Wh
     """
     app, seen = whole.site.app, await everything(whole)
     found = {address for each in seen.values() for address in each.pages}
-    reached = {rule.rule for rule in (rule_at(app, address) for address in found) if rule is not None}
+    linked = found | {address for each in seen.values() for address in each.shown}
+    reached = {rule.rule for rule in (rule_at(app, address) for address in linked) if rule is not None}
     there = {rule.rule for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ())}
     assert there - reached - whole.unlinked.keys() == set(), "no link leads to these"
     assert whole.unlinked.keys() - there == set(), "there are no such pages"

@@ -28,6 +28,7 @@ async def test_the_documentation_is_where_metadata_says(site: Site) -> None:
     assert named == {f"{ISSUER}/docs"}
     page = await site.browser().open("/docs")
     assert (page.heading, page.links()[-1]) == ("API reference", "/openapi.json")
+    assert "/developers/keys/new" in page.links()  # with what calls are tried
 
 
 async def test_only_styles_are_freer_than_elsewhere(site: Site) -> None:

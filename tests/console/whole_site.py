@@ -9,6 +9,7 @@ from typing import Final
 
 from soft_webauthn import SoftWebauthnDevice
 
+from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.clock import from_wire
 from gatewayd.console.app import create
 from gatewayd.console.parts import ConsoleParts
@@ -22,14 +23,28 @@ from gatewayd.identity.sign_in.sessions import Visitor
 from gatewayd.identity.sign_in.sign_in import SignIn
 from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.performing.admission import Gate
+from gatewayd.performing.file_places import FilePlaces
 from gatewayd.performing.performer import Performer
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import WriteTx
+from gatewayd.store.files.at_place import blobs_at, partials_at
+from gatewayd.store.files.incoming_files import incoming_folder
 from gatewayd.tax.approvals import Subject
 from gatewayd.tax.settings import TaxSettings
+from gatewayd.vault_files.receiving import Receiving
 from tests.console import taxing
 from tests.console.granting import grant
-from tests.console.visiting import ATTEMPTS, COMPILED_TEMPLATES, ISSUER, PASSWORD_HASH, Browser, Site, Written
+from tests.console.instances import Told
+from tests.console.visiting import (
+    ATTEMPTS,
+    COMPILED_TEMPLATES,
+    FILE_MOST,
+    ISSUER,
+    PASSWORD_HASH,
+    Browser,
+    Site,
+    Written,
+)
 from tests.contract.conftest import Seeded, engines_of
 from tests.contract.rows import OPERATIONS
 from tests.identity.test_passkeys import CHALLENGE, PARTY, as_json, options_of
@@ -47,6 +62,8 @@ OF_THE_FIRM: Final = (OWNER, ADMIN, MEMBER)
 """The second owns a practice too."""
 PEOPLE: Final = (*OF_THE_FIRM, ELSEWHERE, ROOT)
 """And somebody of another firm, and who runs the server, who belongs to none."""
+FILTERED: Final = ("/documents?status=deleted",)
+"""Lists of the owner's with what is found by a filter alone."""
 
 _EVERYBODY_SIGNS_IN = "UPDATE users SET password_hash = :hash, instance_admin = (email = :root)"
 
@@ -78,7 +95,7 @@ async def open_whole_site(demo: Seeded, directory: Path) -> AsyncIterator[WholeS
         engines_of(api, directory, engines),
     ):
         api.clock.advance(from_wire(NOW) - START)
-        passwords = Passwords(quick_hasher())
+        passwords, told = Passwords(quick_hasher()), Told(api.store)
         parts = ConsoleParts(
             store=api.store,
             sign_in=SignIn(api.store, passwords, Limits(ATTEMPTS)),
@@ -90,9 +107,14 @@ async def open_whole_site(demo: Seeded, directory: Path) -> AsyncIterator[WholeS
             operations=CATALOGUE.operations,
             performer=Performer(api.store, engines),
             gate=Gate(RateLimits(0, 100)),
+            instance=told.daemon,
+            file_places=FilePlaces(folder=incoming_folder(directory), max_bytes={"vault": FILE_MOST}),
+            receiving=Receiving(
+                api.store, blobs_at(api.store.place), partials_at(api.store.place), Settings(ISSUER, FILE_MOST)
+            ),
             gallery=True,
         )
-        site = Site(create(parts), api.store, api.clock, log)
+        site = Site(create(parts), api.store, api.clock, log, told, directory)
         site.app.jinja_env.bytecode_cache = COMPILED_TEMPLATES
         await _add_the_rest(site)
         browsers = {email: await site.signed_in(email) for email in PEOPLE}

@@ -19,7 +19,7 @@ FLOORS = {
     **dict.fromkeys(["search", "tax", "vault_files", "webhooks"], 5),
     "access": 6,
     **dict.fromkeys(["http", "oauth", "console"], 7),
-    **dict.fromkeys(["catalogue", "following", "metrics", "provider"], 8),
+    **dict.fromkeys(["catalogue", "doctor", "following", "metrics", "provider"], 8),
     "daemon": 9,
     **dict.fromkeys(["__main__", "cli"], 10),
 }

@@ -19,6 +19,7 @@ BARE_PARTICIPLES = frozenset({"Asked", "Given", "Got", "Kept", "Living", "Made",
 ALLOWED_NAMES = frozenset({"service_manager", "test_service_manager"})  # systemd's own word for what it is
 BORDERS = frozenset(
     {
+        "gatewayd/daemon/examining.py",  # look: one check of the page of health
         "gatewayd/http/api.py",  # request
         "gatewayd/extraction/worker.py",  # parse: one document
         "gatewayd/http1/asgi_call.py",  # request: one call of the application

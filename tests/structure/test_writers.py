@@ -12,6 +12,7 @@ from tests.structure.test_sql import CONSTANTS, Constant, parsed, written_table
 SOURCES = sources()
 
 HANDLERS_RUN = {
+    "gatewayd/performing/holding.py": "reads, of whoever is held to legal entities and days",
     "gatewayd/performing/performer.py": "every operation, from whichever door",
     "gatewayd/cli/demo/firm.py": "the firm of the demo is made in one transaction, whole or not at all",
 }

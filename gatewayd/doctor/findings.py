@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from gatewayd.cli.context import Context
 from gatewayd.config import missing_credentials
+from gatewayd.doctor.examined import Examined
 
 
 class Finding(NamedTuple):
@@ -14,10 +14,10 @@ class Finding(NamedTuple):
     sentence: str
 
 
-def missing_finding(context: Context, *keys: str) -> Finding | None:
+def missing_finding(examined: Examined, *keys: str) -> Finding | None:
     """That the files of these settings are not looked at, because a credential is not to be found; None: it is.
 
     Nothing is wrong with that: the service manager passes the credential to the daemon, not to everybody's shell.
     """
-    problems = [problem for problem in missing_credentials(context.config) if problem.path in keys]
+    problems = [problem for problem in missing_credentials(examined.config) if problem.path in keys]
     return Finding("credential", True, f"Not looked at. {problems[0]}.") if problems else None

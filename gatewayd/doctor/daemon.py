@@ -10,28 +10,28 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Final
 
-from gatewayd.cli.context import CommandError, Context
-from gatewayd.cli.doctor.database import is_readable
-from gatewayd.cli.doctor.findings import Finding
+from gatewayd.doctor.database import is_readable
+from gatewayd.doctor.examined import Examined, OutOfReach
+from gatewayd.doctor.findings import Finding
 
 REACH_SECONDS: Final = 5.0  # Chosen
 ANSWER_BYTES_MAX: Final = 65_536  # Chosen: thirty times what is published
 
 
-def daemon(context: Context) -> Iterator[Finding]:
+def daemon(examined: Examined) -> Iterator[Finding]:
     """Nothing where no key set is to be had: another check tells whether anybody answers."""
     from gatewayd.store.failures import MigrationError, StoreFailure
     from gatewayd.store.files.directory import is_worked_with
 
-    about, url, directory = "daemon", context.config.server.public_url, context.store_settings.directory
+    about, url, directory = "daemon", examined.config.server.public_url, examined.store_settings.directory
     served = _served(url)
     if not served:
         return
     if troubles := _troubles(url):
         yield Finding("readiness", False, f"The daemon is not ready: {'; '.join(troubles)}.")
     try:
-        held, locked = _held(context), is_worked_with(directory)
-    except (CommandError, MigrationError, StoreFailure):
+        held, locked = _held(examined), is_worked_with(directory)
+    except (OutOfReach, MigrationError, StoreFailure):
         return  # the check of the database says so
     if held is None or not served & held:
         where = f"in {directory}: see store.directory and $STATE_DIRECTORY"
@@ -83,8 +83,8 @@ def _opener() -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-def _held(context: Context) -> set[str] | None:
+def _held(examined: Examined) -> set[str] | None:
     """The ids of the signing keys in our database; None: there is none, or it is older. Raises as `Context.read`."""
     from gatewayd.identity.signing import signing_keys
 
-    return set(context.read(signing_keys.published)) if is_readable(context) else None
+    return set(examined.read(signing_keys.published)) if is_readable(examined) else None

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from gatewayd.cli.doctor.findings import Finding
+from gatewayd.doctor.findings import Finding
 
 ROOT_USER: Final = 0
 OTHERS: Final = 0o077  # permission bits of all but the owner

@@ -4,8 +4,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gatewayd.cli.context import Context
-from gatewayd.cli.doctor.findings import Finding
+from gatewayd.doctor.examined import Examined
+from gatewayd.doctor.findings import Finding
 
 _SECONDS: Final = 10.0  # Chosen
 _ORIENTATION: Final = "osd"  # tells which way up a page lies
@@ -16,7 +16,7 @@ _WITHOUT: Final = {
 }
 
 
-def documents(context: Context) -> Iterator[Finding]:
+def documents(examined: Examined) -> Iterator[Finding]:
     """One child is started, which reads nothing."""
     import trio
 
@@ -24,7 +24,7 @@ def documents(context: Context) -> Iterator[Finding]:
     from gatewayd.extraction.shapes import ExtractionFailed
 
     async def told() -> tuple[list[str], str | None]:
-        async with opener_of(context.environ)(ReaderSettings()) as reader:
+        async with opener_of(examined.environ)(ReaderSettings()) as reader:
             return await reader.layers()
 
     try:
@@ -33,11 +33,11 @@ def documents(context: Context) -> Iterator[Finding]:
         yield Finding("documents", False, "The process that reads them cannot be started: none is read.")
         return
     yield walls(layers)
-    if context.config.vault.ocr == "off":
+    if examined.config.vault.ocr == "off":
         yield Finding("text in pictures", True, "It is not recognised: vault.ocr is off.")
     else:
         there = _languages(program) if program is not None else ()
-        yield recognition(program, there, context.config.vault.ocr_languages)
+        yield recognition(program, there, examined.config.vault.ocr_languages)
 
 
 def walls(layers: Sequence[str]) -> Finding:

@@ -4,20 +4,20 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from gatewayd.cli.context import CommandError, Context
-from gatewayd.cli.doctor.findings import Finding
+from gatewayd.doctor.examined import Examined, OutOfReach
+from gatewayd.doctor.findings import Finding
 
 
-def is_readable(context: Context) -> bool:
+def is_readable(examined: Examined) -> bool:
     """Whether there are tables in the database, and all of them, so that it can be read and nothing is made of it.
 
-    Raises `CommandError`, `StoreFailure` or `MigrationError`: the check of the database says so.
+    Raises `OutOfReach`, `StoreFailure` or `MigrationError`: the check of the database says so.
     """
     from gatewayd.store.sqlite.upgrade import is_current
 
-    settings = context.store_settings
+    settings = examined.store_settings
     if not settings.url:
-        return context.has_database() and is_current(settings.path)
+        return examined.has_database() and is_current(settings.path)
     from gatewayd.store.postgres.reaching import connect_of
 
     connect = connect_of(settings)
@@ -28,27 +28,27 @@ def is_readable(context: Context) -> bool:
         return not schema.pending(connection, schema.packaged())
 
 
-def database(context: Context) -> Iterator[Finding]:
+def database(examined: Examined) -> Iterator[Finding]:
     """The file of a SQLite, or the server."""
-    if context.store_settings.url:
-        from gatewayd.cli.doctor.postgresql import server
+    if examined.store_settings.url:
+        from gatewayd.doctor.postgresql import server
 
-        yield from server(context)
+        yield from server(examined)
     else:
-        yield from _file(context)
+        yield from _file(examined)
 
 
-def _file(context: Context) -> Iterator[Finding]:
+def _file(examined: Examined) -> Iterator[Finding]:
     from gatewayd.store import StoreFailure
     from gatewayd.store.files.manifests import KEY_NAME
     from gatewayd.store.sqlite.integrity import find_faults
     from gatewayd.store.sqlite.lost_database import lost, remains_in
 
-    path = context.store_settings.path
+    path = examined.store_settings.path
     faults = list[str]()
     try:
-        there = context.has_database()
-    except CommandError as error:
+        there = examined.has_database()
+    except OutOfReach as error:
         yield Finding("database", False, f"{error}.")
         return
     if not there or path.stat().st_size == 0:
@@ -79,7 +79,7 @@ def _age(database: Path) -> list[str]:
 
 def _copy_before(database: Path) -> Iterator[Finding]:
     """What the last upgrade left. Nothing where it left none."""
-    from gatewayd.cli.progress import in_units
+    from gatewayd.doctor.sizes import in_units
     from gatewayd.store.sqlite.upgrade import copy_before
 
     with contextlib.suppress(OSError):

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from gatewayd.cli.context import Context
-from gatewayd.cli.doctor.findings import Finding, missing_finding
-from gatewayd.cli.doctor.permissions import passed, private
 from gatewayd.config import is_credential, is_loopback
+from gatewayd.doctor.examined import Examined
+from gatewayd.doctor.findings import Finding, missing_finding
+from gatewayd.doctor.permissions import passed, private
 
 if TYPE_CHECKING:
     from gatewayd.store.postgres.condition import Condition
@@ -17,18 +17,18 @@ _DEFAULT: Final = "prefer"  # libpq's, where nothing is said: "SSL Mode Descript
 _NO_WAIT: Final = ("local", "off")  # values of synchronous_commit with which no commit waits for a standby
 
 
-def server(context: Context) -> Iterator[Finding]:
+def server(examined: Examined) -> Iterator[Finding]:
     """Nothing is written that stays."""
     from gatewayd.store import StoreFailure
     from gatewayd.store.postgres.reaching import connect_of, name_of
 
-    if missing := missing_finding(context, "store.password_file"):
+    if missing := missing_finding(examined, "store.password_file"):
         yield missing
         return
-    yield from _password_file(context)
+    yield from _password_file(examined)
     try:
-        name, connect = name_of(context.store_settings), connect_of(context.store_settings)
-        yield from _encryption(context)
+        name, connect = name_of(examined.store_settings), connect_of(examined.store_settings)
+        yield from _encryption(examined)
         from gatewayd.store.postgres.condition import condition_of
         from gatewayd.store.postgres.sessions import session
 
@@ -42,27 +42,28 @@ def server(context: Context) -> Iterator[Finding]:
         yield Finding("database", False, f"{error}.")
 
 
-def _password_file(context: Context) -> Iterator[Finding]:
+def _password_file(examined: Examined) -> Iterator[Finding]:
     """Nothing where none is named."""
-    about, path, directory = "database password", context.store_settings.password_file, context.store_settings.directory
+    about, settings = "database password", examined.store_settings
+    path, directory = settings.password_file, settings.directory
     if path is None:
         return
     if not path.exists():
         yield Finding(about, False, f"{path} is missing.")
-    elif is_credential(path, context.environ, context.root):
+    elif is_credential(path, examined.environ, examined.root):
         yield passed(about, path)
     else:
         yield private(about, path, directory.stat().st_uid if directory.exists() else None)
 
 
-def _encryption(context: Context) -> Iterator[Finding]:
+def _encryption(examined: Examined) -> Iterator[Finding]:
     """Nothing where nobody can be in between: by a socket, and on this machine."""
     from gatewayd.store.postgres.addresses import parameters
 
-    words = parameters(context.store_settings.url)
+    words = parameters(examined.store_settings.url)
     hosts = (words.get("hostaddr") or words.get("host") or "").split(",")
     remote = [host for host in hosts if host and not host.startswith(("/", "@")) and not is_loopback(host)]
-    mode = words.get("sslmode") or context.environ.get("PGSSLMODE") or _DEFAULT
+    mode = words.get("sslmode") or examined.environ.get("PGSSLMODE") or _DEFAULT
     if remote and mode != VERIFIED:
         sentence = (
             f"store.url has sslmode {mode}: who is between this machine and {', '.join(remote)} can pretend to be it,"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from gatewayd.cli.context import CommandError, Context
-from gatewayd.cli.doctor.findings import Finding
+from gatewayd.doctor.examined import Examined, OutOfReach
+from gatewayd.doctor.findings import Finding
 
 if TYPE_CHECKING:
     from gatewayd.store.settings import Place
@@ -17,17 +17,17 @@ _SECONDS: Final = 10.0  # Chosen: a share that answers nothing so long is told o
 _ABOUT: Final = "shared documents"
 
 
-def files(context: Context) -> Iterator[Finding]:
+def files(examined: Examined) -> Iterator[Finding]:
     """Nothing where the data directory has them. A share that hangs is left behind."""
     import trio
 
     from gatewayd.store import StoreFailure
     from gatewayd.vault_files.places import in_time
 
-    place = context.store_settings.place
+    place = examined.store_settings.place
     if not place.is_shared:
         return
-    mark = _named(context)
+    mark = _named(examined)
 
     async def told() -> str | None:
         return await in_time(place, _SECONDS, trio.CapacityLimiter(1), partial(_fault, place, mark))
@@ -40,14 +40,14 @@ def files(context: Context) -> Iterator[Finding]:
     yield Finding(_ABOUT, fault is None, f"{sentence}.")
 
 
-def _named(context: Context) -> str | None:
+def _named(examined: Examined) -> str | None:
     """Whose the rows say that it is; None: no daemon has begun with it, or they cannot be read, which is told of."""
     from gatewayd.store.failures import MigrationError, StoreFailure
     from gatewayd.store.rows import files_place
 
     try:
-        named = context.read(files_place.find)
-    except (CommandError, MigrationError, StoreFailure):
+        named = examined.read(files_place.find)
+    except (OutOfReach, MigrationError, StoreFailure):
         return None
     return None if named is None else named.mark
 

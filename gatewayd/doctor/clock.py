@@ -3,26 +3,25 @@
 from collections.abc import Iterator
 from functools import partial
 
-from gatewayd.cli.context import CommandError, Context
-from gatewayd.cli.doctor.database import is_readable
-from gatewayd.cli.doctor.findings import Finding
-from gatewayd.cli.instance.clock import EARLIEST_NOW
-from gatewayd.clock import SECOND, to_wire
+from gatewayd.clock import EARLIEST_NOW, SECOND, to_wire
+from gatewayd.doctor.database import is_readable
+from gatewayd.doctor.examined import Examined, OutOfReach
+from gatewayd.doctor.findings import Finding
 
 
-def clock(context: Context) -> Iterator[Finding]:
+def clock(examined: Examined) -> Iterator[Finding]:
     """Which of two clocks was wrong cannot be known from within: the operator has to say."""
     from gatewayd.store import StoreFailure, latest_change
     from gatewayd.store.failures import MigrationError
 
-    about, now = "clock", context.clock.now()
+    about, now = "clock", examined.clock.now()
     if now < EARLIEST_NOW:
         yield Finding(about, False, f"It was never set: it says {to_wire(now)}.")
         return
     try:
-        known = is_readable(context)
-        change = context.read(partial(latest_change.find, shared=bool(context.store_settings.url))) if known else None
-    except (CommandError, MigrationError, StoreFailure):
+        known = is_readable(examined)
+        change = examined.read(partial(latest_change.find, shared=bool(examined.store_settings.url))) if known else None
+    except (OutOfReach, MigrationError, StoreFailure):
         change = None  # the check of the database says so
     ahead = 0 if change is None else change.ahead_of(now)
     if change is None or not ahead:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gatewayd.cli.context import Context
-from gatewayd.cli.doctor.findings import Finding
 from gatewayd.config import missing_client, missing_credentials
+from gatewayd.doctor.examined import Examined
+from gatewayd.doctor.findings import Finding
 
 if TYPE_CHECKING:
     from gatewayd.clock import Instant
@@ -20,14 +20,14 @@ REACH_SECONDS: Final = 5.0  # Chosen
 EVERYBODY: Final = 0o007  # permission bits
 
 
-def taxes(context: Context) -> Iterator[Finding]:
+def taxes(examined: Examined) -> Iterator[Finding]:
     """Nothing in the other modes. No request is sent: a connection is opened, and closed."""
     from gatewayd.tax.settings import settings_from
 
-    settings = settings_from(context.config.tax)
+    settings = settings_from(examined.config.tax)
     if settings.mode not in ("forward", "hmrc"):
         return
-    absent = {problem.path: problem for problem in missing_credentials(context.config)}
+    absent = {problem.path: problem for problem in missing_credentials(examined.config)}
     if problem := absent.get("tax.ca_file"):
         yield Finding("tax upstream", True, f"Not looked at. {problem}.")
     else:
@@ -36,9 +36,9 @@ def taxes(context: Context) -> Iterator[Finding]:
         yield Finding("tax client secret", True, f"Not looked at. {problem}.")
     elif settings.client_secret_file:
         yield _secret(Path(settings.client_secret_file))
-    if lacking := missing_client(context.config):
+    if lacking := missing_client(examined.config):
         yield Finding("tax client", False, f"{lacking.path} {lacking.message}.")
-    yield from _connections(context, settings)
+    yield from _connections(examined, settings)
 
 
 def _upstream(settings: "TaxSettings") -> Finding:
@@ -84,7 +84,7 @@ def _secret(path: Path) -> Finding:
     return Finding(about, True, f"{path} can be read.")
 
 
-def _connections(context: Context, settings: "TaxSettings") -> Iterator[Finding]:
+def _connections(examined: Examined, settings: "TaxSettings") -> Iterator[Finding]:
     from gatewayd.clock import from_wire, to_wire
     from gatewayd.identity.people import organizations
     from gatewayd.store.failures import MigrationError, StoreFailure
@@ -92,18 +92,18 @@ def _connections(context: Context, settings: "TaxSettings") -> Iterator[Finding]
     from gatewayd.store.sqlite.upgrade import is_current
 
     about = "tax connections"
-    if not os.access(context.store_settings.path, os.F_OK):
+    if not os.access(examined.store_settings.path, os.F_OK):
         return
     try:
-        if not is_current(context.store_settings.path):
+        if not is_current(examined.store_settings.path):
             yield Finding(about, True, "They are looked at once a start has brought the database up to date.")
             return
-        restored = find_restored(context.store_settings.directory)
+        restored = find_restored(examined.store_settings.directory)
         restored_at = None if restored is None else from_wire(restored.restored_at)
-        findings_by_org = context.read(
+        findings_by_org = examined.read(
             lambda tx: [(org, _findings_of(tx, org, restored_at)) for org in organizations.list_all(tx)]
         )
-        refused = context.read(_last_not_known)
+        refused = examined.read(_last_not_known)
     except (MigrationError, StoreFailure):
         return  # the check of the database says so
     yield from (finding for _, findings in findings_by_org for finding in findings)

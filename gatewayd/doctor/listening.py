@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from gatewayd.cli.context import Context
-from gatewayd.cli.doctor.configured_files import plain_http
-from gatewayd.cli.doctor.findings import Finding, missing_finding
 from gatewayd.clock import DAY, Instant, to_wire
 from gatewayd.config import Server, TcpBind, UnixBind, parse_bind
+from gatewayd.doctor.configured_files import plain_http
+from gatewayd.doctor.examined import Examined
+from gatewayd.doctor.findings import Finding, missing_finding
 from gatewayd.http1.certificates import CertificateError, Leaf, leaf_of, load_certificate
 
 REACH_SECONDS: Final = 5.0  # Chosen
@@ -22,14 +22,14 @@ OTHERS_MAY_CONNECT: Final = 0o002  # unix(7): it takes permission to write
 _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the address that stands for all, and a way there
 
 
-def listening(context: Context) -> Iterator[Finding]:
+def listening(examined: Examined) -> Iterator[Finding]:
     """Nothing where there is neither TLS nor a unix socket, nor plain HTTP to other machines."""
-    server = context.config.server
-    if missing := missing_finding(context, "server.tls_certificate", "server.tls_key"):
+    server = examined.config.server
+    if missing := missing_finding(examined, "server.tls_certificate", "server.tls_key"):
         yield missing
     elif server.tls_certificate:
-        yield from _certificates(server, context.clock.now())
-    if (sentence := plain_http(context.config)) is not None:
+        yield from _certificates(server, examined.clock.now())
+    if (sentence := plain_http(examined.config)) is not None:
         yield Finding("plain HTTP", bool(server.trusted_proxies), sentence)
     for bind in map(parse_bind, server.bind):
         if isinstance(bind, UnixBind):
