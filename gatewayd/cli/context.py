@@ -11,6 +11,7 @@ from gatewayd.config import ROOT, Config, find_path, load
 from gatewayd.doctor.examined import Examined, OutOfReach
 
 if TYPE_CHECKING:
+    from gatewayd.mail.notices import Mailing
     from gatewayd.store import ReadTx, Store, WriteTx
     from gatewayd.store.reactions import Reactions
 
@@ -77,7 +78,7 @@ class Context(Examined):
         from gatewayd.store.database import open_existing
 
         self.require_database()
-        return open_existing(self.store_settings, self.clock, lambda: self.key_file, reactions)
+        return open_existing(self.store_settings, self.clock, lambda: self.key_file, self.reactions)
 
     def run(self, work: "Callable[[Store], Awaitable[T]]", *, makes_store: bool = False) -> T:
         """Run what works with the store, in an event loop of its own; `makes_store`: where there is none, in a new one.
@@ -97,7 +98,7 @@ class Context(Examined):
 
         if makes_store and not self.has_database():
             self._refuse_beside_daemon()
-            return open_store(self.store_settings, self.clock, self.key_file, reactions, migrates=False)
+            return open_store(self.store_settings, self.clock, self.key_file, self.reactions, migrates=False)
         return self.open_existing()
 
     def _refuse_beside_daemon(self) -> None:
@@ -108,6 +109,19 @@ class Context(Examined):
         if is_worked_with(directory):
             raise CommandError(f"a daemon works with {directory}, but the database is gone: none is made in its place")
 
+    def reactions(self) -> "Reactions":
+        """What follows from what a command writes: all areas, which a command that reads does without."""
+        from gatewayd import following
+
+        return following.reactions(self.mailing)
+
+    @property
+    def mailing(self) -> "Mailing | None":
+        """Whether what a command does is told by mail, which a daemon sends; None: no mail is."""
+        from gatewayd.mail.notices import mailing_of
+
+        return mailing_of(self.config.mail, self.config.server.public_url)
+
     def read(self, work: "Callable[[ReadTx], T]", org_id: str | None = None) -> T:
         """Run a read. Raises what `work` raises, `StoreFailure` or `MigrationError`."""
         return self.run(lambda store: store.read(work, org_id))
@@ -115,10 +129,3 @@ class Context(Examined):
     def write(self, work: "Callable[[WriteTx], T]", org_id: str | None = None, *, makes_store: bool = False) -> T:
         """Run a write; it is durable when this returns. Raises as `read` does, and then nothing was written."""
         return self.run(lambda store: store.write(work, org_id), makes_store=makes_store)
-
-
-def reactions() -> "Reactions":
-    """What follows from what a command writes: all areas, which a command that reads does without."""
-    from gatewayd import following
-
-    return following.reactions()

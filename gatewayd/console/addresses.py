@@ -5,6 +5,7 @@ from typing import Final
 CHOOSE: Final = "/oauth/choose"
 CONSENT: Final = "/oauth/consent"
 SIGN_IN: Final = "/sign-in"
+FORGOTTEN: Final = "/sign-in/forgotten"
 SIGN_OUT: Final = "/sign-out"
 ACCOUNT: Final = "/account"
 APPS: Final = "/developers/apps"

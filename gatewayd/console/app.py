@@ -59,6 +59,7 @@ from gatewayd.console.people.account import Account
 from gatewayd.console.people.applications import Applications
 from gatewayd.console.people.consent import ConsentPages
 from gatewayd.console.people.devices import device_of
+from gatewayd.console.people.forgotten import Forgotten
 from gatewayd.console.people.invitations import InvitationPages
 from gatewayd.console.people.inviting import Inviting
 from gatewayd.console.people.links import Links
@@ -158,6 +159,7 @@ def _of_people(parts: ConsoleParts, browser: Browser) -> Iterator[_AddedTo]:
     yield SignInPages(parts, browser)
     yield SignOutPages(parts, browser)
     yield Links(parts, browser)
+    yield Forgotten(parts, browser)
     yield InvitationPages(parts, browser)
     yield Account(parts, browser)
     yield SecondFactor(parts)

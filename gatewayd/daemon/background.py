@@ -11,6 +11,7 @@ from gatewayd.areas.landlord import reminders
 from gatewayd.areas.vault import trash
 from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import DAY, Instant
+from gatewayd.daemon import mailing
 from gatewayd.daemon.health import Health
 from gatewayd.daemon.organization_end import end_marked
 from gatewayd.daemon.rounds import Rounds, attempted
@@ -39,7 +40,8 @@ LOG_SECONDS: Final = 2.0  # Chosen: how long a stop waits for a log that nobody 
 class BackgroundParts:
     """What the background works on.
 
-    `due_soon_days` is how long before a due date it is told, `trash_days` how long a deleted document can be restored.
+    `due_soon_days` is how long before a due date it is told, `trash_days` how long a deleted document can be restored,
+    `mail_days` how long it is kept which mails were sent.
     """
 
     store: Store
@@ -54,6 +56,7 @@ class BackgroundParts:
     log: Log
     due_soon_days: int
     trash_days: int
+    mail_days: int
 
 
 @asynccontextmanager
@@ -101,6 +104,7 @@ async def _keep_house(parts: BackgroundParts, health: Health) -> None:
         await done("sessions, tokens and audit log swept", provider.keep_house())
         await done("events and deliveries swept", parts.retention.sweep(store))
         await done("tax calls swept", engine.keep_house(store))
+        await done("mails swept", mailing.keep_house(store, parts.mail_days))
         await done("imported files swept", parts.importing.keep_house())
         await done("trash emptied", _purge_trash(store, parts.trash_days))
         await done("credits booked", _book_credits(store))

@@ -19,7 +19,7 @@ left to their lease, the store is closed last.
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, TextIO, cast
@@ -37,6 +37,7 @@ from gatewayd.daemon.examining import Examination, OwnInstance
 from gatewayd.daemon.health import Health
 from gatewayd.daemon.holding import open_daemons_holder
 from gatewayd.daemon.instance import OwnDaemon
+from gatewayd.daemon.mailing import sending_mail
 from gatewayd.daemon.reading import OpenReader, reader_of
 from gatewayd.daemon.reload import Install, Prepare, Reloader
 from gatewayd.daemon.rounds import Rounds
@@ -51,6 +52,8 @@ from gatewayd.importing.prices import PriceImporting
 from gatewayd.leases.holder import Holder
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, Threshold, make_logger, make_writer
 from gatewayd.logs.standard_error import QueuedStandardError
+from gatewayd.mail.notices import mailing_of
+from gatewayd.mail.settings import settings_from as mail_settings_from
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.outbound.addresses import IPNetwork, parse_networks
 from gatewayd.outbound.resolver import SystemResolver
@@ -182,7 +185,8 @@ class Daemon:
 
     async def _run(self, tenure: Tenure, task_status: trio.TaskStatus[Running]) -> None:
         config, clock, log = self.config, self._outside.clock, self._log
-        webhooks = settings_from(config.webhooks, self._own_listeners)
+        mailing = mailing_of(config.mail, config.server.public_url)
+        webhooks = replace(settings_from(config.webhooks, self._own_listeners), mailing=mailing)
         tax_settings = engine.settings_from(config.tax, self._own_listeners)
         resolver = SystemResolver(failure_seconds=webhooks.lookup_failure_seconds)
         transport = GuardedTransport(webhooks.policy, resolver)
@@ -194,6 +198,7 @@ class Daemon:
             open_importing(self._import_parts(holder)) as importing,
             open_vault(config, holder, (self._outside.open_reader, self._outside.open_embedder), log) as vault,
             open_background(self._background_parts(store, provider, (importing, vault.receiving), tenure)) as health,
+            sending_mail(holder, mail_settings_from(config.mail, config.server.public_url), clock, log),
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
@@ -293,6 +298,7 @@ class Daemon:
             log=self._log,
             due_soon_days=self.config.obligations.due_soon_days,
             trash_days=self.config.vault.trash_days,
+            mail_days=self.config.mail.retention_days,
         )
 
     def _instance(self, holder: Holder, dispatcher: Dispatcher, health: Health) -> OwnDaemon:

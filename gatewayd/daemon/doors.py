@@ -43,6 +43,7 @@ from gatewayd.http1.settings import ServerSettings
 from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import PriceImporting
+from gatewayd.mail.notices import mailing_of
 from gatewayd.metrics.page import page as metrics_page
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
@@ -268,6 +269,7 @@ def _create_console(parts: DoorParts, offered: Catalogue, deps: Deps, rules: tup
         log=parts.log,
         issuer=config.server.public_url,
         tax=parts.tax.settings,
+        mailing=mailing_of(config.mail, config.server.public_url),
         operations=offered.operations,
         performer=Performer(store, deps, config.tax.timeout_seconds),
         gate=Gate(limits),

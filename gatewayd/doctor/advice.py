@@ -19,6 +19,8 @@ ADVICE: Final = {
     "documents": "Install bubblewrap, or a kernel with landlock and seccomp. The log says why a reader does not start.",
     "durability": "Let commits wait for the disk, and for the standby: synchronous_commit = on.",
     "instance key": "Put back the copy of the key that you keep elsewhere, for the daemon's user alone: chmod 600.",
+    "mail": "See why in gatewayd mail list; once that is mended, gatewayd mail resend tries again.",
+    "mail server": "Look at mail.host, mail.port and mail.security, and at the user and the password.",
     "plain HTTP": "Set server.tls_certificate, or listen on 127.0.0.1 behind a proxy that ends TLS.",
     "proxy": "Name the proxy in server.trusted_proxies.",
     "public URL": "Let server.public_url lead here: look at DNS, the proxy in front, and where the daemon listens.",
@@ -35,6 +37,7 @@ ADVICE: Final = {
     "text in pictures": "Install the languages that the sentence names.",
     "unix socket": "Put the proxy's user into the group of the socket.",
     "upgrade": "Delete the copy once you know that you keep the new version.",
+    "webhooks": "Look at the log of deliveries for what the receiver says, and switch the subscription on again.",
 }
 """A sentence for each `about` of a finding; those of tax connections go on with an id."""
 

@@ -12,9 +12,11 @@ from gatewayd.doctor.examined import Examined
 from gatewayd.doctor.files import files
 from gatewayd.doctor.findings import Finding
 from gatewayd.doctor.listening import listening
+from gatewayd.doctor.mail import mail
 from gatewayd.doctor.search import search
 from gatewayd.doctor.surroundings import disk, proxy, public_url
 from gatewayd.doctor.taxes import taxes
+from gatewayd.doctor.webhooks import webhooks
 
 
 class Check(NamedTuple):
@@ -37,5 +39,7 @@ CHECKS: Final = (
     Check("tax authority", taxes),
     Check("documents", documents),
     Check("search", search),
+    Check("mail", mail),
+    Check("webhooks", webhooks),
 )
 """Each blocks, some of them for seconds. None changes anything."""

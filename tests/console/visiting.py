@@ -25,6 +25,7 @@ from gatewayd.identity.sign_in.passwords import Passwords
 from gatewayd.identity.sign_in.sign_in import SignIn
 from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.identity.tokens import authorizations
+from gatewayd.mail.notices import Mailing
 from gatewayd.performing.admission import Gate
 from gatewayd.performing.file_places import FilePlaces
 from gatewayd.performing.performer import Performer
@@ -300,9 +301,16 @@ class Site:
 
 @asynccontextmanager
 async def open_site(
-    directory: Path, image: bytes, tax: TaxSettings | None = None, deps: Any = None
+    directory: Path,
+    image: bytes,
+    tax: TaxSettings | None = None,
+    deps: Any = None,
+    mailing: Mailing | None = None,
 ) -> AsyncIterator[Site]:
-    """The pages, as people reach them by https. `tax` None: a server without taxes; `deps`: what operations take."""
+    """The pages, as people reach them by https. `tax` None: a server without taxes; `deps`: what operations take.
+
+    `mailing` None: one that sends no mail.
+    """
     (directory / DATABASE_NAME).write_bytes(image)
     clock, log = SettableClock(START), Written()
     async with open_store(StoreSettings(directory=directory), clock) as store:
@@ -313,6 +321,7 @@ async def open_site(
             passwords=passwords,
             issuer=ISSUER,
             tax=tax or TaxSettings(),
+            mailing=mailing,
             clock=clock,
             log=log,
             operations=CATALOGUE.operations,

@@ -40,6 +40,8 @@ DISPENSABLE = {
     "Holder._held": "what this process holds; the rows keep others from it",
     "Holder._unreleased": "what it could not let go, which ends by itself",
     "Appending._writers": "the requests of this process; the claim in its row keeps others from their bytes",
+    "MailDispatcher._claims": "what this process sends; the lease in the row keeps others from it",
+    "Room.under_way": "what one look is told",
     "Dispatcher._claims": "what this process sends; the lease in the row keeps others from it",
     "SecretCache._opened": "a secret that is decrypted again",
     "ConnectionPool._idle": "a connection that is opened again",

@@ -26,6 +26,7 @@ BORDERS = frozenset(
         "gatewayd/http1/http2.py",  # request: one connection
         "gatewayd/http1/server.py",  # request: one connection
         "gatewayd/importing/engine.py",  # one import
+        "gatewayd/mail/dispatcher.py",  # one mail
         "gatewayd/oauth/app.py",  # request
         "gatewayd/parsing/engine.py",  # parse: one document
         "gatewayd/parsing/made_files.py",  # parse: one file that somebody asked for
