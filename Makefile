@@ -17,7 +17,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help program install install-program install-service demo run test test-postgresql soak check lint bench mutants generate viewer lock clients clean
+.PHONY: help program install install-program install-service demo run test test-postgresql soak check lint bench mutants generate pictures viewer lock clients clean
 
 ARGS ?=
 # One more than there are cores: many a test waits for a browser or another process.
@@ -107,6 +107,9 @@ bench: $(DEV)
 
 mutants: $(DEV)
 	@nice -n 10 $(BIN)/python -m tests.mutants $(ARGS)
+
+pictures: $(DEV)
+	@$(BIN)/python -m tests.browser.pictures $(ARGS)
 
 generate: $(DEV)
 	@$(BIN)/python -c 'from pathlib import Path; from gatewayd.config import example; Path("conf/gatewayd.toml").write_text(example(), "utf-8")'

@@ -1,13 +1,16 @@
 """How a page is put in its place, and how it says what is wrong."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 from quart import Quart, render_template, request
 
 from gatewayd.console.file_forms import note_that_takes_files
 from gatewayd.errors import Problem
+
+PAGE_ROWS: Final = 25  # Chosen: with long names and what can be done in each row, a page is under 40 kB
+_Row = TypeVar("_Row")
 
 
 def add_page(
@@ -26,6 +29,16 @@ def add_page(
 def sentence(problem: Problem) -> str:
     """What a person reads of it: beside a form, the name of the field says nothing new."""
     return " ".join(error.message for error in problem.errors) or problem.message
+
+
+def page_of(rows: Sequence[_Row], after: str, id_of: Callable[[_Row], str]) -> tuple[Sequence[_Row], str]:
+    """The rows behind the one with this id, as many as a page has, and the id behind which the next page begins.
+
+    An empty id: from the first row on, and: there is no next page. Behind what is not there any more is the first page.
+    """
+    begin = next((place for place, row in enumerate(rows, 1) if id_of(row) == after), 0) if after else 0
+    shown = rows[begin : begin + PAGE_ROWS]
+    return shown, id_of(shown[-1]) if begin + PAGE_ROWS < len(rows) else ""
 
 
 def with_query(path: str, values: Mapping[str, object]) -> str:

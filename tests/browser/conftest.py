@@ -31,7 +31,8 @@ def place(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     port = free_port()
     url = f"http://localhost:{port}"
     bind, public = f'["127.0.0.1:{port}"]', f'public_url = "{url}"'
-    instance = Instance(tmp_path_factory.mktemp("place"), bind=bind, extra_server=public)
+    hooks = '[webhooks]\nallow_networks = ["127.0.0.0/8"]\nallow_http = true\nfirst_retry_seconds = 1\n'
+    instance = Instance(tmp_path_factory.mktemp("place"), settings=hooks, bind=bind, extra_server=public)
     firm = instance.firm()
     with serving(instance, module="tests.browser.gallery_daemon") as running:
         yield Place(instance, running, url, firm)

@@ -1,52 +1,19 @@
-"""Every component, on a phone, a tablet and a desk, in light, dark and on paper, with a pointer, keys and no script."""
+"""Components with a pointer, keys and no script. How they look: `test_every_look.py`."""
 
 from typing import Final
 
-import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import ViewportSize, expect
 
 from gatewayd.console.components.gallery import LONG_NAME
 from tests.browser.axe import faults_of
 from tests.browser.conftest import Visit
 from tests.browser.place import Place
-from tests.browser.test_looks import SCHEMES
 from tests.browser.walking import heading, sign_in
 
-SIZES: Final = [ViewportSize(width=width, height=900) for width in (390, 768, 1440)]
-MAX_PAGE_BYTES: Final = 40_000
+NARROW: Final = ViewportSize(width=390, height=900)
 MAX_LOOK_BYTES: Final = 40_000
 """Of style and script together."""
 FIRMS: Final = ("Larch & Daughters", LONG_NAME, *(f"Firm {number} Ltd" for number in range(6)))
-
-
-def sideways(page: Page) -> int:
-    """How far the page can be scrolled to the right, which nobody should have to."""
-    return int(page.evaluate("document.documentElement.scrollWidth - innerWidth"))
-
-
-@pytest.mark.parametrize("path", ["/gallery", "/gallery/list"])
-def test_components_are_fit_for_every_screen_and_for_paper(place: Place, visit: Visit, path: str) -> None:
-    page, _ = visit(reduced_motion="reduce")
-    email = place.person()
-    place.let_into(email, *FIRMS)
-    sign_in(page, email)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    answer = page.goto(path)
-    assert answer is not None
-    assert len(answer.body()) < MAX_PAGE_BYTES
-    for size in SIZES:
-        page.set_viewport_size(size)
-        assert sideways(page) <= 0, size
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
-            assert faults_of(page) == [], (size, scheme)
-    page.emulate_media(media="print")
-    assert sideways(page) <= 0
-    for gone in (".top", ".rail", ".filter", ".pager", ".bulk"):
-        expect(page.locator(gone).first).to_be_hidden()
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    assert [url for url in asked if not url.startswith(place.url)] == []
 
 
 def test_style_and_script_are_small(place: Place) -> None:
@@ -99,7 +66,7 @@ def test_the_organization_is_switched_by_keys(place: Place, visit: Visit) -> Non
 
 
 def test_everything_is_there_without_a_script(place: Place, visit: Visit) -> None:
-    page, _ = visit(java_script_enabled=False, viewport=SIZES[0])
+    page, _ = visit(java_script_enabled=False, viewport=NARROW)
     email = place.person()
     place.let_into(email, *FIRMS)
     sign_in(page, email)

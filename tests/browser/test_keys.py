@@ -3,7 +3,7 @@
 import secrets
 
 import httpx
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
 from gatewayd.identity import audit
 from gatewayd.identity.key_format import RANDOM_BYTES, checksum_ok
@@ -14,16 +14,7 @@ from gatewayd.store import WriteTx
 from tests.browser.conftest import Visit
 from tests.browser.place import Place
 from tests.browser.test_looks import LONG_NAME, Camera, known
-from tests.browser.walking import fill_in, heading, sign_in
-
-
-def reach(page: Page, wanted: Locator) -> None:
-    """Go there with the tabulator, as who has no mouse does."""
-    for _ in range(150):
-        if wanted.evaluate("each => each === document.activeElement"):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"nobody comes to {wanted} by keyboard")
+from tests.browser.walking import fill_in, heading, reach, sign_in
 
 
 def test_a_key_is_made_by_keyboard_without_scripts_opens_the_api_and_is_revoked(place: Place, visit: Visit) -> None:
@@ -96,19 +87,13 @@ def test_the_pages_of_keys_fit(place: Place, visit: Visit) -> None:
     take("developers-key")
     page.get_by_role("link", name="All keys of Larch & Daughters").click()
     heading(page, "API keys")
-    take("developers-keys")
     page.get_by_text("1 ended").click()
     page.get_by_role("link", name=LONG_NAME).click()
-    take("developers-key-long")
     page.get_by_role("link", name="Rotate").click()
-    take("developers-key-rotate")
     page.get_by_role("button", name="Create key").click()
     heading(page, "Copy your key")
     take("developers-key-made")
-    page.goto(f"/developers/keys/{warehouse}/revoke")
-    take("developers-key-revoke")
     page.goto("/developers/keys/new")
-    take("developers-key-new")
     page.get_by_label("Name").fill("x" * 160)
     page.get_by_role("button", name="Create key").click()
     expect(page.get_by_role("alert")).to_have_text("The key was not made. Look at the marked fields.")

@@ -3,7 +3,7 @@
 import time
 
 import pyotp
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.place import PASSWORD
 
@@ -25,6 +25,27 @@ def sign_in(page: Page, email: str) -> None:
 def heading(page: Page, text: str) -> None:
     """Wait for the page with that heading."""
     expect(page.get_by_role("heading", level=1)).to_have_text(text)
+
+
+def reach(page: Page, wanted: Locator) -> None:
+    """Go there with the tabulator, as who has no mouse does."""
+    for _ in range(150):
+        if wanted.evaluate("each => each === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"nobody comes to {wanted} by keyboard")
+
+
+def press(page: Page, wanted: Locator, key: str = "Enter") -> None:
+    """Go there by keyboard, and press a key."""
+    reach(page, wanted)
+    page.keyboard.press(key)
+
+
+def write(page: Page, label: str, text: str) -> None:
+    """Go to a field by keyboard, and type."""
+    reach(page, page.get_by_label(label, exact=True))
+    page.keyboard.type(text)
 
 
 def now_code(secret: str, steps: int = 0) -> str:

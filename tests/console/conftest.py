@@ -4,8 +4,17 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import trio
 
 from tests.console.visiting import Site, open_site
+from tests.contract.conftest import Seeded
+from tests.contract.demo_firm import make_demo
+
+
+@pytest.fixture(scope="session")
+def demo(database_image: bytes, tmp_path_factory: pytest.TempPathFactory) -> Seeded:
+    """The firm of the demo, made once. Only ever copied."""
+    return trio.run(make_demo, tmp_path_factory.mktemp("demo"), database_image)
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ async def test_a_member_sees_the_list_and_changes_nothing(site: Site) -> None:
 
 
 async def test_pages_of_many(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gatewayd.console.people.members.PER_PAGE", 2)
+    monkeypatch.setattr("gatewayd.console.people.members.PAGE_ROWS", 2)
     for number in range(3):
         await add(site, f"p{number}@example.com", "member")
     browser = await site.signed_in()

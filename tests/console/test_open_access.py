@@ -145,13 +145,13 @@ async def test_all_that_somebody_opened_ends_at_once(site: Site) -> None:
     assert len(sections(await browser.open(more))[BOB]) == open_access.OF_EACH + 3
     form = {"csrf": page.token, "organization": site.org_id, "maker": user_id, "all": "yes"}
     asked = (await browser.post(END, form)).page
-    assert asked.heading == "End these 13?"
+    assert asked.heading == f"End these {open_access.OF_EACH + 3}?"
     assert BOB in asked.text
     late = await key(site, "Late", user_id)
     again = (await browser.submit(asked, END)).page
-    assert again.heading == "End these 14?"
+    assert again.heading == f"End these {open_access.OF_EACH + 4}?"
     assert late in await still_open(site)
-    assert "14 things were ended." in await said(browser, await browser.submit(again, END))
+    assert f"{open_access.OF_EACH + 4} things were ended." in await said(browser, await browser.submit(again, END))
     assert await still_open(site) == {own}
 
 

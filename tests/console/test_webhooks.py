@@ -169,9 +169,8 @@ async def test_nobody_sees_or_does_anything_of_another_organization(site: Site) 
     stranger_id = await site.add_user("eve@example.com")
     await site.add_org("Elsewhere", stranger_id)
     stranger = await site.signed_in(email="eve@example.com")
-    for path in (here, f"{here}/change", f"{here}/rotate", f"{here}/remove", f"{here}/recover?x"):
-        status = (await stranger.get(path)).status
-        assert status == (200 if "recover" in path else 404), path  # the empty form tells nothing
+    for path in (here, f"{here}/change", f"{here}/rotate", f"{here}/remove", f"{here}/recover"):
+        assert (await stranger.get(path)).status == 404, path
     token = (await stranger.open(f"{PAGE}/new")).token
     for path in ("change", "rotate", "remove", "recover", "test"):
         form = {"csrf": token, "organization": site.org_id, "url": URL, "events": "*", "since": "2026-11-01T09:00"}

@@ -181,6 +181,12 @@ class Browser:
         page = await self.open(f"/sign-in?again=1&{urlencode({'next': next_path})}")
         return await self.submit(page, "/sign-in", email=email, password=password)
 
+    async def ask_unseen(self, path: str) -> None:
+        """Get a page and look at nothing: what it costs alone."""
+        given: dict[str, object] = {"request": request_of("GET", path)}
+        response = await self._client.open(path, scheme="https", scope_base=given)
+        await response.get_data(as_text=False)
+
     @property
     def cookies(self) -> dict[str, str]:
         return {cookie.name: cookie.value or "" for cookie in self._client.cookie_jar or ()}

@@ -24,7 +24,7 @@ from gatewayd.console.components.shapes import Action, EmptyState, Field, Option
 from gatewayd.console.developers import key_form, key_view
 from gatewayd.console.developers.key_form import KEY_FIELD, Around, KeyForm
 from gatewayd.console.developers.key_view import ShownKey
-from gatewayd.console.pages import Question, add_page, ask, sentence
+from gatewayd.console.pages import PAGE_ROWS, Question, add_page, ask, page_of, sentence, with_query
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.errors import Problem
 from gatewayd.identity.keys import api_keys, key_uses
@@ -82,11 +82,17 @@ class Keys:
             action=Action("Create key", f"{KEYS}/new"),
             command=_COMMAND.format(org=org_id, email=user.email),
         )
+        ended = [each for each in keys if each.state not in going]
+        after = request.args.get("after", "")[:64]
+        live, following = page_of([each for each in keys if each.state in going], after, lambda each: each.key.id)
         return await render_template(
             "developers/keys.html",
-            live=key_view.table_of([each for each in keys if each.state in going], "API keys"),
-            ended=key_view.table_of([each for each in keys if each.state not in going], "Keys that have ended"),
+            live=key_view.table_of(live, "API keys"),
+            ended=key_view.table_of(ended[:PAGE_ROWS], "Keys that have ended"),
+            ended_count=len(ended),
             empty=empty,
+            first_href=with_query(KEYS, {ORGANIZATION_FIELD: org_id}) if after else "",
+            next_href=with_query(KEYS, {ORGANIZATION_FIELD: org_id, "after": following}) if following else "",
         )
 
     async def show_one(self, key_id: str) -> str:
@@ -115,9 +121,14 @@ class Keys:
 
     # -- a new one
 
-    async def ask_for_new(self) -> str:
-        """The form. Chosen: only for who signed in lately, as whoever has a key gets in without them."""
+    async def ask_for_new(self) -> Response | str:
+        """The form. Chosen: only for who signed in lately, as whoever has a key gets in without them.
+
+        The reference leads here whoever reads it: who belongs to no organization is told so by the list.
+        """
         _, user = recently_signed_in(self._clock)
+        if not visit().belongs:
+            return see(KEYS)
         return await self._form(user, key_form.blank(self._clock.now()))
 
     async def _form(self, user: User, form: KeyForm, problem: Problem | None = None) -> str:

@@ -44,9 +44,9 @@ UNRECORDED: Final[frozenset[AccessKind]] = frozenset(
 )
 """Of what kinds nobody writes down when they were last used."""
 COLUMNS: Final = (Column("What"), Column("Kind"), Column("Since", "date"), Column("Last used"), Column("Ends"))
-OF_EACH: Final = 10  # Chosen: of each maker where several are shown
-OF_ONE: Final = 500  # Chosen: of one; the command line lists more
-MAKERS_SHOWN: Final = 50  # Chosen: with what they made; of further ones there are links
+OF_EACH: Final = 5  # Chosen: of each maker where several are shown
+OF_ONE: Final = 60  # Chosen: of one, with long names under 40 kB; the command line lists more
+MAKERS_SHOWN: Final = 10  # Chosen: with what they made; of further ones there are links
 NAMED: Final = 20  # Chosen: of what is about to end
 _NOBODY: Final = frozenset({audit.OPERATOR, ORGANIZATION, UNKNOWN})
 """Makers that are no people."""

@@ -190,6 +190,7 @@ class Webhooks:
         return await self._change.submit(then, {"id": subscription_id}, back=here)
 
     async def show_recover(self, subscription_id: str) -> str:
+        await self._operations.call("webhooks.get", {"id": subscription_id})  # of nothing there is no form
         return await self._recover.show(back=f"{WEBHOOKS}/{subscription_id}")
 
     async def recover(self, subscription_id: str) -> Page:

@@ -10,7 +10,7 @@ from gatewayd.console.addresses import APPS
 from gatewayd.console.browser import flash, see, signed_in, value
 from gatewayd.console.components.shapes import Cell, Column, Row, Table
 from gatewayd.console.components.words import day
-from gatewayd.console.pages import Question, add_page, ask
+from gatewayd.console.pages import PAGE_ROWS, Question, add_page, ask, page_of, with_query
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.contract.scopes import meaning
 from gatewayd.errors import Problem
@@ -60,8 +60,17 @@ class Applications:
         now = self._clock.now()
         live = [app for app in apps if app.revoked_at is None and app.expires_at > now]
         ended = [app for app in apps if app not in live]
-        shown = [ShownApp(app, place_of(app), _facts(app)) for app in live]
-        return await render_template("people/apps.html", live=shown, ended=_ended(ended), revoke=REVOKE)
+        after = request.args.get("after", "")[:64]
+        of_page, following = page_of(live, after, lambda app: app.grant_id)
+        return await render_template(
+            "people/apps.html",
+            live=[ShownApp(app, place_of(app), _facts(app)) for app in of_page],
+            ended=_ended(ended[:PAGE_ROWS]),
+            ended_count=len(ended),
+            revoke=REVOKE,
+            first_href=APPS if after else "",
+            next_href=with_query(APPS, {"after": following}) if following else "",
+        )
 
     async def ask_to_revoke(self) -> str:
         """What the end of a connection means. Raises `NotFound` for one that is not the visitor's, or has ended."""

@@ -11,7 +11,7 @@ from gatewayd.clock import Instant
 from gatewayd.console.addresses import PEOPLE
 from gatewayd.console.browser import flash, optional, organization, recently_signed_in, role_in, see, signed_in, value
 from gatewayd.console.components.shapes import Action, Cell, Column, Field, Option, Row, Table
-from gatewayd.console.pages import add_page, sentence, with_query
+from gatewayd.console.pages import PAGE_ROWS, add_page, sentence, with_query
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.contract.caller import Role
 from gatewayd.errors import Problem
@@ -27,7 +27,6 @@ REVOKE: Final = f"{PEOPLE}/invitations/revoke"
 ROLE: Final = f"{PEOPLE}/role"
 REMOVE: Final = f"{PEOPLE}/remove"
 LEAVE: Final = f"{PEOPLE}/leave"
-PER_PAGE: Final = 100  # Chosen
 NAMED: Final = 5  # Chosen: of what ends, of each kind
 ROLE_NAMES: Final[Mapping[Role, str]] = {"owner": "Owner", "admin": "Administrator", "member": "Member"}
 MAY: Final[Mapping[Role, str]] = {
@@ -92,8 +91,8 @@ class Members:
         def look(tx: ReadTx) -> dict[str, object]:
             role = role_in(tx, user)
             listed = [each for each in memberships.list_members(tx) if each.user_id > after]
-            people = [_member(tx, each, user, role) for each in listed[:PER_PAGE]]
-            more = len(listed) > PER_PAGE
+            people = [_member(tx, each, user, role) for each in listed[:PAGE_ROWS]]
+            more = len(listed) > PAGE_ROWS
             return {
                 "table": _table(people, org_id, tx.now),
                 "invited": _invitations(tx, org_id, role) if role != "member" else None,
