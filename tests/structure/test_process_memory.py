@@ -100,7 +100,7 @@ DISPENSABLE = {
     "_Fingerprints._counts": "the same, of one day",
     "Tree._of": "what one transaction looked up",
     "Tree._places": "the same",
-    "Uploads.max_bytes": "a setting",
+    "FilePlaces.max_bytes": "a setting",
     "_Sums.blocks": "one calculation, then dropped",
     "Books._sums": "one report, then dropped",
     "Template._children": "the children of one template, which end with it",
