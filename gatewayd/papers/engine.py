@@ -20,7 +20,7 @@ from gatewayd.areas.vault.documents.shapes import DocumentLink, DocumentRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import WrittenFile
 from gatewayd.errors import Problem, invalid_state
-from gatewayd.papers import cii, contents, semantics
+from gatewayd.papers import contents
 from gatewayd.papers.contents import Contents
 from gatewayd.papers.orders import PDF_BYTES_MAX, Order
 from gatewayd.papers.paper import LogoKind, Paper
@@ -84,9 +84,8 @@ class Papers:
             if not kinds:
                 raise _no_logo()
             paper = replace(paper, look=replace(paper.look, logo=logo, logo_kind=kinds[0]))
-        xml = b"" if semantics.lacking(paper) is not None else cii.write(paper)
         try:
-            return (await self._setter.set(Order(paper=paper, xml=xml))).pdf
+            return (await self._setter.set(Order(paper=paper, xml=_attached(paper)))).pdf
         except NotSet as error:
             if error.of_logo:
                 raise _no_logo() from error
@@ -138,6 +137,13 @@ def _look_up(tx: ReadTx, invoice_id: str) -> _Known:
         if kept is not None:
             return _Known(kept, None)
     return _Known(None, contents.of_invoice(tx, invoice_id))
+
+
+def _attached(paper: Paper) -> bytes:
+    """The invoice as XML; empty: it has no electronic form. What writes XML is not loaded before it is needed."""
+    from gatewayd.papers import cii, semantics
+
+    return b"" if semantics.lacking(paper) is not None else cii.write(paper)
 
 
 def _no_logo() -> Problem:

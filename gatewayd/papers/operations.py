@@ -9,7 +9,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import WrittenFile
 from gatewayd.contract.operation import Handlers
 from gatewayd.errors import invalid_state
-from gatewayd.papers import cii, contents, semantics, ubl
+from gatewayd.papers import contents
 from gatewayd.papers.engine import Papers
 from gatewayd.papers.paper import Paper
 from gatewayd.store import ReadTx
@@ -40,6 +40,8 @@ def get_invoice_xml(tx: ReadTx, caller: Caller, request: GetInvoiceXml) -> Writt
     In it a deduction under the Construction Industry Scheme is told as paid. UBL names an electronic address of both
     parties: their VAT numbers, else their addresses of mail.
     """
+    from gatewayd.papers import cii, semantics, ubl  # what writes XML is not loaded before it is needed
+
     paper = contents.of_invoice(tx, request.invoice_id).paper
     status = INVOICES.get(tx, request.invoice_id).status
     lacking = semantics.lacking(paper) or (_unreached(paper) if request.format == "ubl" else None)
@@ -51,6 +53,8 @@ def get_invoice_xml(tx: ReadTx, caller: Caller, request: GetInvoiceXml) -> Writt
 
 
 def _unreached(paper: Paper) -> str | None:
+    from gatewayd.papers import ubl
+
     if ubl.endpoint(paper.seller) is None:
         return "Peppol names an electronic address of the seller: give the legal entity its `vatNumber` or `email`."
     if ubl.endpoint(paper.client) is None:

@@ -15,8 +15,6 @@ FLOORS = {
     **dict.fromkeys(["contract", "extraction", "outbound", "sandbox_authority", "statements", "store"], 1),
     **dict.fromkeys(["events", "identity", "leases"], 2),
     **dict.fromkeys(["ledger", "mail"], 3),
-    **dict.fromkeys(["bundles", "importing", "parsing", "performing", "proposing"], 5),
-    "ledger": 3,
     **dict.fromkeys(["bundles", "importing", "papers", "parsing", "performing", "proposing"], 5),
     **dict.fromkeys(["search", "tax", "vault_files", "webhooks"], 5),
     "access": 6,
