@@ -34,6 +34,8 @@ from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.ledger.credits.shapes import Unit
 from gatewayd.outbound.transport import Policy
+from gatewayd.papers import operations as paper_operations
+from gatewayd.papers.engine import Papers
 from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
 from gatewayd.tax.forwarding.proxy import Proxy
@@ -54,6 +56,7 @@ class Deps:
     prices: PriceImporting
     bundles: Bundles
     vault_files: VaultFiles
+    papers: Papers
     parsing: Parsing
     search: Search
     event_log: EventLog
@@ -106,6 +109,7 @@ def build(
         billing.handlers(priced_work(AREAS)),
         bundles.HANDLERS,
         importing.HANDLERS,
+        paper_operations.HANDLERS,
         parsing.HANDLERS,
         periods.handlers(of_documents.public_url),
         proposing.HANDLERS,
@@ -161,7 +165,7 @@ def checked(areas: tuple[Area, ...]) -> Catalogue:
     return catalogue
 
 
-_GIVING = (("GET", "call", StoredFile), ("GET", "read", WrittenFile))
+_GIVING = (("GET", "call", StoredFile), ("GET", "call", WrittenFile), ("GET", "read", WrittenFile))
 
 
 def _faults(operation: Operation) -> Iterator[str]:

@@ -38,10 +38,17 @@ def _embed_texts() -> None:
     embed()
 
 
+def _set_papers(*arguments: str) -> None:
+    from gatewayd.papers.worker import main as set_papers
+
+    set_papers(*arguments)
+
+
 CHILDREN: Final = {
     "read-statement": _read_statement,
     "read-documents": _read_documents,
     "embed-texts": _embed_texts,
+    "set-papers": _set_papers,
 }
 """First arguments by which a program of one file, which has no interpreter beside it, is a child (`Entry.name`)."""
 

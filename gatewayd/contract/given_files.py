@@ -1,4 +1,4 @@
-"""Answers that are files: one that lies on the disk, sent a part at a time, or one that a read has written.
+"""Answers that are files: one that lies on the disk, sent a part at a time, or one that was written whole.
 
 `name` is what a browser saves it under, in ASCII.
 """
@@ -19,7 +19,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A file as the handler of a read that `gives_file` answers it, whole."""
+    """A file as the handler of a read, or of a call that has it in memory, answers it where its row `gives_file`."""
 
     content: bytes
     name: str

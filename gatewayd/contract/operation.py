@@ -47,8 +47,8 @@ class Operation:
     `example` is a request that is valid but for the ids in it. `cost` is what one call takes from the rate limit.
     `takes_incoming` marks a row of kind `call` whose handler is given the request as it came; `relays` one of those, a
     GET, that passes somebody else's answer on: see `Handler`.
-    `gives_file` is the media type of the file that a GET answers: of kind `call` a `StoredFile`, of kind `read` a
-    `WrittenFile`; empty: JSON.
+    `gives_file` is the media type of the file that a GET answers: of kind `call` a `StoredFile` or a
+    `WrittenFile`, of kind `read` a `WrittenFile`; empty: JSON.
     `takes_override`: it writes in days that are being closed where its caller says so, as what may answer
     `period_closed` does.
     `work` is what a call of it does that is priced apart from its own id (Domain B8), for every request or for those

@@ -58,6 +58,7 @@ from gatewayd.metrics.snapshot import Watched
 from gatewayd.outbound.addresses import IPNetwork, parse_networks
 from gatewayd.outbound.resolver import SystemResolver
 from gatewayd.outbound.transport import GuardedTransport, Policy
+from gatewayd.papers.setter import OpenSetter, setter_of
 from gatewayd.provider import Provider, ProviderSettings, open_provider
 from gatewayd.search.availability import missing
 from gatewayd.service_manager import Notifier
@@ -98,6 +99,12 @@ class Surroundings:
     read_apart: ReadApart = read_apart
     open_reader: OpenReader = field(default_factory=lambda: reader_of({}))
     open_embedder: OpenEmbedder = field(default_factory=lambda: embedder_of({}))
+    open_setter: OpenSetter = field(default_factory=lambda: setter_of({}))
+
+    @property
+    def ways_to_documents(self) -> tuple[OpenReader, OpenEmbedder, OpenSetter]:
+        """What opens the processes behind the vault."""
+        return self.open_reader, self.open_embedder, self.open_setter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +203,7 @@ class Daemon:
             open_daemons_holder(store) as holder,
             engine.open_tax(holder, tax_settings, clock, log, USER_AGENT) as tax,
             open_importing(self._import_parts(holder)) as importing,
-            open_vault(config, holder, (self._outside.open_reader, self._outside.open_embedder), log) as vault,
+            open_vault(config, holder, self._outside.ways_to_documents, log) as vault,
             open_background(self._background_parts(store, provider, (importing, vault.receiving), tenure)) as health,
             sending_mail(holder, mail_settings_from(config.mail, config.server.public_url), clock, log),
             self._delivering(store, webhooks, transport) as deliveries,

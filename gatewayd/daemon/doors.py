@@ -187,6 +187,7 @@ def _create_deps(parts: DoorParts, vault_files: VaultFiles, bundles: Bundles) ->
         prices=parts.prices,
         bundles=bundles,
         vault_files=vault_files,
+        papers=parts.vault.papers,
         parsing=parts.vault.parsing,
         search=parts.vault.search,
         event_log=EventLog(parts.provider.store, parts.config.webhooks.retention_days * DAY),

@@ -1,4 +1,4 @@
-"""The engines of the vault: what takes documents in, what reads them, and what finds them."""
+"""The engines of the vault: what takes documents in, reads and finds them, and what makes papers."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +13,8 @@ from gatewayd.daemon.embedding import OpenEmbedder
 from gatewayd.daemon.reading import OpenReader, open_reading
 from gatewayd.http1.log import Log
 from gatewayd.leases.holder import Holder
+from gatewayd.papers.engine import Papers
+from gatewayd.papers.setter import OpenSetter
 from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
 from gatewayd.shares import Shares
@@ -26,6 +28,7 @@ class VaultEngines(NamedTuple):
     receiving: Receiving
     parsing: Parsing
     search: Search
+    papers: Papers
 
     @property
     def shares(self) -> tuple[Shares, ...]:
@@ -35,12 +38,13 @@ class VaultEngines(NamedTuple):
             self.parsing.shares,
             self.parsing.made_files.shares,
             self.search.shares,
+            self.papers.shares,
         )
 
 
 @asynccontextmanager
 async def open_vault(
-    config: Config, holder: Holder, ways: tuple[OpenReader, OpenEmbedder], log: Log
+    config: Config, holder: Holder, ways: tuple[OpenReader, OpenEmbedder, OpenSetter], log: Log
 ) -> AsyncIterator["VaultEngines"]:
     """The engines, at work for the length of the block; so long the folder is watched, if there is one.
 
@@ -49,14 +53,19 @@ async def open_vault(
     store, settings = holder.store, vault_settings(config)
     blobs = blobs_at(store.place)
     watched = _watched_folder(config, {store.directory, store.place.folder})
-    async with open_reading(config, holder, ways, log) as reading, trio.open_nursery() as nursery:
+    async with (
+        open_reading(config, holder, ways[:2], log) as reading,
+        ways[2]() as setter,
+        trio.open_nursery() as nursery,
+    ):
         if watched is not None:
             from gatewayd.vault_files.consuming import WatchedFolder
             from gatewayd.vault_files.filing import Filing
 
             nursery.start_soon(WatchedFolder(store, Filing(store, blobs, settings), watched, log).run)
         receiving = Receiving(store, blobs, partials_at(store.place), settings)
-        yield VaultEngines(receiving, reading.parsing, reading.search)
+        papers = Papers(store, setter, settings.organization_bytes)
+        yield VaultEngines(receiving, reading.parsing, reading.search, papers)
         nursery.cancel_scope.cancel()
 
 

@@ -90,6 +90,8 @@ _PROGRAM: Final = {
 }
 _TGKILL: Final = (234, 131)
 """To end oneself, as abort(3) does."""
+_CLONE, _CLONE3 = (56, 220), (435, 435)
+"""Threads and processes: answered as by a system that has none, since libraries then do all on the thread they have."""
 
 
 class _Instruction(ctypes.Structure):
@@ -124,6 +126,9 @@ def _filter(purpose: Purpose, machine: str) -> Iterator[_Instruction]:
         if (number := numbers[column]) is not None:
             yield _Instruction(_EQUAL, 0, 1, number)
             yield _Instruction(_RETURN, 0, 0, _ALLOW)
+    for numbers in (_CLONE, _CLONE3):
+        yield _Instruction(_EQUAL, 0, 1, numbers[column])
+        yield _Instruction(_RETURN, 0, 0, _ERRNO | errno.ENOSYS)
     yield _Instruction(_EQUAL, 0, 3, _TGKILL[column])
     yield _Instruction(_LOAD, 0, 0, _FIRST_ARGUMENT)
     yield _Instruction(_EQUAL, 0, 1, os.getpid())

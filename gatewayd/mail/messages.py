@@ -9,14 +9,15 @@ from datetime import UTC, datetime
 from email import policy
 from email.headerregistry import Address
 from email.message import EmailMessage
-from typing import Final, NamedTuple
-
-import jinja2
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gatewayd.clock import SECOND, Instant
 from gatewayd.mail.letters import Letter, one_line
 from gatewayd.outbound.errors import TargetError
 from gatewayd.outbound.targets import ascii_name
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 WIDTH: Final = 76  # RFC 5322 §2.1.1 recommends 78 at most
 NAME_MAX: Final = 120  # Chosen, characters
@@ -95,8 +96,10 @@ def _wrapped(text: str) -> str:
 
 
 @functools.cache
-def _templates() -> jinja2.Environment:
-    """Compiled once. They hold nothing of any mail."""
+def _templates() -> "Environment":
+    """Compiled once, with the first mail: a daemon is ready without. They hold nothing of any mail."""
+    import jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("gatewayd.mail"),
         autoescape=jinja2.select_autoescape(("html",)),

@@ -1854,6 +1854,29 @@ CREATE TABLE organizations (
 , suspended_at INTEGER, suspended_reason TEXT CHECK (length(suspended_reason) <= 1000), deleting_since INTEGER, time_zone TEXT NOT NULL DEFAULT 'Europe/London'
     CHECK (length(time_zone) BETWEEN 1 AND 64)) STRICT;
 
+CREATE TABLE papers (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    seller_key TEXT NOT NULL,                   -- the legal entity, or the organization that sells in its own name
+    legal_entity_id TEXT REFERENCES legal_entities (id), -- NULL: the organization
+    trading_name TEXT,
+    owners TEXT,
+    accent_color TEXT,                          -- #rrggbb
+    logo_document_id TEXT,
+    bank_account_id TEXT,
+    register TEXT,
+    registered_office TEXT,                     -- JSON
+    terms TEXT,
+    footer TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX papers_of_entity ON papers (legal_entity_id);
+
+CREATE UNIQUE INDEX papers_of_seller ON papers (org_id, seller_key);
+
 CREATE TABLE passkeys (
     credential_id BLOB PRIMARY KEY,
     user_id TEXT NOT NULL REFERENCES users (id),

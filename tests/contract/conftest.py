@@ -18,6 +18,8 @@ from gatewayd.importing.engine import open_importing
 from gatewayd.importing.parts import SIZES, ImportParts, ReadApart, Sizes
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.leases.holder import Holder
+from gatewayd.papers.engine import Papers
+from gatewayd.papers.setter import open_setter
 from gatewayd.parsing.engine import open_parsing
 from gatewayd.parsing.parts import ParseParts, Reader
 from gatewayd.search.embedding import NoEmbedder
@@ -88,7 +90,9 @@ async def engines_of(
         engine.open_tax(holder, settings, api.clock, TaxLog(), "gatewayd/test") as engines.tax,
         open_importing(parts) as engines.importing,
         open_parsing(reading, reads=False) as engines.parsing,
+        open_setter() as setter,
     ):
+        engines.papers = Papers(api.store, setter, 0)
         made_files = engines.parsing.made_files
         engines.vault_files = VaultFiles(api.store, blobs, "http://127.0.0.1:8080", made_files, gives_links=True)
         yield

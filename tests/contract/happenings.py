@@ -116,12 +116,13 @@ class Happenings:
     def note(self, operation: Operation, values: object, reply: Reply) -> bool:
         """What became of it."""
         assert reply.status < 500, (operation.id, values, reply.body)
+        said = "" if operation.gives_file else reply.body.decode()
         if reply.status != 200:
             self.refused = f"{operation.id} {encode(values).decode()} -> {reply.body.decode()[:600]}"
             return False
         self.done[operation.id] += 1
-        self.last = f"{operation.id} {encode(values).decode()} -> {reply.body.decode()[:600]}"
-        for match in _ID.finditer(reply.body.decode()):
+        self.last = f"{operation.id} {encode(values).decode()} -> {said[:600]}"
+        for match in _ID.finditer(said):
             self.know(match[0])
         return True
 

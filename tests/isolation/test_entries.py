@@ -2,9 +2,10 @@
 
 from gatewayd import extraction, statements
 from gatewayd.cli import CHILDREN
+from gatewayd.papers import setter
 from gatewayd.search import embedding_child
 
 
 def test_each_child_is_an_entry_of_the_program() -> None:
-    entries = (statements.ENTRY, extraction.ENTRY, embedding_child.ENTRY)
+    entries = (statements.ENTRY, extraction.ENTRY, embedding_child.ENTRY, setter.ENTRY)
     assert {entry.name for entry in entries} == CHILDREN.keys()

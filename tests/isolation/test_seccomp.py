@@ -14,7 +14,9 @@ from gatewayd.isolation.seccomp import Purpose
 Machine = Literal["x86_64", "aarch64"]
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_X86_64, AUDIT_ARCH_AARCH64 (linux/audit.h)
 ALLOWED, REFUSED, KILLED = 0x7FFF0000, 0x00050001, 0x80000000  # linux/seccomp.h; 1 is EPERM
+UNKNOWN = 0x00050026  # 38 is ENOSYS
 TGKILL = {"x86_64": 234, "aarch64": 131}
+CLONES = {"x86_64": {56, 435}, "aarch64": {220, 435}}  # clone, clone3
 BEYOND = 600  # no call has such a number yet
 EACH = [(machine, purpose) for machine in ARCHITECTURES for purpose in ("compute", "program")]
 
@@ -60,7 +62,8 @@ def test_a_purpose_has_its_calls_and_no_other(machine: Machine, purpose: Purpose
     program, architecture = list(seccomp._filter(purpose, machine)), ARCHITECTURES[machine]
     answers = {number: answer(program, Call(number, architecture)) for number in range(BEYOND)}
     assert {number for number, given in answers.items() if given == ALLOWED} == calls(machine, purpose)
-    assert set(answers.values()) == {ALLOWED, REFUSED}
+    assert set(answers.values()) == {ALLOWED, REFUSED, UNKNOWN}
+    assert {number for number, given in answers.items() if given == UNKNOWN} == CLONES[machine], "there are no threads"
     about_itself = {number: answer(program, Call(number, architecture, os.getpid())) for number in range(BEYOND)}
     allowed = {number for number, given in about_itself.items() if given == ALLOWED}
     assert allowed == calls(machine, purpose) | {TGKILL[machine]}, "what is first in a call opens no other one"

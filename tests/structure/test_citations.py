@@ -132,7 +132,7 @@ def test_citations_are_found(text: str, expected: list[tuple[str, str]]) -> None
         "Spec §5, rule 9",
         "Spec §5, Keys of ours, rule 3",
         "Domain B11",
-        "Domain C4.7",
+        "Domain C4.8",
         "the domain model, somewhere",
         "(§D9)",
         "§0.1, finding 8",

@@ -16,6 +16,8 @@ FLOORS = {
     **dict.fromkeys(["events", "identity", "leases"], 2),
     **dict.fromkeys(["ledger", "mail"], 3),
     **dict.fromkeys(["bundles", "importing", "parsing", "performing", "proposing"], 5),
+    "ledger": 3,
+    **dict.fromkeys(["bundles", "importing", "papers", "parsing", "performing", "proposing"], 5),
     **dict.fromkeys(["search", "tax", "vault_files", "webhooks"], 5),
     "access": 6,
     **dict.fromkeys(["http", "oauth", "console"], 7),
@@ -33,7 +35,7 @@ AREAS = frozenset(
     | {"banking", "vault", "billing", "periods", "crm", "organizations"}
 )
 FOLDERS: dict[str, dict[str, int]] = {
-    "accounting": {"client_checks": 0, "clients": 1, "invoices": 2},
+    "accounting": {"client_checks": 0, "clients": 1, "invoices": 2, "paper_settings": 3},
     "assets": {
         "books": 0,
         **dict.fromkeys(["pools", "prices"], 1),
@@ -148,7 +150,7 @@ CONFINED = {
     "mt940": ("gatewayd/statements/mt940.py",),
     "outcome": ("gatewayd/store/",),
     "pyotp": ("gatewayd/identity/sign_in/second_factors.py",),
-    "segno": ("gatewayd/console/",),
+    "segno": ("gatewayd/console/", "gatewayd/papers/layout.py"),
     "webauthn": ("gatewayd/identity/sign_in/passkeys.py", "gatewayd/console/"),
     "werkzeug": ("gatewayd/console/",),
     "psycopg": ("gatewayd/store/postgres/",),
@@ -173,6 +175,7 @@ CONFINED = {
     "python_calamine": ("gatewayd/extraction/",),
     "selectolax": ("gatewayd/extraction/",),
     "sqlite_vec": ("gatewayd/store/",),
+    "typst": ("gatewayd/papers/typesetting.py",),
     "wordllama": ("gatewayd/search/",),
     "_typeshed": ("gatewayd/config/",),  # types alone
 }

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from gatewayd.bundles.engine import Bundles
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import PriceImporting
+from gatewayd.papers.engine import Papers
 from gatewayd.parsing.engine import Parsing
 from gatewayd.search.engine import Search
 from gatewayd.tax.forwarding.proxy import Proxy
@@ -21,6 +22,7 @@ class Engines:
     prices: PriceImporting | None = None
     bundles: Bundles | None = None
     vault_files: VaultFiles | None = None
+    papers: Papers | None = None
     parsing: Parsing | None = None
     search: Search | None = None
     event_log: EventLog | None = None

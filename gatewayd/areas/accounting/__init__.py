@@ -1,7 +1,8 @@
 """Accounting: invoices and billing clients (Spec §4)."""
 
+from gatewayd.areas.accounting import paper_settings
 from gatewayd.areas.accounting.clients import operations as clients
-from gatewayd.areas.accounting.invoices import numbering
+from gatewayd.areas.accounting.invoices import numbering, papers
 from gatewayd.areas.accounting.invoices import operations as invoices
 from gatewayd.contract.operation import Area
 
@@ -11,6 +12,8 @@ AREA = Area(
     (
         *invoices.OPERATIONS,
         *numbering.OPERATIONS,
+        *paper_settings.OPERATIONS,
+        *papers.OPERATIONS,
         *clients.OPERATIONS,
     ),
 )

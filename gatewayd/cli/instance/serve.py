@@ -47,6 +47,7 @@ def serve(arguments: argparse.Namespace, context: Context) -> int:
         from gatewayd.daemon.daemon import Daemon, Surroundings, run_until_signalled
         from gatewayd.daemon.embedding import embedder_of
         from gatewayd.daemon.reading import reader_of as document_reader_of
+        from gatewayd.papers.setter import setter_of
         from gatewayd.service_manager import from_environ
         from gatewayd.statements.child import reader_of
 
@@ -63,6 +64,7 @@ def serve(arguments: argparse.Namespace, context: Context) -> int:
         read_apart=reader_of(context.environ),
         open_reader=document_reader_of(context.environ),
         open_embedder=embedder_of(context.environ),
+        open_setter=setter_of(context.environ),
     )
     daemon = Daemon(context.config, surroundings)
     try:

@@ -94,3 +94,47 @@ def test_without_the_clients_address_there_is_a_warning(registered: Books) -> No
 
 def test_with_both_addresses_there_is_none(registered: Books) -> None:
     assert "warnings" not in registered.invoice()
+
+
+def codes(invoice: Json) -> list[str]:
+    return [warning["code"] for warning in invoice.get("warnings", [])]
+
+
+GERMAN = {"vatNumber": "DE136695976", "billingAddress": {"line1": "1 Weg", "countryCode": "DE"}}
+
+
+@pytest.mark.parametrize(
+    ("code", "client", "warned"),
+    [
+        ("ni_eu_goods_zero", GERMAN, []),
+        ("ni_eu_goods_zero", {"vatNumber": OTHER_BRITISH_VAT_NUMBER}, ["client_vat_number_missing"]),
+        ("ni_eu_goods_zero", {}, ["client_vat_number_missing"]),
+        ("reverse_charge_services_overseas", GERMAN, []),
+        ("reverse_charge_services_overseas", {}, ["client_in_united_kingdom"]),
+        ("export_goods_zero", {}, ["client_in_united_kingdom"]),
+        ("zero", {}, []),
+    ],
+)
+def test_codes_of_clients_elsewhere(registered: Books, code: str, client: Json, warned: list[str]) -> None:
+    """Notice 725 for goods from Northern Ireland; the others are of who is not here. It is issued all the same."""
+    body = {"clientId": registered.client(**client), "lines": lines({"vatCode": code})}
+    issued = registered.invoice(**body)
+    assert (issued["status"], codes(issued)) == ("issued", warned)
+    draft = registered.invoice(status="draft", **body)
+    assert codes(draft) == []
+    assert codes(registered.post("issueInvoice", invoiceId=draft["id"])) == warned
+
+
+@pytest.mark.parametrize(
+    ("notes", "description", "warned"),
+    [
+        (None, "A table", ["margin_scheme_unnamed"]),
+        ("Margin scheme", "A table", ["margin_scheme_unnamed"]),
+        ("Margin scheme: second-hand goods", "A table", []),
+        (None, "A table\nMARGIN SCHEME: ANTIQUES or collectors' items", []),
+    ],
+)
+def test_a_margin_scheme_is_named(registered: Books, notes: str | None, description: str, warned: list[str]) -> None:
+    """One of the references of reg. 14(1)(n), which only the seller knows."""
+    sold = lines({"vatCode": "margin_scheme", "description": description})
+    assert codes(registered.invoice(notes=notes, lines=sold)) == warned

@@ -11,13 +11,15 @@ What a VAT invoice has to print of the parties stands in the VAT Regulations 199
 is registered for VAT on the supply date and sells anything that VAT could be on.
 """
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from gatewayd.areas.accounting.invoices import crediting, drafts, numbers, rows, states
+from gatewayd.areas.accounting.invoices import crediting, drafts, numbers, particulars, rows, states
 from gatewayd.areas.accounting.invoices.drafts import Draft, Parties
+from gatewayd.areas.accounting.invoices.line_shapes import LineRow
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import (
     ClientSnapshot,
@@ -66,7 +68,7 @@ def enter(tx: WriteTx, draft: Draft, *, issued: bool, number: str | None) -> byt
         row = _as_issued(tx, row, draft.parties, number)
     elif original is not None:
         crediting.refuse_excess(tx, row, original)
-    wire = rows.insert(tx, row, draft.lines, warnings(row))
+    wire = rows.insert(tx, row, draft.lines, warnings(row, draft.lines))
     if original is not None and issued:
         _update_credited(tx, original.id)
     return wire
@@ -128,9 +130,10 @@ def _is_vat_invoice(row: InvoiceRow) -> bool:
     return registered and any(group.vat_code not in _NO_VAT_ON for group in row.vat_summary)
 
 
-def warnings(row: InvoiceRow) -> list[InvoiceWarning]:
+def warnings(row: InvoiceRow, lines: Sequence[LineRow]) -> list[InvoiceWarning]:
     """What to tell of an invoice as it is issued; nothing of a draft."""
-    return [*_address_warnings(row), *rate_warnings(row)]
+    descriptions = (line.description for line in lines)
+    return [*_address_warnings(row), *particulars.warnings(row, descriptions), *rate_warnings(row)]
 
 
 def _address_warnings(row: InvoiceRow) -> list[InvoiceWarning]:
@@ -340,4 +343,5 @@ def given_rate(row: InvoiceRow, text: str) -> str | None:
 
 def _converted_at(row: InvoiceRow, fx_rate: str | None) -> InvoiceRow:
     vat = drafts.vat_in_base(row.vat_total, fx_rate, row.base_currency)
-    return replace(row, fx_rate=fx_rate, vat_total_base=vat)
+    paper = row.pdf_document_id if fx_rate == row.fx_rate else None  # one that was kept says another rate, or none
+    return replace(row, fx_rate=fx_rate, vat_total_base=vat, pdf_document_id=paper)

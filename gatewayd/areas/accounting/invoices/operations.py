@@ -136,7 +136,8 @@ def issue_invoice(tx: WriteTx, caller: Caller, request: IssueInvoice) -> Rendere
     """
     INVOICES.get(tx, request.invoice_id, request.expected_version)
     issued = moves.issue(tx, request.invoice_id, request.fx_rate)
-    return Rendered(rows.wire_of(tx, request.invoice_id, moves.warnings(issued)))
+    warnings = moves.warnings(issued, rows.lines_of(tx, issued))
+    return Rendered(rows.wire_of(tx, request.invoice_id, warnings))
 
 
 def set_invoice_rate(tx: WriteTx, caller: Caller, request: SetInvoiceRate) -> Rendered[Invoice]:

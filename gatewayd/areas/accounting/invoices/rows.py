@@ -183,10 +183,13 @@ def is_same(before: InvoiceRow, row: InvoiceRow) -> bool:
 
 def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
     """Store what a move changed, as the next version."""
+    return save(tx, replace(row, version=row.version + 1))
+
+
+def save(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
+    """Store what an invoice has become without raising its version, as `expectedVersion` sees it."""
     before = INVOICES.find(tx, row.id) if tx.reacts(INVOICES.name) else None
-    row = replace(
-        row, version=row.version + 1, updated_at=tx.updated_at, payments=payments_of(tx, row.id, row.currency)
-    )
+    row = replace(row, updated_at=tx.updated_at, payments=payments_of(tx, row.id, row.currency))
     head = _head_wire(row)
     wire = head + tx.value(_SELECT_LINES_WIRE, id=row.id)
     values = dict(zip(INVOICES.names, INVOICES.dump(row), strict=True))

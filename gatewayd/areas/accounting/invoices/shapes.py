@@ -372,7 +372,7 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     void_reason: str | None
     """Why it was voided. Null: it was not."""
     pdf_document_id: str | None
-    """The document in the vault that shows it. Reserved: nothing makes one so far, and it is always null."""
+    """The document in the vault that is its PDF, kept by the first `accounting.getInvoicePdf`. Null: none was made."""
     created_at: Timestamp
     updated_at: Timestamp
     version: int
@@ -388,9 +388,17 @@ class InvoiceWarning(Response, frozen=True, kw_only=True):
 
     path: str
     """The field that it is about, dotted from the root of the answer."""
-    code: Literal["client_address_missing", "fx_rate_taken"]
-    """`client_address_missing`: a VAT invoice prints the client's address, and has none. `fx_rate_taken`: nobody gave a
-    rate, so that one was taken that is known."""
+    code: Literal[
+        "client_address_missing",
+        "client_in_united_kingdom",
+        "client_vat_number_missing",
+        "fx_rate_taken",
+        "margin_scheme_unnamed",
+    ]
+    """`client_address_missing`: a VAT invoice prints the client's address, and has none. `client_in_united_kingdom`: a
+    line is charged as to a client elsewhere. `client_vat_number_missing`: goods from Northern Ireland are zero-rated
+    to a client with an EU VAT number, and it has none. `fx_rate_taken`: nobody gave a rate, so that one was taken that
+    is known. `margin_scheme_unnamed`: nothing says which margin scheme it is."""
     message: str
     """The same in words."""
 

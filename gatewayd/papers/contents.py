@@ -1,0 +1,261 @@
+"""From the rows of an invoice to what its paper says. Reads only; no figure is reckoned but what is stored of each.
+
+What was issued says of its parties what was frozen then; a draft, and what is not frozen, says what is known now.
+"""
+
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from gatewayd.areas.accounting import paper_settings
+from gatewayd.areas.accounting.clients.rows import CLIENTS
+from gatewayd.areas.accounting.clients.shapes import StoredClient
+from gatewayd.areas.accounting.invoices import drafts, rows
+from gatewayd.areas.accounting.invoices.line_shapes import LineRow
+from gatewayd.areas.accounting.invoices.rows import INVOICES
+from gatewayd.areas.accounting.invoices.shapes import InvoiceRow
+from gatewayd.areas.accounting.paper_settings import PaperRow
+from gatewayd.areas.banking.accounts.rows import ACCOUNTS
+from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES
+from gatewayd.areas.vault.documents.rows import DOCUMENTS
+from gatewayd.areas.vault.documents.shapes import DocumentRow
+from gatewayd.contract.wire import Address
+from gatewayd.ledger.vat import sellers
+from gatewayd.ledger.vat.sellers import Seller
+from gatewayd.money import Money, exponent, from_minor
+from gatewayd.papers.paper import (
+    BankDetails,
+    Credited,
+    Look,
+    Paper,
+    PaperAddress,
+    PaperGroup,
+    PaperLine,
+    Party,
+)
+from gatewayd.store import ReadTx
+
+_MARKS: Final[dict[str, Literal["DRAFT", "VOID"]]] = {"draft": "DRAFT", "void": "VOID"}
+_NORTHERN_IRELAND = "ni_eu_goods_zero"
+
+
+class Contents(NamedTuple):
+    """What a paper says, by which version of its invoice, and the document whose bytes are its logo, if any."""
+
+    paper: Paper
+    version: int
+    logo: DocumentRow | None
+
+
+class _Facts(NamedTuple):
+    """What is known beside the invoice."""
+
+    settings: PaperRow | None
+    client: StoredClient
+    seller: Seller
+    email: str | None
+    website: str | None
+
+
+def of_invoice(tx: ReadTx, invoice_id: str) -> Contents:
+    """Raises `Problem`: `not_found`, and what a draft raises whose seller or invoice is not what it was."""
+    row = INVOICES.get(tx, invoice_id)
+    facts = _facts(tx, row)
+    settings = facts.settings
+    logo = None
+    if settings is not None and settings.logo_document_id is not None:
+        found = DOCUMENTS.find(tx, settings.logo_document_id)
+        logo = found if found is not None and found.status == "uploaded" else None
+    return Contents(_paper(tx, row, facts), row.version, logo)
+
+
+def _facts(tx: ReadTx, row: InvoiceRow) -> _Facts:
+    if row.status == "draft":
+        seller = drafts.parties_of(tx, row).seller
+    elif row.legal_entity_id is None:
+        seller = sellers.organization(tx)
+    else:
+        found = sellers.find(tx, row.legal_entity_id)
+        assert found is not None, "a foreign key"
+        seller = found
+    entity = None if seller.legal_entity_id is None else LEGAL_ENTITIES.get(tx, seller.legal_entity_id)
+    settings = paper_settings.of_seller(tx, seller.legal_entity_id or seller.key)
+    contact = (None, None) if entity is None else (entity.email, entity.website)
+    return _Facts(settings, CLIENTS.get(tx, row.client_id), seller, *contact)
+
+
+def _paper(tx: ReadTx, row: InvoiceRow, facts: _Facts) -> Paper:
+    settings, lines = facts.settings, rows.lines_of(tx, row)
+    return Paper(
+        kind=row.kind,
+        mark=_MARKS.get(row.status, ""),
+        number=row.number,
+        issue_date=row.issue_date,
+        supply_date=row.supply_date,
+        due_date=row.due_date,
+        currency=row.currency,
+        base_currency=row.base_currency,
+        exponent=exponent(row.currency),
+        fx_rate=row.fx_rate,
+        amounts_are=row.amounts_are,
+        seller=_seller(row, facts, from_northern_ireland=any(line.vat_code == _NORTHERN_IRELAND for line in lines)),
+        client=_client(row, facts),
+        lines=[_line(line) for line in lines],
+        groups=[
+            PaperGroup(
+                vat_code=group.vat_code,
+                rate=group.rate_percent,
+                net=group.net,
+                vat=group.vat,
+                reverse_charge=group.reverse_charge,
+            )
+            for group in row.vat_summary
+        ],
+        net_total=_text(row.net_total),
+        vat_total=_text(row.vat_total),
+        gross_total=_text(row.gross_total),
+        discount_total=_text(row.discount_total),
+        reverse_charge_vat=_text(row.reverse_charge_vat),
+        vat_total_base=_vat_total_base(row),
+        cis_deduction=_text(row.cis_deduction),
+        cis_rate=row.cis_rate,
+        payable=_text(row.gross_total - row.cis_deduction),
+        reference=row.reference,
+        po_number=row.po_number,
+        notes=row.notes,
+        terms=row.terms or (None if settings is None or row.kind == "credit_note" else settings.terms),
+        bank=_bank(tx, row, settings),
+        credited=_credited(tx, row),
+        look=_look(facts),
+    )
+
+
+def _text(amount: Money) -> str:
+    return from_minor(amount.minor, amount.currency)
+
+
+def _vat_total_base(row: InvoiceRow) -> str | None:
+    """The VAT in the seller's own currency, where the invoice is in another one."""
+    foreign = row.currency != row.base_currency and row.vat_total_base is not None
+    return _text(row.vat_total_base) if foreign and row.vat_total_base is not None else None
+
+
+def _seller(row: InvoiceRow, facts: _Facts, *, from_northern_ireland: bool) -> Party:
+    snapshot, seller = row.seller_snapshot, facts.seller
+    if snapshot is not None:
+        name, address, vat_number, company = (
+            snapshot.name,
+            snapshot.address,
+            snapshot.vat_number,
+            snapshot.company_number,
+        )
+    else:
+        name, company = seller.name, seller.company_number
+        address = None if seller.address is None else msgspec.json.decode(seller.address, type=Address)
+        vat_number = seller.vat_number if seller.registered_on(row.supply_date) else None
+    prefix = "XI" if from_northern_ireland else "GB"  # Notice 725: goods from there bear XI
+    return Party(
+        key=seller.key,
+        name=name,
+        contact_name=None,
+        address=_address(address),
+        country_code="GB" if address is None else address.country_code,
+        vat_number=None if vat_number is None else _prefixed(vat_number, prefix),
+        company_number=company,
+        email=facts.email,
+    )
+
+
+def _client(row: InvoiceRow, facts: _Facts) -> Party:
+    client = facts.client
+    said = row.client_snapshot or client
+    country = said.country_code
+    return Party(
+        key=client.id,
+        name=said.name,
+        contact_name=said.contact_name,
+        address=_address(said.billing_address),
+        country_code=country if said.billing_address is None else said.billing_address.country_code,
+        vat_number=None if said.vat_number is None else _prefixed(said.vat_number, "GB"),
+        company_number=said.company_number,
+        email=client.email,
+    )
+
+
+def _prefixed(number: str, prefix: str) -> str:
+    """A VAT number with the letters of its country, which a British one is kept without."""
+    return prefix + number if number[:1].isdigit() else number
+
+
+def _address(address: Address | None) -> PaperAddress | None:
+    if address is None:
+        return None
+    return PaperAddress(
+        line1=address.line1,
+        line2=address.line2,
+        town=address.town,
+        county=address.county,
+        postcode=address.postcode,
+        country_code=address.country_code,
+    )
+
+
+def _line(line: LineRow) -> PaperLine:
+    return PaperLine(
+        position=line.position,
+        description=line.description,
+        quantity=line.quantity,
+        unit=line.unit,
+        unit_price=line.unit_price,
+        discount=line.discount_percent,
+        vat_code=line.vat_code,
+        rate=line.vat_rate_percent,
+        net=_text(line.net),
+        vat=_text(line.vat),
+        gross=_text(line.gross),
+        cis_labour=line.cis_labour,
+    )
+
+
+def _bank(tx: ReadTx, row: InvoiceRow, settings: PaperRow | None) -> BankDetails | None:
+    """The account that the invoice names, else that of its seller's papers; None: there is none that can be paid into.
+
+    A number that is known in part alone is not printed.
+    """
+    account_id = row.bank_account_id or (None if settings is None else settings.bank_account_id)
+    account = None if account_id is None else ACCOUNTS.find(tx, account_id)
+    if account is None:
+        return None
+    number = account.account_number if (account.account_number or "").isdigit() else None
+    iban = account.iban if (account.iban or "").isalnum() else None
+    if iban is None and (number is None or account.sort_code is None):
+        return None
+    return BankDetails(
+        name=account.holder_name,
+        sort_code=account.sort_code if number else None,
+        account_number=number,
+        iban=iban,
+        bic=account.bic,
+    )
+
+
+def _credited(tx: ReadTx, row: InvoiceRow) -> Credited | None:
+    if row.credits_invoice_id is None:
+        return None
+    original = INVOICES.get(tx, row.credits_invoice_id)
+    return Credited(number=original.number or "", issue_date=original.issue_date)
+
+
+def _look(facts: _Facts) -> Look:
+    settings = facts.settings
+    if settings is None:
+        return Look(website=facts.website)
+    return Look(
+        accent=settings.accent_color,
+        trading_name=settings.trading_name,
+        owners=settings.owners,
+        register=settings.register,
+        registered_office=_address(settings.registered_office),
+        footer=settings.footer,
+        website=facts.website,
+    )

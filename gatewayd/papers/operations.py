@@ -1,0 +1,64 @@
+"""Papers of invoices (Domain C4.7): handlers of their operations."""
+
+from typing import Final, Protocol
+
+from gatewayd.areas.accounting.invoices.papers import XML, GetInvoiceXml
+from gatewayd.areas.accounting.invoices.rows import INVOICES
+from gatewayd.areas.accounting.invoices.shapes import GetInvoice
+from gatewayd.contract.caller import Caller
+from gatewayd.contract.given_files import WrittenFile
+from gatewayd.contract.operation import Handlers
+from gatewayd.errors import invalid_state
+from gatewayd.papers import cii, contents, semantics, ubl
+from gatewayd.papers.engine import Papers
+from gatewayd.papers.paper import Paper
+from gatewayd.store import ReadTx
+
+_ISSUED: Final = ("issued", "sent", "part_paid", "paid")
+
+
+class Deps(Protocol):
+    """What the rows are given to work with."""
+
+    @property
+    def papers(self) -> Papers: ...
+
+
+async def get_invoice_pdf(deps: Deps, caller: Caller, request: GetInvoice) -> WrittenFile:
+    """Get the PDF of an invoice or credit note, with its electronic form attached (PDF/A-3, Factur-X EN 16931).
+
+    That of an issued one is made once, by what `accounting.getPaper` shows then, and kept in the vault as a record of
+    the business: the same bytes ever after, whose document is `pdfDocumentId`. A draft or what is void bears that mark
+    across and is made anew each time.
+    """
+    return await deps.papers.pdf(caller, request.invoice_id)
+
+
+def get_invoice_xml(tx: ReadTx, caller: Caller, request: GetInvoiceXml) -> WrittenFile:
+    """Get the electronic form of an issued invoice or credit note, by EN 16931: CII, or UBL for Peppol.
+
+    In it a deduction under the Construction Industry Scheme is told as paid. UBL names an electronic address of both
+    parties: their VAT numbers, else their addresses of mail.
+    """
+    paper = contents.of_invoice(tx, request.invoice_id).paper
+    status = INVOICES.get(tx, request.invoice_id).status
+    lacking = semantics.lacking(paper) or (_unreached(paper) if request.format == "ubl" else None)
+    if lacking is not None:
+        raise invalid_state(lacking, status, _ISSUED if paper.mark else ())
+    body = cii.write(paper) if request.format == "cii" else ubl.write(paper)
+    name = "".join(each if each.isalnum() else "-" for each in paper.number or "")
+    return WrittenFile(body, f"{name}-{request.format}.xml", XML)
+
+
+def _unreached(paper: Paper) -> str | None:
+    if ubl.endpoint(paper.seller) is None:
+        return "Peppol names an electronic address of the seller: give the legal entity its `vatNumber` or `email`."
+    if ubl.endpoint(paper.client) is None:
+        return "Peppol names an electronic address of the client: give the client its `vatNumber` or `email`."
+    return None
+
+
+HANDLERS: Final[Handlers] = {
+    "accounting.getInvoicePdf": get_invoice_pdf,
+    "accounting.getInvoiceXml": get_invoice_xml,
+}

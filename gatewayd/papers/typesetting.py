@@ -1,0 +1,68 @@
+"""Papers set by typst, in the child: one template, the fonts of the compiler, no file and no address.
+
+The same paper gives the same bytes: the date in them is that of issue, and identifiers follow from the content.
+"""
+
+from importlib import resources
+from typing import Final
+
+import msgspec
+import typst
+
+from gatewayd.papers import factur_x, layout
+from gatewayd.papers.orders import Answer, Order, Set, Unset
+
+_STANDARD: Final = "a-3b"  # ISO 19005-3, level B
+_TEMPLATE: Final = "paper.typ"
+_KINGDOM: Final = "United Kingdom"  # which the list calls Britain
+
+
+class Typesetter:
+    """What is loaded once: compiler with its fonts, template, and the names of countries."""
+
+    def __init__(self) -> None:
+        template = resources.files("gatewayd.papers").joinpath(_TEMPLATE).read_bytes()
+        self._compiler = typst.Compiler(template, root="/", ignore_system_fonts=True)
+        self._template = template
+        self._countries = _countries()
+
+    def answer(self, order: Order) -> Answer:
+        """The paper that is ordered. One with characters that no font has is no PDF/A, which asks for each of them."""
+        try:
+            return Set(pdf=self._set(order, is_archival=True), is_archival=True)
+        except typst.TypstError as error:
+            if "font" not in str(error) and "glyph" not in str(error):
+                return _unset(error, order)
+        try:
+            return Set(pdf=self._set(order, is_archival=False), is_archival=False)
+        except typst.TypstError as error:
+            return _unset(error, order)
+
+    def _set(self, order: Order, *, is_archival: bool) -> bytes:
+        paper = layout.of_paper(order.paper, self._countries)
+        look = order.paper.look
+        if look.logo:
+            paper["logo"] = list(look.logo)
+        inputs = {
+            "paper": msgspec.json.encode(paper).decode(),
+            "xml": order.xml.decode() if is_archival else "",
+            "logo": look.logo_kind or "" if look.logo else "",
+        }
+        pdf = self._compiler.compile(
+            self._template, format="pdf", sys_inputs=inputs, pdf_standards=_STANDARD if is_archival else []
+        )
+        assert isinstance(pdf, bytes), "one document"
+        return factur_x.declared(pdf) if order.xml and is_archival else pdf
+
+
+def _unset(error: typst.TypstError, order: Order) -> Unset:
+    """By the compiler's own word, which quotes the template and nothing of the paper."""
+    reason = "logo" if order.paper.look.logo and "image" in str(error) else "other"
+    return Unset(reason="logo" if reason == "logo" else "other", message=str(error)[:200])
+
+
+def _countries() -> dict[str, str]:
+    """The names that the list of time zones has of countries."""
+    listed = resources.files("tzdata.zoneinfo").joinpath("iso3166.tab").read_text("utf-8")
+    lines = (line.split("\t") for line in listed.splitlines() if line and not line.startswith("#"))
+    return {line[0]: line[1] for line in lines} | {"GB": _KINGDOM}
