@@ -22,6 +22,7 @@ from gatewayd.identity.sign_in.passwords import Passwords
 from gatewayd.identity.sign_in.sessions import Visitor
 from gatewayd.identity.sign_in.sign_in import SignIn
 from gatewayd.identity.sign_in.throttling import Limits
+from gatewayd.mail.notices import Mailing
 from gatewayd.performing.admission import Gate
 from gatewayd.performing.file_places import FilePlaces
 from gatewayd.performing.performer import Performer
@@ -102,6 +103,7 @@ async def open_whole_site(demo: Seeded, directory: Path) -> AsyncIterator[WholeS
             passwords=passwords,
             issuer=ISSUER,
             tax=TaxSettings(mode="hmrc", client_id="app"),
+            mailing=Mailing(ISSUER),
             clock=api.clock,
             log=log,
             operations=CATALOGUE.operations,
@@ -176,6 +178,7 @@ async def _unlinked(site: Site, owner: Browser) -> dict[str, str]:
     return {
         "/sign-in": "/sign-in?again=1",
         "/sign-in/code": "/sign-in/code",
+        "/sign-in/forgotten": "/sign-in/forgotten",
         "/sign-in/link/<token>": f"/sign-in/link/{sign_in}",
         "/sign-in/reset/<token>": f"/sign-in/reset/{reset}",
         "/sign-in/invitation/<token>": await _invite(site, "nobody-yet@example.com"),
