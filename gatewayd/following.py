@@ -12,6 +12,7 @@ from gatewayd.areas.accounting.clients import rows as clients
 from gatewayd.areas.accounting.clients.shapes import Client
 from gatewayd.areas.accounting.invoices import rows as invoices
 from gatewayd.areas.accounting.invoices.shapes import Invoice, InvoiceRow
+from gatewayd.areas.accounting.recurring.shapes import Recurring
 from gatewayd.areas.assets.books.accounts import AssetAccount
 from gatewayd.areas.assets.books.instruments import Instrument
 from gatewayd.areas.assets.books.portfolios import Portfolio
@@ -224,6 +225,7 @@ ANSWERS: Final[Mapping[str, type[Any]]] = {
     "periods": Period,
     "properties": Property,
     "property_units": PropertyUnit,
+    "recurring_invoices": Recurring,
     "property_valuations": PropertyValuation,
     "tenancies": Tenancy,
     "tenants": Tenant,

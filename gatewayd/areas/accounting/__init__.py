@@ -1,8 +1,9 @@
-"""Accounting: invoices and billing clients (Spec §4)."""
+"""Accounting: invoices, recurring ones and billing clients (Spec §4)."""
 
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering
 from gatewayd.areas.accounting.invoices import operations as invoices
+from gatewayd.areas.accounting.recurring import operations as recurring
 from gatewayd.contract.operation import Area
 
 AREA = Area(
@@ -11,6 +12,7 @@ AREA = Area(
     (
         *invoices.OPERATIONS,
         *numbering.OPERATIONS,
+        *recurring.OPERATIONS,
         *clients.OPERATIONS,
     ),
 )

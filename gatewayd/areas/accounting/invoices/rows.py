@@ -50,7 +50,7 @@ _CHANGING = (
     *("voided_at", "void_reason", "pdf_document_id", "updated_at", "version"),
 )
 """What moves change: an update of all columns would write every index anew."""
-_KEPT = ("id", "origin", "created_at")
+_KEPT = ("id", "origin", "created_at", "recurring_id")
 """What a draft keeps that is computed anew."""
 _LINE_ROWS = Columns(LineRow)
 _PAYMENTS = Columns(InvoicePayment)
@@ -240,7 +240,12 @@ def open_due_date(row: InvoiceRow) -> str | None:
 
 def _head_wire(row: InvoiceRow) -> bytes:
     """`wire` without its lines."""
-    shown = replace(row, fx_rate_source=row.fx_rate_source or UNSET, fx_rate_date=row.fx_rate_date or UNSET)
+    shown = replace(
+        row,
+        fx_rate_source=row.fx_rate_source or UNSET,
+        fx_rate_date=row.fx_rate_date or UNSET,
+        recurring_id=row.recurring_id or UNSET,
+    )
     return open_wire(shown, InvoiceHead)
 
 
