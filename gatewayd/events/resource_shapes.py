@@ -56,6 +56,19 @@ class InvoiceChanged(ResourceEvent, frozen=True):
     """Its state after the change."""
 
 
+class QuoteChanged(ResourceEvent, frozen=True):
+    """A quote has changed."""
+
+    quote_id: str
+    """Its id."""
+    client_id: str
+    """To whom it is made out."""
+    number: str | None
+    """Its number; null: a draft has none."""
+    status: str
+    """Its state after the change."""
+
+
 class RecurringChanged(ResourceEvent, frozen=True):
     """A recurring invoice has changed."""
 

@@ -1,8 +1,9 @@
-"""Accounting: invoices, recurring ones and billing clients (Spec §4)."""
+"""Accounting: quotes, invoices, recurring ones and billing clients (Spec §4)."""
 
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering
 from gatewayd.areas.accounting.invoices import operations as invoices
+from gatewayd.areas.accounting.quotes import operations as quotes
 from gatewayd.areas.accounting.recurring import operations as recurring
 from gatewayd.contract.operation import Area
 
@@ -12,6 +13,7 @@ AREA = Area(
     (
         *invoices.OPERATIONS,
         *numbering.OPERATIONS,
+        *quotes.OPERATIONS,
         *recurring.OPERATIONS,
         *clients.OPERATIONS,
     ),

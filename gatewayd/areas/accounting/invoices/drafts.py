@@ -377,6 +377,7 @@ def _row(tx: WriteTx, request: CreateInvoice, parties: Parties, parts: _Parts) -
         fx_rate_source=None,
         fx_rate_date=None,
         recurring_id=None,
+        quote_id=None,
         vat_total_base=vat_in_base(figures["vat_total"], parts.fx_rate, seller.base_currency),
         paid_total=nothing,
         credited_total=nothing,

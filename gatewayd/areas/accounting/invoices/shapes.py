@@ -211,6 +211,8 @@ class ListInvoices(SyncRequest, frozen=True, kw_only=True):
     """Only credit notes of this invoice."""
     recurring_id: Id | None = None
     """Only those that this recurring invoice made."""
+    quote_id: Id | None = None
+    """Only those that were made of this quote."""
     issue_date_from: Date | None = None
     """The earliest issue date."""
     issue_date_to: Date | None = None
@@ -385,6 +387,8 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     """The day of the rate that was taken; of HMRC's, the first of its month. Absent: none was taken."""
     recurring_id: Id | UnsetType | None = UNSET
     """The recurring invoice that made it. Absent: none did."""
+    quote_id: Id | UnsetType | None = UNSET
+    """The quote that it was made of. Absent: of none."""
 
 
 class InvoiceWarning(Response, frozen=True, kw_only=True):
