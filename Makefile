@@ -29,7 +29,7 @@ DEV := $(VENV)/.dev-installed
 LOCK_TOOL := build/lock-tool
 CLIENTS := tests/clients/node_modules/.installed
 # The suites that run on PostgreSQL as well as on SQLite.
-ON_BOTH := $(addprefix tests/,areas clients daemon identity leases ledger performing tax webhooks)
+ON_BOTH := $(addprefix tests/,areas clients daemon identity leases ledger mail performing tax webhooks)
 
 # What tests write is gone after them. In memory, where there is room, nothing waits for a disk.
 export PYTEST_DEBUG_TEMPROOT ?= $(shell test -w /dev/shm && \
@@ -84,8 +84,8 @@ test-postgresql: $(DEV)
 	@GATEWAYD_TEST_STORE=postgresql $(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(or $(ARGS),$(ON_BOTH))
 
 soak: $(DEV)
-	@GATEWAYD_KILL_ROUNDS=50 GATEWAYD_METERING_KILLS=20 GATEWAYD_WEBHOOK_KILLS=20 GATEWAYD_STORE_KILLS=60 \
-	  $(BIN)/python -m pytest tests/daemon/test_kill.py tests/daemon/test_metering.py tests/daemon/test_webhooks_killed.py tests/daemon/test_events_killed.py tests/store/test_durability.py $(ARGS)
+	@GATEWAYD_KILL_ROUNDS=50 GATEWAYD_METERING_KILLS=20 GATEWAYD_WEBHOOK_KILLS=20 GATEWAYD_MAIL_KILLS=10 GATEWAYD_STORE_KILLS=60 \
+	  $(BIN)/python -m pytest tests/daemon/test_kill.py tests/daemon/test_metering.py tests/daemon/test_webhooks_killed.py tests/daemon/test_mail_killed.py tests/daemon/test_events_killed.py tests/store/test_durability.py $(ARGS)
 	@GATEWAYD_SCHEDULES=100 GATEWAYD_EXAMPLES=30 \
 	  $(BIN)/python -m pytest tests/webhooks/test_random_schedules.py tests/clients/test_schemathesis.py $(ARGS)
 	@GATEWAYD_UPLOAD_BYTES=1073741824 GATEWAYD_KILL_ROUNDS=30 $(BIN)/python -m pytest -s tests/daemon/test_vault_uploads.py $(ARGS)

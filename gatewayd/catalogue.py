@@ -25,6 +25,7 @@ from gatewayd.areas.billing.costs import PricedWork
 from gatewayd.bundles.engine import Bundles
 from gatewayd.contract import signatures
 from gatewayd.contract.given_files import StoredFile, WrittenFile
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import AT_CATALOGUE, Area, Handler, Handlers, Operation
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.errors import ERRORS, FIELD_CODES
@@ -198,9 +199,24 @@ def _faults(operation: Operation) -> Iterator[str]:
     for code in operation.errors:
         if code not in ERRORS and code not in FIELD_CODES:
             yield f"{name} names the unknown error {code}"
+    if operation.held is not None:
+        yield from (f"{name} is held {fault}" for fault in _faults_of_holding(operation, operation.held))
     yield from (f"{name}: {fault}" for fault in signatures.faults(operation))
     if not explanation(operation):
         yield f"{name} has no description"
+
+
+def _faults_of_holding(operation: Operation, held: HeldBy) -> Iterator[str]:
+    """What is wrong with how a row is held to legal entities and days; decision 0040."""
+    fields = {field.name for field in msgspec.structs.fields(operation.request)}
+    if operation.kind != "read":
+        yield "and is no read"
+    if not (held.entity or held.leads or held.by_handler):
+        yield "by nothing"
+    days = [] if held.days is None else [held.days.first, held.days.last, held.days.tax_year, *held.days.refused]
+    for field in filter(None, [held.entity, *held.leads, *days]):
+        if field not in fields:
+            yield f"by {field}, which its request does not have"
 
 
 def _clashes(operations: Iterable[Operation]) -> Iterator[str]:

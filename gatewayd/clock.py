@@ -20,6 +20,8 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 LAST_DATE: Final = "9999-12-31"
 """No ISO date is later: it stands where there is no end."""
+EARLIEST_NOW: Final = Instant(1_735_689_600_000_000)
+"""2025-01-01T00:00:00Z: a clock that says less was never set."""
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 LONDON: Final = zoneinfo.ZoneInfo("Europe/London")

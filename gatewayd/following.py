@@ -50,6 +50,7 @@ from gatewayd.areas.vault.documents.rows import UPLOADED
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
 from gatewayd.areas.vault.folders.shapes import Folder
 from gatewayd.events import telling
+from gatewayd.identity import audit
 from gatewayd.ledger.allocating import rents_received
 from gatewayd.ledger.allocating.allocation_rules import AllocationRule
 from gatewayd.ledger.allocating.allocation_shapes import Allocation
@@ -60,6 +61,8 @@ from gatewayd.ledger.imports.import_shapes import ImportRun
 from gatewayd.ledger.obligations import schedule
 from gatewayd.ledger.obligations.obligations import Obligation, ObligationRow
 from gatewayd.ledger.taxpayers import quarter_choices
+from gatewayd.mail import notices
+from gatewayd.mail.notices import Mailing
 from gatewayd.money import Money
 from gatewayd.store import WriteTx
 from gatewayd.store.reactions import Change, FollowUp, Reactions
@@ -249,6 +252,18 @@ def _tell(tx: WriteTx, changes: Sequence[Change]) -> None:
     telling.tell(tx, changes, ANSWERS)
 
 
-def reactions() -> Reactions:
-    """All that follows from changes of rows."""
-    return Reactions(FOLLOW_UPS, frozenset(ANSWERS), telling.listened, _tell)
+def reactions(mailing: Mailing | None = None) -> Reactions:
+    """All that follows from changes of rows. `mailing` None: nobody is told anything by mail."""
+    follow_ups: dict[str, Sequence[FollowUp]] = dict(FOLLOW_UPS)
+    if mailing is not None:
+        follow_ups[audit.TABLE] = (_telling_by_mail(mailing),)
+    return Reactions(follow_ups, frozenset(ANSWERS), telling.listened, _tell)
+
+
+def _telling_by_mail(mailing: Mailing) -> FollowUp:
+    """What is done to somebody's account is told to them."""
+
+    def tell(tx: WriteTx, before: None, act: audit.Act) -> None:
+        notices.tell_of_act(tx, mailing, act)
+
+    return tell

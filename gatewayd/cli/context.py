@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gatewayd.clock import Clock
-from gatewayd.config import ROOT, Config, find_path, load, require_credentials
+from gatewayd.config import ROOT, Config, find_path, load
+from gatewayd.doctor.examined import Examined, OutOfReach
 
 if TYPE_CHECKING:
+    from gatewayd.mail.notices import Mailing
     from gatewayd.store import ReadTx, Store, WriteTx
     from gatewayd.store.reactions import Reactions
-    from gatewayd.store.settings import StoreSettings
 
 T = TypeVar("T")
 
@@ -25,7 +26,11 @@ class CommandError(Exception):
         self.code = code
 
 
-class Context:
+class NoDatabase(CommandError, OutOfReach):
+    """The same of a database that is not to be had."""
+
+
+class Context(Examined):
     """One run of one command. Nothing is read or opened before it is needed.
 
     A daemon that runs beside it sees within a moment what is written: see `Store.watch_other_processes`.
@@ -36,10 +41,8 @@ class Context:
 
     def __init__(self, config_flag: str | None, environ: Mapping[str, str], clock: Clock, root: Path = ROOT) -> None:
         """`root` is where /etc and /var/lib are: another folder than / is for looking at a machine from outside."""
+        super().__init__(environ, clock, root)
         self._config_flag = config_flag
-        self.environ = environ
-        self.clock = clock
-        self.root = root
 
     @functools.cached_property
     def config_path(self) -> Path | None:
@@ -55,37 +58,18 @@ class Context:
         """The settings as they are now. Raises `ConfigError`."""
         return load(self.config_path, self.environ, self.root)
 
-    @property
-    def store_settings(self) -> "StoreSettings":
-        """Where the store of these settings is."""
-        from gatewayd.store.settings import StoreSettings
-
-        return StoreSettings.of(self.config.store)
-
-    @property
-    def key_file(self) -> Path:
-        """The instance key of these settings. Raises `ConfigError` for a credential that is not to be found."""
-        require_credentials(self.config, "store.key_file")
-        return Path(self.config.store.key_file)
-
     def has_database(self) -> bool:
-        """Whether a database is there. Raises `CommandError` where that is out of this user's reach."""
-        if self.store_settings.url:
-            return True  # whoever opens it finds out
-        path = self.store_settings.path
+        """Whether a database is there. Raises `NoDatabase` where that is out of this user's reach."""
         try:
-            path.stat()
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise CommandError(f"{path} is out of reach: {error.strerror}") from None
-        return True
+            return super().has_database()
+        except OutOfReach as error:
+            raise NoDatabase(str(error)) from None
 
     def require_database(self) -> None:
-        """Raises `CommandError` where no database is, with the place that was looked at, or as `has_database`."""
+        """Raises `NoDatabase` where none is, with the place that was looked at, or as `has_database`."""
         if not self.has_database():
             place = self.store_settings.directory
-            raise CommandError(
+            raise NoDatabase(
                 f"there is no database in {place}, the data directory of {self.config_path or 'the default settings'}"
             )
 
@@ -94,7 +78,7 @@ class Context:
         from gatewayd.store.database import open_existing
 
         self.require_database()
-        return open_existing(self.store_settings, self.clock, lambda: self.key_file, reactions)
+        return open_existing(self.store_settings, self.clock, lambda: self.key_file, self.reactions)
 
     def run(self, work: "Callable[[Store], Awaitable[T]]", *, makes_store: bool = False) -> T:
         """Run what works with the store, in an event loop of its own; `makes_store`: where there is none, in a new one.
@@ -114,7 +98,7 @@ class Context:
 
         if makes_store and not self.has_database():
             self._refuse_beside_daemon()
-            return open_store(self.store_settings, self.clock, self.key_file, reactions, migrates=False)
+            return open_store(self.store_settings, self.clock, self.key_file, self.reactions, migrates=False)
         return self.open_existing()
 
     def _refuse_beside_daemon(self) -> None:
@@ -125,6 +109,19 @@ class Context:
         if is_worked_with(directory):
             raise CommandError(f"a daemon works with {directory}, but the database is gone: none is made in its place")
 
+    def reactions(self) -> "Reactions":
+        """What follows from what a command writes: all areas, which a command that reads does without."""
+        from gatewayd import following
+
+        return following.reactions(self.mailing)
+
+    @property
+    def mailing(self) -> "Mailing | None":
+        """Whether what a command does is told by mail, which a daemon sends; None: no mail is."""
+        from gatewayd.mail.notices import mailing_of
+
+        return mailing_of(self.config.mail, self.config.server.public_url)
+
     def read(self, work: "Callable[[ReadTx], T]", org_id: str | None = None) -> T:
         """Run a read. Raises what `work` raises, `StoreFailure` or `MigrationError`."""
         return self.run(lambda store: store.read(work, org_id))
@@ -132,10 +129,3 @@ class Context:
     def write(self, work: "Callable[[WriteTx], T]", org_id: str | None = None, *, makes_store: bool = False) -> T:
         """Run a write; it is durable when this returns. Raises as `read` does, and then nothing was written."""
         return self.run(lambda store: store.write(work, org_id), makes_store=makes_store)
-
-
-def reactions() -> "Reactions":
-    """What follows from what a command writes: all areas, which a command that reads does without."""
-    from gatewayd import following
-
-    return following.reactions()

@@ -25,6 +25,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "instance.backup": ("backup", "restore", "verify"),
     "instance.restored": ("after-restore",),
     "instance.instance_key": ("instance-key",),
+    "instance.mail": ("mail",),
     "people.organizations": ("org",),
     "people.users": ("unlock", "user"),
     "people.members": ("member",),

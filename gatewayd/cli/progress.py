@@ -4,8 +4,9 @@ import shutil
 from types import TracebackType
 from typing import Self, TextIO
 
+from gatewayd.doctor.sizes import in_units
+
 BAR = 24  # characters
-_UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 class Progress:
@@ -52,11 +53,3 @@ class Progress:
 
     def _write(self, line: str) -> None:
         print(f"\r\x1b[K{line}", end="", file=self._stream, flush=True)
-
-
-def in_units(size_bytes: int) -> str:
-    """`12.3 MB`, in thousands."""
-    size, unit = float(size_bytes), 0
-    while size >= 1_000 and unit + 1 < len(_UNITS):
-        size, unit = size / 1_000, unit + 1
-    return f"{size:.1f} {_UNITS[unit]}" if unit else f"{size_bytes} B"

@@ -94,7 +94,7 @@ def run_operations(
     """Run rows of one organization, one after the other, on one opened store. See `run_operation`."""
     import msgspec
 
-    from gatewayd.performing.performer import encoded
+    from gatewayd.performing.answers import encoded
 
     async def in_json(answer: Answer) -> T:
         async def perform(operation: "Operation", values: Mapping[str, object]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import json
 import textwrap
 from collections.abc import Iterator
 
-from gatewayd.config.keys import OCTAL, Between, Config, Form, Key, OneOf
+from gatewayd.config.keys import OCTAL, Between, Config, Form, Key, OneOf, name_of
 from gatewayd.config.reloading import RELOADED
 
 WIDTH = 100  # columns
@@ -28,8 +28,8 @@ def example() -> str:
         defaults = getattr(Config(), section.name)
         lines += [f"[{section.name}]", f"# {type(defaults).__doc__}", ""]
         for field in dataclasses.fields(defaults):
-            marked = f"{section.name}.{field.name}" in RELOADED
-            lines += _key_lines(field.name, getattr(defaults, field.name), field.metadata["key"], marked=marked)
+            marked = f"{section.name}.{name_of(field)}" in RELOADED
+            lines += _key_lines(name_of(field), getattr(defaults, field.name), field.metadata["key"], marked=marked)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

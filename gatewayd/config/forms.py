@@ -123,6 +123,22 @@ def proxy_error(text: str) -> str | None:
     return None if text == UNIX_PEER else network_error(text)
 
 
+def mail_host_error(text: str) -> str | None:
+    return None if _is_host(text) else f"must be the name or the address of a host, not {shown(text)}"
+
+
+def mail_address_error(text: str) -> str | None:
+    """An error for anything but local@host, both of ASCII: what every server takes."""
+    local, _, host = text.rpartition("@")
+    if len(local) <= 64 and re.fullmatch(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+", local) and _is_host(host):
+        return None
+    return f"must be an address such as accounts@example.com, not {shown(text)}"
+
+
+def one_line_error(text: str) -> str | None:
+    return "must be one line, and hold no control characters" if _has_control(text) or "\x7f" in text else None
+
+
 def url_error(text: str) -> str | None:
     """An error for anything but http(s)://host[:port][/path]; it never repeats a text that may hold a password."""
     try:

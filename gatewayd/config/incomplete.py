@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from gatewayd.config.forms import CREDENTIAL
-from gatewayd.config.keys import FILE, Config
+from gatewayd.config.keys import FILE, Config, name_of
 from gatewayd.config.places import missing_credential
 from gatewayd.config.reading import ConfigError, Problem
 
@@ -29,7 +29,7 @@ def missing_credentials(config: Config) -> Iterator[Problem]:
             value = getattr(getattr(config, section.name), field.name)
             if field.metadata["key"].rule is FILE and value.startswith(CREDENTIAL):
                 name = value.removeprefix(CREDENTIAL)
-                yield Problem(f"{section.name}.{field.name}", missing_credential(name))
+                yield Problem(f"{section.name}.{name_of(field)}", missing_credential(name))
 
 
 def missing_client(config: Config) -> Problem | None:

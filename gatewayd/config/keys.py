@@ -1,8 +1,9 @@
 """Every key of the configuration: its default, meaning, unit and rule, on its field."""
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gatewayd.config import forms
 
@@ -86,6 +87,9 @@ ENDPOINT = Form("an origin; https unless the host is loopback", forms.endpoint_e
 REGION = Form("the name of a region", forms.region_error)
 KEY_ID = Form("the id of an access key", forms.key_id_error)
 FILE = Form("the path of a file, or credential:NAME", forms.file_error)
+MAIL_HOST = Form("the name or the IP address of a host, without a port", forms.mail_host_error)
+MAIL_ADDRESS = Form("a mail address, such as accounts@example.com", forms.mail_address_error)
+ONE_LINE = Form("text in one line", forms.one_line_error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,11 @@ class Key:
     meaning: str
     rule: Rule | None
     unit: str
+
+
+def name_of(each: "dataclasses.Field[Any]") -> str:
+    """The name of a section or a key in the file: `from` cannot be the name of a field, so that one is `from_`."""
+    return each.name.removesuffix("_")
 
 
 def key(default: T, meaning: str, rule: Rule | None = None, unit: str = "") -> T:
@@ -376,6 +385,43 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Mail:
+    """Mail that the daemon sends. It receives none: what comes back to the sender's address is for people to read."""
+
+    host: str = key("", "The server that takes mail from us. Empty: no mail, and everything works by links.", MAIL_HOST)
+    port: int = key(587, "Its port: mostly 587 with starttls, 465 with tls.", Between(1, 65_535))
+    security: str = key(
+        "starttls",
+        "starttls: TLS before anything else is said, and nothing without it; tls: from the first byte; none: in the"
+        " clear, for a server on this host.",
+        OneOf(("starttls", "tls", "none")),
+    )
+    ca_file: str = key("", "Authorities in PEM for its certificate. Empty: the system's.", FILE)
+    user: str = key("", "Whom we sign in as there. Empty: nobody.", ONE_LINE)
+    password_file: str = key("", "The password of user: the first line of the file.", FILE)
+    from_: str = key("", "The address that mail comes from. Needed when host is set.", MAIL_ADDRESS)
+    from_name: str = key("gatewayd", "The name beside it.", ONE_LINE)
+    timeout_seconds: float = key(
+        30.0,
+        "Longest wait for one answer of the server; all of one mail has four times that.",
+        Between(1, 600),
+        "seconds",
+    )
+    retry_hours: int = key(
+        48, "Time after which a mail that the server has not taken is given up.", Between(1, 240), "hours"
+    )
+    organization_per_hour: int = key(
+        200, "Mails of one organization that are sent in an hour; more wait. 0: no limit.", Between(0, 1_000_000)
+    )
+    recipient_per_hour: int = key(
+        20, "Mails to one address that are sent in an hour; more wait. 0: no limit.", Between(0, 1_000_000)
+    )
+    retention_days: int = key(
+        90, "Time that it is kept on record which mails were sent, without their text.", Between(1, 3650), "days"
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Audit:
     """The log of who did what, which `gatewayd audit` shows."""
 
@@ -425,6 +471,7 @@ class Config:
     obligations: Obligations = field(default_factory=Obligations)
     vault: Vault = field(default_factory=Vault)
     limits: Limits = field(default_factory=Limits)
+    mail: Mail = field(default_factory=Mail)
     audit: Audit = field(default_factory=Audit)
     metrics: Metrics = field(default_factory=Metrics)
     log: Log = field(default_factory=Log)

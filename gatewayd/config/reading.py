@@ -11,7 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gatewayd.config import forms
-from gatewayd.config.keys import FILE, FILES_PLACE, FOLDER, OCTAL, Between, Config, Form, Key, OneOf, Server, Store
+from gatewayd.config.keys import (
+    FILE,
+    FILES_PLACE,
+    FOLDER,
+    OCTAL,
+    Between,
+    Config,
+    Form,
+    Key,
+    Mail,
+    OneOf,
+    Server,
+    Store,
+    name_of,
+)
 from gatewayd.config.places import (
     ROOT,
     credential_file,
@@ -182,15 +196,16 @@ class _Reader:
         if not isinstance(table, dict):
             self._add_problem(section, f"must be a table that begins with [{section}], not {_type_words(table)}")
             return defaults
-        fields = {each.name: each for each in dataclasses.fields(defaults)}
+        fields = {name_of(each): each for each in dataclasses.fields(defaults)}
         changes: dict[str, Any] = {}
         for name, value in table.items():
             path = f"{section}.{_toml_key(name)}"
             if name not in fields:
                 self._add_problem(path, f"unknown key{_suggestion(name, list(fields))}")
             else:
-                default = getattr(defaults, name)
-                changes[name] = self._value(path, value, default, fields[name].metadata["key"])
+                attribute = fields[name].name
+                default = getattr(defaults, attribute)
+                changes[attribute] = self._value(path, value, default, fields[name].metadata["key"])
         return dataclasses.replace(defaults, **changes)
 
     def _value(self, path: str, value: object, default: object, key: Key) -> object:
@@ -252,9 +267,22 @@ def _conflicts(config: Config) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("store.files_endpoint", "store.files"), "is for store.files that begin with s3://"
     if tax.mode == "forward" and not tax.upstream:
         yield ("tax.upstream", "tax.mode"), 'is needed when tax.mode is "forward"'
+    yield from _conflicts_of_mail(config.mail)
     if webhooks.retry_cap_seconds < webhooks.first_retry_seconds:
         paths = ("webhooks.retry_cap_seconds", "webhooks.first_retry_seconds")
         yield paths, "must not be less than webhooks.first_retry_seconds"
+
+
+def _conflicts_of_mail(mail: Mail) -> Iterator[tuple[tuple[str, ...], str]]:
+    if mail.host and not mail.from_:
+        yield ("mail.from", "mail.host"), "is needed when mail.host is set"
+    if mail.password_file and not mail.user:
+        yield ("mail.user", "mail.password_file"), "is needed beside mail.password_file"
+    if mail.user and not mail.password_file:
+        yield ("mail.password_file", "mail.user"), "is needed beside mail.user"
+    if mail.user and mail.security == "none" and not forms.is_loopback(mail.host):
+        paths = ("mail.security", "mail.user", "mail.host")
+        yield paths, 'may not be "none" where a password is sent to another host'
 
 
 def _type_error(value: object, default: object) -> str | None:
@@ -284,7 +312,7 @@ def _type_words(value: object) -> str:
 
 
 def _names(section: "DataclassInstance") -> list[str]:
-    return [each.name for each in dataclasses.fields(section)]
+    return [name_of(each) for each in dataclasses.fields(section)]
 
 
 def _toml_key(name: str) -> str:

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Iterator
 
-from gatewayd.config.keys import Config
+from gatewayd.config.keys import Config, name_of
 
 RELOADED = frozenset(
     {
@@ -34,7 +34,7 @@ def after_reload(running: Config, loaded: Config) -> Config:
         taken = {
             key.name: getattr(after, key.name)
             for key in dataclasses.fields(before)
-            if _is_reloaded(f"{section.name}.{key.name}", running, loaded)
+            if _is_reloaded(f"{section.name}.{name_of(key)}", running, loaded)
         }
         sections[section.name] = dataclasses.replace(before, **taken)
     return dataclasses.replace(running, **sections)
@@ -55,4 +55,4 @@ def _pairs(running: Config, loaded: Config) -> Iterator[tuple[str, object, objec
     for section in dataclasses.fields(running):
         before, after = getattr(running, section.name), getattr(loaded, section.name)
         for key in dataclasses.fields(before):
-            yield f"{section.name}.{key.name}", getattr(before, key.name), getattr(after, key.name)
+            yield f"{section.name}.{name_of(key)}", getattr(before, key.name), getattr(after, key.name)

@@ -5,6 +5,7 @@ from typing import Final
 CHOOSE: Final = "/oauth/choose"
 CONSENT: Final = "/oauth/consent"
 SIGN_IN: Final = "/sign-in"
+FORGOTTEN: Final = "/sign-in/forgotten"
 SIGN_OUT: Final = "/sign-out"
 ACCOUNT: Final = "/account"
 APPS: Final = "/developers/apps"
@@ -14,7 +15,9 @@ TAX: Final = "/developers/tax"
 TAX_CONNECTED: Final = f"{TAX}/connected"
 USAGE: Final = "/developers/usage"
 CLIENTS: Final = "/sales/clients"
+INVOICES: Final = "/sales/invoices"
 ENTITIES: Final = "/books/entities"
+DOCUMENTS: Final = "/documents"
 WEBHOOKS: Final = "/developers/webhooks"
 ADMIN: Final = "/admin"
 ADMIN_ORGANIZATIONS: Final = f"{ADMIN}/organizations"
@@ -23,6 +26,9 @@ ADMIN_CLIENTS: Final = f"{ADMIN}/clients"
 ADMIN_TAX: Final = f"{ADMIN}/tax"
 PEOPLE: Final = "/members"
 ADMIN_AUDIT: Final = f"{ADMIN}/audit"
+ADMIN_HEALTH: Final = f"{ADMIN}/health"
+ADMIN_JOBS: Final = f"{ADMIN}/jobs"
+ADMIN_BACKUPS: Final = f"{ADMIN}/backups"
 DOCS: Final = "/docs"
 GALLERY: Final = "/gallery"
 SEARCH: Final = "/search"
@@ -39,6 +45,7 @@ _ROOMS: Final = frozenset(
         "developers",
         "admin",
         "docs",
+        "documents",
         "gallery",
         "sales",
         "search",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, cast
 from uuid import uuid4
 
 from quart import Quart, Response, current_app, g, render_template, request
@@ -12,12 +12,17 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 import gatewayd
 from gatewayd.console.administration.audit import AuditLog
+from gatewayd.console.administration.backups import Backups
+from gatewayd.console.administration.health import Health
+from gatewayd.console.administration.jobs import JobsPage
 from gatewayd.console.administration.oauth_clients import OwnClients
 from gatewayd.console.administration.organizations import AllOrganizations
 from gatewayd.console.administration.people import AllPeople
 from gatewayd.console.administration.tax_decisions import TaxDecisions
 from gatewayd.console.books import clients, legal_entities
+from gatewayd.console.books.documents import Documents
 from gatewayd.console.books.home import Home
+from gatewayd.console.books.invoices import Invoices
 from gatewayd.console.books.search import SearchPage
 from gatewayd.console.books.tax_access import TaxAccess
 from gatewayd.console.books.tax_connection import TaxConnectionPages
@@ -41,10 +46,12 @@ from gatewayd.console.developers.open_access import OpenAccess
 from gatewayd.console.developers.reference import Reference
 from gatewayd.console.developers.usage import Usage
 from gatewayd.console.developers.webhooks import Webhooks
+from gatewayd.console.file_forms import PageRequest, form_with_file, set_aside
 from gatewayd.console.navigation import current, shelves
 from gatewayd.console.operations.calls import Operations
 from gatewayd.console.operations.pages import OperationPages
 from gatewayd.console.operations.resources import ResourcePages
+from gatewayd.console.operations.sent_files import SentFiles
 from gatewayd.console.organization import ChoiceOfOrganization
 from gatewayd.console.pages import sentence
 from gatewayd.console.parts import PRODUCT, ConsoleParts
@@ -52,6 +59,7 @@ from gatewayd.console.people.account import Account
 from gatewayd.console.people.applications import Applications
 from gatewayd.console.people.consent import ConsentPages
 from gatewayd.console.people.devices import device_of
+from gatewayd.console.people.forgotten import Forgotten
 from gatewayd.console.people.invitations import InvitationPages
 from gatewayd.console.people.inviting import Inviting
 from gatewayd.console.people.links import Links
@@ -86,6 +94,15 @@ class _Pages(QuartTrio):
     """Quart that writes what failed into the daemon's own log. Never the path: those of links hold a secret."""
 
     daemon_log: Log
+    request_class = PageRequest
+
+    async def asgi_app(self, scope: Any, receive: Any, send: Any) -> None:
+        """One request; the body of a form with a file is read by the page that takes it."""
+        if scope["type"] == "http":
+            async with set_aside(scope, receive) as (seen, told):
+                await super().asgi_app(cast(Any, seen), cast(Any, told), send)
+        else:
+            await super().asgi_app(scope, receive, send)
 
     async def send_static_file(self, filename: str) -> Response:
         """A file of the pages; what is kept zipped goes out as it is kept, from the disk."""
@@ -142,6 +159,7 @@ def _of_people(parts: ConsoleParts, browser: Browser) -> Iterator[_AddedTo]:
     yield SignInPages(parts, browser)
     yield SignOutPages(parts, browser)
     yield Links(parts, browser)
+    yield Forgotten(parts, browser)
     yield InvitationPages(parts, browser)
     yield Account(parts, browser)
     yield SecondFactor(parts)
@@ -153,11 +171,14 @@ def _of_people(parts: ConsoleParts, browser: Browser) -> Iterator[_AddedTo]:
 def _of_organizations(parts: ConsoleParts) -> Iterator[_AddedTo]:
     """What is of the organization that a page is of."""
     operations = Operations(parts.store, parts.performer, parts.gate, parts.operations)
-    pages = OperationPages(operations, parts.clock)
+    files = SentFiles(parts.file_places, parts.log)
+    pages = OperationPages(operations, parts.clock, files)
     access = TaxAccess(parts)
     yield Home(parts, Tiles(operations))
     yield SearchPage(parts, operations)
     yield from (ResourcePages(operations, pages, resource) for resource in RESOURCES)
+    yield Invoices(operations, pages, parts.clock)
+    yield Documents(operations, pages, files, parts.receiving)
     yield Webhooks(operations, pages)
     yield Keys(parts)
     yield OpenAccess(parts)
@@ -174,6 +195,9 @@ def _of_the_instance(parts: ConsoleParts) -> Iterator[_AddedTo]:
     yield AllPeople(parts)
     yield OwnClients(parts)
     yield TaxDecisions(parts)
+    yield Health(parts)
+    yield JobsPage(parts)
+    yield Backups(parts)
     yield AuditLog(parts)
     yield Reference()
     if parts.gallery:
@@ -242,6 +266,8 @@ async def _error_page(title: str, text: str, back: str = "/") -> str:
 async def _refused(problem: Problem) -> tuple[str, int, dict[str, str]]:
     """What an operation says that a page called, where the page has nothing of its own to say of it."""
     title, text = _ERRORS.get(problem.status, (_REFUSED, None))
+    if form_with_file() is not None:  # it is not the form that is too large or slow
+        text = None
     back = await page_of_form() if request.method == "POST" else "/"
     headers = {name.decode(): content.decode() for name, content in problem.headers}
     return await _error_page(title, text or sentence(problem), back), problem.status, headers

@@ -28,6 +28,7 @@ from gatewayd.console.addresses import (
     is_page,
 )
 from gatewayd.console.components.shapes import Tone
+from gatewayd.console.file_forms import form_with_file, read_fields, takes_files
 from gatewayd.console.flashes import FLASH_SECONDS, Flash, kept_flashes, sealed_flashes
 from gatewayd.console.parts import ConsoleParts, Visit
 from gatewayd.contract.caller import Role
@@ -42,9 +43,11 @@ from gatewayd.identity.sign_in import known_devices, sessions
 from gatewayd.identity.sign_in.sessions import Session, Visitor
 from gatewayd.store import ReadTx, StoreFailure
 
-FORM_BYTES: Final = 64 * 1024  # Chosen: passkeys and long passwords included
+FORM_BYTES: Final = 256 * 1024  # Chosen: an invoice of 200 lines
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
 CSRF_FIELD: Final = "csrf"
+UPLOAD_FIELD: Final = "X-Upload"
+"""A header field that the script sends which uploads a file; what sends a form has none."""
 HANDLE_FIELD: Final = "request"
 RECENT: Final = 15 * MINUTE  # Chosen
 STATIC: Final = "static"
@@ -87,11 +90,11 @@ class Browser:
         visit = await self._visit()
         g.visit = visit
         received.admitted = visit.session is not None
+        if request.method == "POST":
+            await _read_form()
         await self._choose_organization(visit)
         if request.method != "POST":
             return
-        if request.mimetype != FORM_TYPE:
-            raise UnsupportedMediaType
         form_token = (await request.form).get(CSRF_FIELD, "")
         if not _same_origin(self._parts.issuer):
             raise Forbidden("This form came from another site.")
@@ -149,6 +152,8 @@ class Browser:
         response.headers["X-Request-Id"] = g.request_id
         if request.endpoint != STATIC or response.status_code >= 400:
             response.headers["Cache-Control"] = "no-store"
+        if response.status_code == 303 and UPLOAD_FIELD in request.headers:
+            response.status_code = 200  # whose Location a script reads: it would follow, and see what is said there
         visit: Visit | None = getattr(g, "visit", None)
         if visit is not None:
             self._keep_flashes(response, visit.token)
@@ -211,6 +216,15 @@ class Browser:
 
     def _drop(self, response: Response, name: str) -> None:
         response.delete_cookie(self._prefix + name, secure=self._parts.secure, httponly=True, samesite="Lax")
+
+
+async def _read_form() -> None:
+    """Raises `UnsupportedMediaType` for what is no form, or holds a file where none is taken."""
+    with_file = form_with_file()
+    if with_file is not None and takes_files(request.endpoint):
+        await read_fields(with_file)
+    elif request.mimetype != FORM_TYPE:
+        raise UnsupportedMediaType
 
 
 def visit() -> Visit:

@@ -6,12 +6,21 @@ from urllib.parse import urlencode
 
 from quart import Quart, render_template, request
 
+from gatewayd.console.file_forms import note_that_takes_files
 from gatewayd.errors import Problem
 
 
-def add_page(app: Quart, method: str, path: str, view: Callable[..., Awaitable[Any]]) -> None:
-    """Serve `path` by `view`; pages are told apart by method and path, so views of different files may share names."""
-    app.add_url_rule(path, endpoint=f"{method} {path}", view_func=view, methods=[method])
+def add_page(
+    app: Quart, method: str, path: str, view: Callable[..., Awaitable[Any]], *, takes_file: bool = False
+) -> None:
+    """Serve `path` by `view`; pages are told apart by method and path, so views of different files may share names.
+
+    `takes_file`: what is sent there may be a form with a file.
+    """
+    endpoint = f"{method} {path}"
+    app.add_url_rule(path, endpoint=endpoint, view_func=view, methods=[method])
+    if takes_file:
+        note_that_takes_files(app, endpoint)
 
 
 def sentence(problem: Problem) -> str:

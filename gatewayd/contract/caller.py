@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from gatewayd.contract.holding import Held
+
 CallerKind = Literal["api_key", "access_token", "person", "operator"]
 Role = Literal["owner", "admin", "member"]
 
@@ -17,6 +19,7 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     its organization has none either, and is never an owner.
     `metered`: what this one request asks for may have a price, and the organization's plan charges it. It is found out
     where callers are admitted, so that an operator never is.
+    `held`: it sees some legal entities and days alone, and changes nothing. None: all that its scopes open.
     """
 
     kind: CallerKind
@@ -27,6 +30,7 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     scopes: frozenset[str]
     overrides: frozenset[str] = frozenset()
     metered: bool = False
+    held: Held | None = None
 
     @property
     def is_admin(self) -> bool:

@@ -6,6 +6,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from gatewayd.contract.holding import HeldBy
+
 Kind = Literal["read", "write", "call"]
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
@@ -53,6 +55,7 @@ class Operation:
     that `does_work` says so of; empty: nothing. `did_work` says of an answer, of a row of kind `call`, whether the work
     was done for it after all; None: it always was.
     `takes_file` marks a POST of kind `call` whose body is a file of any media type, and whose request is the query.
+    `held` says how a read keeps to the legal entities and days that a key is held to; None: it is refused to such keys.
     A call that raises a `Problem` says that it did nothing which may not be done again; whatever else ends it leaves
     its `Idempotency-Key` with an unknown outcome.
     """
@@ -78,6 +81,7 @@ class Operation:
     work: str = ""
     does_work: Callable[[Any], bool] | None = None
     did_work: Callable[[Any], bool] | None = None
+    held: HeldBy | None = None
     example: Mapping[str, object] = field(default_factory=dict)
 
     @property

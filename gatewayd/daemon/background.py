@@ -1,6 +1,6 @@
 """What goes on beside the requests: wake-ups, housekeeping, and the heartbeat."""
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -11,9 +11,10 @@ from gatewayd.areas.landlord import reminders
 from gatewayd.areas.vault import trash
 from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import DAY, Instant
-from gatewayd.daemon import recurring
+from gatewayd.daemon import mailing, recurring
 from gatewayd.daemon.health import Health
 from gatewayd.daemon.organization_end import end_marked
+from gatewayd.daemon.rounds import Rounds, attempted
 from gatewayd.http1.log import Log
 from gatewayd.identity.keys import key_uses
 from gatewayd.importing.engine import Importing
@@ -23,7 +24,7 @@ from gatewayd.logs import LogWriter
 from gatewayd.performing import idempotency
 from gatewayd.provider import Provider, note_use
 from gatewayd.service_manager import Notifier
-from gatewayd.store import Store, StoreFailure
+from gatewayd.store import Store
 from gatewayd.store.files.directory import Tenure
 from gatewayd.store.rows import removals
 from gatewayd.tax import engine
@@ -39,7 +40,8 @@ LOG_SECONDS: Final = 2.0  # Chosen: how long a stop waits for a log that nobody 
 class BackgroundParts:
     """What the background works on.
 
-    `due_soon_days` is how long before a due date it is told, `trash_days` how long a deleted document can be restored.
+    `due_soon_days` is how long before a due date it is told, `trash_days` how long a deleted document can be restored,
+    `mail_days` how long it is kept which mails were sent.
     """
 
     store: Store
@@ -49,10 +51,12 @@ class BackgroundParts:
     receiving: Receiving
     tenure: Tenure
     retention: Retention
+    rounds: Rounds
     notifier: Notifier
     log: Log
     due_soon_days: int
     trash_days: int
+    mail_days: int
 
 
 @asynccontextmanager
@@ -77,9 +81,9 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
             nursery.start_soon(health.check_integrity, parts.tenure)
         yield health
         nursery.cancel_scope.cancel()
-    await _try(_note_use(store, parts.provider), parts.log)
+    await attempted(_note_use(store, parts.provider), parts.log)
     if health.clock.deletes:
-        await _try(_sweep_keys(store), parts.log)
+        await attempted(_sweep_keys(store), parts.log)
 
 
 async def close_log(writer: LogWriter) -> None:
@@ -89,36 +93,37 @@ async def close_log(writer: LogWriter) -> None:
 
 
 async def _keep_house(parts: BackgroundParts, health: Health) -> None:
-    store, provider, log = parts.store, parts.provider, parts.log
+    store, provider, done = parts.store, parts.provider, parts.rounds.done
     while True:
         await trio.sleep(HOUSEKEEPING_SECONDS)
-        await _try(_note_use(store, provider), log)
+        await done("use of credentials written down", _note_use(store, provider))
         if not health.clock.deletes:
             continue
-        await _try(_sweep_keys(store), log)
-        await _try(_forget_removals(store), log)
+        await done("idempotency keys forgotten", _sweep_keys(store))
+        await done("notes of deletions forgotten", _forget_removals(store))
         # Not at a stop, which may not wait for them.
-        await _try(provider.keep_house(), log)
-        await _try(parts.retention.sweep(store), log)
-        await _try(engine.keep_house(store), log)
-        await _try(parts.importing.keep_house(), log)
-        await _try(_purge_trash(store, parts.trash_days), log)
-        await _try(_book_credits(store), log)
+        await done("sessions, tokens and audit log swept", provider.keep_house())
+        await done("events and deliveries swept", parts.retention.sweep(store))
+        await done("tax calls swept", engine.keep_house(store))
+        await done("mails swept", mailing.keep_house(store, parts.mail_days))
+        await done("imported files swept", parts.importing.keep_house())
+        await done("trash emptied", _purge_trash(store, parts.trash_days))
+        await done("credits booked", _book_credits(store))
         if health.files.state == OK:  # else the rest would wait behind a share that hangs
-            await _try(parts.receiving.keep_house(), log)
-            await _try(parts.bundles.keep_house(), log)
+            await done("uploads swept", parts.receiving.keep_house())
+            await done("sealed periods swept", parts.bundles.keep_house())
 
 
 async def _end_organizations(parts: BackgroundParts) -> None:
     """Delete those that are marked for it, one after the other."""
     while True:
-        await _try(end_marked(parts.store, parts.log), parts.log)
+        await parts.rounds.done("organizations deleted", end_marked(parts.store, parts.log))
         await trio.sleep(HOUSEKEEPING_SECONDS)
 
 
 async def _recover(parts: BackgroundParts) -> None:
     """Go on with imports that a kill has interrupted."""
-    await _try(parts.importing.recover(), parts.log)
+    await attempted(parts.importing.recover(), parts.log)
 
 
 async def _keep_calendars(parts: BackgroundParts, health: Health) -> None:
@@ -128,7 +133,7 @@ async def _keep_calendars(parts: BackgroundParts, health: Health) -> None:
     """
     while True:
         if health.clock.deletes:
-            await _try(_refresh_calendars(parts.store), parts.log)
+            await parts.rounds.done("calendars moved on", _refresh_calendars(parts.store))
         await trio.sleep(HOUSEKEEPING_SECONDS)
 
 
@@ -146,7 +151,7 @@ async def _tell_deadlines(parts: BackgroundParts, health: Health) -> None:
     """
     while True:
         if health.clock.deletes:  # not by a clock that may have leapt: what was told cannot be taken back
-            await _try(_tell_all(parts.store, parts.due_soon_days), parts.log)
+            await parts.rounds.done("deadlines told", _tell_all(parts.store, parts.due_soon_days))
         await trio.sleep(HOUSEKEEPING_SECONDS)
 
 
@@ -166,7 +171,7 @@ async def _make_invoices(parts: BackgroundParts, health: Health) -> None:
     """
     while True:
         if health.clock.deletes:
-            await _try(recurring.make_due(parts.store), parts.log)
+            await parts.rounds.done("recurring invoices made", recurring.make_due(parts.store))
         await trio.sleep(HOUSEKEEPING_SECONDS)
 
 
@@ -181,13 +186,6 @@ async def _book_credits(store: Store) -> None:
     """Book what has fallen due of credits, an organization at a time. Raises `StoreFailure`."""
     while (org_id := await store.read(booking.organization_with_due)) is not None:
         await store.write(booking.book_what_is_due, org_id)
-
-
-async def _try(work: Awaitable[object], log: Log) -> None:
-    try:
-        await work
-    except StoreFailure as error:  # a full disk: the next round does it
-        log.error("housekeeping_failed", exc_info=error)
 
 
 async def _note_use(store: Store, provider: Provider) -> None:

@@ -17,9 +17,9 @@ left to their lease, the store is closed last.
 """
 
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, TextIO, cast
@@ -29,14 +29,18 @@ import trio
 import gatewayd
 from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import Clock, SystemClock
-from gatewayd.config import Config, TcpBind, parse_bind
+from gatewayd.config import ROOT, Config, TcpBind, parse_bind
 from gatewayd.daemon.background import BackgroundParts, close_log, open_background
 from gatewayd.daemon.doors import DoorParts, Doors, create_doors, create_metrics_server
 from gatewayd.daemon.embedding import OpenEmbedder, embedder_of
+from gatewayd.daemon.examining import Examination, OwnInstance
 from gatewayd.daemon.health import Health
 from gatewayd.daemon.holding import open_daemons_holder
+from gatewayd.daemon.instance import OwnDaemon
+from gatewayd.daemon.mailing import sending_mail
 from gatewayd.daemon.reading import OpenReader, reader_of
 from gatewayd.daemon.reload import Install, Prepare, Reloader
+from gatewayd.daemon.rounds import Rounds
 from gatewayd.daemon.stores import open_whole_store
 from gatewayd.daemon.vault import VaultEngines, open_vault
 from gatewayd.http.observer import Observer
@@ -48,11 +52,14 @@ from gatewayd.importing.prices import PriceImporting
 from gatewayd.leases.holder import Holder
 from gatewayd.logs import AccessLog, Level, LogFormat, Logger, Threshold, make_logger, make_writer
 from gatewayd.logs.standard_error import QueuedStandardError
+from gatewayd.mail.notices import mailing_of
+from gatewayd.mail.settings import settings_from as mail_settings_from
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.outbound.addresses import IPNetwork, parse_networks
 from gatewayd.outbound.resolver import SystemResolver
 from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.provider import Provider, ProviderSettings, open_provider
+from gatewayd.search.availability import missing
 from gatewayd.service_manager import Notifier
 from gatewayd.statements.child import read_apart
 from gatewayd.store import Store
@@ -76,7 +83,8 @@ class Surroundings:
     """What a daemon takes from outside: everything that is not a setting.
 
     `load` reads the settings anew, for a reload; None: they stay as they are. `gallery`: whether the pages have that
-    of their components, for who works on them.
+    of their components, for who works on them. `environ`, and `root`, where /etc is, are for what `gatewayd doctor`
+    checks.
     """
 
     log_stream: TextIO
@@ -85,6 +93,8 @@ class Surroundings:
     notifier: Notifier = field(default_factory=Notifier)
     access_log: bool = True
     gallery: bool = False
+    environ: Mapping[str, str] = field(default_factory=dict)
+    root: Path = ROOT
     read_apart: ReadApart = read_apart
     open_reader: OpenReader = field(default_factory=lambda: reader_of({}))
     open_embedder: OpenEmbedder = field(default_factory=lambda: embedder_of({}))
@@ -137,6 +147,8 @@ class Daemon:
         self._metrics_addresses: tuple[str, ...] = ()
         self._reloader = Reloader(config, surroundings.load, surroundings.notifier, self._log)
         self._reloader.add(self._prepare_log)
+        self._rounds = Rounds(surroundings.clock, self._log)
+        self._started_at = surroundings.clock.now()
         self._stop = trio.Event()
         self.ended = trio.Event()
 
@@ -173,7 +185,8 @@ class Daemon:
 
     async def _run(self, tenure: Tenure, task_status: trio.TaskStatus[Running]) -> None:
         config, clock, log = self.config, self._outside.clock, self._log
-        webhooks = settings_from(config.webhooks, self._own_listeners)
+        mailing = mailing_of(config.mail, config.server.public_url)
+        webhooks = replace(settings_from(config.webhooks, self._own_listeners), mailing=mailing)
         tax_settings = engine.settings_from(config.tax, self._own_listeners)
         resolver = SystemResolver(failure_seconds=webhooks.lookup_failure_seconds)
         transport = GuardedTransport(webhooks.policy, resolver)
@@ -185,10 +198,12 @@ class Daemon:
             open_importing(self._import_parts(holder)) as importing,
             open_vault(config, holder, (self._outside.open_reader, self._outside.open_embedder), log) as vault,
             open_background(self._background_parts(store, provider, (importing, vault.receiving), tenure)) as health,
+            sending_mail(holder, mail_settings_from(config.mail, config.server.public_url), clock, log),
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
-            served = create_doors(self._door_parts(provider, (tax, importing, vault), deliveries, health))
+            instance = self._instance(holder, deliveries.dispatcher, health)
+            served = create_doors(self._door_parts(provider, (tax, importing, vault), deliveries, instance))
             holder.daemons.tell(served.limits.divide, provider.app.divide)
             server = served.server
             watched = self._watched(served, (provider, importing, vault), deliveries, health)
@@ -278,13 +293,31 @@ class Daemon:
             bundles=Bundles(store),
             tenure=tenure,
             retention=Retention(self.config.webhooks.retention_days, self._outside.clock, self._log),
+            rounds=self._rounds,
             notifier=self._outside.notifier,
             log=self._log,
             due_soon_days=self.config.obligations.due_soon_days,
             trash_days=self.config.vault.trash_days,
+            mail_days=self.config.mail.retention_days,
         )
 
-    def _door_parts(self, provider: Provider, engines: _Engines, deliveries: _Deliveries, health: Health) -> DoorParts:
+    def _instance(self, holder: Holder, dispatcher: Dispatcher, health: Health) -> OwnDaemon:
+        clock, outside = self._outside.clock, self._outside
+        return OwnDaemon(
+            store=holder.store,
+            examined=OwnInstance(lambda: self._reloader.config, outside.environ, clock, outside.root, holder.store),
+            examination=Examination(self._log),
+            ready=lambda: self._readiness(dispatcher, health),
+            started_at=self._started_at,
+            holder=holder.id,
+            sending=lambda: dispatcher.in_flight,
+            gives_vectors=missing(self.config) is None,
+            rounds=self._rounds.last,
+        )
+
+    def _door_parts(
+        self, provider: Provider, engines: _Engines, deliveries: _Deliveries, instance: OwnDaemon
+    ) -> DoorParts:
         access_log = self._access_log if self._outside.access_log else None
         return DoorParts(
             config=self.config,
@@ -297,7 +330,8 @@ class Daemon:
             vault=engines[2],
             prices=PriceImporting(provider.store, self._outside.read_apart, self.config.banking.max_import_bytes),
             receivers=deliveries.policy,
-            readiness=lambda: self._readiness(deliveries.dispatcher, health),
+            readiness=instance.ready,
+            instance=instance,
             gallery=self._outside.gallery,
         )
 

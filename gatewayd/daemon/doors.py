@@ -18,6 +18,7 @@ from gatewayd.clock import DAY, Clock
 from gatewayd.config import Config, TcpBind, is_loopback, parse_bind
 from gatewayd.console.addresses import is_page
 from gatewayd.console.daemon_parts import DaemonParts
+from gatewayd.console.instance import Instance
 from gatewayd.console.lazy_app import Console
 from gatewayd.daemon.description import catalogue_of, describe
 from gatewayd.daemon.reload import Install
@@ -42,6 +43,7 @@ from gatewayd.http1.settings import ServerSettings
 from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import PriceImporting
+from gatewayd.mail.notices import mailing_of
 from gatewayd.metrics.page import page as metrics_page
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
@@ -76,7 +78,7 @@ class DoorParts:
     """What the doors are made of.
 
     `receivers` says which webhook URLs are allowed. `readiness` says of each part of the daemon `ok`, or what is wrong
-    with it. `gallery`: whether the pages have that of their components.
+    with it. `instance` is told to administrators. `gallery`: whether the pages have that of their components.
     """
 
     config: Config
@@ -90,6 +92,7 @@ class DoorParts:
     vault: VaultEngines
     receivers: Policy
     readiness: ReadinessCheck
+    instance: Instance
     gallery: bool
 
 
@@ -137,7 +140,7 @@ def create_doors(parts: DoorParts) -> Doors:
     bundles, uploads = Bundles(parts.provider.store), _create_uploads(config)
     deps = _create_deps(parts, vault_files, bundles)
     api = _create_api(parts, offered, deps, (limits, cors, uploads))
-    console = _create_console(parts, offered, deps, limits)
+    console = _create_console(parts, offered, deps, (limits, uploads))
     router = Router(
         {
             **dict.fromkeys(oauth.paths, endpoints),
@@ -242,7 +245,8 @@ def _create_uploads(config: Config) -> Uploads:
     """Raises `StoreFailure`."""
     folder = incoming_folder(Path(config.store.directory))
     sweep(folder)
-    return Uploads(folder=folder, max_bytes=dict.fromkeys(("banking", "assets"), config.banking.max_import_bytes))
+    most = dict.fromkeys(("banking", "assets"), config.banking.max_import_bytes)
+    return Uploads(folder=folder, max_bytes={**most, "vault": config.vault.max_upload_bytes})
 
 
 def _observed_calendars(parts: DoorParts, limits: RateLimits) -> App:
@@ -256,17 +260,22 @@ def _hosts(config: Config, log: Log | None = None, note: Note | None = None) -> 
     return Hosts([urlsplit(config.server.public_url).hostname or "", *bound, *config.server.hosts], log, note)
 
 
-def _create_console(parts: DoorParts, offered: Catalogue, deps: Deps, limits: RateLimits) -> Console:
+def _create_console(parts: DoorParts, offered: Catalogue, deps: Deps, rules: tuple[RateLimits, Uploads]) -> Console:
     store, config = parts.provider.store, parts.config
+    limits, uploads = rules
     daemon_parts = DaemonParts(
         store=store,
         clock=parts.clock,
         log=parts.log,
         issuer=config.server.public_url,
         tax=parts.tax.settings,
+        mailing=mailing_of(config.mail, config.server.public_url),
         operations=offered.operations,
         performer=Performer(store, deps, config.tax.timeout_seconds),
         gate=Gate(limits),
+        instance=parts.instance,
+        file_places=uploads,
+        receiving=parts.vault.receiving,
         gallery=parts.gallery,
     )
     return Console(daemon_parts, limits=_sign_in_limits(config))

@@ -1,6 +1,5 @@
 """What gives texts their vectors: the model that is installed, a service of the operator's, or nothing."""
 
-import importlib.util
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Final
@@ -9,9 +8,9 @@ import trio
 
 from gatewayd.config import Config
 from gatewayd.isolation.starting import unpacked_of
+from gatewayd.search.availability import missing
 from gatewayd.search.embedding import Embedder, NoEmbedder
 from gatewayd.search.embedding_child import ChildEmbedder
-from gatewayd.store.sqlite import vectors
 
 _EVERYWHERE: Final = ("0.0.0.0/0", "::/0")
 OpenEmbedder = Callable[[Config], AbstractAsyncContextManager[Embedder]]
@@ -33,15 +32,6 @@ def embedder_of(environ: Mapping[str, str]) -> OpenEmbedder:
                 yield service
 
     return open_embedder
-
-
-def missing(config: Config) -> str | None:
-    """Why nothing gives texts their vectors here; None: something does."""
-    if config.vault.embeddings == "off":
-        return "search by meaning is switched off (vault.embeddings)"
-    if config.vault.embeddings == "wordllama" and importlib.util.find_spec("wordllama") is None:
-        return "the package wordllama is not installed"
-    return vectors.fault()
 
 
 @asynccontextmanager

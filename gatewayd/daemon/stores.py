@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from gatewayd.errors import Problem
 from gatewayd.following import reactions
 from gatewayd.http1.log import Log
 from gatewayd.identity import audit
+from gatewayd.mail.notices import mailing_of
 from gatewayd.store import Store, StoreFailure, WriteTx
 from gatewayd.store.database import open_store
 from gatewayd.store.files.restored import Decision, find_restored, mark
@@ -41,7 +43,8 @@ async def open_decided_store(config: Config, clock: Clock, log: Log) -> AsyncIte
             " and subscriptions that were ended since live again, and invoice numbers would be given again; decide with"
             " gatewayd after-restore --end-everything or --keep-access, and perhaps --numbers-after N"
         )
-    async with open_store(StoreSettings.of(config.store), clock, Path(config.store.key_file), reactions) as store:
+    following = partial(reactions, mailing_of(config.mail, config.server.public_url))
+    async with open_store(StoreSettings.of(config.store), clock, Path(config.store.key_file), following) as store:
         if restored is not None and restored.decision is not None and not restored.done:
             decision = restored.decision
             made_at, restored_at = from_wire(restored.backup_made_at), from_wire(restored.restored_at)

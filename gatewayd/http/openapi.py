@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Area, Operation
 from gatewayd.contract.pages import PageRequest, SyncRequest
 from gatewayd.contract.scopes import EXTENSION_SCOPES
@@ -138,6 +139,7 @@ def _operation(operation: Operation, tag: str, parts: _Parts) -> Json:
             **{str(status): {"$ref": f"#/components/responses/{name}"} for status, name in _statuses(operation)},
         },
         "x-required-scopes": list(operation.scopes),
+        "x-held-keys": _held_keys(operation.held),
         "x-error-codes": _codes(operation),
         "x-aliases": [operation.alias] if operation.alias != operation.path else [],
     }
@@ -155,6 +157,11 @@ def _operation(operation: Operation, tag: str, parts: _Parts) -> Json:
     if operation.extension:
         described["x-extension"] = True
     return described
+
+
+def _held_keys(held: HeldBy | None) -> str:
+    """To which keys that are held it is open: `none`, those of `entities`, or those of `entities` and `days`."""
+    return "none" if held is None else "entities and days" if held.keeps_days else "entities"
 
 
 def _answer(operation: Operation, names: Mapping[str, Json], examples: Mapping[str, Any]) -> Json:

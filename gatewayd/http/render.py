@@ -10,7 +10,8 @@ from gatewayd.http1.header_fields import Header, Headers
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import FileResponse, Response
 from gatewayd.http1.response_head import render_lines
-from gatewayd.performing.performer import Replayed, encoded
+from gatewayd.performing.answers import encoded
+from gatewayd.performing.performer import Replayed
 
 JSON: Header = (b"content-type", b"application/json")
 PROBLEM_JSON: Header = (b"content-type", b"application/problem+json")

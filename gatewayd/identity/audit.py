@@ -23,6 +23,7 @@ Action = Literal[
     "organization.deleted",
     "user.created",
     "user.reset_link_made",
+    "user.reset_asked",
     "user.password_reset",
     "user.password_changed",
     "user.password_removed",
@@ -41,6 +42,7 @@ Action = Literal[
     "user.signed_out",
     "user.signed_out_everywhere",
     "network.sign_in_failed",
+    "network.reset_asked",
     "membership.added",
     "membership.role_changed",
     "membership.removed",
@@ -97,13 +99,17 @@ SIGN_IN_ACTIONS: Final[tuple[Action, ...]] = (
     "user.sign_in_failed",
     "user.signed_out",
     "network.sign_in_failed",
+    "user.reset_asked",
+    "network.reset_asked",
 )
 """Who came and went, and from where: kept for less long than what was done."""
+STRANGERS_ACTIONS: Final[tuple[Action, ...]] = ("network.sign_in_failed", "network.reset_asked")
 STRANGERS_MAX: Final = 1_000  # Chosen: entries that anybody can cause; the newest stay
 SWEEP_ROWS: Final = 500  # of one transaction
 RETENTION_DAYS: Final = 2_557  # as the setting `audit.retention_days` says where it is left alone
 SIGN_IN_RETENTION_DAYS: Final = 400  # and `audit.sign_in_retention_days`
 
+TABLE: Final = "audit_log"
 _INSERT = """
 INSERT INTO audit_log (id, org_id, at, actor, action, subject, detail)
 VALUES (:id, :about_org, :now, :actor, :action, :subject, :detail)
@@ -117,7 +123,7 @@ SELECT id, org_id, at, actor, action, subject, detail FROM audit_log ORDER BY id
 """
 _DROP_STRANGERS_ANY_ORG = """
 DELETE FROM audit_log WHERE id IN (
-    SELECT id FROM audit_log WHERE action = 'network.sign_in_failed' ORDER BY id DESC LIMIT :count OFFSET :kept
+    SELECT id FROM audit_log WHERE action = :action ORDER BY id DESC LIMIT :count OFFSET :kept
 )
 """
 _SWEEP_ANY_ORG = """
@@ -155,16 +161,18 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record(tx: WriteTx, act: Act) -> None:
-    """Add one entry, in the transaction of what it is about."""
+    """Add one entry, in the transaction of what it is about. What follows from it is given the act."""
+    id_ = tx.new_id("aud")
     tx.run(
         _INSERT,
-        id=tx.new_id("aud"),
+        id=id_,
         about_org=act.org_id,
         actor=act.actor,
         action=act.action,
         subject=act.subject,
         detail=msgspec.json.encode(act.detail).decode(),
     )
+    tx.changed(TABLE, id_, None, act)
 
 
 def record_stranger(tx: WriteTx, act: Act) -> None:
@@ -177,8 +185,9 @@ def record_stranger(tx: WriteTx, act: Act) -> None:
 
 
 def drop_strangers(tx: WriteTx) -> None:
-    """Let the newest `STRANGERS_MAX` entries of strangers stay."""
-    tx.run(_DROP_STRANGERS_ANY_ORG, kept=STRANGERS_MAX, count=SWEEP_ROWS)
+    """Let the newest `STRANGERS_MAX` entries of strangers stay, of each of their actions."""
+    for action in STRANGERS_ACTIONS:
+        tx.run(_DROP_STRANGERS_ANY_ORG, action=action, kept=STRANGERS_MAX, count=SWEEP_ROWS)
 
 
 class Retention(msgspec.Struct, frozen=True):

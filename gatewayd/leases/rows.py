@@ -28,6 +28,10 @@ _RENEW_ANY_ORG = "UPDATE leases SET until = :until WHERE holder = :holder"
 _LIVING = """
 SELECT subject FROM leases WHERE org_id = :org_id AND subject > :first AND subject < :behind AND until > :at
 """
+_SELECT_ANY_ORG = """
+SELECT o.name, l.subject, l.holder, l.until FROM leases l LEFT JOIN organizations o ON o.id = l.org_id
+WHERE l.until > :at ORDER BY l.org_id, l.subject LIMIT :count
+"""
 _RELEASE = "DELETE FROM leases WHERE org_id = :org_id AND subject = :subject AND holder = :holder"
 _RELEASE_ALL_ANY_ORG = "DELETE FROM leases WHERE holder = :holder"
 _DROP_FORMER_ANY_ORG = """
@@ -46,6 +50,21 @@ class LeaseRow(NamedTuple):
 
     holder: str
     until: Instant
+
+
+class NamedLease(NamedTuple):
+    """A lease with the name of its organization; empty: it is of none."""
+
+    organization: str
+    subject: str
+    holder: str
+    until: Instant
+
+
+def list_some(tx: ReadTx, count: int) -> list[NamedLease]:
+    """The first of those that have not ended, of whichever organization."""
+    rows = tx.rows(_SELECT_ANY_ORG, at=tx.now, count=count)
+    return [NamedLease(name or "", subject, holder, Instant(until)) for name, subject, holder, until in rows]
 
 
 def find(tx: ReadTx, subject: str) -> LeaseRow | None:

@@ -55,6 +55,8 @@ async def _organization(parts: OAuthParts, request: Request) -> str:
     caller = await caller_of(parts, request)
     if caller.kind != "api_key" or not caller.is_admin:
         raise Challenged(invalid_token(parts, "Introspection takes an API key of an owner or administrator."))
+    if caller.held is not None:  # tokens are of the whole organization
+        raise Challenged(invalid_token(parts, "Introspection takes an API key that is not held."))
     if SCOPE not in caller.scopes:
         raise Challenged(insufficient_scope(parts, SCOPE))
     return caller.org_id

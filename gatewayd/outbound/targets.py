@@ -128,6 +128,11 @@ def _bracketed(netloc: str) -> tuple[str, IPv6Address]:
     return str(address), address
 
 
+def ascii_name(name: str) -> str:
+    """A host name as it is looked up: labels in other letters as `xn--`. Raises `TargetError`."""
+    return _ascii(name)
+
+
 def _ascii(name: str) -> str:
     if not name.isascii():
         try:

@@ -8,6 +8,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.scopes import ScopeLacking
 from gatewayd.identity.keys.key_uses import KeyUses
 from gatewayd.identity.tokens.authentication import Authenticate, Possession
+from gatewayd.performing import holding
 from gatewayd.performing.metering import PricedNames
 from gatewayd.performing.prepared import PreparedOperation
 from gatewayd.performing.rate_limits import Allowance, RateLimits
@@ -49,6 +50,7 @@ class Gate:
             call.possession.spend(tx.now)
         if not prepared.allows(caller.scopes):
             raise ScopeLacking(prepared.operation.scopes)
+        holding.refuse(caller.held, prepared.operation)
         call.operation = prepared.operation.id
         return caller
 

@@ -16,6 +16,7 @@ A call that ends after all, later than its lease, still leaves its answer there.
 
 import hashlib
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 
@@ -23,7 +24,7 @@ from gatewayd.clock import DAY, SECOND, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import Problem
-from gatewayd.store import WriteTx
+from gatewayd.store import ReadTx, WriteTx
 
 KEPT = DAY  # domain model §0.2: 24 h
 LEASE_MARGIN = 60 * SECOND  # Chosen: what a call reads and writes beside waiting for others, on a disk that is busy
@@ -63,6 +64,21 @@ DELETE FROM idempotency_keys WHERE (org_id, credential_id, key) IN (
     SELECT org_id, credential_id, key FROM idempotency_keys WHERE created_at <= :before ORDER BY created_at LIMIT :count
 )
 """
+
+
+_UNKNOWN_ANY_ORG = """
+SELECT o.name, k.operation, k.lease_until FROM idempotency_keys k LEFT JOIN organizations o ON o.id = k.org_id
+WHERE k.response IS NULL AND k.lease_until <= :now AND k.created_at > :oldest
+ORDER BY k.lease_until DESC LIMIT :count
+"""
+
+
+class UnknownOutcome(NamedTuple):
+    """A call of which nobody knows what it did, and since when. `organization` is its name."""
+
+    organization: str
+    operation: str
+    since: Instant
 
 
 class Replay(Exception):
@@ -192,6 +208,12 @@ def break_off(tx: WriteTx, record: Record, lease_until: Instant) -> None:
 def forget_response(tx: WriteTx, credential_id: str, key: str) -> None:
     """Give up the answer that is kept under a key: it was done, and nobody knows how it ended."""
     tx.run(_FORGET, credential_id=credential_id, key=key)
+
+
+def unknown_outcomes(tx: ReadTx, count: int) -> list[UnknownOutcome]:
+    """The newest calls that broke off, of whichever organization."""
+    rows = tx.rows(_UNKNOWN_ANY_ORG, now=tx.now, oldest=tx.now - KEPT, count=count)
+    return [UnknownOutcome(name or "", operation, Instant(since)) for name, operation, since in rows]
 
 
 def sweep(tx: WriteTx) -> int:

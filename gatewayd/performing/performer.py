@@ -17,14 +17,13 @@ import trio
 
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.pages import Listing
 from gatewayd.contract.received_file import ReceivedFile
-from gatewayd.contract.wire import encode
 from gatewayd.errors import Problem
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
 from gatewayd.ledger.credits import charging
-from gatewayd.performing import idempotency, metering, reservations
+from gatewayd.performing import holding, idempotency, metering, reservations
+from gatewayd.performing.answers import encoded
 from gatewayd.performing.idempotency import Record
 from gatewayd.performing.reservations import Price, Reservation
 from gatewayd.store import ReadTx, Store, StoreFailure, WriteTx
@@ -63,8 +62,10 @@ class Performer:
 
         A read has no use of a `key`. `incoming` is the request as it came or the file in it, for rows that take it.
         Raises what the handler raises, and `Problem` for a key that is malformed, or was used with another request, and
-        `insufficient_credits` where the caller is metered and cannot pay.
+        `insufficient_credits` where the caller is metered and cannot pay, `forbidden` where it is held to what the
+        operation does not keep to.
         """
+        holding.refuse(caller.held, operation)
         if operation.kind == "read":
             return await self._perform_read(operation, caller, request)
         digest = incoming.sha256 if isinstance(incoming, ReceivedFile) else ""
@@ -81,7 +82,7 @@ class Performer:
 
     async def read_on_thread(self, operation: Operation, caller: Caller, request: msgspec.Struct) -> object:
         """What the handler of a read answers that turned out to be too long for the event loop."""
-        return await self._store.read_later(lambda tx: operation.handler(tx, caller, request), caller.org_id)
+        return await self._store.read_later(lambda tx: holding.answer(tx, operation, caller, request), caller.org_id)
 
     async def require_credits(self, operation: Operation, caller: Caller, request: msgspec.Struct) -> None:
         """Raises `Problem` `insufficient_credits` for who cannot pay for it now: before a file is received for it, say.
@@ -97,11 +98,11 @@ class Performer:
     async def _perform_read(self, operation: Operation, caller: Caller, request: msgspec.Struct) -> object:
         read = self._store.read_later if operation.long else self._store.read
         if not caller.metered:
-            return await read(lambda tx: operation.handler(tx, caller, request), caller.org_id)
+            return await read(lambda tx: holding.answer(tx, operation, caller, request), caller.org_id)
         await self.require_credits(operation, caller, request)
 
         def work(tx: ReadTx) -> tuple[list[metering.Due], object]:
-            return metering.dues(tx, operation, request), operation.handler(tx, caller, request)
+            return metering.dues(tx, operation, request), holding.answer(tx, operation, caller, request)
 
         owed, value = await read(work, caller.org_id)
         if owed:
@@ -175,18 +176,5 @@ def _is_refusal(value: object) -> bool:
 def read_in(tx: ReadTx, operation: Operation, caller: Caller, request: msgspec.Struct) -> object:
     """Run a read in a transaction that is bound to no organization yet."""
     tx.bind(caller.org_id)
-    value: object = operation.handler(tx, caller, request)
+    value: object = holding.answer(tx, operation, caller, request)
     return value
-
-
-def encoded(value: object) -> bytes:
-    """The JSON of what a handler answers."""
-    if isinstance(value, bytes):
-        return value
-    return _listing(value) if type(value) is Listing else encode(value)
-
-
-def _listing(page: Listing[Any]) -> bytes:
-    """The JSON of a page: its items are spliced, not encoded."""
-    cursor = b"null" if page.next_cursor is None else b'"%b"' % page.next_cursor.encode("ascii")
-    return b"".join((b'{"data":[', *page.pieces, b'],"nextCursor":', cursor, page.extra, b"}"))

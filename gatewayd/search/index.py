@@ -49,6 +49,9 @@ SELECT org_id, document_id, n, digest FROM vault_chunks WHERE model < :model ORD
 _SELECT_OTHERWISE_EMBEDDED_ANY_ORG = """
 SELECT org_id, document_id, n, digest FROM vault_chunks WHERE model > :model ORDER BY model, number LIMIT :count
 """
+_COUNT_WITHOUT_ANY_ORG = """
+SELECT COUNT(*) FROM (SELECT c.number FROM vault_chunks c WHERE c.model = '' LIMIT :most) AS waiting
+"""
 _DELETE_CHUNK = """
 DELETE FROM vault_chunks WHERE org_id = :org_id AND document_id = :document_id AND n = :n AND digest = :digest
 """
@@ -183,6 +186,11 @@ def unembedded(tx: ReadTx, model: str, count: int) -> list[Unembedded]:
     rows = tx.rows(_SELECT_UNEMBEDDED_ANY_ORG, model=model, count=count)
     rows += tx.rows(_SELECT_OTHERWISE_EMBEDDED_ANY_ORG, model=model, count=count - len(rows))
     return [Unembedded(*row) for row in rows]
+
+
+def count_without_vectors(tx: ReadTx, most: int) -> int:
+    """Passages without a vector of any model, of all organizations; counted up to `most`."""
+    return int(tx.value(_COUNT_WITHOUT_ANY_ORG, most=most))
 
 
 def set_vector(tx: WriteTx, passage: Unembedded, vector: bytes, model: str) -> None:

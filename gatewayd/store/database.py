@@ -17,7 +17,7 @@ import trio
 from gatewayd.clock import Clock
 from gatewayd.ids import IdSource
 from gatewayd.store.catalogue import Catalogue
-from gatewayd.store.engine import Engine
+from gatewayd.store.engine import Engine, Form
 from gatewayd.store.failures import OverBudget, StoreFailure
 from gatewayd.store.files.directory import free_bytes, make_directory
 from gatewayd.store.files.manifests import KEY_NAME
@@ -103,6 +103,7 @@ class Store:
         parts = WriterParts(self._engine.writes, clock, sealer, ids.new, self.writer_end.tell, reactions)
         self._writer = Writer(parts, self._deliver, MAX_WAITING_WRITES)
         self._threads = trio.CapacityLimiter(1)  # for what is seldom: tables, the key, the end
+        self._asking = trio.CapacityLimiter(1)  # for what may hang without being in the way of anything
         self._token = trio.lowlevel.current_trio_token()
         self._topics = Topics()
         self.long_reads = 0
@@ -252,6 +253,10 @@ class Store:
     async def catalogue(self) -> Catalogue:
         """What tables there are. Raises `StoreFailure`."""
         return await self.on_thread(self._engine.catalogue)
+
+    async def form(self) -> Form:
+        """Which database it is, and how large. Cancelled, it is left to end by itself. Raises `StoreFailure`."""
+        return await trio.to_thread.run_sync(self._engine.form, limiter=self._asking, abandon_on_cancel=True)
 
     async def on_thread(self, work: Callable[[], T]) -> T:
         """Wait for what the database is asked for by neither a read nor a write, one at a time. Raises as `work`."""

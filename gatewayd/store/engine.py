@@ -26,6 +26,14 @@ class Upgrade(NamedTuple):
     copy: Path | None
 
 
+class Form(NamedTuple):
+    """Which database it is, with its version; its last migration; how large it is, with its log."""
+
+    engine: str
+    schema: int
+    size_bytes: int
+
+
 class Begun(NamedTuple):
     """A transaction that has begun: at which instant, and whether others have committed since the last one."""
 
@@ -154,6 +162,9 @@ class Engine(Protocol):
 
     def catalogue(self) -> Catalogue:
         """What tables there are. It may block: call it on a thread. Raises `StoreFailure`."""
+
+    def form(self) -> Form:
+        """As it is now. It may block: call it on a thread. Raises `StoreFailure`."""
 
     def close_reads(self) -> None:
         """Close what reads; a read that is under way on a thread ends by itself. Raises nothing."""

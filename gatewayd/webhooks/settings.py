@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from gatewayd.clock import DAY, SECOND
 from gatewayd.config.keys import Webhooks
+from gatewayd.mail.notices import Mailing
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.listeners import Listener, no_listeners
 from gatewayd.outbound.resolver import FAILURE_SECONDS
@@ -28,6 +29,7 @@ class WebhookSettings:
     concurrency: int = 64
     retention_days: int = 30
     stop_seconds: float = TIMEOUT_SECONDS  # Chosen: a stop waits this long for attempts under way
+    mailing: Mailing | None = None  # None: nobody is told by mail
     disable_after: int = 5 * DAY  # Chosen: of nothing but failures; microseconds
 
     @property

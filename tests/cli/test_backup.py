@@ -3,6 +3,7 @@
 import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -50,6 +51,45 @@ def test_with_the_key(run: Run, org_id: str, tmp_path: Path) -> None:
     assert run("restore", str(copy), "--keep-access").err == ""
     assert (tmp_path / "data" / "instance.key").read_bytes() == key
     assert (tmp_path / "data" / "instance.key").stat().st_mode & 0o777 == 0o600
+
+
+def known(data: Path) -> dict[str, Any]:
+    """What the data directory knows of its backups."""
+    return dict(json.loads((data / "backups.json").read_bytes()))
+
+
+def test_the_last_backup_is_noted_and_that_it_was_verified(run: Run, org_id: str, tmp_path: Path) -> None:
+    data, copy = tmp_path / "data", tmp_path / "copy"
+    made = run("backup", str(copy), "--with-key", "--json").document
+    last = known(data)["last"]
+    assert (last["madeAt"], last["directory"], last["files"]) == (made["madeAt"], str(copy), made["files"])
+    assert (last["sizeBytes"], last["withKey"], last["verifiedAt"]) == (made["bytes"], True, None)
+    assert (data / "backups.json").stat().st_mode & 0o777 == 0o600
+    into = run("backup", "--into", str(tmp_path / "nights"), "--json").document
+    assert known(data)["last"]["directory"] == into["directory"]
+    assert run("verify", str(copy)).code == 0  # not the last one
+    assert known(data)["last"]["verifiedAt"] is None
+    assert run("verify", into["directory"]).code == 0
+    assert known(data)["last"]["verifiedAt"] is not None
+    Path(into["directory"], "gatewayd.db").write_bytes(b"")
+    assert run("verify", into["directory"]).code == 1
+    assert known(data)["last"]["isWhole"] is False
+
+
+def test_a_copy_of_a_damaged_store_is_no_last_backup(run: Run, stored: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    assert run("backup", str(tmp_path / "good")).code == 0
+    stored.write_bytes(b"x")
+    assert run("backup", str(tmp_path / "bad")).code == 1
+    told = known(data)
+    assert (told["last"]["directory"], told["damagedAt"] >= told["last"]["madeAt"]) == (str(tmp_path / "good"), True)
+
+
+def test_a_backup_that_cannot_be_noted_is_one(run: Run, org_id: str, tmp_path: Path) -> None:
+    (tmp_path / "data" / "backups.json").mkdir()
+    made = run("backup", str(tmp_path / "copy"))
+    assert (made.code, "the page of backups will not tell of this" in made.err) == (0, True)
+    assert run("verify", str(tmp_path / "copy")).code == 0
 
 
 def test_nothing_is_written_over(run: Run, org_id: str, tmp_path: Path) -> None:

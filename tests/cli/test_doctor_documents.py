@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.cli.doctor.documents import recognition, walls
+from gatewayd.doctor.documents import recognition, walls
 from tests.cli.conftest import Run
 
 ALL = ("bubblewrap", "no capabilities", "landlock 7", "resource limits", "seccomp")

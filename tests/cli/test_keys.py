@@ -4,13 +4,18 @@ from pathlib import Path
 
 import pytest
 
+from gatewayd.areas.legal_entities.operations import create_legal_entity
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
+from gatewayd.contract.holding import Held
 from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES
 from gatewayd.errors import Problem
 from gatewayd.identity.keys import key_uses
 from gatewayd.identity.keys.key_uses import KeyUse
 from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticator
+from gatewayd.store import WriteTx
 from tests.cli.conftest import CommandResult, Run
 from tests.cli.store_reading import read_store, write_store
+from tests.support.store import make_caller
 
 
 @pytest.fixture
@@ -130,6 +135,35 @@ def test_a_key_of_the_organization_outlives_the_member(create: Run, run: Run, co
     assert [line for line in listed if mine["id"] in line and "its maker" in line]
     assert create("--role", "owner").code == 2
     assert create("--role", "admin").code == 1  # without scopes
+
+
+def test_a_key_is_held_to_legal_entities_and_days(create: Run, run: Run, config_file: Path, org_id: str) -> None:
+    wanted = CreateLegalEntity(name="Ann Oak", type="individual")
+
+    def add(tx: WriteTx) -> str:
+        tx.bind(org_id)
+        return create_legal_entity(tx, make_caller(org_id), wanted).id
+
+    ann = write_store(config_file, add)
+    ran = create("--scope", "accounting:read", "--legal-entity", ann, "--from", "2026-04-06", "--to", "2027-04-05")
+    authenticator = Authenticator((ApiKeyVerifier(),))
+    key = ran.document["key"]
+    held = read_store(config_file, lambda tx: authenticator.authenticate(tx, key, None).held)
+    assert held == Held(entities=frozenset({ann}), first="2026-04-06", last="2027-04-05")
+    listed = run("key", "list", "--json").document[0]
+    assert (listed["heldEntities"], listed["heldFrom"], listed["heldTo"]) == ([ann], "2026-04-06", "2027-04-05")
+    assert f"{ann} from 2026-04-06 to 2027-04-05" in run("key", "list").out
+
+
+@pytest.mark.parametrize("option", ["--legal-entity", "--from", "--to"])
+def test_what_a_key_is_held_to_has_to_be_there(create: Run, run: Run, option: str) -> None:
+    assert create("--scope", "accounting:read", option, "2026-02-30").code != 0
+    assert run("key", "list", "--json").document == []
+
+
+def test_a_key_that_is_held_to_days_reads_alone(create: Run) -> None:
+    ran = create("--scope", "accounting:write", "--from", "2026-04-06")
+    assert (ran.code, "reads alone" in ran.err) == (1, True)
 
 
 def test_what_a_key_was_used_for_is_listed(create: Run, run: Run, config_file: Path) -> None:

@@ -34,6 +34,7 @@ def test_defaults_are_those_of_the_contract() -> None:
         tax = {mode = "off", upstream = "", ca_file = "", timeout_seconds = 30, fraud_headers = "require"}
         vault = {max_upload_bytes = 104857600, trash_days = 30, embeddings = "wordllama", ocr = "auto",
                  ocr_languages = ["eng"]}
+        mail = {host = "", port = 587, security = "starttls", user = "", password_file = "", from = ""}
         limits = {requests_per_minute = 600, sign_in_attempts = 10, json_body_bytes = 1048576, header_bytes = 32768,
                   concurrent_requests = 64}
         metrics = {bind = ""}
@@ -42,7 +43,7 @@ def test_defaults_are_those_of_the_contract() -> None:
     for section, keys in tomllib.loads(contract).items():
         held = getattr(Config(), section)
         for name, default in keys.items():
-            value = getattr(held, name)
+            value = getattr(held, f"{name}_" if name == "from" else name)
             assert (list(value) if isinstance(value, tuple) else value) == default, f"{section}.{name}"
 
 
@@ -81,8 +82,8 @@ def test_all_mistakes_are_reported_at_once() -> None:
     """
     assert problems(text) == {
         "colour": (
-            "unknown key; known are server, store, oauth, webhooks, tax, banking, obligations, vault, limits, audit,"
-            " metrics, log"
+            "unknown key; known are server, store, oauth, webhooks, tax, banking, obligations, vault, limits, mail,"
+            " audit, metrics, log"
         ),
         "timeout_seconds": "unknown key; did you mean webhooks.timeout_seconds?",
         "webhook": "unknown section; did you mean webhooks?",
@@ -110,6 +111,17 @@ def test_all_mistakes_are_reported_at_once() -> None:
     [
         ("[server]\nbind = []", "server.bind", "must have at least one address"),
         ('[server]\nbind = ["[::1]:1", "[::1]:1"]', "server.bind", "has the same address twice"),
+        ('[mail]\nhost = "mail.example"', "mail.from", "is needed when mail.host is set"),
+        ('[mail]\nuser = "ann"', "mail.password_file", "is needed beside mail.user"),
+        ('[mail]\npassword_file = "secret"', "mail.user", "is needed beside mail.password_file"),
+        (
+            '[mail]\nhost = "mail.example"\nfrom = "a@b.example"\nsecurity = "none"\nuser = "a"\npassword_file = "p"',
+            "mail.security",
+            'may not be "none" where a password is sent to another host',
+        ),
+        ('[mail]\nfrom = "a@b\\nBcc: c@d"', "mail.from", "must be an address such as accounts@example.com"),
+        ('[mail]\nhost = "mail.example:25"', "mail.host", "must be the name or the address of a host"),
+        ('[mail]\nfrom_name = "Oak\\nBcc: c@d"', "mail.from_name", "must be one line"),
         ('[server]\ntls_certificate = "c.pem"', "server.tls_key", "is needed beside server.tls_certificate"),
         ('[server]\npublic_url = ""', "server.public_url", "must begin with https:// or http://"),
         ('[server]\ncors_origins = [""]', "server.cors_origins[0]", "must begin with https:// or http://"),

@@ -261,9 +261,16 @@ async def test_signing_other_browsers_out(site: Site) -> None:
     theirs = await site.store.read(lambda tx: sessions.find(tx, second.cookies["__Host-session"]))
     assert mine is not None
     assert theirs is not None
-    assert (await first.submit(page, "/account/sessions/end", id=theirs.id)).location == "/account#sessions"
+    one = f"/account/sessions/end?id={theirs.id}"
+    assert one in page.links()
+    question = await first.open(one)
+    assert (question.heading.startswith("Sign out "), question.buttons()) == (True, ["Sign out"])
+    assert "It has to sign in again." in question.text
+    assert (await second.get("/account")).status == 200
+    assert (await first.submit(question, one)).location == "/account#sessions"
     assert (await second.get("/account")).status == 303
-    assert (await first.submit(page, "/account/sessions/end", id=theirs.id)).status == 404
+    assert (await first.get(one)).status == 404
+    assert (await first.submit(question, one)).status == 404
     assert "/account/sessions/end-all" in page.links()
     question = await first.open("/account/sessions/end-all")
     assert question.text.count("it has to sign in again") == 1
@@ -273,7 +280,10 @@ async def test_signing_other_browsers_out(site: Site) -> None:
     page = await first.open("/account")
     assert "1 other browser is signed out." in page.text
     assert "/account/sessions/end-all" not in page.links()
-    assert (await first.submit(page, "/account/sessions/end", id=mine.id)).location == "/sign-in"
+    here = f"/account/sessions/end?id={mine.id}"
+    question = await first.open(here)
+    assert "It is this browser." in question.text
+    assert (await first.submit(question, here)).location == "/sign-in"
     assert "__Host-session" not in first.cookies
     assert (await first.get("/account")).status == 303
 
@@ -284,7 +294,8 @@ async def test_nobody_ends_the_session_of_another(site: Site) -> None:
     await bob.sign_in(email="bob@example.com")
     (session,) = await site.store.read(lambda tx: sessions.of_user(tx, site.user_id))
     page = await bob.open("/account")
-    assert (await bob.submit(page, "/account/sessions/end", id=session.id)).status == 404
+    assert (await bob.get(f"/account/sessions/end?id={session.id}")).status == 404
+    assert (await bob.post("/account/sessions/end", {"csrf": page.token, "id": session.id})).status == 404
     assert (await ann.get("/account")).status == 200
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import trio
 from joserfc.jwk import ECKey
 
 from gatewayd.clock import DAY, MINUTE
@@ -90,7 +91,7 @@ async def test_others_find_none_of_them(site: Site, role: Any) -> None:
 async def test_an_administrator_finds_them_in_the_rail(site: Site) -> None:
     _, browser = await administrator(site)
     links = (await browser.open("/")).links()
-    for address in ("organizations", "people", "clients", "tax", "audit"):
+    for address in ("organizations", "people", "clients", "tax", "health", "jobs", "backups", "audit"):
         assert f"/admin/{address}" in links
         assert (await browser.get(f"/admin/{address}")).status == 200
 
@@ -362,9 +363,62 @@ async def test_what_is_wrong_stands_beside_its_field(site: Site) -> None:
     assert "ftp://till.example/" in field.text
     answer = await browser.submit(form, "/admin/clients/new", name="Till", redirectUris=CALLBACK, kind="keys", keys="{")
     assert (answer.status, "JWK Set" in answer.page.text) == (422, True)
-    unknown = {"csrf": form.token, "name": "Till", "redirectUris": CALLBACK, "kind": "x"}
+    unknown = {"csrf": form.token, "name": "Till", "redirectUris": CALLBACK, "kind": "x", "key": "k"}
     assert (await browser.post("/admin/clients/new", unknown)).status == 400
     assert await actions(site, "client.") == []
+
+
+async def test_the_same_form_registers_one_client(site: Site) -> None:
+    """A double click, or a reload of what it answered: the secret is shown to the first sending alone."""
+    _, browser = await administrator(site)
+    form = await browser.open("/admin/clients/new")
+    filled = {"name": "<b>Till</b> & Sons", "redirectUris": CALLBACK, "kind": "secret"}
+    first = await browser.submit(form, "/admin/clients/new", **filled)
+    client_id, secret = [each.text for each in first.page.root.all("code")]
+    again = (await browser.follow(await browser.submit(form, "/admin/clients/new", **filled))).page
+    assert f"<b>Till</b> & Sons was registered already. Its client id is {client_id}." in again.text
+    assert "if you lost it, make a new one" in again.text
+    assert secret not in again.text
+    assert names(again) == ["<b>Till</b> & Sons"]
+    other = await browser.submit(form, "/admin/clients/new", **{**filled, "name": "Desk"})
+    assert (other.status, "sent before, with other values" in str(other.page.problem)) == (409, True)
+    second = await browser.submit(other.page, "/admin/clients/new")
+    assert client_id not in [each.text for each in second.page.root.all("code")]
+    assert sorted(names(await browser.open("/admin/clients"))) == ["<b>Till</b> & Sons", "Desk"]
+    assert await actions(site, "client.") == ["client.registered"] * 2
+
+
+async def test_two_sendings_at_once_register_one_client(site: Site) -> None:
+    _, browser = await administrator(site)
+    form = await browser.open("/admin/clients/new")
+    statuses: list[int] = []
+
+    async def send() -> None:
+        filled = {"name": "Till", "redirectUris": CALLBACK, "kind": "secret"}
+        statuses.append((await browser.submit(form, "/admin/clients/new", **filled)).status)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(send)
+        nursery.start_soon(send)
+    assert sorted(statuses) == [200, 303]
+    assert names(await browser.open("/admin/clients")) == ["Till"]
+
+
+async def test_what_was_wrong_is_sent_again_from_the_same_form(site: Site) -> None:
+    _, browser = await administrator(site)
+    form = await browser.open("/admin/clients/new")
+    wrong = await browser.submit(form, "/admin/clients/new", name="App", redirectUris="ftp://x/", kind="public")
+    assert wrong.status == 422
+    done = await browser.submit(wrong.page, "/admin/clients/new", redirectUris=CALLBACK)
+    assert "App is registered." in (await browser.follow(done)).page.text
+
+
+async def test_two_forms_register_two_clients(site: Site) -> None:
+    _, browser = await administrator(site)
+    for _ in range(2):
+        form = await browser.open("/admin/clients/new")
+        await browser.submit(form, "/admin/clients/new", name="Till", redirectUris=CALLBACK, kind="public")
+    assert names(await browser.open("/admin/clients")) == ["Till", "Till"]
 
 
 @pytest.mark.parametrize("kind", ["keys", "public"])

@@ -13,6 +13,7 @@ from tests.console.visiting import EMAIL, ISSUER, PASSWORD, Browser, Site
 from tests.support.scopes import request_of
 
 FORM = {"email": EMAIL, "password": PASSWORD, "next": "/"}
+INVOICES = ["new", "x/change", "x/delete", "x/issue", "x/payment", "x/void"]
 WEBHOOKS = ["new", "x/change", "x/recover", "x/remove", "x/rotate", "x/test", "deliveries/x/resend"]
 POSTS = [
     "/account/password",
@@ -59,6 +60,9 @@ POSTS = [
     "/sales/clients/new",
     "/sales/clients/x",
     "/sales/clients/x/end",
+    "/documents",
+    *(f"/documents/x/{page}" for page in ("change", "restore", "star", "trash")),
+    *(f"/sales/invoices/{page}" for page in INVOICES),
     "/sign-out",
 ]
 ENTRIES = ["/sign-in", "/sign-in/code", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-in/link/x"]
@@ -68,6 +72,7 @@ PRIVATE = ["/", "/account", "/account/second-factor", "/developers/apps"]
 PRIVATE += ["/developers/access", "/developers/tax", "/developers/tax/connected", "/admin", "/admin/tax"]
 PRIVATE += ["/members", "/members/invite", "/members/invitations/revoke", "/members/leave", "/members/remove"]
 PRIVATE += ["/members/role", "/account/passkeys/add", "/account/passkeys/remove", "/account/sessions/end-all"]
+PRIVATE += ["/account/sessions/end"]
 PRIVATE += ["/account/second-factor/off", "/account/recovery-codes", "/developers/apps/revoke"]
 PRIVATE += ["/developers/keys", "/developers/keys/new", "/developers/keys/x", "/developers/keys/x/rotate"]
 PRIVATE += [
@@ -77,6 +82,9 @@ PRIVATE += [
     "/developers/tax/connected",
     "/admin",
     "/admin/tax",
+    "/admin/health",
+    "/admin/jobs",
+    "/admin/backups",
 ]
 
 

@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from gatewayd.areas.legal_entities.operations import create_legal_entity
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.clock import DAY, HOUR, MINUTE, Instant
 from gatewayd.console.developers import key_form, key_view
+from gatewayd.console.developers.key_form import Around
+from gatewayd.contract.holding import Held
 from gatewayd.contract.scopes import KEY_SCOPES
 from gatewayd.identity import audit
 from gatewayd.identity.key_format import RANDOM_BYTES, checksum_ok
@@ -20,7 +24,7 @@ from gatewayd.identity.tokens.authentication import ApiKeyVerifier, Authenticato
 from tests.console.reading import Document, Element
 from tests.console.visiting import EMAIL, Answer, Browser, Site
 from tests.contract.rows import OPERATIONS
-from tests.support.store import START
+from tests.support.store import START, make_caller
 
 PAGE, NEW = "/developers/keys", "/developers/keys/new"
 BOB = "bob@example.com"
@@ -163,6 +167,11 @@ async def test_one_that_opens_everything_has_to_be_asked_for(site: Site) -> None
         ({"ends": "9999-12-31"}, "ends", "Give a day, such as 2027-04-05, or nothing."),
         ({"networks": "home"}, "networks", ""),
         ({"owner": "owner"}, "owner", "Choose whose key it is."),
+        ({"first": "soon"}, "first", "Give a day, such as 2027-04-05, or nothing."),
+        ({"last": "2026-02-30"}, "last", "Give a day, such as 2027-04-05, or nothing."),
+        ({"first": "2026-04-06", "last": "2026-04-05"}, "last", "It is before the first day, 2026-04-06."),
+        ({"first": "2026-04-06", "scope": ["vault:write"]}, "scopes", "A key that is held reads alone"),
+        ({"last": "2026-04-06", "scope": [], "everything": "true"}, "scopes", "without full access"),
     ],
 )
 async def test_what_is_wrong_stands_at_its_field_and_the_rest_is_kept(
@@ -220,7 +229,7 @@ async def test_a_key_is_made_in_the_organization_of_the_form(site: Site) -> None
 
 
 def test_every_scope_has_an_area_with_a_name() -> None:
-    shown = key_form.shown(key_form.blank(START), "Oak", None, leads=True)
+    shown = key_form.shown(key_form.blank(START), Around("Oak", {}, True), None)
     offered = [option.value for field in shown.scopes for option in field.options]
     assert sorted(offered) == sorted(KEY_SCOPES)
     words = key_view.in_words(["vault:read", "accounting:write", "accounting:read"])
@@ -293,6 +302,63 @@ async def test_what_a_key_was_used_for_stands_on_its_page(site: Site) -> None:
     ]
     figures = [[cell.text for cell in row.all("th", "td")] for row in next(page.root.all("table")).all("tr")]
     assert figures[-2:] == [["20 Nov 2026", "4"], ["21 Nov 2026", "4"]]
+
+
+# -- held to legal entities and days
+
+
+async def people(site: Site, *names: str) -> list[str]:
+    """Legal entities of the organization."""
+    caller = make_caller(site.org_id)
+    wanted = [CreateLegalEntity(name=name, type="individual") for name in names]
+    return await site.store.write(lambda tx: [create_legal_entity(tx, caller, each).id for each in wanted], site.org_id)
+
+
+async def test_a_key_is_held_to_legal_entities_by_name_and_to_days(site: Site) -> None:
+    ann, ben = await people(site, "Ann Oak", "Ben Oak")
+    browser = await site.signed_in()
+    page = await browser.open(NEW)
+    offered = [each for each in page.root.all("input") if each.attributes.get("name") == "entity"]
+    assert [each.attributes["value"] for each in offered] == [ann, ben]
+    assert "Ann Oak" in page.text
+    answer = await submit(browser, entity=[ann], first="2026-04-06", last="2027-04-05")
+    held = Held(entities=frozenset({ann}), first="2026-04-06", last="2027-04-05")
+    assert (await admitted(site, secret_of(answer.page))).held == held
+    (made,) = await keys_of(site)
+    shown = (await browser.open(f"{PAGE}/{made.id}")).text
+    assert "What is Ann Oak's" in shown
+    assert "Days from 6 Apr 2026 to 5 Apr 2027" in shown
+    assert "Ben Oak" not in shown
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "said"),
+    [
+        ("2026-04-06", None, "Days from 6 Apr 2026 on"),
+        (None, "2026-04-05", "Days up to 5 Apr 2026"),
+    ],
+)
+async def test_the_page_of_a_key_says_which_days(site: Site, first: str | None, last: str | None, said: str) -> None:
+    key_id = await make(site, held=Held(entities=None, first=first, last=last))
+    assert said in (await (await site.signed_in()).open(f"{PAGE}/{key_id}")).text
+
+
+async def test_a_key_that_is_held_to_nothing_says_so(site: Site) -> None:
+    key_id = await make(site)
+    assert "Nothing: all that it opens" in (await (await site.signed_in()).open(f"{PAGE}/{key_id}")).text
+
+
+async def test_what_another_organizations_is_is_not_offered_and_not_taken(site: Site) -> None:
+    user_id, _ = await bob(site)
+    other = await site.add_org("Elm", user_id)
+    caller, wanted = make_caller(other), CreateLegalEntity(name="Elm Person", type="individual")
+    theirs = await site.store.write(lambda tx: create_legal_entity(tx, caller, wanted).id, other)
+    browser = await site.signed_in()
+    page = await browser.open(NEW)
+    assert "Legal entities" not in [each.text for each in page.root.all("legend")]
+    form = {"csrf": page.token, "name": "Till", "scope": "vault:read", "key": "one", "entity": theirs}
+    assert (await browser.post(NEW, form)).status == 422
+    assert await keys_of(site) == []
 
 
 # -- another in its place

@@ -7,17 +7,22 @@ from pathlib import Path
 import pytest
 import trio
 
+from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.clock import SettableClock
 from gatewayd.console.addresses import is_page
 from gatewayd.console.daemon_parts import DaemonParts
 from gatewayd.console.lazy_app import Console
 from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.performing.admission import Gate
+from gatewayd.performing.file_places import FilePlaces
 from gatewayd.performing.performer import Performer
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store.database import open_store
+from gatewayd.store.files.at_place import blobs_at, partials_at
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.tax.settings import TaxSettings
+from gatewayd.vault_files.receiving import Receiving
+from tests.console.instances import Told
 from tests.console.visiting import SECONDS, Written
 from tests.contract.rows import OPERATIONS
 from tests.support.rows import CATALOGUE
@@ -81,6 +86,9 @@ async def test_many_first_visitors_at_once_find_one_application(database_image: 
             operations=CATALOGUE.operations,
             performer=Performer(store),
             gate=Gate(RateLimits(0, 100)),
+            instance=Told(store).daemon,
+            file_places=FilePlaces(folder=tmp_path),
+            receiving=Receiving(store, blobs_at(store.place), partials_at(store.place), Settings("", 0)),
         )
         console = Console(given, limits=Limits(3))
 

@@ -1,5 +1,7 @@
 """The people of an organization: who sees them, who changes them, and what ends with a membership."""
 
+from pathlib import Path
+
 import pytest
 
 from gatewayd.console.browser import RECENT
@@ -9,10 +11,11 @@ from gatewayd.identity.keys import calendar_feeds
 from gatewayd.identity.people import invitations, memberships, users
 from gatewayd.identity.people.invitations import NewInvitation
 from gatewayd.identity.sign_in import sessions
+from gatewayd.mail.notices import Mailing
 from gatewayd.store import ReadTx, WriteTx
 from tests.console.granting import grant
 from tests.console.reading import Document
-from tests.console.visiting import EMAIL, Browser, Site
+from tests.console.visiting import EMAIL, ISSUER, Browser, Site, open_site
 
 BOB, DAN = "bob@example.com", "dan@example.com"
 
@@ -328,3 +331,15 @@ async def test_who_is_disabled_is_said_to_be(site: Site) -> None:
 
     await site.store.write(disable)
     assert "Cannot sign in" in (await (await site.signed_in()).open("/members")).text
+
+
+async def test_an_invitation_is_mailed_where_mail_is_sent(database_image: bytes, tmp_path: Path) -> None:
+    async with open_site(tmp_path, database_image, mailing=Mailing(ISSUER)) as site:
+        browser = await site.signed_in()
+        page = await browser.open("/members/invite")
+        answer = await browser.submit(page, "/members/invite", email=BOB, role="admin")
+        assert f"The link is on its way to {BOB}." in answer.page.text
+        [(recipient, kind, org_id)] = await site.store.read(
+            lambda tx: tx.rows("SELECT recipient, kind, org_id FROM mails")
+        )
+        assert (recipient, kind, org_id) == (BOB, "invitation", site.org_id)

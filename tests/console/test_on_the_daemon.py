@@ -4,15 +4,22 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from signal import SIGHUP
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from gatewayd.identity.people import users
 from tests.console.reading import Document, fields_of
 from tests.daemon.instance import Firm, Instance, Running, plain_client, serving
+from tests.support.passwords import quick_hasher
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 NEW = "another good password"
+PASSWORD = "correct horse battery"
+ROOT = users.NewUser(
+    email="root@example.com", name="Root", password_hash=quick_hasher().hash(PASSWORD), instance_admin=True
+)
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +84,49 @@ def test_head_has_the_headers_and_no_body(http: httpx.Client) -> None:
 
 @pytest.mark.parametrize("told", [True, False], ids=["with its length", "in chunks"])
 def test_a_huge_form_is_refused_before_it_is_read(http: httpx.Client, told: bool) -> None:
-    body = b"a=b&" * 50_000
+    body = b"a=b&" * 100_000
     answer = http.post("/sign-in", content=body if told else iter([body[:60_000], body[60_000:]]), headers=FORM)
     assert answer.status_code == 413
     assert Document(answer.text).heading == "That is too much"
     assert http.get("/sign-in").status_code == 200
+
+
+def test_an_administrator_sees_what_the_doctor_finds_and_what_waits(instance: Instance, http: httpx.Client) -> None:
+    instance.write(lambda tx: users.create(tx, ROOT, "operator"))
+    assert submit(http, http.get("/sign-in"), "/sign-in", email=ROOT.email, password=PASSWORD).status_code == 303
+    health = Document(http.get("/admin/health").text)
+    for said in ("Data directory", "Database", "Public URL", "Its last migration"):
+        assert said in health.text
+    assert "not ready" not in health.text
+    jobs = Document(http.get("/admin/jobs").text)
+    assert "0 are being sent by this daemon." in jobs.text
+    assert "Organizations deleted" in jobs.text  # a round that is done at the start
+    assert "No backup is known" in http.get("/admin/backups").text
+    copy = instance.data.parent / "copy"
+    assert instance.run("backup", str(copy)).returncode == 0
+    backups = http.get("/admin/backups").text
+    assert "The last backup is whole." in backups
+    assert str(copy) in backups
+    assert "was read again when it was made" in backups
+    assert instance.run("verify", str(copy)).returncode == 0
+    assert "Looked at once more on" in http.get("/admin/backups").text
+
+
+def test_a_file_is_kept_and_given_back(instance: Instance, firm: Firm, http: httpx.Client) -> None:
+    content = bytes(range(256)) * 4096
+    found = re.search(r"/sign-in/reset/[\w-]{43}", instance.run("user", "reset-password", firm.email).stdout)
+    assert found is not None
+    assert submit(http, http.get(found[0]), found[0], new=NEW).status_code == 303
+    assert submit(http, http.get("/sign-in"), "/sign-in", email=firm.email, password=NEW).headers["location"] == "/"
+    form = dict(fields_of(Document(http.get("/documents").text).form("/documents")))
+    form.pop("file")
+    sent = http.post("/documents", data=form, files={"file": ("receipt.pdf", content)})
+    assert sent.status_code == 303, sent.text
+    given = http.get(f"{sent.headers['location']}/download").headers["location"]
+    assert http.get(urlsplit(given).path).content == content
+    forged = http.post("/documents", data={**form, "csrf": "x"}, files={"file": ("receipt.pdf", content)})
+    assert forged.status_code == 403
+    assert not list((instance.data / "incoming").iterdir())
 
 
 def test_a_reset_link_made_beside_the_daemon(instance: Instance, firm: Firm, http: httpx.Client) -> None:

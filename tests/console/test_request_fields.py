@@ -24,7 +24,10 @@ def form_of(texts: dict[str, list[str]]) -> MultiDict[str, str]:
 
 
 def enterable(value: Any, fields: RequestFields, path: str = "") -> Any:
-    """What of an example a form has fields for: no lists of structs, no maps, and no false, which is an empty box."""
+    """What of an example a form has fields for: no lists within rows, no maps, and no false, which is an empty box."""
+    row = next((leaf for leaf in fields.leaves if leaf.path == path and leaf.inner), None)
+    if row is not None:
+        return [enterable(each, fields.of_row(row)) for each in value]
     if isinstance(value, dict):
         inner = {name: enterable(each, fields, f"{path}.{name}" if path else name) for name, each in value.items()}
         return {name: each for name, each in inner.items() if each is not None and each != {}}
@@ -37,6 +40,7 @@ def test_a_form_brings_back_what_it_was_given(row: Operation) -> None:
     example = enterable(msgspec.to_builtins(row.example), fields)
     sent = fields.values(form_of(texts_of(example, fields.leaves)))
     boxes = {leaf.path for leaf in fields.leaves if leaf.kind == "checkbox"}
+    boxes |= {f"{leaf.path}.{each.path}" for leaf in fields.leaves for each in leaf.inner if each.kind == "checkbox"}
     assert without_unticked(sent, boxes) == without_unticked(example, boxes)
     for field, leaf in zip(fields.shown({}), fields.leaves, strict=True):
         assert field.label
@@ -53,6 +57,9 @@ def flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
         if isinstance(value, dict):
             yield from flat(value, f"{prefix}{name}.")
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            for each in value:
+                yield from flat(each, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
 
@@ -145,3 +152,48 @@ def test_a_name_that_a_request_does_not_have_is_a_fault_of_the_page() -> None:
 )
 def test_names_become_words(name: str, words: str) -> None:
     assert words_of(name) == words
+
+
+LINES = ("clientId", "lines.description", "lines.unitPrice")
+
+
+def test_rows_have_the_fields_that_are_named_and_carry_the_others_where_something_is_changed() -> None:
+    request = ROWS["accounting.updateInvoice"].request
+    fields = fields_of(request, LINES, SENTENCES, {"lines": Wording("Sold", "", one="line")}, carries=True)
+    there = {"clientId": "c", "lines": [{"description": "Oak", "unitPrice": "1", "cisLabour": True}, {"unit": "day"}]}
+    client, lines = fields.shown(texts_of(there, fields.leaves))
+    assert (client.value, lines.kind, lines.label, lines.one, lines.most) == ("c", "rows", "Sold", "line", 200)
+    first, second = lines.rows
+    entered = [each.name for each in first if each.kind != "carried"]
+    assert entered == ["lines.0.description", "lines.0.unitPrice"]
+    assert {each.name: each.values for each in first if each.values and each.kind == "carried"} == {
+        "lines.0.cisLabour": ("true",)
+    }
+    assert [each.values for each in second if each.name == "lines.1.unit"] == [("day",)]
+    form = form_of({"lines.4.description": ["Elm"], "lines.4.cisLabour": ["true"], "lines.9.unit": ["day"]})
+    (line,) = fields.values(form)["lines"]
+    assert (line["description"], line["cisLabour"]) == ("Elm", True), "a row without anything entered is none"
+    assert fields.values(form_of({"lines.0.description": [""]}), clears=True) == {"lines": None}
+    plain = fields_of(request, LINES, SENTENCES)
+    assert len(plain.shown({})[1].rows[0]) == 2
+
+
+def test_what_is_wrong_with_a_row_is_said_in_its_field_or_above_all_of_them() -> None:
+    fields = fields_of(ROWS["accounting.createInvoice"].request, LINES, SENTENCES)
+    errors = [
+        FieldError("lines[1].unitPrice", "required", "Say it."),
+        FieldError("lines[0].category", "conflict", "Not this."),
+        FieldError("lines", "out_of_range", "Too many."),
+    ]
+    given = {"lines.0.description": ["a"], "lines.1.description": ["b"]}
+    _, lines = fields.shown(given, errors)
+    assert [each.error for row in lines.rows for each in row] == ["", "", "", "Say it."]
+    assert lines.error == "Too many. Row 1: Not this."
+    assert fields.elsewhere(errors) == []
+
+
+def test_a_name_that_a_row_does_not_have_is_a_fault_of_the_page() -> None:
+    with pytest.raises(KeyError):
+        fields_of(ROWS["accounting.createInvoice"].request, ("lines.colour",), SENTENCES)
+    address = fields_of(ROWS["accounting.createClient"].request, ("billingAddress.town",), SENTENCES)
+    assert [leaf.path for leaf in address.leaves] == ["billingAddress.town"]

@@ -11,6 +11,7 @@ import pyotp
 import trio
 from jinja2.bccache import Bucket, BytecodeCache
 
+from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.clock import SECOND, SettableClock
 from gatewayd.console.app import create
 from gatewayd.console.browser import FORM_TYPE
@@ -24,13 +25,19 @@ from gatewayd.identity.sign_in.passwords import Passwords
 from gatewayd.identity.sign_in.sign_in import SignIn
 from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.identity.tokens import authorizations
+from gatewayd.mail.notices import Mailing
 from gatewayd.performing.admission import Gate
+from gatewayd.performing.file_places import FilePlaces
 from gatewayd.performing.performer import Performer
 from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.database import open_store
+from gatewayd.store.files.at_place import blobs_at, partials_at
+from gatewayd.store.files.incoming_files import incoming_folder
 from gatewayd.store.settings import DATABASE_NAME, StoreSettings
 from gatewayd.tax.settings import TaxSettings
+from gatewayd.vault_files.receiving import Receiving
+from tests.console.instances import Told
 from tests.console.reading import Document, fields_of
 from tests.support.consents import CHALLENGE, REDIRECT, SCOPE
 from tests.support.passwords import quick_hasher
@@ -43,12 +50,27 @@ MCP = "https://mcp.example/mcp"
 """A service beside the API that tokens may be for."""
 EMAIL, PASSWORD, NAME = "ann@example.com", "correct horse battery", "Ann Oak"
 ATTEMPTS = 3
+FILE_MOST = 1_000_000
+"""Bytes of a file."""
 SECONDS = 120.0  # nothing is measured with it
 PASSWORD_HASH = quick_hasher().hash(PASSWORD)
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 )
+
+
+BOUNDARY = "----WebKitFormBoundaryNo1"
+
+
+def form_with_file(fields: Sequence[tuple[str, str]], name: str, content: bytes, field: str = "file") -> bytes:
+    """A form as a browser sends it that holds a file."""
+    there = [(key, text) for key, text in fields if key != field]
+    parts = [f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{k}"\r\n\r\n{t}\r\n' for k, t in there]
+    quoted = name.replace('"', "%22")
+    head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{field}"; filename="{quoted}"\r\n'
+    head += "Content-Type: application/octet-stream\r\n\r\n"
+    return "".join([*parts, head]).encode() + content + f"\r\n--{BOUNDARY}--\r\n".encode()
 
 
 class CompiledTemplates(BytecodeCache):
@@ -132,6 +154,18 @@ class Browser:
             sent += [(name, each) for each in ([text] if isinstance(text, str) else text)]
         return await self.post(action, sent, Origin=ISSUER)
 
+    async def send_file(
+        self, page: Document, action: str, name: str, content: bytes, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """Post the form of the page that holds a file as a browser would, with this one chosen."""
+        body = form_with_file(fields_of(page.form(action)), name, content)
+        return await self.post_parts(action, body, Origin=ISSUER, **(headers or {}))
+
+    async def post_parts(self, action: str, body: bytes, **headers: str) -> Answer:
+        """Post a body of several parts."""
+        kind = f"multipart/form-data; boundary={BOUNDARY}"
+        return await self._ask("POST", action, body, {"Content-Type": kind, **headers})
+
     async def follow(self, answer: Answer) -> Answer:
         """Go where it leads; the address is a page of the site."""
         assert answer.location.startswith("/"), answer.location
@@ -194,6 +228,8 @@ class Site:
     store: Store
     clock: SettableClock
     log: Written
+    told: Told
+    directory: Path
     user_id: str = ""
     org_id: str = ""
 
@@ -259,28 +295,39 @@ class Site:
 
 @asynccontextmanager
 async def open_site(
-    directory: Path, image: bytes, tax: TaxSettings | None = None, deps: Any = None
+    directory: Path,
+    image: bytes,
+    tax: TaxSettings | None = None,
+    deps: Any = None,
+    mailing: Mailing | None = None,
 ) -> AsyncIterator[Site]:
-    """The pages, as people reach them by https. `tax` None: a server without taxes; `deps`: what operations take."""
+    """The pages, as people reach them by https. `tax` None: a server without taxes; `deps`: what operations take.
+
+    `mailing` None: one that sends no mail.
+    """
     (directory / DATABASE_NAME).write_bytes(image)
     clock, log = SettableClock(START), Written()
     async with open_store(StoreSettings(directory=directory), clock) as store:
-        passwords = Passwords(quick_hasher())
+        passwords, told = Passwords(quick_hasher()), Told(store)
         parts = ConsoleParts(
             store=store,
             sign_in=SignIn(store, passwords, Limits(ATTEMPTS)),
             passwords=passwords,
             issuer=ISSUER,
             tax=tax or TaxSettings(),
+            mailing=mailing,
             clock=clock,
             log=log,
             operations=CATALOGUE.operations,
             performer=Performer(store, deps),
             gate=Gate(RateLimits(0, 100)),
+            instance=told.daemon,
+            file_places=FilePlaces(folder=incoming_folder(directory), max_bytes={"vault": FILE_MOST}),
+            receiving=Receiving(store, blobs_at(store.place), partials_at(store.place), Settings(ISSUER, FILE_MOST)),
         )
-        site = Site(create(parts), store, clock, log)
+        site = Site(create(parts), store, clock, log, told, directory)
         site.app.jinja_env.bytecode_cache = COMPILED_TEMPLATES
         site.user_id = await site.add_user(EMAIL)
         site.org_id = await site.add_org("Oak & Son", site.user_id)
         yield site
-        assert log.errors == []
+        assert log.errors == [], log.errors

@@ -3,7 +3,10 @@
 import msgspec
 import pytest
 
+from gatewayd.areas.legal_entities.operations import create_legal_entity
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.clock import DAY, HOUR, MINUTE, Instant, to_wire
+from gatewayd.contract.holding import Held
 from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES
 from gatewayd.errors import Problem
 from gatewayd.identity import audit
@@ -12,7 +15,7 @@ from gatewayd.identity.keys import api_keys
 from gatewayd.identity.keys.api_keys import ApiKey, CreatedKey, NewKey
 from gatewayd.identity.keys.key_restrictions import effective_scopes
 from gatewayd.identity.people import memberships
-from tests.support.store import START, MemoryStore
+from tests.support.store import START, MemoryStore, make_caller
 
 RANDOM = bytes(range(32))
 OTHER_RANDOM = bytes(32)
@@ -61,6 +64,9 @@ def test_a_key_is_shown_once_and_stored_as_its_hash(store: MemoryStore) -> None:
         replaced_by=None,
         created_at=START,
         role=None,
+        held_entities=None,
+        held_from=None,
+        held_to=None,
     )
     entry = store.read(audit.list_entries, org_id)[0]
     assert (entry.action, entry.subject, entry.actor) == ("key.created", made.id, "operator")
@@ -351,3 +357,81 @@ def test_a_key_of_the_organization_is_rotated_when_its_maker_has_left(store: Mem
     store.write(lambda tx: memberships.remove(tx, user_id, "operator"), org_id)
     second = get(store, org_id, rotate(store, org_id, made.id, HOUR).id)
     assert (second.role, second.user_id, second.scopes) == ("member", user_id, ["vault:read"])
+
+
+# -- held to legal entities and days
+
+
+def entity(store: MemoryStore, org_id: str, name: str = "Ann Oak") -> str:
+    wanted = CreateLegalEntity(name=name, type="individual")
+    return store.write(lambda tx: create_legal_entity(tx, make_caller(org_id), wanted), org_id).id
+
+
+def test_a_key_is_held_to_legal_entities_and_days_and_so_is_its_successor(store: MemoryStore) -> None:
+    org_id = store.org()
+    ann, ben = entity(store, org_id), entity(store, org_id, "Ben Oak")
+    held = Held(entities=frozenset({ann, ben}), first="2026-04-06", last="2027-04-05")
+    new = NewKey(name="Accountant", user_id=store.user(org_id), scopes=("accounting:read",), held=held)
+    made = make(store, org_id, new)
+    entry = store.read(audit.list_entries, org_id)[0]
+    assert entry.detail is not None
+    assert {name: entry.detail[name] for name in ("heldEntities", "heldFrom", "heldTo")} == {
+        "heldEntities": sorted([ann, ben]),
+        "heldFrom": "2026-04-06",
+        "heldTo": "2027-04-05",
+    }
+    for key_id in (made.id, rotate(store, org_id, made.id, HOUR).id):
+        shown = get(store, org_id, key_id)
+        assert shown.held_entities == sorted([ann, ben])
+        assert (shown.held_from, shown.held_to) == ("2026-04-06", "2027-04-05")
+        assert shown in store.read(api_keys.list_keys, org_id)
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        Held(entities=None, first="2026-04-06", last=None),
+        Held(entities=None, first=None, last="2026-04-06"),
+        Held(entities=None, first="2026-04-06", last="2026-04-06"),
+    ],
+)
+def test_a_key_is_held_to_days_alone(store: MemoryStore, held: Held) -> None:
+    org_id = store.org()
+    new = NewKey(name="Accountant", user_id=store.user(org_id), scopes=("accounting:read",), held=held)
+    shown = get(store, org_id, make(store, org_id, new).id)
+    assert (shown.held_entities, shown.held_from, shown.held_to) == (None, held.first, held.last)
+
+
+@pytest.mark.parametrize(
+    ("scopes", "entities", "days", "path"),
+    [
+        (("accounting:read",), {"ent_none"}, (None, None), "heldEntities"),
+        (("accounting:read",), set(), (None, None), "heldEntities"),
+        (("accounting:read",), {f"ent_{number}" for number in range(21)}, (None, None), "heldEntities"),
+        (("accounting:read",), None, ("2026-04-06", "2026-04-05"), "heldTo"),
+        (("accounting:read", "accounting:write"), None, ("2026-04-06", None), "scopes"),
+        (("accounting:read", "tax:read"), None, ("2026-04-06", None), "scopes"),
+        ((), None, ("2026-04-06", None), "scopes"),
+    ],
+)
+def test_a_key_is_held_to_what_there_is_and_reads_alone(
+    store: MemoryStore,
+    scopes: tuple[str, ...],
+    entities: set[str] | None,
+    days: tuple[str | None, str | None],
+    path: str,
+) -> None:
+    org_id = store.org()
+    held = Held(entities=None if entities is None else frozenset(entities), first=days[0], last=days[1])
+    with pytest.raises(Problem) as caught:
+        make(store, org_id, NewKey(name="CI", user_id=store.user(org_id), scopes=scopes, held=held))
+    assert (caught.value.code, caught.value.errors[0].path) == ("validation_failed", path)
+    assert store.read(api_keys.list_all) == []
+
+
+def test_a_key_is_not_held_to_what_is_another_organizations(store: MemoryStore) -> None:
+    acme, beta = store.org("Acme"), store.org("Beta")
+    held = Held(entities=frozenset({entity(store, beta)}), first=None, last=None)
+    with pytest.raises(Problem) as caught:
+        make(store, acme, NewKey(name="CI", user_id=store.user(acme), scopes=("accounting:read",), held=held))
+    assert refusal(caught) == ("validation_failed", "heldEntities")

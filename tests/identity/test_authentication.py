@@ -6,8 +6,11 @@ import msgspec
 import pytest
 import trio
 
+from gatewayd.areas.legal_entities.operations import create_legal_entity
+from gatewayd.areas.legal_entities.shapes import CreateLegalEntity
 from gatewayd.clock import HOUR, Instant, SettableClock
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Held
 from gatewayd.contract.scopes import FULL_ACCESS, KEY_SCOPES
 from gatewayd.errors import Problem
 from gatewayd.identity.key_format import make_key
@@ -78,6 +81,16 @@ def test_a_key_acts_as_its_organization_with_its_creators_role(harness: Authenti
         role="admin",
         scopes=frozenset({"accounting:read"}),
     )
+
+
+def test_a_key_that_is_held_says_to_what(harness: AuthenticatorHarness) -> None:
+    held = Held(entities=None, first="2026-04-06", last=None)
+    assert harness.authenticate(harness.make(1, scopes=("accounting:read",), held=held).key).held == held
+    wanted = CreateLegalEntity(name="Ann Oak", type="individual")
+    ann = harness.store.write(lambda tx: create_legal_entity(tx, make_caller(harness.org_id), wanted), harness.org_id)
+    held = Held(entities=frozenset({ann.id}), first=None, last="2027-04-05")
+    assert harness.authenticate(harness.make(2, scopes=("accounting:read",), held=held).key).held == held
+    assert harness.authenticate(harness.make(3).key).held is None
 
 
 @pytest.mark.parametrize("role", ["admin", "member"])

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from gatewayd.clock import DAY, HOUR, SECOND
+from gatewayd.contract.holding import Held
 from gatewayd.identity.clients import grants
 from gatewayd.identity.signing import signing_keys
 from gatewayd.identity.tokens import id_tokens
@@ -190,6 +191,14 @@ async def test_only_a_key_for_what_is_open_introspects(provider: Provider) -> No
     assert 'scope="access:read"' in reply["www-authenticate"]
     key = await provider.key(scopes=["access:read"])
     assert (await introspect(provider, token, [bearer(key)])).json()["active"] is True
+
+
+async def test_a_key_that_is_held_introspects_nothing(provider: Provider) -> None:
+    """Tokens are of the whole organization."""
+    token = (await provider.tokens(await provider.register()))["access_token"]
+    held = await provider.key(scopes=["access:read"], held=Held(entities=None, first="2026-04-06", last=None))
+    reply = await introspect(provider, token, [bearer(held)])
+    assert (reply.status, reply.json()["error"]) == (401, "invalid_token")
 
 
 async def test_introspection_needs_a_token(provider: Provider) -> None:

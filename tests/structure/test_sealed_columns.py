@@ -17,6 +17,7 @@ SEALING = {
     "gatewayd/identity/sign_in/second_factors.py": 1,
     "gatewayd/identity/sign_in/sign_in.py": 1,  # a note between two steps of a sign-in, which the browser keeps
     "gatewayd/identity/signing/signing_keys.py": 1,
+    "gatewayd/mail/outbox.py": 1,
     "gatewayd/performing/idempotency.py": 1,
     "gatewayd/tax/connections/connections.py": 2,
     "gatewayd/webhooks/subscribers/subscriptions.py": 3,

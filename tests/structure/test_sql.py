@@ -37,11 +37,12 @@ WRITERS = {
         "gatewayd/webhooks/queue/retention.py",
     },
     "events": {"gatewayd/events/outbox.py", "gatewayd/webhooks/queue/retention.py"},
+    "mails": {"gatewayd/mail/claims.py", "gatewayd/mail/outbox.py"},
     "update_clock": {"gatewayd/store/latest_change.py", "gatewayd/store/sqlite/update_clock.py"},
 }
 """Tables with several writers: the outbox inserts, the queue updates, and retention deletes. What is allocated of a
 bank transaction follows its allocations. The clock of changes is moved by SQLite, and accepted
-in either engine."""
+in either engine. A mail is written by one, and its attempts are begun and ended by the other."""
 INFRASTRUCTURE = frozenset({"migrations"})
 POSTGRESQLS = ("gatewayd/store/postgres/", "gatewayd/search/postgres_index.py")
 """Where what is said to one engine alone is PostgreSQL's."""

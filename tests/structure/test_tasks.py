@@ -11,12 +11,15 @@ SOURCES = sources()
 NURSERIES = {
     "gatewayd/daemon/background.py": "wake-ups, housekeeping, heartbeat",
     "gatewayd/daemon/daemon.py": "the doors, the dispatcher, and what obeys signals",
+    "gatewayd/daemon/examining.py": "the checks of a page of health, while it is waited for",
     "gatewayd/daemon/embedding.py": "the child that gives texts their vectors, while it is wanted",
+    "gatewayd/daemon/mailing.py": "what sends mail",
     "gatewayd/daemon/vault.py": "the folder that is watched",
     "gatewayd/http1/http2.py": "a connection's streams",
     "gatewayd/http1/server.py": "a task for each connection",
     "gatewayd/importing/engine.py": "a task for each import",
     "gatewayd/leases/holder.py": "what renews leases",
+    "gatewayd/mail/dispatcher.py": "a task for each attempt",
     "gatewayd/parsing/engine.py": "a task for each document, and for each file that is made of one",
     "gatewayd/search/embedding_child.py": "the start of the child, which outlives who asked first",
     "gatewayd/search/engine.py": "the index and the vectors",
@@ -41,17 +44,19 @@ PROCESSES = {
     "gatewayd/isolation/template.py": "a reader of a document",
     "gatewayd/extraction/recognition.py": "the companion of a reader, and tesseract",
     "gatewayd/search/embedding_child.py": "the model that gives texts their vectors",
-    "gatewayd/cli/doctor/documents.py": "tesseract, asked for its languages",
+    "gatewayd/doctor/documents.py": "tesseract, asked for its languages",
 }
 """Files that start a process, and which."""
 
 BORDERS = {
+    "gatewayd/daemon/examining.py": "a check of the page of health",
     "gatewayd/extraction/worker.py": "a document in its child, which tells the daemon",
     "gatewayd/http/api.py": "a request",
     "gatewayd/http1/asgi_call.py": "a request",
     "gatewayd/http1/http2.py": "a request",
     "gatewayd/http1/server.py": "a connection",
     "gatewayd/importing/engine.py": "an import",
+    "gatewayd/mail/dispatcher.py": "a mail",
     "gatewayd/oauth/app.py": "a request",
     "gatewayd/parsing/engine.py": "a document",
     "gatewayd/parsing/made_files.py": "a file that is made of a document",

@@ -12,6 +12,7 @@ from tests.structure.test_sql import CONSTANTS, Constant, parsed, written_table
 SOURCES = sources()
 
 HANDLERS_RUN = {
+    "gatewayd/performing/holding.py": "reads, of whoever is held to legal entities and days",
     "gatewayd/performing/performer.py": "every operation, from whichever door",
     "gatewayd/cli/demo/firm.py": "the firm of the demo is made in one transaction, whole or not at all",
 }
@@ -25,6 +26,7 @@ PAST_PERFORMING = {
     "gatewayd/console/people/applications.py": "an app that one connected, whose end needs no admin",
     "gatewayd/console/browser.py": "when a session was last used",
     "gatewayd/console/people/consent.py": "what a person allows an app",
+    "gatewayd/console/people/forgotten.py": "a link for a new password, and its mail",
     "gatewayd/console/people/invitations.py": "an account that is made by a link, and a membership",
     "gatewayd/console/people/inviting.py": "invitations",
     "gatewayd/console/developers/keys.py": "keys",
@@ -48,6 +50,7 @@ PAST_PERFORMING = {
     "gatewayd/cli/instance/init.py": "the first organization and its owner",
     "gatewayd/cli/instance/instance_key.py": "secrets that cannot be opened any more",
     "gatewayd/cli/instance/verified.py": "holdings and sums that are mended: they are derived",
+    "gatewayd/cli/instance/mail.py": "a mail that waits once more",
     "gatewayd/cli/people/keys.py": "keys",
     "gatewayd/cli/people/members.py": "members",
     "gatewayd/cli/people/oauth_clients.py": "apps of the instance",

@@ -16,6 +16,7 @@ import trio
 
 from gatewayd.clock import SettableClock
 from gatewayd.contract.caller import Role
+from gatewayd.contract.holding import Held
 from gatewayd.http1.request import Request
 from gatewayd.identity.keys import api_keys
 from gatewayd.identity.keys.api_keys import NewKey
@@ -247,14 +248,14 @@ class Provider:
         answer: dict[str, Any] = reply.json()
         return answer
 
-    async def key(self, role: Role = "owner", scopes: Collection[str] = ()) -> str:
+    async def key(self, role: Role = "owner", scopes: Collection[str] = (), held: Held | None = None) -> str:
         """An API key of the person's organization, made by a member with that role. No scopes: legacy full access."""
         user_id = self.person.user_id
         if role != "owner":
             email = f"{role}@example.com"
             user_id = (await self.store.write(lambda tx: users.create(tx, NewUser(email=email, name=role), "x"))).id
             await self.store.write(lambda tx: memberships.add(tx, user_id, role, "x"), self.person.org_id)
-        new = NewKey(name="CI", user_id=user_id, scopes=sorted(scopes))
+        new = NewKey(name="CI", user_id=user_id, scopes=sorted(scopes), held=held)
         return (
             await self.store.write(
                 lambda tx: api_keys.create(tx, new, secrets.token_bytes(32), "x"), self.person.org_id

@@ -11,6 +11,9 @@ from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEnti
 from gatewayd.identity import audit
 from gatewayd.identity.sign_in import second_factors
 from gatewayd.identity.signing import seal_keys, signing_keys
+from gatewayd.mail import outbox
+from gatewayd.mail.letters import Letter
+from gatewayd.mail.outbox import NewMail
 from gatewayd.outbound.transport import Policy
 from gatewayd.performing import idempotency
 from gatewayd.tax.connections import connections
@@ -106,6 +109,8 @@ def seal_everything(image: bytes) -> Sealed:
     assert isinstance(second, str)
     key = seal_keys.generate()
     store.write(lambda tx: seal_keys.add(tx, key))
+    letter = Letter(subject="A", paragraphs=("B.",), reason="C.")
+    store.write(lambda tx: outbox.queue(tx, NewMail("new_device", None, "ann@example.com", letter)))
     sealed = Sealed(
         store=store,
         flow=flow,

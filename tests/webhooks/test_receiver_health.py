@@ -7,6 +7,7 @@ import trio
 from trio.testing import MockClock
 
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant, to_wire
+from gatewayd.mail.notices import Mailing
 from gatewayd.webhooks.dispatch import receiver_health
 from gatewayd.webhooks.dispatch.receiver_health import AttemptOutcome, Notice
 from gatewayd.webhooks.queue.claims import Claim
@@ -292,3 +293,31 @@ def test_what_is_gone_is_told_once(harness: Harness) -> None:
     first, second = (noted(harness, made.id, AttemptOutcome.GONE, HOUR) for _ in range(2))
     assert first is not None
     assert (first.reason, first.disabled_at, second) == ("the receiver answered 410", None, None)
+
+
+async def test_who_leads_is_told_by_mail_of_what_was_lost_and_of_the_end(
+    autojump_clock: MockClock, harness: Harness
+) -> None:
+    harness.memory.user(harness.org_id, "owner", "ann@example.com")
+    made = subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(503))
+    settings = WebhookSettings(disable_after=5 * HOUR, mailing=Mailing("https://books.example"))
+    async with harness.dispatching(harness.dispatcher(settings)):
+        for _ in range(12):
+            harness.emit()
+            await trio.sleep(3600)
+        assert row(harness, made.id).disabled_reason == "failing"
+    told = harness.memory.read(lambda tx: tx.rows("SELECT recipient, kind, about, org_id FROM mails ORDER BY id"))
+    to = ("ann@example.com", made.id, harness.org_id)
+    assert [(recipient, about, org_id) for recipient, _, about, org_id in told] == [to, to]
+    assert [kind for _, kind, _, _ in told] == ["webhook_failing", "webhook_switched_off"]
+
+
+async def test_without_mail_nobody_is(autojump_clock: MockClock, harness: Harness) -> None:
+    harness.memory.user(harness.org_id, "owner")
+    subscribe(harness.memory, harness.org_id, URL)
+    harness.sender.script(URL, response(410))
+    harness.emit()
+    async with harness.dispatching():
+        await trio.sleep(1)
+    assert harness.memory.read(lambda tx: tx.rows("SELECT id FROM mails")) == []

@@ -21,6 +21,7 @@ from gatewayd.areas.businesses.shapes import (
     UpdateBusiness,
 )
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import Rendered
@@ -283,6 +284,7 @@ OPERATIONS = (
         request=ListBusinesses,
         response=SyncPage[Business],
         handler=list_businesses,
+        held=HeldBy(entity="legal_entity_id", undated=True),
         example={"type": "self_employment", "limit": 20},
     ),
     Operation(
@@ -294,6 +296,7 @@ OPERATIONS = (
         request=GetBusiness,
         response=Business,
         handler=get_business,
+        held=HeldBy(leads={"id": "business"}, undated=True),
         example={"id": "biz_01k0000000000000000000000a"},
     ),
     Operation(

@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage, SyncRequest
 from gatewayd.contract.wire import Amount, Date, ExternalId, Id, Response, encode
@@ -167,6 +168,16 @@ OPERATIONS = (
         request=ListLinkedTransactions,
         response=LinkedPage,
         handler=list_linked_transactions,
+        held=HeldBy(
+            leads={
+                "property_id": "property",
+                "unit_id": "unit",
+                "tenancy_id": "tenancy",
+                "mortgage_id": "mortgage",
+                "business_id": "business",
+            },
+            days=Days(tax_year="tax_year"),
+        ),
         errors=("date_order",),
         example={"taxYear": "2026-27", "category": ["periodAmount"], "limit": 20},
     ),

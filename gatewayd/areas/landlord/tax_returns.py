@@ -17,6 +17,7 @@ from msgspec import Meta
 from gatewayd.areas.landlord.finance_costs import books
 from gatewayd.areas.landlord.finance_costs.books import CURRENCY, FromBooks
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Amount, AmountText, Id, Request, Response
 from gatewayd.errors import FieldError, invalid, invalid_field
@@ -279,6 +280,7 @@ OPERATIONS = (
         request=GetPropertyTaxReturn,
         response=PropertyTaxReturn,
         handler=get_property_tax_return,
+        held=HeldBy(entity="legal_entity_id"),
         errors=("currency_mismatch",),
         long=True,
         extension=True,

@@ -14,6 +14,7 @@ from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.faults import made_of
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, SyncPage, SyncRequest, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import (
@@ -238,6 +239,9 @@ OPERATIONS = (
         request=ListPropertyValuations,
         response=SyncPage[PropertyValuation],
         handler=list_property_valuations,
+        held=HeldBy(
+            entity="legal_entity_id", leads={"property_id": "property", "business_id": "business"}, days=Days()
+        ),
         errors=("date_order", "unknown_reference"),
         example={"propertyId": "prop_01k0000000000000000000000b", "fromDate": "2024-01-01", "limit": 20},
     ),
@@ -250,6 +254,7 @@ OPERATIONS = (
         request=GetPropertyValuation,
         response=PropertyValuation,
         handler=get_property_valuation,
+        held=HeldBy(leads={"id": "valuation"}, day_of=("valuationDate",)),
         extension=True,
         example={"id": "val_01k0000000000000000000000a"},
     ),

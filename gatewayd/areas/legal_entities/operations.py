@@ -1,5 +1,7 @@
 """The legal entity resource (Spec §4, domain model A1 and B1): its operations."""
 
+from string import ascii_lowercase
+
 from msgspec.structs import replace
 
 from gatewayd.areas.legal_entities import rows, rules
@@ -17,6 +19,7 @@ from gatewayd.areas.legal_entities.shapes import (
     VatStatus,
 )
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import Rendered, project
@@ -39,13 +42,18 @@ def get_legal_entities(tx: ReadTx, caller: Caller, request: GetLegalEntities) ->
 
     Newest first, or in the order of change with `updatedSince`. `q` looks in the names and numbers.
     """
-    filters = {
+    filters: dict[str, object] = {
         "type = :type": request.type,
         **archive_filter(request),
         "external_id = :external_id": request.external_id,
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
-    return sync_page(tx, request, Source(LEGAL_ENTITIES, [_SELECT_PAGE]), filters, _masked_item)
+    entities = None if caller.held is None else caller.held.entities
+    if entities is None:
+        return sync_page(tx, request, Source(LEGAL_ENTITIES, [_SELECT_PAGE]), filters, _masked_item)
+    named = {f"held_{letter}": id_ for letter, id_ in zip(ascii_lowercase, sorted(entities), strict=False)}
+    filters[f"id IN ({', '.join(f':{name}' for name in named)})"] = True
+    return sync_page(tx, request, Source(LEGAL_ENTITIES, [_SELECT_PAGE]), filters, _masked_item, named)
 
 
 def get_legal_entity(tx: ReadTx, caller: Caller, request: GetLegalEntity) -> Rendered[LegalEntity]:
@@ -206,6 +214,7 @@ OPERATIONS = (
         request=GetLegalEntities,
         response=SyncPage[LegalEntity],
         handler=get_legal_entities,
+        held=HeldBy(by_handler=True, undated=True),
         example={"type": "limited_company", "limit": 20},
     ),
     Operation(
@@ -217,6 +226,7 @@ OPERATIONS = (
         request=GetLegalEntity,
         response=LegalEntity,
         handler=get_legal_entity,
+        held=HeldBy(leads={"id": "legal_entity"}, undated=True),
         example={"id": "ent_01k0000000000000000000000a"},
     ),
     Operation(

@@ -7,6 +7,7 @@ whether the person was resident.
 from msgspec import UNSET, UnsetType
 
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, listing_of
 from gatewayd.contract.wire import AmountText, Id, Request, Response
@@ -154,6 +155,7 @@ OPERATIONS = (
         request=ListTaxYears,
         response=Page[TaxYearOfEntity],
         handler=list_tax_years,
+        held=HeldBy(leads={"id": "legal_entity"}),
         extension=True,
         example={"id": "ent_01k0000000000000000000000b"},
     ),

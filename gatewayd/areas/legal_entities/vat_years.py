@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import UNSET, UnsetType
 
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, LongLimit, Page, PageRequest, listing_of
 from gatewayd.contract.wire import AmountText, Date, DateText, Id, Request, Response
@@ -208,6 +209,7 @@ OPERATIONS = (
         request=ListVatYears,
         response=Page[VatYearOfEntity],
         handler=list_vat_years,
+        held=HeldBy(leads={"id": "legal_entity"}),
         extension=True,
         example={"id": "ent_01k0000000000000000000000a"},
     ),

@@ -22,6 +22,7 @@ from gatewayd.areas.periods.shapes import (
     ReopenObligation,
 )
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
@@ -232,6 +233,11 @@ OPERATIONS = (
         request=ListObligations,
         response=SyncPage[Obligation],
         handler=list_obligations,
+        held=HeldBy(
+            entity="legal_entity_id",
+            leads={"business_id": "business", "period_id": "period"},
+            days=Days(first="due_date_from", last="due_date_to"),
+        ),
         errors=("date_order",),
         example={"status": ["open"], "dueDateFrom": "2026-11-20", "dueDateTo": "2027-01-31", "limit": 20},
     ),
@@ -244,6 +250,7 @@ OPERATIONS = (
         request=GetObligation,
         response=ObligationDetail,
         handler=get_obligation,
+        held=HeldBy(leads={"id": "obligation"}, day_of=("dueDate",)),
         example={"id": "obl_01k0000000000000000000000a"},
     ),
     Operation(

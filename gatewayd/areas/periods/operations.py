@@ -23,6 +23,7 @@ from gatewayd.areas.periods.shapes import (
 )
 from gatewayd.areas.periods.totals import totals
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
@@ -197,6 +198,7 @@ OPERATIONS = (
         request=ListPeriods,
         response=SyncPage[Period],
         handler=list_periods,
+        held=HeldBy(entity="legal_entity_id", leads={"business_id": "business"}, days=Days()),
         errors=("date_order", "invalid_format"),
         example={"type": ["itsa_quarter"], "taxYear": "2026-27", "limit": 20},
     ),
@@ -209,6 +211,7 @@ OPERATIONS = (
         request=GetPeriod,
         response=PeriodDetail,
         handler=get_period,
+        held=HeldBy(leads={"id": "period"}, day_of=("startDate", "endDate")),
         long=True,  # it adds up lines and allocations
         example={"id": "per_01k0000000000000000000000a"},
     ),

@@ -3,9 +3,9 @@
 import argparse
 
 from gatewayd.cli.context import CommandError, Context
-from gatewayd.cli.doctor.configured_files import mistakes, remarks
 from gatewayd.cli.parser import Subparsers, add_command
 from gatewayd.config import ConfigError, missing_client, missing_credentials
+from gatewayd.doctor.configured_files import mistakes, remarks
 
 
 def add_commands(subparsers: Subparsers) -> None:

@@ -12,6 +12,8 @@ from gatewayd.cli.instance.store import dump_command
 from gatewayd.cli.output import note, print_result
 from gatewayd.cli.parser import Subparsers, add_command, whole_number
 from gatewayd.cli.progress import Progress
+from gatewayd.clock import to_wire
+from gatewayd.config import ConfigError
 
 if TYPE_CHECKING:
     from gatewayd.store import ReadTx
@@ -57,6 +59,7 @@ def backup(arguments: argparse.Namespace, context: Context) -> int:
     from gatewayd.store.backups.backup import Looking, back_up
     from gatewayd.store.backups.dated_backups import back_up_into
     from gatewayd.store.backups.rows_of_server import rows_of_server
+    from gatewayd.store.files import known_backups
 
     if arguments.keep is not None and arguments.into is None:
         raise CommandError("--keep goes with --into", 2)
@@ -75,6 +78,7 @@ def backup(arguments: argparse.Namespace, context: Context) -> int:
             manifest, made = make(arguments.destination), arguments.destination
         else:
             manifest, made, removed = back_up_into(arguments.into, arguments.keep or KEEP, now, make)
+    _note(lambda: known_backups.note_made(settings.directory, made, manifest))
     if manifest.faults:
         raise CommandError(
             _fault_lines([f"{made} is a copy of a store that is damaged, and no backup:", *manifest.faults])
@@ -150,7 +154,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> int:
     The files of a PostgreSQL are looked at by its own tools.
     """
     if arguments.source is not None:
-        return _verify_backup(arguments)
+        return _verify_backup(arguments, context)
     from gatewayd.cli.instance.verified import holdings_at_fault, verify_files
     from gatewayd.store.postgres.reaching import name_of
     from gatewayd.store.sqlite.integrity import find_faults
@@ -171,7 +175,17 @@ def verify(arguments: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _verify_backup(arguments: argparse.Namespace) -> int:
+def _note(work: Callable[[], None]) -> None:
+    """Let the pages of the daemon know; a backup is none the worse where they cannot."""
+    from gatewayd.store import StoreFailure
+
+    try:
+        work()
+    except StoreFailure as error:
+        note(f"{error}: the page of backups will not tell of this")
+
+
+def _verify_backup(arguments: argparse.Namespace, context: Context) -> int:
     """It needs no settings: on any machine, also where nothing can be written."""
     from gatewayd.ledger.named_files import NAMING
     from gatewayd.store.backups.backup import Looking
@@ -181,10 +195,24 @@ def _verify_backup(arguments: argparse.Namespace) -> int:
         raise CommandError("a backup is not repaired: --repair is for the store", 2)
     with Progress(sys.stderr) as progress:
         manifest, faults = verify_backup(arguments.source, Looking(NAMING, progress))
+    _note_verified(context, arguments.source, manifest, is_whole=not faults)
     if faults:
         raise CommandError(_fault_lines([f"{arguments.source} is no backup to rely on:", *faults]))
     _print_manifest(arguments, manifest, f"Nothing is wrong with {arguments.source}", {"faults": []})
     return 0
+
+
+def _note_verified(context: Context, source: Path, manifest: "Manifest", *, is_whole: bool) -> None:
+    """Where the settings of the store are here, and the backup is the last that it knows of."""
+    from gatewayd.store.files import known_backups
+
+    try:
+        directory = context.store_settings.directory
+    except (ConfigError, OSError):
+        return
+    if directory.is_dir():
+        at = to_wire(context.clock.now())
+        _note(lambda: known_backups.note_verified(directory, source, manifest, at, is_whole=is_whole))
 
 
 def _fault_lines(faults: list[str]) -> str:

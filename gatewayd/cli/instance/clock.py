@@ -1,18 +1,16 @@
 """`gatewayd accept-clock`: what was dated by a clock that was ahead is known, and the clock is right now."""
 
 import argparse
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import print_result
 from gatewayd.cli.parser import Subparsers, add_command
-from gatewayd.clock import to_wire
+from gatewayd.clock import EARLIEST_NOW, to_wire
 
 if TYPE_CHECKING:
     from gatewayd.store import WriteTx
     from gatewayd.store.latest_change import LatestChange
-
-EARLIEST_NOW: Final = 1_735_689_600_000_000  # 2025-01-01T00:00:00Z, in microseconds: a clock before it was never set
 
 
 def add_commands(subparsers: Subparsers) -> None:

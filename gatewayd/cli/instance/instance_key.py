@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from gatewayd.cli.context import CommandError, Context, reactions
+from gatewayd.cli.context import CommandError, Context
 from gatewayd.cli.output import note, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
 
@@ -78,7 +78,7 @@ def _abandon(arguments: argparse.Namespace, context: Context) -> list[str]:
         return told
 
     async def run() -> list[str]:
-        async with open_sealed_store(context.store_settings, context.clock, sealer, reactions) as store:
+        async with open_sealed_store(context.store_settings, context.clock, sealer, context.reactions) as store:
             return await work(store)
 
     told = trio.run(run)

@@ -9,6 +9,7 @@ from gatewayd.identity.people import users
 from gatewayd.identity.sign_in import second_factors
 from gatewayd.identity.signing import seal_keys, signing_keys
 from gatewayd.identity.tokens import refresh_tokens
+from gatewayd.mail import outbox
 from gatewayd.performing import idempotency
 from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.sealing.sealed_columns import SealedValue
@@ -103,6 +104,10 @@ def _give_up_identifiers(tx: WriteTx, value: SealedValue) -> None:
     forget_lost(tx, value.row["id"])  # both at once: a row is written anew only where the rest of it opens
 
 
+def _give_up_letter(tx: WriteTx, value: SealedValue) -> None:
+    outbox.forget_letter(tx, value.row["id"])
+
+
 def _give_up_refresh_answer(tx: WriteTx, value: SealedValue) -> None:
     refresh_tokens.forget_answer(tx, value.row["grant_id"], value.row["generation"])
 
@@ -124,6 +129,9 @@ LOSSES: Final[Mapping[str, Loss]] = {  # numbers first: an entity whose number d
     "seal_keys.private_sealed": Loss(_tell_seal_key, _give_up_seal_key),
     "refresh_tokens.answer_sealed": Loss(
         None, _give_up_refresh_answer, "answers kept for apps that lost theirs: those have to be connected again"
+    ),
+    "mails.letter_sealed": Loss(
+        None, _give_up_letter, "mails that wait: they are not sent, and what they were about has to be done anew"
     ),
     "idempotency_keys.response": Loss(
         None, _give_up_response, "answers kept under an Idempotency-Key: who repeats the request learns no outcome"

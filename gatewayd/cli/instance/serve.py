@@ -58,6 +58,8 @@ def serve(arguments: argparse.Namespace, context: Context) -> int:
         load=context.load_config,
         clock=context.clock,
         notifier=from_environ(context.environ),
+        environ=context.environ,
+        root=context.root,
         read_apart=reader_of(context.environ),
         open_reader=document_reader_of(context.environ),
         open_embedder=embedder_of(context.environ),

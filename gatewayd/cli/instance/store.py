@@ -86,7 +86,7 @@ def dump_command(url: str) -> str:
 
 def shrink(arguments: argparse.Namespace, context: Context) -> int:
     """Not beside a daemon, which would wait for it."""
-    from gatewayd.cli.progress import in_units
+    from gatewayd.doctor.sizes import in_units
     from gatewayd.store.files.directory import locked
     from gatewayd.store.postgres.reaching import name_of
     from gatewayd.store.sqlite.compacting import compact

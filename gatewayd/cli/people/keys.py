@@ -1,6 +1,7 @@
 """`gatewayd key`: API keys."""
 
 import argparse
+import datetime
 import ipaddress
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from gatewayd.clock import DAY, HOUR, Instant, to_wire
 from gatewayd.contract.scopes import KEY_SCOPES, RESTRICTED, ordered
 
 if TYPE_CHECKING:
+    from gatewayd.contract.holding import Held
     from gatewayd.identity.keys.api_keys import ApiKey, CreatedKey
     from gatewayd.store import WriteTx
 
@@ -44,6 +46,15 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument(
         "--network", action="append", default=[], type=_network, metavar="CIDR", help="where it may be used from"
     )
+    command.add_argument(
+        "--legal-entity",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="the key reads what is this legal entity's alone; may be given again",
+    )
+    command.add_argument("--from", type=_day, dest="first", metavar="DAY", help="and nothing of an earlier day")
+    command.add_argument("--to", type=_day, dest="last", metavar="DAY", help="and nothing of a later day")
     command = add_command(group, "list", "list the keys, newest first", list_all, json=True)
     command.add_argument("--org", metavar="ID", help="only those of this organization")
     command = add_command(group, "uses", "what a key was used for in 90 days, the latest first", list_uses, json=True)
@@ -81,6 +92,7 @@ def create(arguments: argparse.Namespace, context: Context) -> int:
             networks=arguments.network,
             expires_at=None if days is None else Instant(tx.now + days * DAY),
             role=arguments.role,
+            held=_held(arguments),
         )
         return api_keys.create(tx, new, secrets.token_bytes(RANDOM_BYTES), audit.OPERATOR)
 
@@ -103,7 +115,7 @@ def list_all(arguments: argparse.Namespace, context: Context) -> int:
         context.read(lambda tx: organizations.get(tx, arguments.org))
         keys = context.read(api_keys.list_keys, arguments.org)
     rows = [_cells(key) for key in keys]
-    columns = ("id", "organization", "name", "key", "of", "scopes", "last used", "ends")
+    columns = ("id", "organization", "name", "key", "of", "scopes", "held to", "last used", "ends")
     print_list(arguments, keys, columns, rows)
     return 0
 
@@ -158,7 +170,30 @@ def _cells(key: "ApiKey") -> tuple[str, ...]:
         ends = f"revoked {to_wire(key.revoked_at)[:10]}"
     scopes = "LEGACY FULL ACCESS" if key.full_access else " ".join(key.scopes)
     belongs = "its maker" if key.role is None else f"organization ({key.role})"
-    return (key.id, key.org_id, key.name, key.hint, belongs, scopes, key.last_used or "never", ends)
+    return (key.id, key.org_id, key.name, key.hint, belongs, scopes, _held_to(key), key.last_used or "never", ends)
+
+
+def _held_to(key: "ApiKey") -> str:
+    days = [] if key.held_from is None else [f"from {key.held_from}"]
+    days += [] if key.held_to is None else [f"to {key.held_to}"]
+    return " ".join([*(key.held_entities or ()), *days]) or "nothing"
+
+
+def _held(arguments: argparse.Namespace) -> "Held | None":
+    """What the key is to be held to."""
+    from gatewayd.contract.holding import Held
+
+    entities = frozenset(arguments.legal_entity) or None
+    if entities is None and arguments.first is None and arguments.last is None:
+        return None
+    return Held(entities=entities, first=arguments.first, last=arguments.last)
+
+
+def _day(text: str) -> str:
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day, such as 2027-04-05") from None
 
 
 def _network(text: str) -> str:

@@ -87,15 +87,28 @@ def remove(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def invite(arguments: argparse.Namespace, context: Context) -> int:
-    """The link is shown once, and is handed over by whoever made it."""
+    """The link is shown once: it is mailed where mail is sent, else handed over by whoever made it."""
     from gatewayd.console.addresses import invitation_link
     from gatewayd.identity.people import invitations
+    from gatewayd.mail import notices
+    from gatewayd.mail.notices import Invited
 
     wanted = invitations.NewInvitation(arguments.email, arguments.role, None)
-    made, token = context.write(lambda tx: invitations.make(tx, wanted), arguments.org)
-    address = invitation_link(context.config.server.public_url, token)
+    mailing, site = context.mailing, context.config.server.public_url
+
+    def work(tx: "WriteTx") -> "tuple[Invitation, str]":
+        made, token = invitations.make(tx, wanted)
+        if mailing is not None:
+            link = invitation_link(site, token)
+            notices.invite(tx, mailing, Invited(made.id, made.email, made.role, None, link, made.expires_at))
+        return made, token
+
+    made, token = context.write(work, arguments.org)
+    address = invitation_link(site, token)
     lines = [address, f"Whoever opens this joins as {made.email}, once, until {to_wire(made.expires_at)}."]
     print_result(arguments, {**_invited(made), "link": address}, lines)
+    if mailing is not None:
+        note(f"the daemon mails it to {made.email}")
     return 0
 
 

@@ -1,7 +1,9 @@
 """`/admin/clients`: OAuth clients that whoever runs the instance registers, and their secrets."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Final
+from uuid import uuid4
 
 import msgspec
 from quart import Quart, render_template, request
@@ -19,8 +21,9 @@ from gatewayd.console.administration.administrators import (
     recent_administrator,
     show_list,
 )
-from gatewayd.console.browser import flash, see, value
+from gatewayd.console.browser import CSRF_FIELD, flash, see, signed_in, value
 from gatewayd.console.components.shapes import Action, Cell, Column, EmptyState, Field, Option, Row, Table
+from gatewayd.console.operations.pages import KEY_FIELD, SENT_BEFORE
 from gatewayd.console.pages import Question, add_page, ask, sentence
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.contract.scopes import ALL_SCOPES, ordered
@@ -30,7 +33,9 @@ from gatewayd.identity.clients.client_metadata import NAME_LENGTH_MAX
 from gatewayd.identity.clients.oauth_clients import Client
 from gatewayd.identity.clients.own_clients import METHODS, Kind, NewClient, RegisteredClient
 from gatewayd.identity.clients.redirect_uris import host_of
-from gatewayd.store import ReadTx
+from gatewayd.performing import idempotency
+from gatewayd.performing.idempotency import Record, Replay
+from gatewayd.store import ReadTx, WriteTx
 
 NEW: Final = f"{ADMIN_CLIENTS}/new"
 _KINDS: Final[dict[Kind, str]] = {
@@ -63,6 +68,10 @@ _FORM: Final = {
     "text": "People see its name where they allow it something. It is told no more than they allow.",
     "button": "Register client",
 }
+NOBODYS: Final = ""
+"""The organization of what is the instance's own: no organization has this id."""
+_SENDING: Final = "registerOAuthClient"
+"""Stands where operations have their id: no row of the API registers such a client."""
 _OVERLAP_HOURS: Final = client_secrets.OVERLAP // HOUR
 
 
@@ -96,14 +105,16 @@ class OwnClients:
 
     async def show_form(self) -> str:
         recent_administrator(self._clock)
-        return await _form({"kind": ["secret"]}, ())
+        return await _form({"kind": ["secret"]}, (), str(uuid4()))
 
     async def register(self) -> Page:
+        """One client for each form: sent again, as by a reload, it says which one it made, and makes no second."""
         user, form = recent_administrator(self._clock), await request.form
         kind: Kind | None = next((each for each in _KINDS if each == form.get("kind")), None)
         if kind is None:
             raise BadRequest("The form is not complete.")
-        given = {name: form.getlist(name) for name in form}
+        given = {name: form.getlist(name) for name in form if name not in (CSRF_FIELD, KEY_FIELD)}
+        sending = value(form, KEY_FIELD, 64)
         try:
             new = NewClient(
                 name=value(form, "name"),
@@ -112,12 +123,24 @@ class OwnClients:
                 scopes=form.getlist("scopes"),
                 keys=_keys(form.get("keys", "")) if kind == "keys" else None,
             )
-            made = await self._store.write(lambda tx: own_clients.register(tx, new, user.id))
+            record = _record(sending, given)
+            made = await self._store.write(lambda tx: _register_once(tx, record, new, user.id), NOBODYS)
+        except Replay as replay:
+            return await self._said_again(replay.body.decode())
         except Problem as problem:
-            return await _form(given, problem.errors), 422
+            if problem.code == "idempotency_conflict":
+                return await _form(given, (), str(uuid4()), SENT_BEFORE), problem.status
+            return await _form(given, problem.errors, sending), 422
         if made.secret is not None:
             return await _show_secret(made)
         flash("success", f"{made.client.name} is registered. Its client id is {made.client.id}.")
+        return see(ADMIN_CLIENTS)
+
+    async def _said_again(self, client_id: str) -> Page:
+        """What the second sending of a form leads to. The secret was shown to the first."""
+        client = await self._store.read(lambda tx: _get(tx, client_id))
+        more = " Its secret was shown once: if you lost it, make a new one." if _has_secret(client) else ""
+        flash("information", f"{client.name} was registered already. Its client id is {client.id}.{more}")
         return see(ADMIN_CLIENTS)
 
     # -- its secret, and its end
@@ -172,6 +195,25 @@ def _get(tx: ReadTx, client_id: str) -> Client:
     return client
 
 
+def _record(sending: str, given: Mapping[str, Sequence[str]]) -> Record:
+    """What the sending of a form leaves, so that the same one registers nothing again."""
+    digest = hashlib.sha256(msgspec.json.encode(sorted(given.items()))).digest()
+    session, _ = signed_in()
+    return Record(session.id, sending, digest, _SENDING, sealed=False)
+
+
+def _register_once(tx: WriteTx, record: Record, new: NewClient, user_id: str) -> RegisteredClient:
+    """Raises `Replay` with the id of the client that the form made before, and as `register` does."""
+    idempotency.begin(tx, record)
+    made = own_clients.register(tx, new, user_id)
+    idempotency.keep(tx, record, made.client.id.encode())
+    return made
+
+
+def _has_secret(client: Client) -> bool:
+    return client.metadata.token_endpoint_auth_method == METHODS["secret"]
+
+
 def _keys(text: str) -> dict[str, object]:
     """The JWK Set that was pasted. Raises `Problem` `validation_failed`."""
     try:
@@ -186,7 +228,9 @@ async def _show_secret(made: RegisteredClient) -> str:
     )
 
 
-async def _form(given: dict[str, list[str]], errors: Sequence[FieldError]) -> str:
+async def _form(
+    given: Mapping[str, Sequence[str]], errors: Sequence[FieldError], sending: str, problem: str = ""
+) -> str:
     said = {error.path: error.message for error in errors}
     text = {name: values[0] if values else "" for name, values in given.items()}
     fields = [
@@ -234,7 +278,13 @@ async def _form(given: dict[str, list[str]], errors: Sequence[FieldError]) -> st
         ),
     ]
     return await render_template(
-        "form.html", page=_FORM, fields=fields, hidden=(), back=ADMIN_CLIENTS, problem="", has_errors=bool(errors)
+        "form.html",
+        page=_FORM,
+        fields=fields,
+        hidden=[(KEY_FIELD, sending)],
+        back=ADMIN_CLIENTS,
+        problem=problem,
+        has_errors=bool(errors),
     )
 
 
@@ -242,7 +292,7 @@ def _row(client: Client) -> Row:
     method = client.metadata.token_endpoint_auth_method
     one = f"{ADMIN_CLIENTS}/{client.id}"
     actions = [Action("Remove", f"{one}/remove")]
-    if method == METHODS["secret"]:
+    if _has_secret(client):
         actions.insert(0, Action("New secret", f"{one}/rotate"))
     return Row(
         id=client.id,

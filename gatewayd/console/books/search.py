@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from quart import Quart, render_template, request
 
 from gatewayd.clock import Clock
-from gatewayd.console.addresses import CLIENTS, ENTITIES, SEARCH
+from gatewayd.console.addresses import CLIENTS, ENTITIES, INVOICES, SEARCH
 from gatewayd.console.browser import optional, organization
 from gatewayd.console.components.shapes import Cell, Column, Row, Table
 from gatewayd.console.developers.usage import left
@@ -43,6 +43,7 @@ SOURCES: Final = (
         "Invoices",
         "accounting.listInvoices",
         {"number": "", "reference": "", "issueDate": "Issued", "status": "", "grossTotal": "Total"},
+        INVOICES,
     ),
     Source("Properties", "landlord.listProperties", {"name": "", "type": "", "use": ""}),
     Source("Tenants", "landlord.listTenants", {"name": "", "email": "", "phone": "", "status": ""}),

@@ -85,7 +85,7 @@ class Gallery:
         """A page of a long list."""
         signed_in()
         table = _table(self._clock.now(), ROWS_OF_A_PAGE)
-        return await render_template("gallery_list.html", table=table, filters=_filters())
+        return await render_template("gallery_list.html", table=table, filters=_filters(), lines=_lines())
 
 
 def _facts(now: Instant) -> list[tuple[str, Cell]]:
@@ -227,3 +227,18 @@ def _entries(now: Instant) -> list[TimelineEntry]:
         TimelineEntry(at=Instant(now - 40 * DAY), text=f"Sent to {LONG_NAME}", by="Ann Oak", tone="information"),
         TimelineEntry(at=Instant(now - 41 * DAY), text="Created", by="the key Till"),
     ]
+
+
+def _lines() -> Field:
+    """Fields in rows, one of them with something wrong."""
+
+    def row(number: int, description: str, error: str = "") -> list[Field]:
+        name = f"lines.{number}"
+        return [
+            Field(name=f"{name}.description", label="Description", value=description),
+            Field(name=f"{name}.quantity", label="Quantity", kind="decimal"),
+            Field(name=f"{name}.price", label="Price of one", kind="money", currency="GBP", error=error),
+        ]
+
+    rows = [row(0, "Oak door"), row(1, LONG_NAME, "Say what one costs, such as 250.00.")]
+    return Field(name="lines", label="What is sold", kind="rows", rows=rows, one="line", most=200)

@@ -24,8 +24,12 @@ FieldKind = Literal[
     "checkbox",
     "secret",
     "entity",
+    "file",
+    "rows",
+    "carried",
 ]
-"""How a field is entered. `choices`: several of `options`, ticked; `entity`: one of `options`, found by typing."""
+"""How a field is entered. `choices`: several of `options`, ticked; `entity`: one of `options`, found by typing; `rows`:
+the same fields several times; `carried`: not at all, what is there goes along."""
 Tone = Literal["neutral", "success", "information", "warning", "danger"]
 CellKind = Literal["text", "money", "number", "date", "moment", "badge", "code"]
 
@@ -42,7 +46,9 @@ class Field:
     """One field of a form. `values` are those of `choices`; `most` is how many characters it takes, None: any.
 
     `error` is what was wrong with what was given; `currency` stands beside money; `id` tells fields of one name apart,
-    where several forms stand on a page; those of a `group` that follow each other stand under its name.
+    where several forms stand on a page; those of a `group` that follow each other stand under its name. `rows` are the
+    fields of each row, of which `one` is called so; `most` is then how many rows there may be, and of a file how many
+    bytes it may have. `none` says what it means to choose nothing. `autofocus`: one goes on here.
     """
 
     name: str
@@ -58,6 +64,10 @@ class Field:
     currency: str = ""
     id: str = ""
     group: str = ""
+    rows: "Sequence[Sequence[Field]]" = ()
+    one: str = ""
+    none: str = ""
+    autofocus: bool = False
 
     @property
     def key(self) -> str:
@@ -93,6 +103,11 @@ class Cell:
     tone: Tone = "neutral"
     items: Sequence[str] = ()
     kind: CellKind = "text"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is its text and no more, unless its column says otherwise."""
+        return not self.href and not self.items and self.at is None
 
 
 class Column(NamedTuple):

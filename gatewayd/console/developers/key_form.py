@@ -12,10 +12,11 @@ from gatewayd.clock import DAY, SECOND, Instant
 from gatewayd.console.browser import optional, value
 from gatewayd.console.components.shapes import Field, Option
 from gatewayd.console.developers.key_view import AREAS
+from gatewayd.contract.holding import Held
 from gatewayd.contract.scopes import KEY_SCOPES, meaning, ordered
 from gatewayd.errors import FieldError, Problem, gathered, invalid, invalid_field
 from gatewayd.identity.keys.api_keys import KeyRole, NewKey
-from gatewayd.identity.keys.key_restrictions import validate_networks
+from gatewayd.identity.keys.key_restrictions import HELD_ENTITIES_MAX, held_mistakes, validate_networks
 from gatewayd.identity.people.organizations import validate_name
 from gatewayd.identity.people.users import User
 
@@ -40,6 +41,9 @@ class KeyForm(NamedTuple):
     ends: str
     networks: str
     sending: str
+    entities: list[str]
+    first: str
+    last: str
 
     @property
     def entered(self) -> tuple[str, ...]:
@@ -52,12 +56,15 @@ class KeyForm(NamedTuple):
             str(self.everything),
             self.ends,
             self.networks,
+            " ".join(self.entities),
+            self.first,
+            self.last,
         )
 
 
 def blank(now: Instant) -> KeyForm:
     """The form before anything is entered."""
-    return KeyForm("", "", [], False, _day_of(now + LIFETIME), "", str(uuid4()))
+    return KeyForm("", "", [], False, _day_of(now + LIFETIME), "", str(uuid4()), [], "", "")
 
 
 def read_form(form: MultiDict[str, str]) -> KeyForm:
@@ -70,6 +77,9 @@ def read_form(form: MultiDict[str, str]) -> KeyForm:
         ends=optional(form, "ends", 64).strip(),
         networks=optional(form, "networks", 4096),
         sending=value(form, KEY_FIELD, 64),
+        entities=[each[:64] for each in form.getlist("entity")][: HELD_ENTITIES_MAX + 1],
+        first=optional(form, "first", 64).strip(),
+        last=optional(form, "last", 64).strip(),
     )
 
 
@@ -81,6 +91,7 @@ def to_key(form: KeyForm, user: User) -> NewKey:
         errors, validate_networks, re.split(r"[\s,]+", form.networks.strip()) if form.networks.strip() else []
     )
     expires_at = gathered(errors, _end_of, form.ends)
+    held = gathered(errors, _held, form)
     if errors:
         raise invalid(*errors)
     assert name is not None
@@ -91,6 +102,7 @@ def to_key(form: KeyForm, user: User) -> NewKey:
         networks=networks or (),
         expires_at=expires_at,
         role=_role(form.owner),
+        held=held,
     )
 
 
@@ -101,6 +113,30 @@ def _mistakes(form: KeyForm) -> Iterator[FieldError]:
         yield FieldError("scopes", "required", _NONE_TICKED)
     if form.owner not in ("", *get_args(KeyRole)):
         yield FieldError("owner", "invalid_enum", "Choose whose key it is.")
+
+
+def _held(form: KeyForm) -> Held | None:
+    """What the key is held to. Raises `Problem` `validation_failed`."""
+    errors: list[FieldError] = []
+    days = (gathered(errors, _held_day, "heldFrom", form.first), gathered(errors, _held_day, "heldTo", form.last))
+    if errors:
+        raise invalid(*errors)
+    if not form.entities and days == (None, None):
+        return None
+    held = Held(entities=frozenset(form.entities) or None, first=days[0], last=days[1])
+    errors += held_mistakes(held, () if form.everything else form.scopes)
+    if errors:
+        raise invalid(*errors)
+    return held
+
+
+def _held_day(path: str, text: str) -> str | None:
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text if _DAY.fullmatch(text) else "").isoformat()
+    except ValueError:
+        raise invalid_field(path, "invalid_format", "Give a day, such as 2027-04-05, or nothing.") from None
 
 
 def _role(owner: str) -> KeyRole | None:
@@ -132,12 +168,23 @@ class ShownForm(NamedTuple):
     above: list[Field]
     scopes: list[Field]
     everything: Field
+    held: list[Field]
     below: list[Field]
     scopes_error: str
 
 
-def shown(form: KeyForm, organization: str, problem: Problem | None, *, leads: bool) -> ShownForm:
-    """The form with what was entered. `leads`: the visitor may make keys of the organization."""
+class Around(NamedTuple):
+    """What the form is about: the organization, the names of its legal entities, and whether the visitor may make keys
+    of it.
+    """
+
+    organization: str
+    entities: Mapping[str, str]
+    leads: bool
+
+
+def shown(form: KeyForm, around: Around, problem: Problem | None) -> ShownForm:
+    """The form with what was entered."""
     wrong = _by_field(problem)
     name = Field(
         name="name",
@@ -156,9 +203,10 @@ def shown(form: KeyForm, organization: str, problem: Problem | None, *, leads: b
         value="true" if form.everything else "",
     )
     return ShownForm(
-        above=[name, _owner(form, organization, wrong)] if leads else [name],
+        above=[name, _owner(form, around.organization, wrong)] if around.leads else [name],
         scopes=_scopes(form),
         everything=everything,
+        held=_held_fields(form, around.entities, wrong),
         below=[_ends(form, wrong), _networks(form, wrong)],
         scopes_error=wrong.get("scopes", ""),
     )
@@ -190,6 +238,24 @@ def _scopes(form: KeyForm) -> list[Field]:
         Field(name="scope", id=f"scope-{area}", label=AREAS[area], kind="choices", values=form.scopes, options=options)
         for area, options in of_area.items()
     ]
+
+
+def _held_fields(form: KeyForm, entities: Mapping[str, str], wrong: Mapping[str, str]) -> list[Field]:
+    """Legal entities by name, where there are any, and days."""
+    whose = Field(
+        name="entity",
+        label="Legal entities",
+        kind="choices",
+        hint="It reads what is theirs alone. Tick none, and it reads all.",
+        error=wrong.get("heldEntities", ""),
+        values=form.entities,
+        options=[Option(id_, name) for id_, name in entities.items()],
+    )
+    days = [
+        Field(name="first", label="From", kind="date", error=wrong.get("heldFrom", ""), value=form.first),
+        Field(name="last", label="To", kind="date", error=wrong.get("heldTo", ""), value=form.last),
+    ]
+    return [whose, *days] if entities else days
 
 
 def _ends(form: KeyForm, wrong: Mapping[str, str]) -> Field:

@@ -21,6 +21,7 @@ from gatewayd.identity.keys.api_keys import ApiKey
 from gatewayd.identity.keys.key_uses import OperationUse
 from gatewayd.identity.people import memberships, users
 from gatewayd.identity.people.users import User
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx
 from gatewayd.tax import approvals
 from gatewayd.tax.approvals import Standing, Subject
@@ -46,12 +47,16 @@ AREAS: Final[Mapping[str, str]] = {
 
 
 class ShownKey(NamedTuple):
-    """One key. `maker` is an address; `tax` is None where the key has no scope of taxes."""
+    """One key. `maker` is an address; `tax` is None where the key has no scope of taxes.
+
+    `entities` are the names of the legal entities that it is held to.
+    """
 
     key: ApiKey
     maker: str
     state: State
     tax: Standing | None
+    entities: list[str]
     may_rotate: bool
     may_revoke: bool
 
@@ -121,12 +126,14 @@ def _is_own(key: ApiKey, user: User) -> bool:
 def _shown(tx: ReadTx, key: ApiKey, user: User, role: Role, members: Collection[str]) -> ShownKey:
     maker, state = users.find_by_id(tx, key.user_id), _state(key, members, tx.now)
     leads, alive = role != "member", state in ("works", "replaced")
+    names = owners.names(tx) if key.held_entities else {}
     reaches_taxes = bool(RESTRICTED.intersection(key.scopes))
     return ShownKey(
         key=key,
         maker="nobody who is known" if maker is None else maker.email,
         state=state,
         tax=approvals.standing(tx, Subject("key", key.id)) if reaches_taxes or key.tax_approved else None,
+        entities=[names.get(id_, id_) for id_ in key.held_entities or ()],
         # Chosen: what acts for a person is made by that person alone, as whoever has it acts for them.
         may_rotate=state == "works" and (leads if key.role is not None else key.user_id == user.id),
         may_revoke=(alive or state == "without_owner") and (leads or _is_own(key, user)),
@@ -180,6 +187,7 @@ def facts(shown: ShownKey, organization: str) -> list[tuple[str, Cell]]:
         ("Begins with", Cell(text=key.hint, kind="code")),
         ("Belongs to", Cell(text=_belongs(shown, organization))),
         ("Opens", Cell(items=opens(shown))),
+        ("Held to", Cell(items=held_to(shown)) if held_to(shown) else Cell(text="Nothing: all that it opens")),
         ("Used from", Cell(items=key.networks) if key.networks else Cell(text="Anywhere")),
         ("Made", Cell(text=f"{day(key.created_at)} by {shown.maker}")),
         ("Last used", Cell(text=used_on(key))),
@@ -197,6 +205,19 @@ def opens(shown: ShownKey) -> list[str]:
     lines = in_words(shown.key.scopes)
     if shown.tax is not None and shown.tax.status != "approved":
         lines.append("Taxes are refused" if shown.tax.status == "refused" else "Taxes wait for approval")
+    return lines
+
+
+def held_to(shown: ShownKey) -> list[str]:
+    """What of the books a key sees alone, a sentence each; none: all that it opens."""
+    first, last = shown.key.held_from, shown.key.held_to
+    lines = [f"What is {name}'s" for name in shown.entities]
+    if first is not None and last is not None:
+        lines.append(f"Days from {day(first)} to {day(last)}")
+    elif first is not None:
+        lines.append(f"Days from {day(first)} on")
+    elif last is not None:
+        lines.append(f"Days up to {day(last)}")
     return lines
 
 

@@ -22,7 +22,7 @@ from gatewayd.console.browser import (
 )
 from gatewayd.console.components.shapes import Action, EmptyState, Field, Option
 from gatewayd.console.developers import key_form, key_view
-from gatewayd.console.developers.key_form import KEY_FIELD, KeyForm
+from gatewayd.console.developers.key_form import KEY_FIELD, Around, KeyForm
 from gatewayd.console.developers.key_view import ShownKey
 from gatewayd.console.pages import Question, add_page, ask, sentence
 from gatewayd.console.parts import ConsoleParts
@@ -31,6 +31,7 @@ from gatewayd.identity.keys import api_keys, key_uses
 from gatewayd.identity.keys.api_keys import CreatedKey
 from gatewayd.identity.people.users import User
 from gatewayd.identity.sign_in import sessions
+from gatewayd.ledger.taxpayers import owners
 from gatewayd.store import ReadTx, WriteTx
 
 OVERLAPS: Final = {
@@ -121,8 +122,11 @@ class Keys:
 
     async def _form(self, user: User, form: KeyForm, problem: Problem | None = None) -> str:
         chosen = organization()
-        leads = await self._store.read(lambda tx: role_in(tx, user), chosen.id) != "member"
-        shown = key_form.shown(form, chosen.name, problem, leads=leads)
+
+        def look(tx: ReadTx) -> Around:
+            return Around(chosen.name, owners.names(tx), role_in(tx, user) != "member")
+
+        shown = key_form.shown(form, await self._store.read(look, chosen.id), problem)
         text = "" if problem is None else "The key was not made. Look at the marked fields."
         if problem is not None and not problem.errors:
             text = sentence(problem)

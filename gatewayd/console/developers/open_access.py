@@ -13,7 +13,7 @@ from gatewayd.access import kinds
 from gatewayd.access.kinds import End, Kind
 from gatewayd.clock import Instant
 from gatewayd.console.addresses import ACCESS
-from gatewayd.console.browser import optional, role_in, see, signed_in, value, visit
+from gatewayd.console.browser import flash, optional, role_in, see, signed_in, value, visit
 from gatewayd.console.components.shapes import Cell, Column, Row, Table
 from gatewayd.console.components.words import day, moment
 from gatewayd.console.pages import add_page
@@ -210,10 +210,7 @@ class OpenAccess:
             return _page_context(tx, user, there.chosen.id, maker) if there.chosen is not None else {}
 
         context = await self._store.read_later(look, None)
-        ended = _number(request.args.get("ended", ""))
-        return await render_template(
-            "developers/open_access.html", one_maker=maker, problem=problem, ended=ended, **context
-        )
+        return await render_template("developers/open_access.html", one_maker=maker, problem=problem, **context)
 
     async def end(self) -> Response | str | Page:
         """Ask whether it is meant; then end it: from the next request on it opens nothing."""
@@ -235,7 +232,7 @@ class OpenAccess:
         ended = None if ending.agreed is None else await self._store.write(work, ending.org_id)
         if ended is None:
             return await self._ask(user, ending)
-        return see(f"{address_of(ending.org_id)}&ended={ended}")
+        return _back(ending.org_id, ended)
 
     async def _ask(self, user: User, ending: _Ending) -> Response | str:
         def look(tx: ReadTx) -> tuple[list[OpenItem], str]:
@@ -243,7 +240,7 @@ class OpenAccess:
 
         items, name = await self._store.read_later(look, ending.org_id)
         if not items:  # somebody else was faster
-            return see(f"{address_of(ending.org_id)}&ended=0")
+            return _back(ending.org_id, 0)
         kinds = dict.fromkeys(each.kind.name for each in items)
         return await render_template(
             "developers/open_access_end.html",
@@ -259,6 +256,15 @@ class OpenAccess:
 def address_of(org_id: str) -> str:
     """The page of one organization."""
     return f"{ACCESS}?organization={quote(org_id, safe='')}"
+
+
+def _back(org_id: str, ended: int) -> Response:
+    """To the page, which says how many were ended."""
+    if ended:
+        flash("success", f"{ended} thing{' was' if ended == 1 else 's were'} ended.")
+    else:
+        flash("information", "That had ended already.")
+    return see(address_of(org_id))
 
 
 def _read_ending(form: MultiDict[str, str]) -> _Ending:

@@ -15,11 +15,13 @@ from quart import request
 from gatewayd.console.browser import organization, signed_in
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
+from gatewayd.contract.received_file import ReceivedFile
 from gatewayd.contract.scopes import FULL_ACCESS
 from gatewayd.identity.people import memberships, suspensions
 from gatewayd.identity.people.users import User
 from gatewayd.performing.admission import Call, Gate
-from gatewayd.performing.performer import Performer, Replayed, encoded
+from gatewayd.performing.answers import encoded
+from gatewayd.performing.performer import Performer, Replayed
 from gatewayd.performing.prepared import PreparedOperation, prepare
 from gatewayd.store import ReadTx, Store
 
@@ -45,11 +47,14 @@ class Operations:
             found.setdefault(each.operation.request, []).append(each.operation.response)
         return found
 
-    async def call(self, operation_id: str, values: Mapping[str, Any], key: str | None = None) -> Any:
-        """What it answers, as JSON says it. `values` are text where it is a GET, and what JSON has where it is not.
+    async def call(
+        self, operation_id: str, values: Mapping[str, Any], key: str | None = None, file: ReceivedFile | None = None
+    ) -> Any:
+        """What it answers, as JSON says it.
 
-        What was done under the same `key` before is not done again, and answered the same.
-        Raises `Problem` as the API would answer it, `SignInNeeded`, and `NotFound` for who belongs nowhere.
+        `values` are text where it is a GET or takes a `file`, and what JSON has where it is not. What was done under
+        the same `key` before is not done again, and answered the same. Raises `Problem` as the API would answer it,
+        `SignInNeeded`, and `NotFound` for who belongs nowhere.
         """
         prepared = self._prepared[operation_id]
         _, user = signed_in()
@@ -59,7 +64,7 @@ class Operations:
         call = Call(trio.current_time(), client[0] if client else None)
         try:
             caller = await self._store.read(lambda tx: self._let(tx, call, user, org_id, prepared), org_id)
-            answer = await self._performer.perform(prepared.operation, caller, given, key)
+            answer = await self._performer.perform(prepared.operation, caller, given, key, file)
         finally:
             self._gate.leave(call)
         return msgspec.json.decode(answer.body if isinstance(answer, Replayed) else encoded(answer))
@@ -78,6 +83,6 @@ class Operations:
 
 
 def _decoded(prepared: PreparedOperation, values: Mapping[str, Any]) -> msgspec.Struct:
-    if prepared.operation.method == "GET":
+    if prepared.operation.method == "GET" or prepared.operation.takes_file:
         return prepared.decoder.query(urlencode(values, doseq=True))
     return prepared.decoder.body(msgspec.json.encode(values))

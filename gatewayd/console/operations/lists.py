@@ -75,6 +75,12 @@ def members_of(resource: Any, columns: Mapping[str, str]) -> list[Member]:
     return [Member(name, label or words_of(name), _kind(there[name].type)) for name, label in columns.items()]
 
 
+def members_of_part(resource: Any, name: str, columns: Mapping[str, str]) -> list[Member]:
+    """The same of what is listed inside a resource, such as the lines of an invoice. Raises `KeyError`."""
+    there = {each.encode_name: hints.item_hint(each.type) for each in msgspec.structs.fields(resource)}
+    return members_of(there[name], columns)
+
+
 def facts(members: Sequence[Member], row: JsonObject) -> list[tuple[str, Cell]]:
     """What there is of one thing, each under its label; what it does not have is left out."""
     there = [member for member in members if row.get(member.name) not in (None, [])]

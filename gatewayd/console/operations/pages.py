@@ -9,8 +9,8 @@ its own: sent twice, it is done once, and a reload shows the same answer again.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from quart import Response, render_template, request
@@ -18,31 +18,44 @@ from werkzeug.datastructures import MultiDict
 
 from gatewayd.clock import Clock
 from gatewayd.console.browser import ORGANIZATION_FIELD, flash, organization, see
-from gatewayd.console.components.shapes import Action, EmptyState, Option
+from gatewayd.console.components import words
+from gatewayd.console.components.shapes import Action, EmptyState, Field, Option
 from gatewayd.console.operations.calls import Operations
 from gatewayd.console.operations.lists import JsonObject, Listed, listed
 from gatewayd.console.operations.request_fields import RequestFields, Wording, fields_of, texts_of
+from gatewayd.console.operations.row_buttons import BUTTON, reshaped
+from gatewayd.console.operations.row_names import Texts
+from gatewayd.console.operations.sent_files import SentFiles
 from gatewayd.console.pages import Question, ask, sentence, with_query
 from gatewayd.contract.sentences import Sentences, Sources
-from gatewayd.errors import FieldError, Problem
+from gatewayd.errors import FieldError, Problem, invalid_field
 
 PAGE_ROWS: Final = 50  # Chosen
 OPTIONS_MAX: Final = 100
 """Chosen: as many as one page of a list has; what is not among them is found by the search of its own list."""
 KEY_FIELD: Final = "key"
 VERSION_FIELD: Final = "expectedVersion"
-_SENT_BEFORE: Final = (
+FILE_FIELD: Final = "file"
+NAME_OF_FILE: Final = "fileName"
+"""A field of requests that nobody enters: the file has its name."""
+SENT_BEFORE: Final = (
     "This form was sent before, with other values: what it asked for then is done. Send it again if you want this too."
 )
+Entities = Mapping[str, tuple[str, str]]
+"""Where what a field may be is listed: a list operation, and the member that names a row."""
+Options = Mapping[str, Sequence[Option]]
 Page = str | Response | tuple[str, int] | tuple[str, int, dict[str, str]]
 Then = Callable[[Any], Awaitable[Page]]
+Prepare = Callable[[Sequence[JsonObject], Options], Awaitable[Sequence[JsonObject]]]
+"""Makes of rows what a list shows, given what there is to pick in its filters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListPage:
     """A list. `columns` are names of the response with their headings, empty where the name does.
 
-    `filters` are fields of the request; `href` leads to one row; `primary` is what one mostly comes for.
+    `filters` are fields of the request; `entities` lists what one may be, as of a form; `href` leads to one row;
+    `primary` is what one mostly comes for.
     """
 
     operation: str
@@ -52,6 +65,7 @@ class ListPage:
     text: str = ""
     filters: Sequence[str] = ()
     wording: Mapping[str, Wording] | None = None
+    entities: Entities | None = None
     options: Mapping[str, Sequence[Option]] | None = None
     href: Callable[[JsonObject], str] | None = None
     primary: Action | None = None
@@ -74,7 +88,7 @@ class FormPage:
     text: str = ""
     names: Sequence[str] = ()
     wording: Mapping[str, Wording] | None = None
-    entities: Mapping[str, tuple[str, str]] | None = None
+    entities: Entities | None = None
     options: Mapping[str, Sequence[Option]] | None = None
     proposed: Mapping[str, str] | None = None
     changes: bool = False
@@ -93,9 +107,10 @@ class QuestionPage:
 class OperationPages:
     """Makes pages of operations. What follows from their rows is found out once, when a page is made."""
 
-    def __init__(self, operations: Operations, clock: Clock) -> None:
+    def __init__(self, operations: Operations, clock: Clock, files: SentFiles) -> None:
         self._operations = operations
         self._clock = clock
+        self._files = files
         self._sentences = Sentences(Sources(), operations.answers)
 
     def list_of(self, page: ListPage) -> "ListView":
@@ -108,8 +123,9 @@ class OperationPages:
 
     def form_of(self, page: FormPage) -> "FormView":
         row = self._operations.row(page.operation)
-        fields = fields_of(row.request, page.names, self._sentences, page.wording, proposed=page.proposed)
-        return FormView(page, fields, self._operations)
+        fields = fields_of(row.request, page.names, self._sentences, page.wording, carries=page.changes)
+        fields = replace(fields, proposed=page.proposed)
+        return FormView(page, fields, self._operations, self._files if row.takes_file else None)
 
     def question_of(self, page: QuestionPage) -> "QuestionView":
         return QuestionView(page, self._operations)
@@ -125,7 +141,9 @@ class ListView:
     operations: Operations
     clock: Clock
 
-    async def show(self, fixed: Mapping[str, str] | None = None, **context: object) -> str:
+    async def show(
+        self, fixed: Mapping[str, str] | None = None, prepare: Prepare | None = None, **context: object
+    ) -> str:
         """The rows as the address narrows them. `fixed` are further values of the request.
 
         Raises `Problem` for an address that nobody made here, and as `Operations.call` does.
@@ -135,15 +153,17 @@ class ListView:
         cursor = given.get("cursor", "")
         values: dict[str, object] = {**asked, **(fixed or {}), "limit": str(PAGE_ROWS)}
         answer = await self.operations.call(self.page.operation, {**values, "cursor": cursor} if cursor else values)
+        options = {**(self.page.options or {}), **await _options(self.operations, self.page.entities)}
+        rows = answer["data"] if prepare is None else await prepare(answer["data"], options)
         address = self.page.address.format_map(fixed or {})
         following = {**asked, "cursor": answer["nextCursor"]}
         return await render_template(
             self.page.template,
             page=self.page,
             address=address,
-            filters=self.filters.shown(asked, (), self.page.options),
+            filters=self.filters.shown(asked, (), options),
             is_narrowed=bool(asked),
-            table=self.columns.table(answer["data"], self.clock.now(), self.page.href),
+            table=self.columns.table(rows, self.clock.now(), self.page.href),
             first_href=with_query(address, asked) if cursor else "",
             next_href=with_query(address, following) if answer["nextCursor"] else "",
             **context,
@@ -152,70 +172,91 @@ class ListView:
 
 @dataclass(frozen=True, slots=True)
 class FormView:
-    """A form that can be shown, and sent."""
+    """A form that can be shown, and sent. `files`: where its file is received; None: its operation takes none."""
 
     page: FormPage
     fields: RequestFields
     operations: Operations
+    files: SentFiles | None = None
 
     async def show(self, resource: JsonObject | None = None, **context: object) -> str:
         """The form, empty or with what `resource` has."""
         given = texts_of(resource, self.fields.leaves) if resource is not None else request.args.to_dict(flat=False)
         version = "" if resource is None else str(resource.get("version", ""))
-        return await self._render(given, version, str(uuid4()), (), "", context)
+        return await self._render(_Filled(given, str(uuid4()), version), context)
 
     async def submit(self, then: Then, fixed: JsonObject | None = None, **context: object) -> Page:
         """Call the operation with what was entered, and go on with its answer; or show the form with what is wrong.
 
-        `fixed` are further values of the request.
+        `fixed` are further values of the request. A button that is of a row gives the form back with one more or less.
         """
         form = await request.form
         key, version = form.get(KEY_FIELD) or str(uuid4()), form.get(VERSION_FIELD, "")
-        values = {**self.fields.values(form, clears=self.page.changes), **(fixed or {})}
-        if version.isdecimal():
-            values[VERSION_FIELD] = int(version)
+        if BUTTON in form:
+            given, focus, errors = reshaped(self.fields, form)
+            return await self._render(_Filled(given, key, version, errors, focus=focus), context)
         try:
-            answer = await self.operations.call(self.page.operation, values, key)
+            answer = await self._call(form, fixed or {}, key, version)
         except Problem as problem:
-            return await self._refused(problem, form, key, version, context)
+            filled = _Filled(self.fields.given(form), key, version, problem.errors)
+            return await self._refused(problem, filled, context)
         return await then(answer)
 
-    async def _refused(
-        self, problem: Problem, form: MultiDict[str, str], key: str, version: str, context: Mapping[str, object]
-    ) -> Page:
-        text = _said(problem, self.fields.elsewhere(problem.errors))
-        if problem.code == "idempotency_conflict":
-            key, text = str(uuid4()), _SENT_BEFORE
-        given = {leaf.path: form.getlist(leaf.path) for leaf in self.fields.leaves}
-        return await self._render(given, version, key, problem.errors, text, context), problem.status
+    async def _call(self, form: MultiDict[str, str], fixed: JsonObject, key: str, version: str) -> Any:
+        """Call the operation with what was entered, and with the file where it takes one."""
+        operation = self.page.operation
+        if self.files is None:
+            values = {**self.fields.values(form, clears=self.page.changes), **fixed}
+            if version.isdecimal():
+                values[VERSION_FIELD] = int(version)
+            return await self.operations.call(operation, values, key)
+        row = self.operations.row(operation)
+        async with self.files.receive(row.area) as sent:
+            if sent is None:
+                raise invalid_field(FILE_FIELD, "required", "Choose a file.")
+            named = {NAME_OF_FILE: sent.name} if NAME_OF_FILE in row.request.__struct_encode_fields__ else {}
+            return await self.operations.call(operation, {**named, **self.fields.query(form), **fixed}, key, sent.file)
 
-    async def _render(
-        self,
-        given: Mapping[str, Sequence[str]],
-        version: str,
-        key: str,
-        errors: Sequence[FieldError],
-        problem: str,
-        context: Mapping[str, object],
-    ) -> str:
-        options = {**(self.page.options or {}), **await self._options()}
+    async def _refused(self, problem: Problem, filled: "_Filled", context: Mapping[str, object]) -> Page:
+        elsewhere = [error for error in self.fields.elsewhere(problem.errors) if error.path != FILE_FIELD]
+        filled = filled._replace(problem=_said(problem, elsewhere))
+        if problem.code == "idempotency_conflict":
+            filled = filled._replace(key=str(uuid4()), problem=SENT_BEFORE)
+        return await self._render(filled, context), problem.status
+
+    async def _render(self, filled: "_Filled", context: Mapping[str, object]) -> str:
+        options = {**(self.page.options or {}), **await _options(self.operations, self.page.entities)}
         return await render_template(
             self.page.template,
             page=self.page,
-            fields=self.fields.shown(given, errors, options),
-            hidden=_hidden(key, version),
-            problem=problem,
-            has_errors=bool(errors),
+            fields=[*self.fields.shown(filled.given, filled.errors, options, filled.focus), *self._file(filled.errors)],
+            has_file=self.files is not None,
+            has_rows=any(leaf.inner for leaf in self.fields.leaves),
+            hidden=_hidden(filled.key, filled.version),
+            problem=filled.problem,
+            has_errors=bool(filled.errors),
             **{"back": self.page.back, **context},
         )
 
-    async def _options(self) -> dict[str, list[Option]]:
-        """What there is to pick, of each field that names something of a list."""
-        found = {}
-        for path, (operation, name) in (self.page.entities or {}).items():
-            answer = await self.operations.call(operation, {"limit": str(OPTIONS_MAX)})
-            found[path] = [Option(row["id"], row[name]) for row in answer["data"]]
-        return found
+    def _file(self, errors: Sequence[FieldError]) -> list[Field]:
+        """The last field: what comes behind a file is not read."""
+        if self.files is None:
+            return []
+        most = self.files.most(self.operations.row(self.page.operation).area)
+        error = " ".join(error.message for error in errors if error.path == FILE_FIELD)
+        hint = f"Up to {words.size(most)}."
+        return [Field(name=FILE_FIELD, label="File", kind="file", hint=hint, error=error, required=True, most=most)]
+
+
+class _Filled(NamedTuple):
+    """A form as it is shown: what stands in it, what it carries, what is wrong with it, and where one goes on."""
+
+    given: Texts
+    key: str
+    version: str
+    errors: Sequence[FieldError] = ()
+    problem: str = ""
+    focus: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +293,15 @@ async def act(operations: Operations, operation: str, values: JsonObject, said: 
     else:
         flash("success", said)
     return see(address)
+
+
+async def _options(operations: Operations, entities: Entities | None) -> dict[str, list[Option]]:
+    """What there is to pick, of each field that names something of a list."""
+    found = {}
+    for path, (operation, name) in (entities or {}).items():
+        answer = await operations.call(operation, {"limit": str(OPTIONS_MAX)})
+        found[path] = [Option(row["id"], row[name]) for row in answer["data"]]
+    return found
 
 
 def _hidden(key: str, version: str) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ import msgspec
 from werkzeug.datastructures import MultiDict
 
 from gatewayd.console.components.shapes import Field, FieldKind, Option
+from gatewayd.console.operations.row_names import Texts, below, name_in_row, rows_in, texts_of_rows
 from gatewayd.contract import hints
 from gatewayd.contract.sentences import Sentences, meaning_of
 from gatewayd.errors import FieldError
@@ -32,21 +33,32 @@ _BOOLEANS: Final = (Option("", "Either"), Option("true", "Yes"), Option("false",
 
 
 class Wording(NamedTuple):
-    """How a page calls a field, where its name does not do. None: as the request has it."""
+    """How a page calls a field, where its name does not do. None: as the request has it.
+
+    `one` is what a row is called, of a field that has several; `none` what it means to choose nothing.
+    """
 
     label: str | None = None
     hint: str | None = None
+    one: str = "row"
+    none: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One value of a request. `path` is where it lies, by names of the wire: `address.line1`."""
+    """One value of a request. `path` is where it lies, by names of the wire: `address.line1`.
+
+    A list of structs has `inner` values of each, whose paths begin behind its own. `is_carried`: nobody enters it, and
+    what is there goes along.
+    """
 
     path: str
     hint: Any
     required: bool
     default: object
     sentence: str
+    inner: "tuple[Leaf, ...]" = ()
+    is_carried: bool = False
 
     @property
     def is_nullable(self) -> bool:
@@ -56,6 +68,8 @@ class Leaf:
     @property
     def kind(self) -> FieldKind:
         """How a person enters it."""
+        if self.inner:
+            return "rows"
         members = hints.members(self.hint)
         if hints.is_list(self.hint):
             return "choices" if hints.literals(hints.item_hint(self.hint)) else "textarea"
@@ -82,9 +96,10 @@ class Leaf:
 class RequestFields:
     """The fields of a request that a form or a filter has.
 
-    `wording` is by path, and so are `options`: what may be picked where the request takes any text. `is_filter`: they
-    narrow a list, nothing is required and yes or no may be left open. `proposed` are values that an empty form begins
-    with; a struct of which nothing else is filled is none, such as an address with a country alone.
+    `wording` is by path, and so are `options`: what may be picked where the request takes any text; those of a row are
+    named without its number. `is_filter`: they narrow a list, nothing is required and yes or no may be left open.
+    `proposed` are values that an empty form begins with; a struct of which nothing else is filled is none, such as an
+    address with a country alone, and so is a row.
     """
 
     leaves: Sequence[Leaf]
@@ -94,49 +109,125 @@ class RequestFields:
 
     def shown(
         self,
-        given: Mapping[str, Sequence[str]],
+        given: Texts,
         errors: Sequence[FieldError] = (),
         options: Mapping[str, Sequence[Option]] | None = None,
+        focus: str = "",
     ) -> list[Field]:
-        """Each field with what was given for it and what is wrong with that."""
-        return [self._field(leaf, given, errors, (options or {}).get(leaf.path)) for leaf in self.leaves]
+        """Each field with what was given for it and what is wrong with that. `focus` names where one goes on."""
+        return [self._shown(leaf, given, errors, options or {}, focus) for leaf in self.leaves]
 
     def elsewhere(self, errors: Sequence[FieldError]) -> list[FieldError]:
-        """What is wrong with values that no field is of."""
-        return [error for error in errors if not any(_is_of(error, leaf.path) for leaf in self.leaves)]
+        """What is wrong with values that nobody enters here."""
+        entered = [leaf.path for leaf in self.leaves if not leaf.is_carried]
+        return [error for error in errors if not any(_is_of(error, path) for path in entered)]
+
+    def given(self, form: MultiDict[str, str]) -> dict[str, Sequence[str]]:
+        """What a form brings for its fields. Rows in which nothing is entered are left out, as in `values`."""
+        brought: dict[str, Sequence[str]] = {}
+        for leaf in self.leaves:
+            if leaf.inner:
+                brought.update(texts_of_rows(leaf.path, self._filled_rows(leaf, form.to_dict(flat=False))))
+            else:
+                brought[leaf.path] = form.getlist(leaf.path)
+        return brought
 
     def values(self, form: MultiDict[str, str], *, clears: bool = False) -> dict[str, Any]:
         """What JSON has of the fields of a form. What is empty is left out, or null where the form `clears`."""
+        return self._values(form.to_dict(flat=False), clears=clears)
+
+    def _values(self, given: Texts, *, clears: bool = False) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        empty = self._empty_structs(form)
+        empty = self._empty_structs(given)
         for leaf in self.leaves:
             if leaf.path.rpartition(".")[0] in empty:
                 continue
-            value = _value(leaf, [text for text in form.getlist(leaf.path) if text.strip()])
-            if value is None and not (clears and leaf.is_nullable and leaf.path in form):
+            if leaf.inner:
+                rows = [self.of_row(leaf)._values(row) for row in self._filled_rows(leaf, given)]
+                value: Any = rows or ([] if leaf.required else None)
+            else:
+                value = _value(leaf, [text for text in given.get(leaf.path, ()) if text.strip()])
+            is_there = bool(rows_in(given, leaf.path)) if leaf.inner else leaf.path in given
+            if value is None and not (clears and leaf.is_nullable and is_there):
                 continue
             _put(values, leaf.path.split("."), value)
         return values
 
-    def _empty_structs(self, form: MultiDict[str, str]) -> set[str]:
+    def _empty_structs(self, given: Texts) -> set[str]:
         """The structs of which nothing is filled but what was proposed."""
         proposed = self.proposed or {}
-        filled = [leaf.path for leaf in self.leaves if any(form.getlist(leaf.path))]
-        entered = {path.rpartition(".")[0] for path in filled if form[path].strip() != proposed.get(path)}
+        filled = {leaf.path: texts for leaf in self.leaves if any(texts := given.get(leaf.path, ()))}
+        entered = {path.rpartition(".")[0] for path, texts in filled.items() if texts[0].strip() != proposed.get(path)}
         return {path.rpartition(".")[0] for path in proposed} - entered - {""}
+
+    def of_row(self, leaf: Leaf) -> "RequestFields":
+        """The fields of each row of a leaf that has several."""
+        wording, proposed = below(self.wording or {}, leaf.path), below(self.proposed or {}, leaf.path)
+        return RequestFields(leaf.inner, wording, proposed=proposed)
+
+    def empty_row(self, leaf: Leaf) -> dict[str, Sequence[str]]:
+        """What a new row begins with: every field of it, so that it is told from none."""
+        proposed = self.of_row(leaf).proposed or {}
+        return {each.path: _texts_of(proposed.get(each.path, each.default)) for each in leaf.inner}
+
+    def _filled_rows(self, leaf: Leaf, given: Texts) -> list[dict[str, Sequence[str]]]:
+        """The rows in which something is entered that a new one does not begin with."""
+        new = self.empty_row(leaf)
+        entered = [each.path for each in leaf.inner if not each.is_carried]
+        rows = (
+            {each.path: row.get(each.path, []) for each in leaf.inner} for row in rows_in(given, leaf.path).values()
+        )
+        return [row for row in rows if any(_filled(row[path]) not in ([], new[path]) for path in entered)]
 
     def query(self, given: MultiDict[str, str]) -> dict[str, list[str]]:
         """What a GET is asked with: the fields that are filled."""
         filled = ((leaf.path, [text for text in given.getlist(leaf.path) if text]) for leaf in self.leaves)
         return {path: texts for path, texts in filled if texts}
 
-    def _field(
+    def _shown(
         self,
         leaf: Leaf,
-        given: Mapping[str, Sequence[str]],
+        given: Texts,
         errors: Sequence[FieldError],
-        options: Sequence[Option] | None,
+        options: Mapping[str, Sequence[Option]],
+        focus: str,
     ) -> Field:
+        if leaf.inner:
+            made = self._rows(leaf, given, errors, options, focus)
+        else:
+            made = self._field(leaf, given, errors, options.get(leaf.path))
+        return replace(made, kind="carried" if leaf.is_carried else made.kind, autofocus=made.name == focus)
+
+    def _rows(
+        self,
+        leaf: Leaf,
+        given: Texts,
+        errors: Sequence[FieldError],
+        options: Mapping[str, Sequence[Option]],
+        focus: str,
+    ) -> Field:
+        wording = (self.wording or {}).get(leaf.path, Wording())
+        inner, found = self.of_row(leaf), list(rows_in(given, leaf.path).values())
+        rows = [{**dict.fromkeys(self.empty_row(leaf), ()), **row} for row in found] or [self.empty_row(leaf)]
+        offered, shown, said = below(options, leaf.path), [], []
+        for number, row in enumerate(rows):
+            start = name_in_row(leaf.path, number, "")
+            wrong = _errors_of_row(errors, leaf.path, number)
+            fields = inner.shown(row, wrong, offered, focus.removeprefix(start) if focus.startswith(start) else "")
+            shown.append([replace(each, name=start + each.name) for each in fields])
+            said += [f"{wording.one.capitalize()} {number + 1}: {each.message}" for each in inner.elsewhere(wrong)]
+        return Field(
+            name=leaf.path,
+            label=words_of(leaf.path) if wording.label is None else wording.label,
+            hint=leaf.sentence if wording.hint is None else wording.hint,
+            error=" ".join([*(error.message for error in errors if error.path == leaf.path), *said]),
+            kind=leaf.kind,
+            rows=shown,
+            one=wording.one,
+            most=hints.bound(leaf.hint, "max_length"),
+        )
+
+    def _field(self, leaf: Leaf, given: Texts, errors: Sequence[FieldError], options: Sequence[Option] | None) -> Field:
         wording = (self.wording or {}).get(leaf.path, Wording())
         proposed = (self.proposed or {}).get(leaf.path, leaf.default)
         texts = given.get(leaf.path, [] if self.is_filter else _texts_of(proposed))
@@ -149,6 +240,7 @@ class RequestFields:
             value="\n".join(texts) if leaf.kind == "textarea" else next(iter(texts), ""),
             values=tuple(texts),
             required=leaf.required and not self.is_filter and leaf.kind != "choices",
+            none=wording.none,
             group=words_of(leaf.path.rpartition(".")[0]) if "." in leaf.path else "",
             most=None if hints.is_list(leaf.hint) else hints.bound(leaf.hint, "max_length"),
         )
@@ -161,7 +253,7 @@ class RequestFields:
         literals = hints.literals(hints.item_hint(leaf.hint) or leaf.hint)
         named = [Option(str(value), words_of(str(value))) for value in literals]
         if made.kind == "select":
-            none = [] if made.required else [Option("", "Any" if self.is_filter else "None")]
+            none = [] if made.required else [Option("", made.none or ("Any" if self.is_filter else "None"))]
             return replace(made, options=[*none, *named])
         if made.kind == "choices" and self.is_filter:  # one of them: a bar has no room for more
             return replace(made, kind="select", options=[Option("", "Any"), *named])
@@ -177,23 +269,41 @@ def fields_of(
     wording: Mapping[str, Wording] | None = None,
     *,
     is_filter: bool = False,
-    proposed: Mapping[str, str] | None = None,
+    carries: bool = False,
 ) -> RequestFields:
-    """The fields with these names on the wire, in this order; of one that is a struct, all that it has.
+    """The fields with these names on the wire, in this order; of one that is a struct or a list of them, all that it
+    has, or what is named behind a dot: `lines.description`.
 
-    No names: all that a person enters. Lists of structs, such as the lines of an invoice, have no fields of this kind.
-    Raises `KeyError` for a name that the request does not have, or that is one of these.
+    No names: all that a person enters. Lists in rows, and maps of structs, have no fields. `carries`: what a row has
+    and is not named goes along. Raises `KeyError` for a name that the request does not have.
     """
-    there = {each.encode_name: each for each in hints.fields_of(request) if not _is_of_structs(each.type)}
-    chosen = names or [name for name in there if name not in NEVER_ENTERED]
-    leaves = [leaf for name in chosen for leaf in _leaves(request, there[name], "", sentences)]
-    return RequestFields(leaves, wording, is_filter, proposed)
+    there = {each.encode_name: each for each in hints.fields_of(request) if not _is_map_of_structs(each.type)}
+    chosen: dict[str, list[str]] = {}
+    for name in names or [name for name in there if name not in NEVER_ENTERED]:
+        first, _, rest = name.partition(".")
+        chosen.setdefault(first, []).extend([rest] if rest else [])
+    leaves: list[Leaf] = []
+    for name, parts in chosen.items():
+        found = list(_leaves(request, there[name], "", sentences))
+        if not parts:
+            leaves += found
+        elif found[0].inner:
+            leaves.append(replace(found[0], inner=_named(found[0].inner, parts, carries=carries)))
+        else:
+            leaves += _named(found, [f"{name}.{part}" for part in parts], carries=False)
+    return RequestFields(leaves, wording, is_filter)
 
 
-def texts_of(resource: Mapping[str, Any], leaves: Sequence[Leaf]) -> dict[str, list[str]]:
+def texts_of(resource: Mapping[str, Any], leaves: Sequence[Leaf]) -> dict[str, Sequence[str]]:
     """What a form begins with that changes a resource: its values, as the wire has them."""
-    found = {leaf.path: _texts_of(_at(resource, leaf.path.split("."))) for leaf in leaves}
-    return {path: texts for path, texts in found.items() if texts or "." not in path}
+    found: dict[str, Sequence[str]] = {}
+    for leaf in leaves:
+        value = _at(resource, leaf.path.split("."))
+        if leaf.inner:
+            found.update(texts_of_rows(leaf.path, [texts_of(each, leaf.inner) for each in value or ()]))
+        elif (texts := _texts_of(value)) or "." not in leaf.path:
+            found[leaf.path] = texts
+    return found
 
 
 def words_of(name: str) -> str:
@@ -208,18 +318,35 @@ def _leaves(struct: Any, of: msgspec.structs.FieldInfo, prefix: str, sentences: 
     path = prefix + of.encode_name
     inner = None if hints.is_list(of.type) else hints.struct_in(of.type)
     if inner is None:
-        said = sentences.of(struct, of) or meaning_of(of.type)
-        yield Leaf(path, of.type, of.required, of.default, _for_people(said))
+        said = _for_people(sentences.of(struct, of) or meaning_of(of.type))
+        row = hints.struct_in(hints.item_hint(of.type))
+        fields = () if row is None else [each for each in hints.fields_of(row) if not _is_of_structs(each.type)]
+        in_row = tuple(leaf for each in fields for leaf in _leaves(row, each, "", sentences))
+        yield Leaf(path, of.type, of.required, of.default, said, in_row)
         return
     for each in hints.fields_of(inner):
         for leaf in _leaves(inner, each, f"{path}.", sentences):
             yield leaf if of.required else replace(leaf, required=False)
 
 
+def _named(leaves: Sequence[Leaf], paths: Sequence[str], *, carries: bool) -> tuple[Leaf, ...]:
+    """Those with these paths, or below them, in their order; then the others, where they go along."""
+    named = [leaf for path in paths for leaf in leaves if leaf.path == path or leaf.path.startswith(f"{path}.")]
+    if unknown := [path for path in paths if not any((leaf.path + ".").startswith(path + ".") for leaf in named)]:
+        raise KeyError(*unknown)
+    others = [replace(leaf, is_carried=True) for leaf in leaves if leaf not in named] if carries else []
+    return (*named, *others)
+
+
+def _is_map_of_structs(hint: Any) -> bool:
+    value = hints.value_hint(hint)
+    return value is not None and hints.struct_in(value) is not None
+
+
 def _is_of_structs(hint: Any) -> bool:
     """Whether its values are lists or maps of structs."""
-    item = hints.item_hint(hint) or hints.value_hint(hint)
-    return item is not None and hints.struct_in(item) is not None
+    item = hints.item_hint(hint)
+    return _is_map_of_structs(hint) or (item is not None and hints.struct_in(item) is not None)
 
 
 def _for_people(sentence: str) -> str:
@@ -265,6 +392,17 @@ def _texts_of(value: object) -> list[str]:
     if isinstance(value, list | tuple):
         return [str(each) for each in value]
     return [str(value)]
+
+
+def _filled(texts: Sequence[str]) -> list[str]:
+    return [text for text in texts if text.strip()]
+
+
+def _errors_of_row(errors: Sequence[FieldError], path: str, number: int) -> list[FieldError]:
+    """What is wrong in one row, by the names of the fields in it; empty where it is the row itself."""
+    start = f"{path}[{number}]"
+    of_row = [error for error in errors if error.path == start or error.path.startswith(f"{start}.")]
+    return [replace(error, path=error.path.removeprefix(start).removeprefix(".")) for error in of_row]
 
 
 def _is_of(error: FieldError, path: str) -> bool:

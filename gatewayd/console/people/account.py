@@ -34,6 +34,7 @@ from gatewayd.store import ReadTx, WriteTx
 
 ADD_PASSKEY: Final = f"{ACCOUNT}/passkeys/add"
 REMOVE_PASSKEY: Final = f"{ACCOUNT}/passkeys/remove"
+END_ONE: Final = f"{ACCOUNT}/sessions/end"
 END_ALL: Final = f"{ACCOUNT}/sessions/end-all"
 ENDED_SHOWN: Final = 10  # Chosen: of the browsers that are to be signed out
 PageResponse = Response | tuple[str, int, dict[str, str]]
@@ -56,7 +57,8 @@ class Account:
         add_page(app, "POST", f"{ADD_PASSKEY}/options", self.passkey_options)
         add_page(app, "GET", REMOVE_PASSKEY, self.ask_to_remove_passkey)
         add_page(app, "POST", REMOVE_PASSKEY, self.remove_passkey)
-        add_page(app, "POST", "/account/sessions/end", self.end_session)
+        add_page(app, "GET", END_ONE, self.ask_to_end_session)
+        add_page(app, "POST", END_ONE, self.end_session)
         add_page(app, "GET", END_ALL, self.ask_to_end_all)
         add_page(app, "POST", END_ALL, self.end_all)
 
@@ -192,6 +194,21 @@ class Account:
         return see(f"{ACCOUNT}#passkeys")
 
     # -- sessions
+
+    async def ask_to_end_session(self) -> str:
+        """Raises `NotFound` for one that has ended, or is another's."""
+        session, user = signed_in()
+        named, back = request.args.get("id", ""), f"{ACCOUNT}#sessions"
+        own = await self._store.read(lambda tx: sessions.of_user(tx, user.id))
+        found = next((each for each in own if each.id == named), None)
+        if found is None:
+            raise NotFound
+        seen = f"It was last seen on {moment(found.last_seen_at)}, from {found.address or 'an unknown address'}."
+        ends = "It has to sign in again. Connected apps and keys go on."
+        if found.id == session.id:
+            seen, ends = "It is this browser.", "You have to sign in again here. Connected apps and keys go on."
+        question = Question(f"Sign out {device_of(found.user_agent)}?", [seen, ends], "Sign out", back, here())
+        return await ask(question._replace(hidden=[("id", found.id)]))
 
     async def end_session(self) -> Response:
         session, user = signed_in()

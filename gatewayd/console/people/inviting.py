@@ -1,4 +1,4 @@
-"""`/members/invite`: who may join the organization, by a link that is shown once."""
+"""`/members/invite`: who may join the organization, by a link that is shown once, and mailed where mail is sent."""
 
 from quart import Quart, Response, render_template, request
 
@@ -12,6 +12,8 @@ from gatewayd.errors import Problem
 from gatewayd.identity.people import invitations, memberships
 from gatewayd.identity.people.invitations import Invitation, NewInvitation
 from gatewayd.identity.people.users import User
+from gatewayd.mail import notices
+from gatewayd.mail.notices import Invited
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -22,6 +24,7 @@ class Inviting:
         self._store = parts.store
         self._clock = parts.clock
         self._issuer = parts.issuer
+        self._mailing = parts.mailing
 
     def add_to(self, app: Quart) -> None:
         """Put the pages where they belong."""
@@ -36,14 +39,19 @@ class Inviting:
         return await self._form(user, "", "member")
 
     async def invite(self) -> str | tuple[str, int]:
-        """Show the link, this once."""
+        """Show the link, this once, and mail it where mail is sent."""
         _, user = recently_signed_in(self._clock)
         form = await request.form
         email, role = value(form, "email", 320), value(form, "role", 16)
 
         def work(tx: WriteTx) -> tuple[Invitation, str]:
             must_lead(tx, user)
-            return invitations.make(tx, NewInvitation(email, memberships.validate_role(role), user.id))
+            made, token = invitations.make(tx, NewInvitation(email, memberships.validate_role(role), user.id))
+            if self._mailing is not None:
+                link = invitation_link(self._issuer, token)
+                about = Invited(made.id, made.email, ROLE_NAMES[made.role].lower(), user.name, link, made.expires_at)
+                notices.invite(tx, self._mailing, about)
+            return made, token
 
         try:
             made, token = await self._store.write(work, organization().id)
@@ -51,7 +59,12 @@ class Inviting:
             return await self._form(user, email, role, sentence(problem)), 422
         link = invitation_link(self._issuer, token)
         return await render_template(
-            "people/members_invited.html", made=made, link=link, role=ROLE_NAMES[made.role].lower(), back=PEOPLE
+            "people/members_invited.html",
+            made=made,
+            link=link,
+            role=ROLE_NAMES[made.role].lower(),
+            mailed=self._mailing is not None,
+            back=PEOPLE,
         )
 
     async def _form(self, user: User, email: str, role: str, problem: str = "") -> str:

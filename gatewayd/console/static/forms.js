@@ -65,6 +65,50 @@ for (const input of all("[data-narrows]")) {
   });
 }
 
+// Fields that stand in rows: one more or less where one is. What cannot be is left to the server, which says why.
+for (const group of all(".several")) {
+  const { rows: path, one, most } = group.dataset;
+  const rows = () => all(".row", group);
+  const add = group.querySelector("[value^='add ']");
+  let next = rows().length;
+  const number = () => {
+    for (const [at, row] of rows().entries()) {
+      row.querySelector("legend").textContent = `${one[0].toUpperCase()}${one.slice(1)} ${at + 1}`;
+      row.querySelector("[name=rows]").ariaLabel = `Remove ${one} ${at + 1}`;
+    }
+  };
+  const more = (before) => {
+    const row = before.cloneNode(true);
+    const old = row.querySelector("[name=rows]").value.split(" ")[2];
+    for (const each of all(".error, input[type=hidden]", row)) each.remove();
+    for (const each of all("*", row)) {
+      each.removeAttribute("aria-invalid");
+      for (const name of ["id", "name", "for", "aria-describedby", "data-narrows"]) {
+        const value = each.getAttribute(name);
+        if (value) each.setAttribute(name, value.replaceAll(`${path}.${old}.`, `${path}.${next}.`).replace(/ ?\S+-error$/, ""));
+      }
+      if (each.matches("input, textarea") && each.type !== "checkbox") each.value = "";
+      if (each.type === "checkbox") each.checked = false;
+      if (each.matches("select")) each.selectedIndex = 0;
+    }
+    row.querySelector("[name=rows]").value = `remove ${path} ${next++}`;
+    before.after(row);
+    row.querySelector("input, select, textarea").focus();
+  };
+  group.addEventListener("click", (event) => {
+    const button = event.target.closest("[name=rows]");
+    const there = rows();
+    if (!button || (button === add ? most && there.length >= most : there.length < 2)) return;
+    event.preventDefault();
+    if (button === add) more(there.at(-1));
+    else {
+      button.closest(".row").remove();
+      add.focus();
+    }
+    number();
+  });
+}
+
 // Menus that lie over the page close where one clicks beside them, and by Escape.
 for (const menu of all("details.switch")) {
   document.addEventListener("click", (event) => menu.contains(event.target) || (menu.open = false));
@@ -108,12 +152,18 @@ for (const form of all("form.drop")) {
     const request = new XMLHttpRequest();
     const failed = () => {
       progress.hidden = true;
-      say("The file did not arrive. Try again.");
+      const page = new DOMParser().parseFromString(request.responseText, "text/html");
+      say(page.querySelector("main p")?.textContent || "The file did not arrive. Try again.");
     };
     request.open("POST", form.action);
+    request.setRequestHeader("X-Upload", "yes");
     request.upload.onprogress = (sent) => (progress.value = (100 * sent.loaded) / sent.total);
     request.onerror = failed;
-    request.onload = () => (request.status < 400 ? location.assign(request.responseURL) : failed());
+    request.onload = () => {
+      const there = request.getResponseHeader("Location");
+      if (request.status < 400 && there) location.assign(there);
+      else failed();
+    };
     progress.hidden = false;
     request.send(new FormData(form));
   });

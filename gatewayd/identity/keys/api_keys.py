@@ -13,12 +13,19 @@ from typing import Literal
 import msgspec
 
 from gatewayd.clock import DAY, Instant, to_wire
+from gatewayd.contract.holding import Held
 from gatewayd.contract.scopes import ordered
-from gatewayd.contract.wire import Response, Timestamp
-from gatewayd.errors import Problem, invalid_field, invalid_state, not_found
+from gatewayd.contract.wire import Response, Timestamp, encode
+from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state, not_found
 from gatewayd.identity import audit
 from gatewayd.identity.key_format import hash_key, hint_of, make_key
-from gatewayd.identity.keys.key_restrictions import effective_scopes, validate_networks, validate_scopes
+from gatewayd.identity.keys.key_restrictions import (
+    effective_scopes,
+    held_mistakes,
+    held_to,
+    validate_networks,
+    validate_scopes,
+)
 from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.identity.people import memberships
 from gatewayd.identity.people.organizations import validate_name
@@ -30,11 +37,15 @@ OVERLAP_MAX = 30 * DAY  # Chosen
 LIST_LIMIT = 1_000  # Chosen
 
 _COLUMNS = """id, org_id, user_id, name, hint, scopes, networks, tax_approved_at, expires_at, last_used_day,
-revoked_at, replaced_by, created_at, role"""
+revoked_at, replaced_by, created_at, role, held_entities, held_from, held_to"""
 _INSERT = """
 INSERT INTO api_keys (
-    id, org_id, user_id, name, hash, hint, scopes, networks, tax_approved_at, expires_at, created_at, role
-) VALUES (:id, :org_id, :user_id, :name, :hash, :hint, :scopes, :networks, :tax_approved_at, :expires_at, :now, :role)
+    id, org_id, user_id, name, hash, hint, scopes, networks, tax_approved_at, expires_at, created_at, role,
+    held_entities, held_from, held_to
+) VALUES (
+    :id, :org_id, :user_id, :name, :hash, :hint, :scopes, :networks, :tax_approved_at, :expires_at, :now, :role,
+    :held_entities, :held_from, :held_to
+)
 """
 _GET = f"SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id AND id = :id"
 _MADE_OF = f"SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id AND hash = :hash"
@@ -60,6 +71,7 @@ WHERE k.org_id = :org_id AND k.id >= :first AND k.revoked_at IS NULL AND (k.expi
     AND (CAST(:user_id AS TEXT) IS NULL OR (k.user_id = :user_id AND k.role IS NULL))
 ORDER BY k.id LIMIT :limit
 """
+_IS_ENTITY = "SELECT 1 FROM legal_entities WHERE org_id = :org_id AND id = :id"
 _OWNER = "SELECT org_id FROM api_keys WHERE id = :id"
 _REVOKE = "UPDATE api_keys SET revoked_at = :now WHERE org_id = :org_id AND id = :id AND revoked_at IS NULL"
 _REVOKE_OF_MEMBER = f"""
@@ -83,7 +95,8 @@ class ApiKey(Response, frozen=True, kw_only=True):
 
     `scopes` are those that were chosen; `full_access` marks a legacy key for which none were. `effective_scopes` are
     those that open anything now: `tax:*` only once approved. `last_used` is a day, UTC. `user_id` is who made it;
-    `role` that of a key which belongs to the organization, None: it belongs to who made it.
+    `role` that of a key which belongs to the organization, None: it belongs to who made it. `held_entities` are the ids
+    of the legal entities that it sees alone, None: all; `held_from` and `held_to` the days, None: any.
     """
 
     id: str
@@ -102,6 +115,9 @@ class ApiKey(Response, frozen=True, kw_only=True):
     replaced_by: str | None
     created_at: Timestamp
     role: KeyRole | None
+    held_entities: list[str] | None
+    held_from: str | None
+    held_to: str | None
 
 
 class CreatedKey(Response, frozen=True, kw_only=True):
@@ -118,7 +134,8 @@ class CreatedKey(Response, frozen=True, kw_only=True):
 class NewKey(msgspec.Struct, frozen=True, kw_only=True):
     """A key to be made. No scopes: legacy full access. No networks: anywhere. `expires_at` None: never.
 
-    `role` makes it the organization's, and needs scopes. None: it belongs to its maker `user_id`.
+    `role` makes it the organization's, and needs scopes. None: it belongs to its maker `user_id`. `held`: what it sees
+    alone, and reads alone; None: all that its scopes open.
     """
 
     name: str
@@ -127,6 +144,7 @@ class NewKey(msgspec.Struct, frozen=True, kw_only=True):
     networks: Sequence[str] = ()
     expires_at: Instant | None = None
     role: KeyRole | None = None
+    held: Held | None = None
 
 
 class _KeyRow(msgspec.Struct, frozen=True):
@@ -146,6 +164,9 @@ class _KeyRow(msgspec.Struct, frozen=True):
     replaced_by: str | None
     created_at: int
     role: KeyRole | None
+    held_entities: str | None
+    held_from: str | None
+    held_to: str | None
 
 
 def create(tx: WriteTx, new: NewKey, random: bytes, actor: str) -> CreatedKey:
@@ -157,6 +178,9 @@ def create(tx: WriteTx, new: NewKey, random: bytes, actor: str) -> CreatedKey:
     creator = _validate_creator(tx, new.user_id)
     if new.role is not None:
         _check_given_to_organization(tx, new)
+    if new.held is not None:
+        _check_held(tx, new.held, new.scopes)
+    entities = None if new.held is None else new.held.entities
     stored = _KeyRow(
         id=tx.new_id("key"),
         org_id=tx.org_id,
@@ -172,10 +196,16 @@ def create(tx: WriteTx, new: NewKey, random: bytes, actor: str) -> CreatedKey:
         replaced_by=None,
         created_at=tx.now,
         role=new.role,
+        held_entities=None if entities is None else encode(sorted(entities)).decode(),
+        held_from=None if new.held is None else new.held.first,
+        held_to=None if new.held is None else new.held.last,
     )
     detail: audit.Detail = {"name": stored.name, "scopes": stored.scopes.split()}
     if stored.role is not None:
         detail["role"] = stored.role
+    if new.held is not None:
+        detail["heldEntities"] = None if entities is None else sorted(entities)
+        detail |= {"heldFrom": new.held.first, "heldTo": new.held.last}
     _record(tx, "key.created", stored.id, actor, detail)
     return _insert(tx, stored, random)
 
@@ -318,6 +348,9 @@ def _insert(tx: WriteTx, stored: _KeyRow, random: bytes) -> CreatedKey:
         tax_approved_at=stored.tax_approved_at,
         expires_at=stored.expires_at,
         role=stored.role,
+        held_entities=stored.held_entities,
+        held_from=stored.held_from,
+        held_to=stored.held_to,
     )
     return CreatedKey(id=stored.id, key=key, scopes=stored.scopes.split())
 
@@ -335,6 +368,15 @@ def _check_given_to_organization(tx: ReadTx, new: NewKey) -> None:
         raise Problem("forbidden", "Owners and admins alone make keys of the organization.")
     if not new.scopes:  # Chosen: full access is what the maker can do, and this key is not the maker's
         raise invalid_field("scopes", "required", "A key of the organization has at least one scope.")
+
+
+def _check_held(tx: ReadTx, held: Held, scopes: Collection[str]) -> None:
+    errors = [*held_mistakes(held, scopes)]
+    for entity_id in sorted(held.entities or ()):
+        if tx.value(_IS_ENTITY, id=entity_id) is None:
+            errors.append(FieldError("heldEntities", "unknown_reference", f"There is no legal entity {entity_id}."))
+    if errors:
+        raise invalid(*errors)
 
 
 def _validate_expiry(tx: ReadTx, expires_at: Instant | None) -> Instant | None:
@@ -374,6 +416,7 @@ def _find(tx: ReadTx, key_id: str) -> _KeyRow:
 
 def _to_api_key(stored: _KeyRow) -> ApiKey:
     tax_approved = stored.tax_approved_at is not None
+    held = held_to(stored.held_entities, stored.held_from, stored.held_to)
     return ApiKey(
         id=stored.id,
         org_id=stored.org_id,
@@ -391,6 +434,9 @@ def _to_api_key(stored: _KeyRow) -> ApiKey:
         replaced_by=stored.replaced_by,
         created_at=Instant(stored.created_at),
         role=stored.role,
+        held_entities=None if held is None or held.entities is None else sorted(held.entities),
+        held_from=stored.held_from,
+        held_to=stored.held_to,
     )
 
 

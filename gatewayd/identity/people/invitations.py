@@ -1,7 +1,7 @@
 """Invitations: a link by which somebody joins an organization, once. Owns the table `invitations`.
 
-There is no mail: who invites hands the link over, which is shown once. The token in it is 256 random bits, of which the
-hash is stored. The invitation names an address: whoever has its account joins with it, and who has none makes it.
+Who invites is shown the link once, and it is mailed where mail is sent. The token in it is 256 random bits, of which
+the hash is stored. The invitation names an address: whoever has its account joins with it, and who has none makes it.
 
 It works as long as whoever made it could make it: it ends with their membership, where they are disabled, and with a
 role that may not give what it gives. While the organization is suspended it rests.

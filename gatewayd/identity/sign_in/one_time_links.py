@@ -1,6 +1,6 @@
 """Links that work once: to sign in without a password, or to set a new one. Owns the table `one_time_links`.
 
-There is no mail: the operator makes a link and hands it over.
+The operator makes a link and hands it over, or where mail is sent a person has one mailed to themselves.
 """
 
 from typing import Literal
@@ -36,11 +36,14 @@ DELETE FROM one_time_links WHERE hash IN (
 """
 
 
-def make(tx: WriteTx, user_id: str, purpose: Purpose) -> str:
-    """Make a link for a user; returns the token that stands in it, which is not stored."""
+def make(tx: WriteTx, user_id: str, purpose: Purpose, lifetime: int | None = None) -> str:
+    """Make a link for a user; returns the token that stands in it, which is not stored.
+
+    `lifetime` in microseconds; None: that of its purpose.
+    """
     token = make_token()
     values = {"hash": hash_token(token), "user_id": user_id, "purpose": purpose}
-    tx.run(_INSERT, **values, expires_at=tx.now + LIFETIMES[purpose])
+    tx.run(_INSERT, **values, expires_at=tx.now + (lifetime or LIFETIMES[purpose]))
     return token
 
 

@@ -55,5 +55,16 @@ def failed(tx: WriteTx, user_id: str | None, visitor: Visitor, method: str, reas
     audit.drop_strangers(tx)
 
 
+def reset_asked(tx: WriteTx, user_id: str | None, visitor: Visitor) -> None:
+    """Somebody asked for a link that sets a new password. `user_id` None: of no account, or of one that has had enough.
+
+    Both ways are one insert, as in `failed`.
+    """
+    detail = _from(visitor)
+    subject = user_id or visitor.address or NO_ADDRESS
+    action: audit.Action = "network.reset_asked" if user_id is None else "user.reset_asked"
+    audit.record_stranger(tx, Act(actor=audit.NOBODY, action=action, subject=subject, org_id=None, detail=detail))
+
+
 def _from(visitor: Visitor) -> Detail:
     return {"address": visitor.address, "userAgent": printable(visitor.user_agent)}

@@ -16,7 +16,7 @@ from gatewayd.clock import DAY, Instant
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import Problem
 from gatewayd.identity.key_format import PREFIX, checksum_ok, hash_key
-from gatewayd.identity.keys.key_restrictions import Network, effective_scopes, is_within
+from gatewayd.identity.keys.key_restrictions import Network, effective_scopes, held_to, is_within
 from gatewayd.identity.people import suspensions
 from gatewayd.identity.tokens import dpop, used_proofs
 from gatewayd.store import ReadTx, Store
@@ -25,7 +25,8 @@ ADMISSIONS_MAX = 10_000  # Chosen: about 10 MB
 NEVER = sys.maxsize
 
 _FIND_KEY = """
-SELECT k.id, k.org_id, k.user_id, m.role, k.role, k.scopes, k.networks, k.tax_approved_at IS NOT NULL, k.expires_at
+SELECT k.id, k.org_id, k.user_id, m.role, k.role, k.scopes, k.networks, k.tax_approved_at IS NOT NULL, k.expires_at,
+    k.held_entities, k.held_from, k.held_to
 FROM api_keys k LEFT JOIN memberships m ON m.org_id = k.org_id AND m.user_id = k.user_id
 WHERE k.hash = :hash AND k.revoked_at IS NULL
 """
@@ -139,7 +140,7 @@ class ApiKeyVerifier:
         row = tx.row(_FIND_KEY, hash=digest)
         if row is None:
             raise _invalid_token(self.NOT_VALID)
-        key_id, org_id, user_id, makers_role, own_role, scopes, networks, tax_approved, expires_at = row
+        key_id, org_id, user_id, makers_role, own_role, scopes, networks, tax_approved, expires_at, *held = row
         role = own_role or makers_role
         if role is None:
             raise _invalid_token("Whoever made the API key is no longer a member of the organization.")
@@ -150,6 +151,7 @@ class ApiKeyVerifier:
             user_id=user_id if own_role is None else None,
             role=role,
             scopes=effective_scopes(scopes, bool(tax_approved)),
+            held=held_to(*held),
         )
         ends_at = NEVER if expires_at is None else expires_at
         return Admission(caller, ends_at, self.NOT_VALID, tuple(map(ip_network, networks.split())))

@@ -9,11 +9,12 @@ is kept here for so long. Every statement that reads bank transactions says `VIS
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from gatewayd.clock import Instant
 from gatewayd.contract.pages import Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import not_found
@@ -24,6 +25,7 @@ from gatewayd.ledger.imports.import_shapes import (
     ListImportRows,
     ListImports,
     MappingProposal,
+    Stage,
 )
 from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.statements.shapes import Mapping
@@ -56,6 +58,10 @@ _SELECT_ASKED = f"""
 {RUNS.select} AND account_id = :account_id AND sha256 = :sha256 AND proposal IS NOT NULL ORDER BY id DESC LIMIT 1
 """
 _SELECT_AT_WORK = f"{RUNS.select} AND account_id = :account_id AND stage IS NOT NULL"
+_LIST_AT_WORK_ANY_ORG = """
+SELECT o.name, r.kind, r.stage, r.updated_at FROM import_runs r JOIN organizations o ON o.id = r.org_id
+WHERE r.stage IS NOT NULL ORDER BY r.org_id, r.account_id LIMIT :count
+"""
 _SELECT_READING_ANY_ORG = "SELECT 1 FROM import_runs WHERE id = :id AND stage = 'reading'"
 _SELECT_AT_WORK_ANY_ORG = """
 SELECT org_id, account_id, id FROM import_runs WHERE stage IS NOT NULL ORDER BY id LIMIT :count
@@ -105,6 +111,21 @@ _HIDE = "INSERT INTO hidden_imports (org_id, import_id, since) VALUES (:org_id, 
 _SELECT_OLDEST_HIDDEN = "SELECT min(since) FROM hidden_imports WHERE org_id = :org_id"
 _SELECT_HIDDEN = "SELECT 1 FROM hidden_imports WHERE org_id = :org_id AND import_id = :import_id"
 _SHOW = "DELETE FROM hidden_imports WHERE org_id = :org_id AND import_id = :import_id"
+
+
+class ImportAtWork(NamedTuple):
+    """A file that is worked at. `organization` is its name, `since` when its row was last written."""
+
+    organization: str
+    kind: ImportKind
+    stage: Stage
+    since: Instant
+
+
+def list_at_work(tx: ReadTx, count: int) -> list[ImportAtWork]:
+    """The first that are worked at, of whichever organization."""
+    rows = tx.rows(_LIST_AT_WORK_ANY_ORG, count=count)
+    return [ImportAtWork(name, kind, stage, Instant(since)) for name, kind, stage, since in rows]
 
 
 def shown(row: ImportRunRow) -> ImportRun:

@@ -11,6 +11,8 @@ _SELECT_ONE = """
 SELECT id, type, base_currency, archived_at IS NOT NULL, country_code
 FROM legal_entities WHERE org_id = :org_id AND id = :id
 """
+_SELECT_NAMES = "SELECT id, name FROM legal_entities WHERE org_id = :org_id ORDER BY id LIMIT :limit"
+NAMES_MAX = 500  # Chosen: more than a small firm's accountant has
 PERSONS = frozenset({"individual", "sole_trader"})
 INCORPORATED = frozenset({"limited_company", "llp"})
 POOLING = PERSONS | {"trust", "partnership"}
@@ -54,6 +56,11 @@ def find(tx: ReadTx, legal_entity_id: str) -> Owner | None:
         return None
     id_, type_, base_currency, archived, country_code = row
     return Owner(id_, type_, base_currency, bool(archived), country_code)
+
+
+def names(tx: ReadTx) -> dict[str, str]:
+    """What the organization's legal entities are called, archived or not, by id, the oldest first."""
+    return {str(id_): str(name) for id_, name in tx.rows(_SELECT_NAMES, limit=NAMES_MAX)}
 
 
 def mistakes(owner: Owner | None) -> Iterator[FieldError]:

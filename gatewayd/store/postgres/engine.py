@@ -17,13 +17,14 @@ import trio
 from gatewayd.clock import Instant
 from gatewayd.shares import Refused, Shares
 from gatewayd.store.catalogue import Catalogue
-from gatewayd.store.engine import Upgrade
+from gatewayd.store.engine import Form, Upgrade
 from gatewayd.store.failures import MigrationError, OverBudget, StoreFailure
 from gatewayd.store.postgres import schema
 from gatewayd.store.postgres.catalogue import read_catalogue
 from gatewayd.store.postgres.connections import Connection, address_of, open_connection
 from gatewayd.store.postgres.deadlines import Deadlines
 from gatewayd.store.postgres.faults import ServerFaults
+from gatewayd.store.postgres.form import form_of
 from gatewayd.store.postgres.listening import Listener
 from gatewayd.store.postgres.read_threads import ReadThreads
 from gatewayd.store.postgres.reading import Reader
@@ -209,6 +210,10 @@ class PostgresEngine:
     def catalogue(self) -> Catalogue:
         with session(self._connect, "the database cannot be read") as connection:
             return read_catalogue(connection)
+
+    def form(self) -> Form:
+        with session(self._connect, "the database cannot be read") as connection:
+            return form_of(connection)
 
     # -- life
 

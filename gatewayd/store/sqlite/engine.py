@@ -17,6 +17,7 @@ import trio
 from gatewayd.clock import Instant
 from gatewayd.shares import Shares
 from gatewayd.store.catalogue import Catalogue
+from gatewayd.store.engine import Form
 from gatewayd.store.failures import ENGINE_FAILURES, OverBudget, StoreFailure
 from gatewayd.store.sealer import Sealer
 from gatewayd.store.settings import StoreSettings
@@ -26,6 +27,7 @@ from gatewayd.store.sqlite.catalogue import read_catalogue
 from gatewayd.store.sqlite.checkpoints import Checkpoints
 from gatewayd.store.sqlite.connections import WAL_BYTES
 from gatewayd.store.sqlite.faults import Faults, OpenedFile
+from gatewayd.store.sqlite.form import form_of
 from gatewayd.store.sqlite.integrity import find_damage
 from gatewayd.store.sqlite.long_reads import LongReads
 from gatewayd.store.sqlite.snapshot import PULSE_NAME, Pulse, Snapshot
@@ -202,6 +204,9 @@ class SqliteEngine:
 
     def catalogue(self) -> Catalogue:
         return read_catalogue(self._settings.path)
+
+    def form(self) -> Form:
+        return form_of(self._settings.path)
 
     # -- life
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gatewayd.clock import Instant
+from gatewayd.mail import notices
+from gatewayd.mail.notices import FailingWebhook, Mailing
 from gatewayd.store import WriteTx
 from gatewayd.webhooks.dispatch import receiver_health
 from gatewayd.webhooks.dispatch.receiver_health import AttemptOutcome, Notice
@@ -77,5 +79,18 @@ def record(tx: WriteTx, ended: list[EndedAttempt], settings: WebhookSettings, at
     recorded = [one for one in ended if delivery_queue.complete(tx, one.completion, at)]
     rows = [(one.claim.delivery_id, one.claim.attempt, one.claim.org_id, one.wire) for one in recorded]
     attempts.insert(tx, rows)
-    notices = [receiver_health.record_outcome(tx, one.claim, one.outcome, settings, at) for one in recorded]
-    return [notice for notice in notices if notice is not None]
+    told = [receiver_health.record_outcome(tx, one.claim, one.outcome, settings, at) for one in recorded]
+    found = [notice for notice in told if notice is not None]
+    if settings.mailing is not None:
+        _tell_by_mail(tx, settings.mailing, recorded, found)
+    return found
+
+
+def _tell_by_mail(tx: WriteTx, mailing: Mailing, recorded: list[EndedAttempt], found: list[Notice]) -> None:
+    """Tell of subscriptions that were switched off, and of those of which a delivery was exhausted."""
+    off = {notice.claim.subscription_id: notice for notice in found if notice.reason is not None}
+    lost = {one.claim.subscription_id: one.claim for one in recorded if one.outcome is AttemptOutcome.EXHAUSTED}
+    claims = {**lost, **{id_: notice.claim for id_, notice in off.items()}}
+    for id_, claim in claims.items():
+        tx.bind(claim.org_id)
+        notices.tell_of_webhook(tx, mailing, FailingWebhook(id_, claim.url, off[id_].reason if id_ in off else None))

@@ -195,7 +195,9 @@ def test_others_than_persons_may_have_several(firm: Firm, kind: str) -> None:
         assert firm.create(**LETS, legalEntityId=owner)["version"] == 1
 
 
-def test_an_entity_has_so_many_businesses_at_most(firm: Firm) -> None:
+def test_an_entity_has_so_many_businesses_at_most(firm: Firm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a lower limit, for with each business the calendar of all of the entity is made anew."""
+    monkeypatch.setattr(rows, "MAX_PER_ENTITY", 12)
     for _ in range(rows.MAX_PER_ENTITY):
         firm.create()
     problem = refuses(firm.create)

@@ -35,6 +35,7 @@ from gatewayd.areas.accounting.invoices.shapes import (
     VoidInvoice,
 )
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import Rendered
@@ -200,6 +201,11 @@ OPERATIONS = (
         request=ListInvoices,
         response=SyncPage[Invoice],
         handler=list_invoices,
+        held=HeldBy(
+            entity="legal_entity_id",
+            leads={"business_id": "business", "property_id": "property", "credits_invoice_id": "invoice"},
+            days=Days(first="issue_date_from", last="issue_date_to"),
+        ),
         errors=("date_order",),
         example={"status": ["issued", "overdue"], "issueDateFrom": "2026-04-06", "limit": 20},
     ),
@@ -235,6 +241,7 @@ OPERATIONS = (
         request=GetInvoice,
         response=Invoice,
         handler=get_invoice,
+        held=HeldBy(leads={"invoice_id": "invoice"}, day_of=("issueDate",)),
         extension=True,
         example={"invoiceId": "inv_01k0000000000000000000000c"},
     ),

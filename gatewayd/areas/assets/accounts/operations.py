@@ -19,6 +19,7 @@ from gatewayd.areas.assets.books.portfolios import PORTFOLIOS
 from gatewayd.areas.assets.pools import reading
 from gatewayd.areas.assets.positions import choosing, totals
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
@@ -198,6 +199,11 @@ OPERATIONS = (
         request=ListAssetAccounts,
         response=SyncPage[AssetAccount],
         handler=list_accounts,
+        held=HeldBy(
+            entity="legal_entity_id",
+            leads={"portfolio_id": "portfolio", "bank_account_id": "bank_account"},
+            undated=True,
+        ),
         example={"status": "open", "limit": 20},
     ),
     Operation(
@@ -209,6 +215,7 @@ OPERATIONS = (
         request=GetAssetAccount,
         response=AssetAccountWithValue,
         handler=get_account,
+        held=HeldBy(leads={"id": "asset_account"}),
         long=True,
         example={"id": "acc_01k0000000000000000000000a"},
     ),

@@ -14,6 +14,7 @@ from gatewayd.areas.assets.gains.return_shapes import (
 )
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import FieldError, gathered, invalid, invalid_field
 from gatewayd.ledger.calendar import period_locks
@@ -197,6 +198,7 @@ OPERATIONS = (
         request=ListCapitalLosses,
         response=CapitalLosses,
         handler=list_capital_losses,
+        held=HeldBy(entity="legal_entity_id"),
         errors=("conflict", "invalid_format", "unknown_reference"),
         extension=True,
         example={**_PERSON, "taxYear": "2026-27"},

@@ -24,6 +24,7 @@ from gatewayd.areas.assets.pools.reading import Range
 from gatewayd.areas.assets.pools.scopes import POOL_CURRENCY
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import WrittenFile
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
@@ -151,6 +152,7 @@ OPERATIONS = (
         request=ListDisposals,
         response=Page[Disposal],
         handler=list_disposals,
+        held=HeldBy(entity="legal_entity_id"),
         errors=("conflict", "date_order", "invalid_format", "unknown_reference"),
         long=True,
         extension=True,
@@ -165,6 +167,7 @@ OPERATIONS = (
         request=GetCapitalGains,
         response=CapitalGains,
         handler=capital_gains,
+        held=HeldBy(entity="legal_entity_id"),
         errors=("conflict", "invalid_format", "unknown_reference"),
         long=True,
         extension=True,
@@ -179,6 +182,7 @@ OPERATIONS = (
         request=GetCapitalGains,
         response=WrittenFile,
         handler=export_capital_gains,
+        held=HeldBy(entity="legal_entity_id"),
         gives_file=_CSV,
         errors=("conflict", "invalid_format", "unknown_reference"),
         long=True,
@@ -194,6 +198,7 @@ OPERATIONS = (
         request=ExplainPosition,
         response=Page[ExplainedDay],
         handler=explain_position,
+        held=HeldBy(entity="legal_entity_id", leads={"account_id": "asset_account"}),
         errors=("conflict", "required", "unknown_reference"),
         extension=True,
         example=_POSITION,
@@ -207,6 +212,7 @@ OPERATIONS = (
         request=GetGainForecast,
         response=GainForecast,
         handler=gain_forecast,
+        held=HeldBy(entity="legal_entity_id"),
         errors=("conflict", "out_of_range", "required", "unknown_reference"),
         extension=True,
         example={**_POSITION, "quantity": "100", "unitPrice": "4.82"},
@@ -220,6 +226,7 @@ OPERATIONS = (
         request=ComparePools,
         response=ComparedPools,
         handler=compare_pools,
+        held=HeldBy(entity="legal_entity_id"),
         errors=("conflict", "unknown_reference"),
         long=True,
         extension=True,

@@ -13,6 +13,7 @@ from gatewayd.areas.assets.income.shapes import IncomeEvent, IncomeEventPage, In
 from gatewayd.areas.assets.pools import reading
 from gatewayd.clock import days_after
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
@@ -139,6 +140,11 @@ OPERATIONS = (
         request=ListIncomeEvents,
         response=IncomeEventPage,
         handler=list_income_events,
+        held=HeldBy(
+            entity="legal_entity_id",
+            leads={"account_id": "asset_account", "portfolio_id": "portfolio"},
+            days=Days(tax_year="tax_year"),
+        ),
         errors=("conflict", "date_order", "unknown_reference"),
         long=True,
         example={"portfolioId": "prt_01k0000000000000000000000a", "taxYear": "2026-27", "limit": 100},

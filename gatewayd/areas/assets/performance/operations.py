@@ -10,6 +10,7 @@ from gatewayd.areas.assets.positions import choosing
 from gatewayd.areas.assets.positions.choosing import Choice
 from gatewayd.areas.assets.positions.shapes import ListPositions
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import invalid, invalid_field
 from gatewayd.ledger.references import unknown_reference
@@ -93,6 +94,7 @@ OPERATIONS = (
         request=GetPerformance,
         response=Performance,
         handler=performance,
+        held=HeldBy(entity="legal_entity_id", leads={"account_id": "asset_account", "portfolio_id": "portfolio"}),
         errors=("conflict", "date_order", "out_of_range", "required", "unknown_reference"),
         long=True,
         extension=True,
@@ -107,6 +109,7 @@ OPERATIONS = (
         request=GetAssetAllocation,
         response=AssetAllocation,
         handler=allocation,
+        held=HeldBy(entity="legal_entity_id", leads={"account_id": "asset_account", "portfolio_id": "portfolio"}),
         errors=("conflict", "out_of_range", "required", "unknown_reference"),
         long=True,
         extension=True,

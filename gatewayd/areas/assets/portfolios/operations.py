@@ -18,6 +18,7 @@ from gatewayd.areas.assets.portfolios.shapes import (
 )
 from gatewayd.areas.assets.positions import choosing, totals
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import project
@@ -147,6 +148,7 @@ OPERATIONS = (
         request=ListPortfolios,
         response=SyncPage[Portfolio],
         handler=list_portfolios,
+        held=HeldBy(entity="legal_entity_id", undated=True),
         example={"status": "active", "limit": 20},
     ),
     Operation(
@@ -158,6 +160,7 @@ OPERATIONS = (
         request=GetPortfolio,
         response=PortfolioWithTotals,
         handler=get_portfolio,
+        held=HeldBy(leads={"id": "portfolio"}),
         long=True,
         example={"id": "prt_01k0000000000000000000000a"},
     ),

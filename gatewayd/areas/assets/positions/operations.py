@@ -10,6 +10,7 @@ from gatewayd.areas.assets.positions import building, choosing
 from gatewayd.areas.assets.positions.choosing import Choice
 from gatewayd.areas.assets.positions.shapes import ListPositions, Position, PositionExplanation
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
@@ -77,6 +78,7 @@ OPERATIONS = (
         request=ListPositions,
         response=Page[Position],
         handler=list_positions,
+        held=HeldBy(entity="legal_entity_id", leads={"account_id": "asset_account", "portfolio_id": "portfolio"}),
         long=True,
         example={"portfolioId": "prt_01k0000000000000000000000a", "asOfDate": "2026-11-01"},
     ),

@@ -18,6 +18,7 @@ from gatewayd.areas.assets.transactions.shapes import (
 )
 from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, SyncPage, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode, project
@@ -185,6 +186,11 @@ OPERATIONS = (
         request=ListAssetTransactions,
         response=SyncPage[AssetTransaction],
         handler=list_transactions,
+        held=HeldBy(
+            entity="legal_entity_id",
+            leads={"account_id": "asset_account", "portfolio_id": "portfolio"},
+            days=Days(),
+        ),
         errors=("date_order",),
         example={"type": ["buy", "sell"], "fromDate": "2026-04-06", "limit": 100},
     ),
@@ -197,6 +203,10 @@ OPERATIONS = (
         request=GetAssetTransaction,
         response=AssetTransaction,
         handler=get_transaction,
+        held=HeldBy(
+            leads={"id": "asset_transaction"},
+            day_of=("tradeDate",),
+        ),
         extension=True,
         example={"id": "txn_01k0000000000000000000000a"},
     ),

@@ -15,6 +15,7 @@ from gatewayd.areas.banking.accounts.shapes import (
 )
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.faults import made_of
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.errors import FieldError, Problem, gathered, invalid_state
@@ -115,6 +116,7 @@ OPERATIONS = (
         request=ListAccounts,
         response=SyncPage[BankAccount],
         handler=list_accounts,
+        held=HeldBy(entity="legal_entity_id", today=True),
         extension=True,
         example={"status": "active", "limit": 20},
     ),
@@ -127,6 +129,7 @@ OPERATIONS = (
         request=GetAccountDetails,
         response=BankAccount,
         handler=get_account_details,
+        held=HeldBy(leads={"account_id": "bank_account"}, today=True),
         example={"accountId": "bac_01k0000000000000000000000a"},
     ),
     Operation(

@@ -29,6 +29,7 @@ from gatewayd.areas.banking.allocations.shapes import (
 )
 from gatewayd.areas.banking.allocations.transfers import Halves
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
@@ -405,6 +406,18 @@ OPERATIONS = (
         request=ListAllocations,
         response=AllocationPage,
         handler=list_allocations,
+        held=HeldBy(
+            leads={
+                "bank_transaction_id": "bank_transaction",
+                "invoice_id": "invoice",
+                "business_id": "business",
+                "property_id": "property",
+                "tenancy_id": "tenancy",
+                "unit_id": "unit",
+                "mortgage_id": "mortgage",
+            },
+            days=Days(),
+        ),
         extension=True,
         example={"direction": "out", "fromDate": "2026-04-06", "includeTotals": True, "limit": 20},
     ),
@@ -417,6 +430,7 @@ OPERATIONS = (
         request=GetAllocation,
         response=Allocation,
         handler=get_allocation,
+        held=HeldBy(leads={"allocation_id": "allocation"}, day_of=("date",)),
         extension=True,
         example={"allocationId": "alc_01k0000000000000000000000a"},
     ),

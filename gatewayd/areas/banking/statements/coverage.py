@@ -25,6 +25,7 @@ from gatewayd.areas.banking.statements.stated_balances import (
     StatedBankBalance,
 )
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Amount, DateText, Id, Request, Response
 from gatewayd.ledger.calendar import periods
@@ -412,6 +413,7 @@ OPERATIONS = (
         request=GetCoverage,
         response=AccountCoverage,
         handler=get_coverage,
+        held=HeldBy(leads={"account_id": "bank_account"}),
         long=True,  # it adds up every line
         extension=True,
         example={"accountId": "bac_01k0000000000000000000000a"},

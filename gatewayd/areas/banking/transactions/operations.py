@@ -30,6 +30,7 @@ from gatewayd.areas.banking.transactions.shapes import (
 )
 from gatewayd.clock import LAST_DATE
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import MAX_KEY, Listing, SyncPage, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import Rendered, encode
@@ -235,6 +236,7 @@ OPERATIONS = (
         request=ListTransactions,
         response=TransactionPage,
         handler=get_transactions,
+        held=HeldBy(leads={"account_id": "bank_account"}, days=Days()),
         errors=("date_order",),
         example={"accountId": "bac_01k0000000000000000000000a", "fromDate": "2026-04-06", "limit": 20},
     ),
@@ -247,6 +249,7 @@ OPERATIONS = (
         request=ListBankTransactions,
         response=SyncPage[BankTransaction],
         handler=list_transactions,
+        held=HeldBy(leads={"account_id": "bank_account"}, days=Days()),
         errors=("date_order",),
         extension=True,
         example={"fromDate": "2026-04-06", "unallocated": True, "limit": 20},
@@ -260,6 +263,7 @@ OPERATIONS = (
         request=GetBankTransaction,
         response=BankTransaction,
         handler=get_transaction,
+        held=HeldBy(leads={"transaction_id": "bank_transaction"}, day_of=("date",)),
         extension=True,
         example={"transactionId": "btx_01k0000000000000000000000c"},
     ),

@@ -8,6 +8,7 @@ from gatewayd.areas.businesses.profit_and_loss.shapes import BusinessPnl, GetBus
 from gatewayd.areas.businesses.rows import BUSINESSES
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.ledger.allocating import bank_lines
 from gatewayd.ledger.allocating.categories import PROPERTY_TYPES
@@ -120,6 +121,10 @@ OPERATIONS = (
         request=GetBusinessPnl,
         response=BusinessPnl,
         handler=get_business_pnl,
+        held=HeldBy(
+            leads={"id": "business", "period_id": "period"},
+            days=Days(sums=True, tax_year="tax_year", refused=("period_id", "compare")),
+        ),
         errors=("currency_mismatch", "date_order", "range_too_long"),
         long=True,
         example={

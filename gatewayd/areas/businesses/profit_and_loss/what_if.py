@@ -18,6 +18,7 @@ from gatewayd.areas.businesses.profit_and_loss.shapes import Alternative, GetWha
 from gatewayd.areas.businesses.rows import BUSINESSES
 from gatewayd.areas.businesses.shapes import BusinessRow
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.allocating.categories import PROPERTY_TYPES
@@ -176,6 +177,10 @@ OPERATIONS = (
         request=GetWhatIf,
         response=WhatIf,
         handler=get_what_if,
+        held=HeldBy(
+            leads={"id": "business", "period_id": "period"},
+            days=Days(sums=True, tax_year="tax_year", refused=("period_id",)),
+        ),
         errors=("currency_mismatch", "date_order", "range_too_long", "vat_not_registered"),
         long=True,
         extension=True,

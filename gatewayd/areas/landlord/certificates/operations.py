@@ -21,6 +21,7 @@ from gatewayd.areas.landlord.certificates.shapes import (
 from gatewayd.areas.landlord.register import properties, unit_references
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.faults import made_of
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.errors import FieldError, gathered, invalid
@@ -127,6 +128,10 @@ OPERATIONS = (
         request=ListCertificates,
         response=SyncPage[Certificate],
         handler=list_certificates,
+        held=HeldBy(
+            entity="legal_entity_id",
+            leads={"property_id": "property", "business_id": "business", "unit_id": "unit", "tenancy_id": "tenancy"},
+        ),
         errors=("conflict",),
         example={"status": "valid", "type": ["gas_safety", "eicr"], "limit": 20},
     ),
@@ -139,6 +144,7 @@ OPERATIONS = (
         request=GetCertificate,
         response=Certificate,
         handler=get_certificate,
+        held=HeldBy(leads={"id": "certificate"}),
         extension=True,
         example={"id": "cert_01k0000000000000000000000a"},
     ),

@@ -24,6 +24,7 @@ from gatewayd.areas.landlord.rents import arrears
 from gatewayd.areas.landlord.tenancies import efficiency
 from gatewayd.clock import days_after
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import invalid
 from gatewayd.ledger.calendar.report_ranges import check_date
@@ -252,6 +253,7 @@ OPERATIONS = (
         request=GetDashboardSummary,
         response=LandlordDashboard,
         handler=get_dashboard_summary,
+        held=HeldBy(entity="legal_entity_id", leads={"business_id": "business"}),
         errors=("out_of_range",),
         long=True,
         example={"businessId": "biz_01k0000000000000000000000b", "basis": "share", "windowDays": 90},

@@ -7,6 +7,7 @@ from gatewayd.areas.landlord.finance_costs.books import CURRENCY, FromBooks
 from gatewayd.areas.landlord.finance_costs.relief import FIRST_YEAR, Terms
 from gatewayd.areas.landlord.finance_costs.shapes import FinanceCostRelief, GetFinanceCostRelief
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.errors import FieldError, invalid, invalid_field
 from gatewayd.ledger.calendar import report_ranges
@@ -139,6 +140,7 @@ OPERATIONS = (
         request=GetFinanceCostRelief,
         response=FinanceCostRelief,
         handler=get_finance_cost_relief,
+        held=HeldBy(entity="legal_entity_id"),
         errors=("currency_mismatch",),
         long=True,
         extension=True,

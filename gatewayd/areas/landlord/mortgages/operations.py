@@ -23,6 +23,7 @@ from gatewayd.areas.landlord.register import properties, whose
 from gatewayd.areas.landlord.register.properties import PROPERTIES
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.faults import made_of
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage, cursor_key, fill, next_cursor
 from gatewayd.contract.wire import encode
@@ -233,6 +234,7 @@ OPERATIONS = (
         request=ListMortgages,
         response=SyncPage[Mortgage],
         handler=list_mortgages,
+        held=HeldBy(entity="legal_entity_id", leads={"property_id": "property", "business_id": "business"}),
         example={"status": "active", "rateEndDateBefore": "2027-06-30", "limit": 20},
     ),
     Operation(
@@ -244,6 +246,7 @@ OPERATIONS = (
         request=GetMortgage,
         response=Mortgage,
         handler=get_mortgage,
+        held=HeldBy(leads={"id": "mortgage"}),
         extension=True,
         example={"id": "mtg_01k0000000000000000000000a"},
     ),

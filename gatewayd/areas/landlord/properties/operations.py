@@ -25,6 +25,7 @@ from gatewayd.areas.landlord.tenancies.rules import only_place
 from gatewayd.areas.landlord.units import rows as units
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.faults import made_of
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
@@ -248,6 +249,7 @@ OPERATIONS = (
         request=ListProperties,
         response=SyncPage[Property],
         handler=list_properties,
+        held=HeldBy(entity="legal_entity_id", leads={"business_id": "business"}),
         example={"status": "active", "limit": 20},
     ),
     Operation(
@@ -259,6 +261,7 @@ OPERATIONS = (
         request=GetProperty,
         response=PropertyDetail,
         handler=get_property,
+        held=HeldBy(leads={"id": "property"}),
         example={"id": "prop_01k0000000000000000000000b", "include": ["units", "tenancies", "certificates"]},
     ),
     Operation(

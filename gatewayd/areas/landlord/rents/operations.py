@@ -15,6 +15,7 @@ from gatewayd.areas.landlord.rents.shapes import (
     WrittenOffRent,
 )
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, Page
 from gatewayd.errors import FieldError, Problem, gathered, invalid, invalid_field, invalid_state
@@ -170,6 +171,11 @@ OPERATIONS = (
         request=ListRentsDue,
         response=Page[RentDue],
         handler=list_rents_due,
+        held=HeldBy(
+            entity="legal_entity_id",
+            leads={"tenancy_id": "tenancy", "property_id": "property", "business_id": "business"},
+            days=Days(),
+        ),
         extension=True,
         example={"tenancyId": "tcy_01k0000000000000000000000a", "fromDate": "2026-04-06", "limit": 20},
     ),

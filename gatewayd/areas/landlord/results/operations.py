@@ -18,6 +18,7 @@ from gatewayd.areas.landlord.results.shapes import (
 )
 from gatewayd.areas.landlord.results.subjects import Subjects
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.ledger.allocating import lets
 from gatewayd.ledger.allocating.lets import LetMortgage
@@ -235,6 +236,10 @@ OPERATIONS = (
         request=GetPropertyPnl,
         response=PropertyPnl,
         handler=get_property_pnl,
+        held=HeldBy(
+            leads={"id": "property", "property_ids": "property", "period_id": "period"},
+            days=Days(sums=True, tax_year="tax_year", refused=("period_id", "compare")),
+        ),
         errors=("currency_mismatch", "date_order", "range_too_long"),
         long=True,
         example={"id": "prop_01k0000000000000000000000b", "taxYear": "2026-27", "groupBy": "quarter"},

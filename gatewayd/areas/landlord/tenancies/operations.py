@@ -15,6 +15,7 @@ from gatewayd.areas.landlord.tenancies.shapes import CreateTenancy, GetTenancy, 
 from gatewayd.areas.landlord.tenancies.spans import Changed
 from gatewayd.areas.landlord.tenants import rows as tenants
 from gatewayd.contract.caller import Caller
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode
@@ -224,6 +225,9 @@ OPERATIONS = (
         request=ListTenancies,
         response=SyncPage[Tenancy],
         handler=list_tenancies,
+        held=HeldBy(
+            entity="legal_entity_id", leads={"property_id": "property", "business_id": "business", "unit_id": "unit"}
+        ),
         example={"status": "active", "limit": 20},
     ),
     Operation(
@@ -235,6 +239,7 @@ OPERATIONS = (
         request=GetTenancy,
         response=Tenancy,
         handler=get_tenancy,
+        held=HeldBy(leads={"id": "tenancy"}),
         extension=True,
         example={"id": "tcy_01k0000000000000000000000a"},
     ),

@@ -21,6 +21,7 @@ from gatewayd.areas.landlord.units.shapes import (
 )
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.faults import made_of
+from gatewayd.contract.holding import HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode
@@ -137,6 +138,7 @@ OPERATIONS = (
         request=ListPropertyUnits,
         response=SyncPage[PropertyUnit],
         handler=list_property_units,
+        held=HeldBy(entity="legal_entity_id", leads={"property_id": "property", "business_id": "business"}),
         example={"status": "vacant", "limit": 20},
     ),
     Operation(
@@ -148,6 +150,7 @@ OPERATIONS = (
         request=GetPropertyUnit,
         response=PropertyUnit,
         handler=get_property_unit,
+        held=HeldBy(leads={"id": "unit"}),
         extension=True,
         example={"id": "unit_01k0000000000000000000000a"},
     ),

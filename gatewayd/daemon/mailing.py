@@ -1,0 +1,44 @@
+"""Mail in the daemon: the task that sends what waits, where a server is set."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import trio
+
+from gatewayd.clock import DAY, Clock, Instant
+from gatewayd.http1.log import Log
+from gatewayd.leases.holder import Holder
+from gatewayd.mail import outbox
+from gatewayd.mail.dispatcher import MailDispatcher, MailParts
+from gatewayd.mail.settings import MailSettings
+from gatewayd.mail.smtp import SmtpServer
+from gatewayd.store import Store
+
+
+@asynccontextmanager
+async def sending_mail(
+    holder: Holder, settings: MailSettings | None, clock: Clock, log: Log
+) -> AsyncIterator[MailDispatcher | None]:
+    """Sends for the length of the block; None, and nothing is sent, where no server is set."""
+    if settings is None:
+        yield None
+        return
+    server = SmtpServer(settings)
+    parts = MailParts(store=holder.store, server=server, holder=holder.id, clock=clock, settings=settings, log=log)
+    dispatcher = MailDispatcher(parts)
+    try:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(dispatcher.run)
+            yield dispatcher
+            nursery.cancel_scope.cancel()  # it takes its time: mails under way may end first
+    finally:
+        with trio.CancelScope(shield=True):  # each session has its bound
+            await server.aclose()
+
+
+async def keep_house(store: Store, retention_days: int) -> None:
+    """Delete what is past its retention, and forget what those said that were given up. Raises `StoreFailure`."""
+    now = store.now()
+    old, unsent = Instant(now - retention_days * DAY), Instant(now - outbox.LETTER_KEPT)
+    await store.sweep(lambda tx: outbox.sweep(tx, old), outbox.SWEEP_ROWS)
+    await store.sweep(lambda tx: outbox.forget_letters(tx, unsent), outbox.SWEEP_ROWS)

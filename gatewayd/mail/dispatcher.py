@@ -1,0 +1,288 @@
+"""Carries mails from the outbox to the server: claim, send, record, again.
+
+One loop writes. Each of its rounds is one transaction that records every attempt that has ended and begins as many as
+there is room for. One task makes each attempt, which was counted as begun before the server was spoken to.
+
+A failure that says nothing about a mail, such as a server that is out of reach, holds all of them for a while, and then
+one goes ahead: a thousand mails are not tried one by one at a server that is down.
+
+Cancelled, it claims nothing more and gives attempts under way `stop_seconds` to end. One that does not is recorded as
+interrupted and is due at once; one that cannot even be recorded is due when its lease ends, or at the next start.
+"""
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeVar
+
+import trio
+
+from gatewayd.clock import SECOND, Clock, Instant
+from gatewayd.http1.log import Log, Outage
+from gatewayd.mail import claims, outbox, schedule
+from gatewayd.mail.claims import FIRST, Claim, Claimed, Ended, Room
+from gatewayd.mail.letters import Letter
+from gatewayd.mail.messages import AddressError, Envelope, Outgoing, make_envelope
+from gatewayd.mail.settings import MailSettings
+from gatewayd.mail.smtp import SmtpResult, Verdict
+from gatewayd.store import StoreFailure, WriteTx
+
+T = TypeVar("T")
+
+LOOK_AGAIN_SECONDS: Final = 15.0  # Chosen: longest wait between looks, so that a clock set forward is noticed
+STORE_PAUSE_SECONDS: Final = 1.0  # Chosen: between tries while the disk is full or the database is locked
+INTERNAL: Final = "It failed on our side: the log says more."
+STOPPED: Final = "We were stopped meanwhile."
+_LONG: Final = re.compile(r"[\w-]{20,}")
+"""What of a link may be secret."""
+_ADDRESS: Final = re.compile(r"\S+@\S+")
+
+
+class Outbox(Protocol):
+    """What the dispatcher needs of the store."""
+
+    async def write(self, work: Callable[[WriteTx], T]) -> T: ...
+
+    def topic(self, name: str) -> trio.Event: ...
+
+
+class Server(Protocol):
+    """What the dispatcher needs of the server: one attempt, within its own deadline."""
+
+    async def send(self, envelope: Envelope) -> SmtpResult: ...
+
+    async def sweep(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailParts:
+    """What a dispatcher is made of. `holder` is the id of this process; `fraction` draws the jitter, from [0, 1)."""
+
+    store: Outbox
+    server: Server
+    holder: str
+    clock: Clock
+    settings: MailSettings
+    log: Log
+    fraction: Callable[[], float] = random.random
+
+
+@dataclass(slots=True)
+class _Standing:
+    """How it stands with the server. `failures` in a row that say nothing about a mail; `until` on trio's clock."""
+
+    failures: int = 0
+    until: float = 0.0
+
+
+class MailDispatcher:
+    """The one reader of the outbox in this process. Another process may run one on the same database."""
+
+    def __init__(self, parts: MailParts) -> None:
+        self._store = parts.store
+        self._server = parts.server
+        self._holder = parts.holder
+        self._clock = parts.clock
+        self._settings = parts.settings
+        self._log = parts.log
+        self._fraction = parts.fraction
+        self._claims: dict[str, Claim] = {}  # by mail
+        self._ended: list[Ended] = []
+        self._standing = _Standing()
+        self._recording = Outage(parts.log, "mails_not_recorded", "mails_recorded_again")
+        self._released = False
+        self._wake_up = trio.Event()
+        self._after = FIRST
+
+    @property
+    def in_flight(self) -> int:
+        """Attempts under way."""
+        return len(self._claims)
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Send until cancelled."""
+        try:
+            async with trio.open_nursery() as nursery:
+                loop_scope = trio.CancelScope()
+                nursery.start_soon(self._wake_on_new_mails, self._store.topic(outbox.TOPIC), loop_scope)
+                task_status.started()
+                await self._run_loop(loop_scope)
+        finally:
+            with trio.CancelScope(shield=True):
+                await self._record_remaining()
+
+    # -- the loop
+
+    async def _wake_on_new_mails(self, announced: trio.Event, loop_scope: trio.CancelScope) -> None:
+        """Wake the loop when the store has new mails. Runs until cancelled, and then ends the loop."""
+        try:
+            while True:
+                await announced.wait()
+                announced = self._store.topic(outbox.TOPIC)  # before the look that follows: none is missed between
+                self._wake_up.set()
+        finally:
+            loop_scope.cancel()
+
+    async def _run_loop(self, loop_scope: trio.CancelScope) -> None:
+        """Loop until `loop_scope` is cancelled; attempts that are under way then have `stop_seconds` to end."""
+        with trio.CancelScope(shield=True) as grace:
+            async with trio.open_nursery() as attempts:
+                with loop_scope:
+                    await self._loop(attempts)
+                grace.deadline = trio.current_time() + self._settings.stop_seconds
+
+    async def _loop(self, attempts: trio.Nursery) -> None:
+        while True:
+            self._wake_up = trio.Event()
+            claimed = await self._record_and_claim()
+            if claimed is None:
+                await trio.sleep(STORE_PAUSE_SECONDS)
+                continue
+            for claim in claimed.claims:
+                self._claims[claim.mail_id] = claim
+                attempts.start_soon(self._attempt, claim)
+            attempts.start_soon(self._server.sweep)
+            with trio.move_on_after(self._seconds_until(claimed.next_due)):
+                await self._wake_up.wait()
+            await trio.lowlevel.checkpoint()  # so that what ends together is recorded together
+
+    async def _record_and_claim(self) -> Claimed | None:
+        """Record the attempts that have ended and claim what is due; None when the store could do neither."""
+        ended, self._ended = self._ended, []
+        under_way = {claim.mail_id: claim.queue for claim in self._claims.values()}
+        room = Room(self._holder, self._free(), under_way, self._after)
+
+        def work(tx: WriteTx) -> Claimed:
+            at = self._clock.now()
+            if not self._released:
+                claims.release_former(tx, self._holder, at)
+            claims.record(tx, ended, self._holder, at)
+            return claims.claim_due(tx, room, self._settings, at)
+
+        try:
+            claimed = await self._store.write(work)
+        except StoreFailure as error:
+            self._ended[:0] = ended
+            self._recording.failed(error, waiting=len(self._ended))
+            return None
+        self._recording.succeeded()
+        self._released = True
+        self._after = claimed.after
+        for mail_id in claimed.given_up:
+            self._log.warning("mail_given_up", mail_id=mail_id)
+        return claimed
+
+    def _free(self) -> int:
+        """How many may begin: one while it is not known whether the server answers, none while it is left alone."""
+        most = self._settings.connections
+        if self._standing.failures:
+            most = 1 if trio.current_time() >= self._standing.until else 0
+        return max(0, most - len(self._claims))
+
+    def _seconds_until(self, instant: Instant | None) -> float:
+        paused = self._standing.until - trio.current_time()
+        if self._standing.failures and paused > 0:
+            return min(paused, LOOK_AGAIN_SECONDS)
+        if instant is None:
+            return LOOK_AGAIN_SECONDS
+        return min(max(0.0, (instant - self._clock.now()) / SECOND), LOOK_AGAIN_SECONDS)
+
+    # -- one attempt
+
+    async def _attempt(self, claim: Claim) -> None:
+        began = trio.current_time()
+        try:
+            ended = await self._send(claim)
+        except trio.Cancelled:
+            self._end(Ended(claim, "interrupted", self._clock.now(), None, STOPPED, _since(began)))
+            raise
+        except Exception as error:  # noqa: BLE001 - one attempt fails, the rest go on
+            self._log.error("mail_failed_here", **_log_fields(claim), exc_info=error)
+            ended = Ended(claim, "retried", self._next(claim), None, INTERNAL, _since(began))
+        self._end(ended)
+
+    def _end(self, ended: Ended) -> None:
+        del self._claims[ended.claim.mail_id]
+        self._ended.append(ended)
+        self._wake_up.set()
+
+    async def _send(self, claim: Claim) -> Ended:
+        if claim.letter is None:
+            self._log.error("mail_not_opened", **_log_fields(claim))
+            return claims.unopened(claim)
+        outgoing = Outgoing(claim.mail_id, claim.created_at, claim.recipient, claim.recipient_name, claim.letter)
+        try:
+            envelope = make_envelope(outgoing, self._settings.sender, self._settings.sender_name)
+        except AddressError as error:
+            return self._ended_of(claim, SmtpResult(Verdict.BOUNCED, None, str(error)), 0)
+        began = trio.current_time()
+        result = await self._server.send(envelope)
+        return self._ended_of(claim, result._replace(answer=_hidden(result.answer, claim.letter)), _since(began))
+
+    def _ended_of(self, claim: Claim, result: SmtpResult, duration_ms: int) -> Ended:
+        self._note_standing(result)
+        values = {**_log_fields(claim), "response_code": result.code}
+        code, answer = result.code, result.answer or None
+        match result.verdict:
+            case Verdict.SENT:
+                self._log.info("mail_sent", **values)
+                return Ended(claim, "sent", None, code, answer, duration_ms)
+            case Verdict.BOUNCED:
+                self._log.warning("mail_bounced", **values)
+                return Ended(claim, "bounced", None, code, answer, duration_ms)
+            case Verdict.REFUSED:
+                self._log.warning("mail_refused", **values)
+                return Ended(claim, "failed", None, code, answer, duration_ms)
+            case _:
+                due_at = self._next(claim)
+                self._log.info("mail_attempt_failed", **values)
+                return Ended(claim, "retried", due_at, code, answer, duration_ms)
+
+    def _next(self, claim: Claim) -> Instant:
+        return schedule.next_attempt(self._settings, claim.number, self._clock.now(), self._fraction())
+
+    def _note_standing(self, result: SmtpResult) -> None:
+        """Leave the server alone for a while that is in trouble; more than one attempt that was under way is one."""
+        if result.verdict is not Verdict.TROUBLE:
+            if self._standing.failures:
+                self._log.info("mail_server_answers_again")
+            self._standing = _Standing()
+            return
+        if trio.current_time() < self._standing.until:
+            return
+        failures = self._standing.failures + 1
+        pause = schedule.pause_seconds(self._settings, failures, self._fraction())
+        self._standing = _Standing(failures, trio.current_time() + pause)
+        if failures == 1:
+            self._log.error(
+                "mail_server_in_trouble", reason=_ADDRESS.sub("[hidden]", result.answer), response_code=result.code
+            )
+
+    # -- the stop
+
+    async def _record_remaining(self) -> None:
+        if not self._ended:
+            return
+        ended = self._ended
+        try:
+            await self._store.write(lambda tx: claims.record(tx, ended, self._holder, self._clock.now()))
+        except StoreFailure as error:
+            self._log.error("mails_not_recorded", waiting=len(ended), exc_info=error)
+            return
+        self._ended = []
+
+
+def _since(began: float) -> int:
+    return round((trio.current_time() - began) * 1000)
+
+
+def _hidden(answer: str, letter: Letter) -> str:
+    """What the server said, without what it repeats of a link: filters quote what they do not like."""
+    link = letter.action.url if letter.action is not None else ""
+    return _LONG.sub(lambda found: "[hidden]" if found[0] in link else found[0], answer)
+
+
+def _log_fields(claim: Claim) -> dict[str, object]:
+    """Neither addresses nor subjects, which name people."""
+    return {"mail_id": claim.mail_id, "kind": claim.kind, "organization": claim.org_id, "attempt": claim.number}

@@ -1,0 +1,1 @@
+"""Mail: what is written, claimed, sent and recorded, against a real SMTP server."""
