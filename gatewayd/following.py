@@ -12,6 +12,9 @@ from gatewayd.areas.accounting.clients import rows as clients
 from gatewayd.areas.accounting.clients.shapes import Client
 from gatewayd.areas.accounting.invoices import rows as invoices
 from gatewayd.areas.accounting.invoices.shapes import Invoice, InvoiceRow
+from gatewayd.areas.accounting.quotes import rows as quotes
+from gatewayd.areas.accounting.quotes.shapes import Quote
+from gatewayd.areas.accounting.recurring.shapes import Recurring
 from gatewayd.areas.assets.books.accounts import AssetAccount
 from gatewayd.areas.assets.books.instruments import Instrument
 from gatewayd.areas.assets.books.portfolios import Portfolio
@@ -71,6 +74,13 @@ def _settle_balances(tx: WriteTx, before: InvoiceRow | None, after: InvoiceRow |
     for client_id in {row.client_id for row in (before, after) if row is not None}:
         if _due_from(client_id, before) != _due_from(client_id, after):
             clients.touch(tx, client_id)
+
+
+def _settle_quote(tx: WriteTx, before: InvoiceRow | None, after: InvoiceRow | None) -> None:
+    """What is invoiced of a quote is kept with it."""
+    row = before if after is None else after
+    if row is not None and row.quote_id:
+        quotes.settle(tx, row.quote_id)
 
 
 def _due_from(client_id: str, row: InvoiceRow | None) -> tuple[Money, str] | None:
@@ -190,7 +200,7 @@ FOLLOW_UPS: Final[Mapping[str, tuple[FollowUp, ...]]] = {
     "businesses": (_choose_quarters, _schedule_business, _settle_shares),
     "certificates": (_settle_certificate,),
     "former_vat_terms": (_schedule_anew,),
-    "invoices": (_settle_balances,),
+    "invoices": (_settle_balances, _settle_quote),
     "legal_entities": (_schedule_entity,),
     "obligations": (_settle_obligations,),
     "periods": (_schedule_closed,),
@@ -227,6 +237,8 @@ ANSWERS: Final[Mapping[str, type[Any]]] = {
     "periods": Period,
     "properties": Property,
     "property_units": PropertyUnit,
+    "quotes": Quote,
+    "recurring_invoices": Recurring,
     "property_valuations": PropertyValuation,
     "tenancies": Tenancy,
     "tenants": Tenant,

@@ -18,8 +18,9 @@ from gatewayd.areas.banking.accounts import rows as bank_accounts
 from gatewayd.areas.landlord import reminders
 from gatewayd.areas.vault import trash
 from gatewayd.areas.vault.documents import uploads
-from gatewayd.clock import DAY, SECOND, Instant, to_wire
+from gatewayd.clock import DAY, SECOND, Instant, london_date, to_wire
 from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.daemon import recurring
 from gatewayd.events import EVENT_KINDS, TOPIC, ResourceEvent
 from gatewayd.events.resources import RESOURCES
 from gatewayd.following import ANSWERS, reactions
@@ -153,6 +154,21 @@ async def of_money(told: Told) -> None:
     await do("billing.setPlan", code="pocket")
     left = (await told.api("GET", "/billing/balance")).json()
     await do("billing.adjustCredits", amount=f"-{left['balance']}", description="Spent")
+
+
+async def of_sales(told: Told) -> None:
+    do = told.do
+    client = await do("accounting.createClient", name="Elder Ltd")
+    sale = {"clientId": client, "legalEntityId": "ent", "lines": [LINE]}
+    refused, offered = await do("accounting.createQuote", **sale), await do("accounting.createQuote", **sale)
+    await do("accounting.deleteQuote", quoteId=refused)
+    await do("accounting.issueQuote", quoteId=offered)
+    await do("accounting.acceptQuote", quoteId=offered)
+    await do("accounting.invoiceQuote", quoteId=offered, status="issued")
+    today = london_date(told.api.clock.now())
+    await do("accounting.createRecurring", **sale, unit="week", startDate=today)
+    await do("accounting.archiveClient", clientId=client)
+    await recurring.make_due(told.api.store)
 
 
 async def of_assets(told: Told) -> None:
@@ -302,7 +318,7 @@ async def let_everything_happen(told: Told) -> None:
     for operation in ACTS:
         if operation.id not in ENDING:
             await send(told.api, operation, example(operation, told.ids))
-    for work in (of_documents, of_money, of_assets, of_lets, of_owners, of_days):
+    for work in (of_documents, of_money, of_sales, of_assets, of_lets, of_owners, of_days):
         await work(told)
 
 

@@ -11,7 +11,7 @@ from gatewayd.areas.landlord import reminders
 from gatewayd.areas.vault import trash
 from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import DAY, Instant
-from gatewayd.daemon import mailing
+from gatewayd.daemon import mailing, recurring
 from gatewayd.daemon.health import Health
 from gatewayd.daemon.organization_end import end_marked
 from gatewayd.daemon.rounds import Rounds, attempted
@@ -72,6 +72,7 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
         nursery.start_soon(_keep_house, parts, health)
         nursery.start_soon(_keep_calendars, parts, health)
         nursery.start_soon(_tell_deadlines, parts, health)
+        nursery.start_soon(_make_invoices, parts, health)
         nursery.start_soon(_end_organizations, parts)
         nursery.start_soon(health.files.run)
         await nursery.start(health.beat)
@@ -160,6 +161,18 @@ async def _tell_all(store: Store, days: int) -> None:
         await store.write(lambda tx: obligations.tell_some(tx, days))
     while not await store.read(reminders.is_silent):
         await store.write(reminders.tell_some)
+
+
+async def _make_invoices(parts: BackgroundParts, health: Health) -> None:
+    """Make what recurring invoices are due, at the start, at midnight, and as they come to be.
+
+    Not by a clock that may have leapt: what was issued cannot be taken back. Chosen: a look each minute, as for
+    deadlines.
+    """
+    while True:
+        if health.clock.deletes:
+            await parts.rounds.done("recurring invoices made", recurring.make_due(parts.store))
+        await trio.sleep(HOUSEKEEPING_SECONDS)
 
 
 async def _purge_trash(store: Store, days: int) -> None:

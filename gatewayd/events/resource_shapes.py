@@ -56,6 +56,34 @@ class InvoiceChanged(ResourceEvent, frozen=True):
     """Its state after the change."""
 
 
+class QuoteChanged(ResourceEvent, frozen=True):
+    """A quote has changed."""
+
+    quote_id: str
+    """Its id."""
+    client_id: str
+    """To whom it is made out."""
+    number: str | None
+    """Its number; null: a draft has none."""
+    status: str
+    """Its state after the change."""
+
+
+class RecurringChanged(ResourceEvent, frozen=True):
+    """A recurring invoice has changed."""
+
+    recurring_id: str
+    """Its id."""
+    client_id: str
+    """To whom the invoices are made out."""
+    next_date: str | None
+    """The next day on which an invoice is due; null: it has ended."""
+    halted_reason: str | None
+    """Why the invoice of that day could not be made, in words; null: it is not halted."""
+    status: str
+    """Its state after the change."""
+
+
 class OpportunityChanged(ResourceEvent, frozen=True):
     """An opportunity has changed."""
 

@@ -1366,10 +1366,10 @@ CREATE TABLE invoice_payments (
 
 CREATE INDEX invoice_payments_by_date ON invoice_payments (org_id, date, invoice_id);
 
-CREATE TABLE invoice_sequences (
+CREATE TABLE "invoice_sequences" (
     org_id TEXT NOT NULL REFERENCES organizations (id),
     seller_key TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('invoice', 'credit_note')),
+    kind TEXT NOT NULL CHECK (kind IN ('invoice', 'credit_note', 'quote')),
     year TEXT NOT NULL CHECK (length(year) IN (0, 4)),
     pattern TEXT NOT NULL,                      -- INV-{yyyy}-{000001}; the same in all years
     last_number INTEGER NOT NULL CHECK (last_number >= 0),
@@ -1437,7 +1437,7 @@ CREATE TABLE invoices (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    search_text TEXT NOT NULL, fx_rate_source TEXT CHECK (fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'), fx_rate_date TEXT,                  -- number and reference, case-folded
+    search_text TEXT NOT NULL, fx_rate_source TEXT CHECK (fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'), fx_rate_date TEXT, recurring_id TEXT REFERENCES recurring_invoices (id), quote_id TEXT REFERENCES quotes (id),                  -- number and reference, case-folded
     -- Kept, not generated: an index that holds a generated column never covers a query
     CHECK (
         open_due_date IS CASE
@@ -1471,6 +1471,10 @@ CREATE UNIQUE INDEX invoices_number ON invoices (org_id, seller_key, number) WHE
 CREATE INDEX invoices_of_business ON invoices (org_id, business_id, id) WHERE business_id IS NOT NULL;
 
 CREATE INDEX invoices_of_client ON invoices (org_id, client_id, id);
+
+CREATE INDEX invoices_of_quote ON invoices (org_id, quote_id, id) WHERE quote_id IS NOT NULL;
+
+CREATE INDEX invoices_of_recurring ON invoices (org_id, recurring_id, id) WHERE recurring_id IS NOT NULL;
 
 CREATE INDEX invoices_open ON invoices (org_id, client_id, currency, open_due_date, balance_due)
     WHERE open_due_date IS NOT NULL;
@@ -2118,12 +2122,122 @@ CREATE TABLE quarter_choices (
     PRIMARY KEY (org_id, business_id, first_year)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE quotes (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    state TEXT NOT NULL CHECK (state IN ('draft', 'sent', 'accepted', 'declined', 'invoiced')),
+    number TEXT CHECK ((number IS NULL) = (state = 'draft')),
+    seller_key TEXT NOT NULL,                   -- the legal entity, or the organization that sells itself
+    client_id TEXT NOT NULL REFERENCES clients (id),
+    legal_entity_id TEXT REFERENCES legal_entities (id),
+    business_id TEXT,
+    client_snapshot TEXT,                       -- JSON, NULL while draft
+    seller_snapshot TEXT,                       -- JSON, NULL while draft
+    issue_date TEXT NOT NULL,
+    valid_until TEXT NOT NULL CHECK (valid_until >= issue_date),
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    amounts_are TEXT NOT NULL CHECK (amounts_are IN ('exclusive', 'inclusive', 'no_vat')),
+    vat_rounding TEXT NOT NULL CHECK (vat_rounding IN ('line', 'total', 'total_down')),
+    net_total INTEGER NOT NULL,
+    vat_total INTEGER NOT NULL,
+    gross_total INTEGER NOT NULL CHECK (gross_total = net_total + vat_total AND gross_total >= 0),
+    discount_amount INTEGER NOT NULL CHECK (discount_amount >= 0),
+    discount_total INTEGER NOT NULL,
+    reverse_charge_vat INTEGER NOT NULL,
+    vat_summary TEXT NOT NULL,                  -- JSON array
+    cis_deduction INTEGER NOT NULL CHECK (cis_deduction >= 0),
+    cis_rate INTEGER CHECK (cis_rate IN (0, 20, 30)),
+    invoiced_total INTEGER NOT NULL,
+    reference TEXT,
+    po_number TEXT,
+    notes TEXT,
+    terms TEXT,
+    property_id TEXT,
+    asked TEXT NOT NULL,                        -- JSON array: the lines as they were asked for
+    lines TEXT NOT NULL,                        -- JSON array: with what they come to
+    sent_at INTEGER,
+    accepted_date TEXT,
+    declined_at INTEGER,
+    decline_reason TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX quotes_changes ON quotes (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX quotes_external_id ON quotes (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE UNIQUE INDEX quotes_number ON quotes (org_id, seller_key, number) WHERE number IS NOT NULL;
+
+CREATE INDEX quotes_page ON quotes (org_id, id, state, client_id);
+
 CREATE TABLE recovery_codes (
     user_id TEXT NOT NULL REFERENCES users (id),
     hash BLOB NOT NULL,                                 -- SHA-256 of the code, which is random
     used_at INTEGER,
     PRIMARY KEY (user_id, hash)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE recurring_days (
+    org_id TEXT NOT NULL,
+    recurring_id TEXT NOT NULL REFERENCES recurring_invoices (id),
+    date TEXT NOT NULL,
+    invoice_id TEXT,                            -- NULL: somebody chose to leave it out
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, recurring_id, date)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE recurring_invoices (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    status TEXT NOT NULL CHECK (status IN ('active', 'paused', 'halted', 'ended')),
+    client_id TEXT NOT NULL REFERENCES clients (id),
+    legal_entity_id TEXT REFERENCES legal_entities (id),
+    business_id TEXT,
+    every INTEGER NOT NULL CHECK (every BETWEEN 1 AND 120),
+    unit TEXT NOT NULL CHECK (unit IN ('week', 'month')),
+    start_date TEXT NOT NULL,
+    day_of_month INTEGER CHECK (day_of_month BETWEEN 1 AND 31),
+    end_date TEXT,
+    times INTEGER CHECK (times >= 1),
+    makes TEXT NOT NULL CHECK (makes IN ('draft', 'issued')),
+    next_date TEXT,                             -- the next day that is due; NULL: ended
+    next_index INTEGER NOT NULL CHECK (next_index >= 0), -- how many days of the rhythm are behind it
+    made_count INTEGER NOT NULL CHECK (made_count >= 0),
+    charged TEXT,                               -- JSON: VAT code and rate of each line; NULL: what holds next time
+    payment_terms_days INTEGER,
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    amounts_are TEXT NOT NULL CHECK (amounts_are IN ('exclusive', 'inclusive', 'no_vat')),
+    vat_rounding TEXT NOT NULL CHECK (vat_rounding IN ('line', 'total', 'total_down')),
+    discount_amount INTEGER NOT NULL CHECK (discount_amount >= 0),
+    reference TEXT,
+    po_number TEXT,
+    notes TEXT,
+    terms TEXT,
+    bank_account_id TEXT,
+    property_id TEXT,
+    lines TEXT NOT NULL,                        -- JSON array
+    halted_code TEXT,
+    halted_reason TEXT,
+    halted_at INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    CHECK ((status = 'ended') = (next_date IS NULL)),
+    CHECK ((status = 'halted') = (halted_reason IS NOT NULL))
+) STRICT;
+
+CREATE INDEX recurring_invoices_changes ON recurring_invoices (org_id, updated_at, id);
+
+CREATE INDEX recurring_invoices_due ON recurring_invoices (next_date, org_id, id) WHERE status = 'active';
+
+CREATE UNIQUE INDEX recurring_invoices_external_id ON recurring_invoices (org_id, external_id)
+    WHERE external_id IS NOT NULL;
+
+CREATE INDEX recurring_invoices_page ON recurring_invoices (org_id, id, status, client_id);
 
 CREATE TABLE refresh_tokens (
     hash BLOB PRIMARY KEY,                              -- SHA-256 of the token

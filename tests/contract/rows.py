@@ -166,6 +166,7 @@ async def seed(api: TestedApi, blobs: Blobs) -> dict[str, str]:
     ids["prt_b"] = empty.json()["id"]
     rate = await api("POST", "/assets/recordExchangeRate", json={"currency": "USD", "rate": "0.76"})
     assert rate.status == 200, rate.body
+    await _add_sales(api, ids)
     await _add_calendar(api, ids)
     await _add_lets(api, ids)
     await _import(api, ids)
@@ -177,6 +178,25 @@ async def seed(api: TestedApi, blobs: Blobs) -> dict[str, str]:
     ids["wdlv"] = await api.store.write(_exhaust, "org_a")
     ids["evt"] = await api.store.read(lambda tx: str(tx.value(_LAST_EVENT)), "org_a")
     return ids | {key: ids[other] for key, other in _SAME.items()}
+
+
+async def _add_sales(api: TestedApi, ids: dict[str, str]) -> None:
+    """Two recurring invoices, one of them paused, and a quote of each state that an example names."""
+
+    async def made(path: str, **values: object) -> str:
+        reply = await api("POST", path, json=values)
+        assert reply.status == 200, (path, reply.body)
+        return str(reply.json()["id"])
+
+    sold = {"clientId": ids["cli"], "lines": [{"description": "Work", "unitPrice": "100.00"}]}
+    ids["rec"] = await made("/recurring-invoices", **sold, unit="month", startDate="2026-12-01")
+    ids["rec_b"] = await made("/recurring-invoices", **sold, unit="week", startDate="2026-12-01")
+    await made(f"/recurring-invoices/{ids['rec_b']}/pause")
+    for key in ("quo", "quo_b", "quo_c"):
+        ids[key] = await made("/quotes", **sold)
+    for key in ("quo", "quo_c"):
+        await made(f"/quotes/{ids[key]}/issue")
+    await made(f"/quotes/{ids['quo']}/accept")
 
 
 async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:

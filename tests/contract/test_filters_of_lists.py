@@ -40,6 +40,7 @@ OTHERWISE_NAMED: Final = {
 _CHANGES: Final = "when something was made or has changed: the list goes by the one, and `updatedSince` by the other"
 _STATE: Final = "a state says it, which is a filter"
 _FEW: Final = "there are few of them: all fit on a page or two"
+_FEW_OF_A_CLIENT: Final = "a client has few, and `status` has those that wait for somebody"
 _ONE_READS: Final = "the other is read by its id, and its row names this one"
 _OF_ONE_RUN: Final = "the rows of one file, which are read whole"
 _DOCUMENTS: Final = "some of the documents that `vault.listDocuments` filters by it"
@@ -60,6 +61,8 @@ WHOLE: Final = {
     **dict.fromkeys(("banking.listInstitutions", "webhooks.list", "billing.getPlans", "billing.listGrants"), _FEW),
     **dict.fromkeys(("organizations.list", "access.list", "vault.listLinks", "vault.listParseAttempts"), _FEW),
     "billing.getOperationCosts": _FEW,
+    "accounting.listQuotes": _FEW_OF_A_CLIENT,
+    "accounting.listRecurring": _FEW_OF_A_CLIENT,
     **dict.fromkeys(("assets.listImportRows", "banking.listImportRows"), _OF_ONE_RUN),
     **dict.fromkeys(("vault.getStarredDocuments", "vault.listTrash", "vault.getRecentDocuments"), _DOCUMENTS),
     **dict.fromkeys(("vault.getFolderDocuments", "vault.getOrganizationDocuments"), _DOCUMENTS),

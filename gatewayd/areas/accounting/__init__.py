@@ -1,9 +1,11 @@
-"""Accounting: invoices and billing clients (Spec §4)."""
+"""Accounting: quotes, invoices, recurring ones and billing clients (Spec §4)."""
 
 from gatewayd.areas.accounting import paper_settings
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering, papers
 from gatewayd.areas.accounting.invoices import operations as invoices
+from gatewayd.areas.accounting.quotes import operations as quotes
+from gatewayd.areas.accounting.recurring import operations as recurring
 from gatewayd.contract.operation import Area
 
 AREA = Area(
@@ -14,6 +16,8 @@ AREA = Area(
         *numbering.OPERATIONS,
         *paper_settings.OPERATIONS,
         *papers.OPERATIONS,
+        *quotes.OPERATIONS,
+        *recurring.OPERATIONS,
         *clients.OPERATIONS,
     ),
 )

@@ -1,7 +1,7 @@
 """What lies on the firm's desk when the play ends, for the reader to go on with: nothing of it is done yet.
 
-A draft, an invoice in dollars, bank lines that wait, a statement and a broker's file to be looked at before they are
-taken, two papers for one bank line, a house that nobody lives in yet.
+A draft, an invoice in dollars, two that recur, quotes, bank lines that wait, a statement and a broker's file to be
+looked at before they are taken, two papers for one bank line, a house that nobody lives in yet.
 """
 
 from collections.abc import Callable
@@ -56,13 +56,17 @@ class DeskScene:
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told at the end. `today` is ISO. Raises `DemoFailed`."""
         await self._sales()
+        await self._again(today)
+        await self._offers()
         waiting = await self._bank(today)
         await self._shares(today)
         await self._house(today)
         await self._papers(today)
-        say(f"15. The rest is left to you: a draft invoice and one in dollars, {waiting} bank lines that wait to be")
-        say("     allocated, a statement and a broker's file to look at before they are applied, a bill and its")
-        say(f"     reminder for one of the lines, and {HOUSE}, which is empty and lacks what its gas record proves.")
+        say(
+            f"15. The rest is left to you: draft invoices, two that recur, three quotes, {waiting} bank lines that wait"
+        )
+        say("     to be allocated, a statement and a broker's file to look at before they are applied, a bill and")
+        say(f"     its reminder for one line, and {HOUSE}, which is empty and lacks what its gas record proves.")
 
     async def _sales(self) -> None:
         """A draft, and an invoice in dollars, by the rate of the day; and what may become one."""
@@ -82,6 +86,35 @@ class DeskScene:
         lead = (await self._api.get("/crm/listLeads", {"status": "new"}))["data"][-1]
         hoped = {"name": "Larch & Co: two staircases", "leadId": lead["id"], "stage": "proposal", "amount": "9700.00"}
         await self._api.post("/crm/createOpportunity", hoped)
+
+    async def _again(self, today: str) -> None:
+        """What is invoiced again and again: one by the month from the week after next, and one that was paused."""
+        upkeep = [{"description": "Upkeep of the showroom, a month", "unitPrice": "180.00"}]
+        common = {"legalEntityId": self._firm.entity_id, "clientId": self._firm.client_id, "unit": "month"}
+        start = days_after(today, 12)
+        await self._api.post(
+            "/recurring-invoices",
+            {**common, "startDate": start, "makes": "issued", "reference": "Upkeep", "lines": upkeep},
+        )
+        hire = [{"description": "Hire of a scaffold tower, three months", "unitPrice": "240.00"}]
+        paused = await self._api.post(
+            "/recurring-invoices", {**common, "startDate": today, "every": 3, "reference": "Tower", "lines": hire}
+        )
+        await self._api.post(f"/recurring-invoices/{paused['id']}/pause", {})
+
+    async def _offers(self) -> None:
+        """Three quotes: a draft, one that the client has, and one that was accepted."""
+        common = {"legalEntityId": self._firm.entity_id, "clientId": self._firm.client_id}
+        for reference, price in (
+            ("Showroom", "2150.00"),
+            ("Reception desk", "1840.00"),
+            ("Spiral staircase", "6400.00"),
+        ):
+            lines = [{"description": f"{reference}, made and fitted", "unitPrice": price}]
+            quote = await self._api.post("/quotes", {**common, "reference": reference, "lines": lines})
+            if reference != "Showroom":
+                await self._api.post(f"/quotes/{quote['id']}/issue", {})
+        await self._api.post(f"/quotes/{quote['id']}/accept", {})
 
     async def _bank(self, today: str) -> int:
         """Lines that wait, of a transfer both ends, and a statement that is only looked at; answers how many wait."""

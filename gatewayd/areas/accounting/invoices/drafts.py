@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
@@ -41,6 +42,8 @@ COPIED = (
 """What a full credit takes from the invoice, never computed again (domain model C4.6)."""
 _FIGURES = ("amounts_are", "vat_rounding", "discount_amount")
 """What says how lines are computed; a full credit copies it with them."""
+_NEVER_AGREED = frozenset({"status", "number", "external_id"})
+"""What terms have of their own under a name that an invoice has too."""
 _OF_THE_INVOICE = ("unit_price", "unit", "vat_code", "category", "property_id")
 """What a line that credits another takes from it."""
 
@@ -373,6 +376,8 @@ def _row(tx: WriteTx, request: CreateInvoice, parties: Parties, parts: _Parts) -
         fx_rate=parts.fx_rate,
         fx_rate_source=None,
         fx_rate_date=None,
+        recurring_id=None,
+        quote_id=None,
         vat_total_base=vat_in_base(figures["vat_total"], parts.fx_rate, seller.base_currency),
         paid_total=nothing,
         credited_total=nothing,
@@ -511,6 +516,14 @@ def vat_in_base(vat: Money, fx_rate: str | None, base_currency: str) -> Money | 
     if not totals.fits(converted, exponent(base_currency)):
         raise invalid_field("fxRate", "out_of_range", "The VAT would have more than 13 whole digits.")
     return Money(converted, base_currency)
+
+
+def request_by(terms: msgspec.Struct, **members: object) -> CreateInvoice:
+    """The request for an invoice of what was agreed: the fields that `terms` has of the same names, and `members`."""
+    absent = dict.fromkeys(("client", "credits_invoice_id", "status", "number", "external_id", "fx_rate"))
+    absent |= dict.fromkeys(("issue_date", "due_date", "supply_date", "payment_terms_days", "bank_account_id"))
+    absent = {name: value for name, value in absent.items() if name in _NEVER_AGREED or not hasattr(terms, name)}
+    return project(terms, CreateInvoice, **{**absent, "kind": "invoice", "origin": "system", **members})
 
 
 # -- a draft that changes

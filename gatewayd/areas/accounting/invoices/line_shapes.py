@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from gatewayd.contract.wire import Amount, AmountText, DecimalText, Id, Request, Response
+from gatewayd.contract.wire import Amount, AmountText, DecimalText, Id, Part, Request, Response
 from gatewayd.ledger.vat.vat_rates import VatCode
 
 Description = Annotated[str, Meta(min_length=1, max_length=2000)]
@@ -56,6 +56,41 @@ class LineRequest(Request, frozen=True, kw_only=True):
 
 
 Lines = Annotated[list[LineRequest], Meta(min_length=1, max_length=200)]
+
+
+class SoldLine(Part, frozen=True, kw_only=True):
+    """A line of what will be invoiced: of a recurring invoice or a quote."""
+
+    description: Description
+    """What is sold, as it is printed."""
+    unit_price: AmountText
+    """The price of one, before discounts: net or gross as `amountsAre` says, with at most 4 fraction digits. Below 0
+    takes off."""
+    quantity: DecimalText = "1"
+    """How many units."""
+    unit: Unit | None = None
+    """What `quantity` counts, such as hours. Null: nobody said."""
+    discount_percent: DecimalText = "0"
+    """Percent off the line, from 0 to 100, before the discount of the whole."""
+    vat_code: VatCode | None = None
+    """How VAT is charged. Null: as the client's `defaultVatTreatment` says, else `standard`; by a seller who is not
+    registered for VAT on the day, and with `no_vat`, always `outside_scope`."""
+    category: Category | None = None
+    """Income line of the business. Null: turnover, and of property rent (`periodAmount`)."""
+    property_id: Id | None = None
+    """The property that it is income of. Null: that of the whole, where it names one."""
+    cis_labour: bool = False
+    """Whether it is labour, of whose net a contractor withholds Construction Industry Scheme tax."""
+    capital_goods: bool = False
+    """Whether capital expenditure goods on which VAT was claimed are sold: no flat rate of VAT is taken of them."""
+
+
+SoldLines = Annotated[list[SoldLine], Meta(min_length=1, max_length=200)]
+
+
+def requested(line: SoldLine) -> LineRequest:
+    """The line of an invoice that is made of it."""
+    return LineRequest(**{name: getattr(line, name) for name in SoldLine.__struct_fields__})
 
 
 class VatSummary(Response, frozen=True, kw_only=True):

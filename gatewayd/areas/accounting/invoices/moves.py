@@ -91,10 +91,12 @@ def _as_issued(tx: WriteTx, row: InvoiceRow, parties: Parties, number: str | Non
         row,
         status="issued",
         client_snapshot=project(parties.client, ClientSnapshot),
-        seller_snapshot=_seller_snapshot(parties.seller, row.supply_date),
+        seller_snapshot=seller_snapshot(parties.seller, row.supply_date),
     )
     if number is None:
         gathered(errors, _refuse_without_address, issued)
+    if row.quote_id:
+        gathered(errors, _refuse_beyond_quote, tx, row)
     if errors:
         raise invalid(*errors)
     if number is None:
@@ -104,7 +106,8 @@ def _as_issued(tx: WriteTx, row: InvoiceRow, parties: Parties, number: str | Non
     return replace(issued, number=number)
 
 
-def _seller_snapshot(seller: Seller, supply_date: str) -> SellerSnapshot:
+def seller_snapshot(seller: Seller, supply_date: str) -> SellerSnapshot:
+    """The seller as it is printed, with the VAT number that it has on an ISO date."""
     return SellerSnapshot(
         name=seller.name,
         address=None if seller.address is None else msgspec.json.decode(seller.address, type=Address),
@@ -122,6 +125,14 @@ def _refuse_without_address(row: InvoiceRow) -> None:
             " as `address` of legalEntity.updateLegalEntity."
         )
         raise invalid_field("legalEntityId", "seller_address_required", message)
+
+
+def _refuse_beyond_quote(tx: ReadTx, row: InvoiceRow) -> None:
+    """Raises `Problem` `validation_failed` where the invoices of a quote would come to more than it."""
+    left = rows.left_of_quote(tx, row)
+    if row.gross_total > left:
+        message = f"Of the quote {left} is left to invoice, VAT included: expected no more."
+        raise invalid_field("lines", "out_of_range", message)
 
 
 def _is_vat_invoice(row: InvoiceRow) -> bool:

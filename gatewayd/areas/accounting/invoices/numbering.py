@@ -1,11 +1,11 @@
-"""How a seller's invoices and credit notes are numbered, a part of the invoice resource (domain model B5)."""
+"""How a seller's invoices, credit notes and quotes are numbered, a part of the invoice resource (domain model B5)."""
 
 from typing import Annotated
 
 from msgspec import Meta
 
 from gatewayd.areas.accounting.invoices import drafts, numbers
-from gatewayd.areas.accounting.invoices.numbers import InvoiceKind
+from gatewayd.areas.accounting.invoices.numbers import NumberedKind
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.wire import Id, Request, Response
@@ -29,7 +29,7 @@ class GetNumbering(Request, frozen=True, kw_only=True):
 
     legal_entity_id: Id | None = None
     """Who sells. By default the only legal entity, or the organization where it has none."""
-    kind: InvoiceKind = "invoice"
+    kind: NumberedKind = "invoice"
 
 
 class SetNumbering(GetNumbering, frozen=True, kw_only=True):
@@ -41,12 +41,12 @@ class SetNumbering(GetNumbering, frozen=True, kw_only=True):
 
 
 class Numbering(Response, frozen=True, kw_only=True):
-    """How a seller's invoices or credit notes are numbered, and the number that is next, as of today."""
+    """How a seller's invoices, credit notes or quotes are numbered, and the number that is next, as of today."""
 
     legal_entity_id: str | None
     """Who sells. Null: the organization, in its own name."""
-    kind: InvoiceKind
-    """What is numbered: invoices and credit notes have sequences of their own."""
+    kind: NumberedKind
+    """What is numbered: invoices, credit notes and quotes have sequences of their own."""
     pattern: str
     """How a number is written: a counter such as `{000001}` among other text. With `{yyyy}`, the year of the issue
     date, it begins anew each year."""
@@ -57,12 +57,12 @@ class Numbering(Response, frozen=True, kw_only=True):
 
 
 def get_numbering(tx: ReadTx, caller: Caller, request: GetNumbering) -> Numbering:
-    """Get how a seller's invoices or credit notes are numbered."""
+    """Get how a seller's invoices, credit notes or quotes are numbered."""
     return _shown(tx, drafts.seller(tx, request.legal_entity_id), request.kind)
 
 
 def set_numbering(tx: WriteTx, caller: Caller, request: SetNumbering) -> Numbering:
-    """Set the pattern of a seller's invoice numbers, and the next one.
+    """Set the pattern of a seller's numbers, and the next one.
 
     With `{yyyy}` the counter begins with 1 in each calendar year of the issue date. `nextCount` may leave out numbers,
     such as those of another program, and lies behind every number that was used. Invoices and credit notes have
@@ -75,12 +75,13 @@ def set_numbering(tx: WriteTx, caller: Caller, request: SetNumbering) -> Numberi
     if not numbers.is_pattern(pattern):
         message = "Expected one counter such as {000001} and at most one {yyyy}, without spaces around."
         raise invalid(FieldError("pattern", "invalid_format", message))
-    if numbers.may_meet(pattern, numbers.other_pattern(tx, seller.key, kind)):
+    other = numbers.other_pattern(tx, seller.key, kind)
+    if other is not None and numbers.may_meet(pattern, other):
         message = (
             "Invoices and credit notes would come to the same number: expected another pattern, such as CN-{000001}."
         )
         raise invalid(FieldError("pattern", "conflict", message))
-    used = numbers.highest(tx, seller.key, numbers.series(pattern, year))
+    used = numbers.highest(tx, seller.key, kind, numbers.series(pattern, year))
     if request.next_count is not None and request.next_count <= used:
         raise invalid(FieldError("nextCount", "out_of_range", f"{used} is used: expected {used + 1} or more."))
     following = used + 1 if pattern != before.pattern else before.next_count
@@ -88,7 +89,7 @@ def set_numbering(tx: WriteTx, caller: Caller, request: SetNumbering) -> Numberi
     return _shown(tx, seller, kind)
 
 
-def _shown(tx: ReadTx, seller: Seller, kind: InvoiceKind) -> Numbering:
+def _shown(tx: ReadTx, seller: Seller, kind: NumberedKind) -> Numbering:
     sequence = numbers.sequence(tx, seller.key, kind, tx.today[:4])
     return Numbering(
         legal_entity_id=seller.legal_entity_id,

@@ -20,6 +20,7 @@ from gatewayd.errors import Problem, invalid_state
 from gatewayd.store import ReadTx, WriteTx
 
 InvoiceKind = Literal["invoice", "credit_note"]
+NumberedKind = Literal["invoice", "credit_note", "quote"]
 
 _PATTERN = re.compile(r"(?! )[^{}]*(\{yyyy\}[^{}]*)?\{0{0,11}1\}[^{}]*(\{yyyy\}[^{}]*)?(?<! )", re.ASCII)
 _PRINTABLE = re.compile(r"[ -~]+", re.ASCII)
@@ -31,7 +32,11 @@ MAX_LENGTH = 40  # Chosen: a number fits 64 characters however far its counter h
 MAX_COUNT = 10**12 - 1  # Chosen: longer digits are a date or a reference of somebody else's, and move no counter
 
 
-DEFAULT_PATTERNS: dict[InvoiceKind, str] = {"invoice": "INV-{000001}", "credit_note": "CN-{000001}"}
+DEFAULT_PATTERNS: dict[NumberedKind, str] = {
+    "invoice": "INV-{000001}",
+    "credit_note": "CN-{000001}",
+    "quote": "QUO-{000001}",
+}
 _ALWAYS = ""
 """The year of patterns that have none."""
 _AFTER_ANY = "\x7f"  # sorts behind every character of a number
@@ -57,6 +62,10 @@ WHERE org_id = :org_id AND seller_key = :seller_key AND kind = :kind AND year = 
 """
 _SELECT_NUMBERS = """
 SELECT number FROM invoices
+WHERE org_id = :org_id AND seller_key = :seller_key AND number >= :first AND number < :beyond
+"""
+_SELECT_QUOTE_NUMBERS = """
+SELECT number FROM quotes
 WHERE org_id = :org_id AND seller_key = :seller_key AND number >= :first AND number < :beyond
 """
 _GO_ON_ANY_ORG = "UPDATE invoice_sequences SET last_number = :last_number WHERE last_number < :last_number"
@@ -122,13 +131,13 @@ class Sequence(NamedTuple):
 
 
 class _Row(NamedTuple):
-    kind: InvoiceKind
+    kind: NumberedKind
     year: str
     pattern: str
     last_number: int
 
 
-def allot(tx: WriteTx, seller_key: str, kind: InvoiceKind, issue_date: str) -> str:
+def allot(tx: WriteTx, seller_key: str, kind: NumberedKind, issue_date: str) -> str:
     """The next number of the seller's sequence, in the calendar year of the ISO date where the pattern has one.
 
     Raises `Problem` `invalid_state` where the counter is at its end.
@@ -137,7 +146,7 @@ def allot(tx: WriteTx, seller_key: str, kind: InvoiceKind, issue_date: str) -> s
     row = tx.row(_COUNT_ON, seller_key=seller_key, kind=kind, year=year)
     if row is None:
         pattern = _pattern(_sequence_rows(tx, seller_key), kind)
-        count = highest(tx, seller_key, series(pattern, year)) + 1
+        count = highest(tx, seller_key, kind, series(pattern, year)) + 1
         _begin(tx, seller_key, _Row(kind, _year(pattern, year), pattern, count))
     else:
         count, pattern = row
@@ -162,27 +171,29 @@ def take(tx: WriteTx, seller_key: str, number: str) -> None:
     """
     refuse_taken(tx, seller_key, number)
     for row in _sequence_rows(tx, seller_key):
-        count = series(row.pattern, row.year).count_of(number)
+        count = None if row.kind == "quote" else series(row.pattern, row.year).count_of(number)
         if count is not None and count > row.last_number:
             tx.run(_MOVE_ON, seller_key=seller_key, kind=row.kind, year=row.year, last_number=count)
 
 
-def sequence(tx: ReadTx, seller_key: str, kind: InvoiceKind, year: str) -> Sequence:
+def sequence(tx: ReadTx, seller_key: str, kind: NumberedKind, year: str) -> Sequence:
     """How the seller's documents of a kind are numbered in a year of four digits."""
     rows = _sequence_rows(tx, seller_key)
     pattern = _pattern(rows, kind)
     of_year = series(pattern, year)
     counts = [row.last_number for row in rows if row.kind == kind and row.year in (_ALWAYS, year)]
-    count = (counts[0] if counts else highest(tx, seller_key, of_year)) + 1
+    count = (counts[0] if counts else highest(tx, seller_key, kind, of_year)) + 1
     return Sequence(pattern, count, of_year.written(count))
 
 
-def other_pattern(tx: ReadTx, seller_key: str, kind: InvoiceKind) -> str:
-    """The pattern of the seller's documents of the other kind."""
+def other_pattern(tx: ReadTx, seller_key: str, kind: NumberedKind) -> str | None:
+    """The pattern of the seller's invoices, or its credit notes, which may not meet; None: of quotes, which may."""
+    if kind == "quote":
+        return None
     return _pattern(_sequence_rows(tx, seller_key), "credit_note" if kind == "invoice" else "invoice")
 
 
-def begin_at(tx: WriteTx, seller_key: str, kind: InvoiceKind, year: str, numbered: tuple[str, int]) -> None:
+def begin_at(tx: WriteTx, seller_key: str, kind: NumberedKind, year: str, numbered: tuple[str, int]) -> None:
     """Number by a pattern, with this count next. Another pattern than before forgets the counts of all years."""
     pattern, next_count = numbered
     if pattern != _pattern(_sequence_rows(tx, seller_key), kind):
@@ -204,13 +215,14 @@ def go_on_after(tx: WriteTx, last_number: int) -> None:
         for kind in DEFAULT_PATTERNS:
             if not any(row.kind == kind and row.year in (_ALWAYS, year) for row in rows):
                 pattern = _pattern(rows, kind)
-                count = max(last_number, highest(tx, seller_key, series(pattern, year)))
+                count = max(last_number, highest(tx, seller_key, kind, series(pattern, year)))
                 _begin(tx, seller_key, _Row(kind, _year(pattern, year), pattern, count))
 
 
-def highest(tx: ReadTx, seller_key: str, wanted: Series) -> int:
-    """The highest count of a series that the seller used, in whatever way; 0: none."""
-    rows = tx.rows(_SELECT_NUMBERS, seller_key=seller_key, first=wanted.prefix, beyond=wanted.prefix + _AFTER_ANY)
+def highest(tx: ReadTx, seller_key: str, kind: NumberedKind, wanted: Series) -> int:
+    """The highest count of a series that the seller used, in whatever way; 0: none. Quotes are looked at apart."""
+    sql = _SELECT_QUOTE_NUMBERS if kind == "quote" else _SELECT_NUMBERS
+    rows = tx.rows(sql, seller_key=seller_key, first=wanted.prefix, beyond=wanted.prefix + _AFTER_ANY)
     return max((wanted.count_of(number) or 0 for (number,) in rows), default=0)
 
 
@@ -218,7 +230,7 @@ def _sequence_rows(tx: ReadTx, seller_key: str) -> list[_Row]:
     return [_Row(*row) for row in tx.rows(_SELECT, seller_key=seller_key)]
 
 
-def _pattern(rows: list[_Row], kind: InvoiceKind) -> str:
+def _pattern(rows: list[_Row], kind: NumberedKind) -> str:
     return next((row.pattern for row in rows if row.kind == kind), DEFAULT_PATTERNS[kind])
 
 

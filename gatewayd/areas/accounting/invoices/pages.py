@@ -53,6 +53,8 @@ _CONDITIONS = {
     "property_id": "property_id = :property_id",
     "kind": "kind = :kind",
     "credits_invoice_id": "credits_invoice_id = :credits_invoice_id",
+    "recurring_id": "recurring_id = :recurring_id",
+    "quote_id": "quote_id = :quote_id",
     "issue_date_from": "issue_date >= :issue_date_from",
     "issue_date_to": "issue_date <= :issue_date_to",
     "due_date_from": "due_date >= :due_date_from",
@@ -62,7 +64,7 @@ _CONDITIONS = {
     "pattern": "search_text LIKE :pattern ESCAPE '!'",
 }
 _PLAIN_FILTERS = tuple(name for name in _CONDITIONS if name != "pattern")
-_INDEXED = frozenset({"client_id", "business_id", "credits_invoice_id", "external_id"})
+_INDEXED = frozenset({"client_id", "business_id", "credits_invoice_id", "recurring_id", "quote_id", "external_id"})
 """Filters with an index of their own."""
 _SELECT_PAGE = """
 SELECT {wire}, open_due_date < :today{key} FROM invoices WHERE org_id = :org_id AND {after}{conditions}

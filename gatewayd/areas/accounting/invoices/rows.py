@@ -50,7 +50,7 @@ _CHANGING = (
     *("voided_at", "void_reason", "pdf_document_id", "updated_at", "version"),
 )
 """What moves change: an update of all columns would write every index anew."""
-_KEPT = ("id", "origin", "created_at")
+_KEPT = ("id", "origin", "created_at", "recurring_id", "quote_id")
 """What a draft keeps that is computed anew."""
 _LINE_ROWS = Columns(LineRow)
 _PAYMENTS = Columns(InvoicePayment)
@@ -106,6 +106,7 @@ _SELECT_CREDIT_NOTES = """
 SELECT id FROM invoices
 WHERE org_id = :org_id AND credits_invoice_id = :id AND status NOT IN ('draft', 'void') ORDER BY id
 """
+_SELECT_LEFT_OF_QUOTE = "SELECT gross_total - invoiced_total FROM quotes WHERE org_id = :org_id AND id = :id"
 _DELETE_LINES = "DELETE FROM invoice_lines WHERE org_id = :org_id AND invoice_id = :id"
 _DELETE = "DELETE FROM invoices WHERE org_id = :org_id AND id = :id"
 _DELETE_PAYMENT = """
@@ -131,6 +132,11 @@ def credited(tx: ReadTx, row: InvoiceRow) -> tuple[Money, Money]:
     sums = tx.row(_SELECT_CREDITED, id=row.id)
     assert sums is not None
     return Money(sums[0], row.currency), Money(sums[1], row.currency)
+
+
+def left_of_quote(tx: ReadTx, row: InvoiceRow) -> Money:
+    """What is not invoiced yet of the quote that an invoice was made of."""
+    return Money(tx.value(_SELECT_LEFT_OF_QUOTE, id=row.quote_id), row.currency)
 
 
 def credit_notes(tx: ReadTx, row: InvoiceRow) -> list[str]:
@@ -243,7 +249,13 @@ def open_due_date(row: InvoiceRow) -> str | None:
 
 def _head_wire(row: InvoiceRow) -> bytes:
     """`wire` without its lines."""
-    shown = replace(row, fx_rate_source=row.fx_rate_source or UNSET, fx_rate_date=row.fx_rate_date or UNSET)
+    shown = replace(
+        row,
+        fx_rate_source=row.fx_rate_source or UNSET,
+        fx_rate_date=row.fx_rate_date or UNSET,
+        recurring_id=row.recurring_id or UNSET,
+        quote_id=row.quote_id or UNSET,
+    )
     return open_wire(shown, InvoiceHead)
 
 

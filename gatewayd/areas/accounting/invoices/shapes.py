@@ -209,6 +209,10 @@ class ListInvoices(SyncRequest, frozen=True, kw_only=True):
     """Only invoices, or only credit notes."""
     credits_invoice_id: Id | None = None
     """Only credit notes of this invoice."""
+    recurring_id: Id | None = None
+    """Only those that this recurring invoice made."""
+    quote_id: Id | None = None
+    """Only those that were made of this quote."""
     issue_date_from: Date | None = None
     """The earliest issue date."""
     issue_date_to: Date | None = None
@@ -381,6 +385,10 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     was taken."""
     fx_rate_date: DateText | UnsetType | None = UNSET
     """The day of the rate that was taken; of HMRC's, the first of its month. Absent: none was taken."""
+    recurring_id: Id | UnsetType | None = UNSET
+    """The recurring invoice that made it. Absent: none did."""
+    quote_id: Id | UnsetType | None = UNSET
+    """The quote that it was made of. Absent: of none."""
 
 
 class InvoiceWarning(Response, frozen=True, kw_only=True):

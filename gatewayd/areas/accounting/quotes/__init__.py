@@ -1,0 +1,1 @@
+"""Quotes, and the invoices that are made of them."""

@@ -1,0 +1,1 @@
+"""Recurring invoices: what is invoiced again and again, and the rhythm of it."""
