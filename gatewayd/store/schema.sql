@@ -1472,7 +1472,7 @@ CREATE INDEX invoices_of_business ON invoices (org_id, business_id, id) WHERE bu
 
 CREATE INDEX invoices_of_client ON invoices (org_id, client_id, id);
 
-CREATE INDEX invoices_of_quote ON invoices (org_id, quote_id, id) WHERE quote_id IS NOT NULL;
+CREATE INDEX invoices_of_quote ON invoices (quote_id, org_id, id) WHERE quote_id IS NOT NULL;
 
 CREATE INDEX invoices_of_recurring ON invoices (org_id, recurring_id, id) WHERE recurring_id IS NOT NULL;
 

@@ -57,7 +57,7 @@ CREATE INDEX quotes_changes ON quotes (org_id, updated_at, id);
 ALTER TABLE invoices ADD COLUMN quote_id text COLLATE "C" REFERENCES quotes (id);
 
 -- accounting.listInvoices by quoteId, and what is invoiced of a quote
-CREATE INDEX invoices_of_quote ON invoices (org_id, quote_id, id) WHERE quote_id IS NOT NULL;
+CREATE INDEX invoices_of_quote ON invoices (quote_id, org_id, id) WHERE quote_id IS NOT NULL;
 
 ALTER TABLE quotes ADD FOREIGN KEY (org_id) REFERENCES organizations (id);
 
