@@ -389,17 +389,8 @@ def find_holder(tx: ReadTx, subject: Subject) -> Holder | None:
         return None
     tx.bind(org_id)
     key = api_keys.get(tx, subject.id)
-    return Holder(key.name, org_id, key.scopes, key.tax_approved, has_ended(tx, key))
-
-
-def has_ended(tx: ReadTx, key: ApiKey) -> bool:
-    """Whether a key is revoked or expired."""
-    return key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= tx.now)
-
-
-def may_open_taxes(key: ApiKey) -> bool:
-    """Whether approval would open anything to a key: one that chose other scopes alone has no use for it."""
-    return key.full_access or bool(RESTRICTED.intersection(key.scopes))
+    ended = key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= tx.now)
+    return Holder(key.name, org_id, key.scopes, key.tax_approved, ended)
 
 
 def refuse_useless(holder: Holder) -> None:

@@ -161,14 +161,12 @@ def asking(tx: ReadTx, user: User, value: str) -> Asking:
 
 
 def _keys(tx: ReadTx, user: User, leads: bool) -> tuple[list[Asking], int]:
-    keys = [key for key in api_keys.list_keys(tx) if not approvals.has_ended(tx, key)]
-    own = [key for key in keys if leads or (key.user_id == user.id and key.role is None)]
-    shown = []
-    for key in filter(approvals.may_open_taxes, own):
+    whose, shown = None if leads else user.id, []
+    for key in api_keys.list_for_taxes(tx, whose):
         subject = Subject("key", key.id)
         standing = approvals.standing(tx, subject)
         shown.append(Asking(subject, key.name, key.hint, (), True, standing, standing.status != "approved"))
-    return shown, len(own) - len(shown)
+    return shown, api_keys.count_live(tx, whose) - len(shown)
 
 
 def _clients(tx: ReadTx, user: User, leads: bool) -> list[Asking]:

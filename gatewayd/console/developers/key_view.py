@@ -13,6 +13,7 @@ from gatewayd.console.browser import role_in
 from gatewayd.console.components.charts import BarChart, Series
 from gatewayd.console.components.shapes import Cell, Column, Row, Table, Tone
 from gatewayd.console.components.words import day, moment
+from gatewayd.console.pages import PAGE_ROWS
 from gatewayd.contract.caller import Role
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.scopes import RESTRICTED, ordered
@@ -93,14 +94,29 @@ def in_words(scopes: Collection[str]) -> list[str]:
     return [f"{area}: {', '.join(those)}" for area, those in words.items()]
 
 
-def seen_by(tx: ReadTx, user: User) -> list[ShownKey]:
+class SeenKeys(NamedTuple):
+    """A page of the keys that go on, the newest that have ended, and how many have. `following` is behind which id the
+    next page begins; empty: there is none.
+    """
+
+    live: list[ShownKey]
+    following: str
+    ended: list[ShownKey]
+    ended_count: int
+
+
+def seen_by(tx: ReadTx, user: User, after: str) -> SeenKeys:
     """The keys of the transaction's organization that the visitor sees, newest first; members see their own.
 
     Raises `NotFound` where the organization is not theirs.
     """
-    role, members = role_in(tx, user), _members(tx)
-    keys = (key for key in api_keys.list_keys(tx) if role != "member" or _is_own(key, user))
-    return [_shown(tx, key, user, role, members) for key in keys]
+    role = role_in(tx, user)
+    whose = user.id if role == "member" else None
+    live = api_keys.list_live(tx, whose, after, PAGE_ROWS + 1)
+    shown = [_shown(tx, key, user, role) for key in live[:PAGE_ROWS]]
+    ended = [_shown(tx, key, user, role) for key in api_keys.list_ended(tx, whose, PAGE_ROWS)]
+    following = shown[-1].key.id if len(live) > PAGE_ROWS else ""
+    return SeenKeys(shown, following, ended, api_keys.count_ended(tx, whose))
 
 
 def one_seen_by(tx: ReadTx, user: User, key_id: str) -> ShownKey:
@@ -112,19 +128,15 @@ def one_seen_by(tx: ReadTx, user: User, key_id: str) -> ShownKey:
     key, role = api_keys.get(tx, key_id), role_in(tx, user)
     if role == "member" and not _is_own(key, user):
         raise NotFound
-    return _shown(tx, key, user, role, _members(tx))
-
-
-def _members(tx: ReadTx) -> frozenset[str]:
-    return frozenset(each.user_id for each in memberships.list_members(tx))
+    return _shown(tx, key, user, role)
 
 
 def _is_own(key: ApiKey, user: User) -> bool:
     return key.role is None and key.user_id == user.id
 
 
-def _shown(tx: ReadTx, key: ApiKey, user: User, role: Role, members: Collection[str]) -> ShownKey:
-    maker, state = users.find_by_id(tx, key.user_id), _state(key, members, tx.now)
+def _shown(tx: ReadTx, key: ApiKey, user: User, role: Role) -> ShownKey:
+    maker, state = users.find_by_id(tx, key.user_id), _state(tx, key)
     leads, alive = role != "member", state in ("works", "replaced")
     names = owners.names(tx) if key.held_entities else {}
     reaches_taxes = bool(RESTRICTED.intersection(key.scopes))
@@ -140,12 +152,12 @@ def _shown(tx: ReadTx, key: ApiKey, user: User, role: Role, members: Collection[
     )
 
 
-def _state(key: ApiKey, members: Collection[str], now: Instant) -> State:
+def _state(tx: ReadTx, key: ApiKey) -> State:
     if key.revoked_at is not None:
         return "revoked"
-    if key.expires_at is not None and key.expires_at <= now:
+    if key.expires_at is not None and key.expires_at <= tx.now:
         return "expired"
-    if key.role is None and key.user_id not in members:
+    if key.role is None and not memberships.is_member(tx, key.user_id):
         return "without_owner"
     return "works" if key.replaced_by is None else "replaced"
 

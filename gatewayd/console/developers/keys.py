@@ -24,7 +24,7 @@ from gatewayd.console.components.shapes import Action, EmptyState, Field, Option
 from gatewayd.console.developers import key_form, key_view
 from gatewayd.console.developers.key_form import KEY_FIELD, Around, KeyForm
 from gatewayd.console.developers.key_view import ShownKey
-from gatewayd.console.pages import PAGE_ROWS, Question, add_page, ask, page_of, sentence, with_query
+from gatewayd.console.pages import Question, add_page, ask, sentence, with_query
 from gatewayd.console.parts import ConsoleParts
 from gatewayd.errors import Problem
 from gatewayd.identity.keys import api_keys, key_uses
@@ -74,25 +74,21 @@ class Keys:
         _, user = signed_in()
         if not visit().belongs:
             return await render_template("developers/keys.html", live=None)
-        org_id = organization().id
-        keys = await self._store.read_later(lambda tx: key_view.seen_by(tx, user), org_id)
-        going = ("works", "replaced", "without_owner")
+        org_id, after = organization().id, request.args.get("after", "")[:64]
+        seen = await self._store.read_later(lambda tx: key_view.seen_by(tx, user, after), org_id)
         empty = EmptyState(
             sentence="No program has a key yet.",
             action=Action("Create key", f"{KEYS}/new"),
             command=_COMMAND.format(org=org_id, email=user.email),
         )
-        ended = [each for each in keys if each.state not in going]
-        after = request.args.get("after", "")[:64]
-        live, following = page_of([each for each in keys if each.state in going], after, lambda each: each.key.id)
         return await render_template(
             "developers/keys.html",
-            live=key_view.table_of(live, "API keys"),
-            ended=key_view.table_of(ended[:PAGE_ROWS], "Keys that have ended"),
-            ended_count=len(ended),
+            live=key_view.table_of(seen.live, "API keys"),
+            ended=key_view.table_of(seen.ended, "Keys that have ended"),
+            ended_count=seen.ended_count,
             empty=empty,
             first_href=with_query(KEYS, {ORGANIZATION_FIELD: org_id}) if after else "",
-            next_href=with_query(KEYS, {ORGANIZATION_FIELD: org_id, "after": following}) if following else "",
+            next_href=with_query(KEYS, {ORGANIZATION_FIELD: org_id, "after": seen.following}) if seen.following else "",
         )
 
     async def show_one(self, key_id: str) -> str:

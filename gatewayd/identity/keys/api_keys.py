@@ -28,13 +28,13 @@ from gatewayd.identity.keys.key_restrictions import (
 )
 from gatewayd.identity.open_access import Opening, Sought
 from gatewayd.identity.people import memberships
-from gatewayd.identity.people.organizations import validate_name
+from gatewayd.identity.people.organizations import LAST, validate_name
 from gatewayd.store import ReadTx, Row, WriteTx
 
 KeyRole = Literal["admin", "member"]
 """The role of a key that belongs to an organization. Chosen: none is an owner, who says who belongs to it."""
 OVERLAP_MAX = 30 * DAY  # Chosen
-LIST_LIMIT = 1_000  # Chosen
+LIST_LIMIT = 10_000  # Chosen
 
 _COLUMNS = """id, org_id, user_id, name, hint, scopes, networks, tax_approved_at, expires_at, last_used_day,
 revoked_at, replaced_by, created_at, role, held_entities, held_from, held_to"""
@@ -52,6 +52,22 @@ _MADE_OF = f"SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id AND hash = :
 _LIST = f"SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id ORDER BY id DESC LIMIT :limit"
 _LIST_ALL = f"SELECT {_COLUMNS} FROM api_keys ORDER BY id DESC LIMIT :limit"
 _LIVES = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)"
+_OF = "(CAST(:user_id AS TEXT) IS NULL OR (user_id = :user_id AND role IS NULL))"
+_LIST_LIVE = f"""
+SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id AND id < :before AND {_LIVES} AND {_OF}
+ORDER BY id DESC LIMIT :limit
+"""
+_LIST_ENDED = f"""
+SELECT {_COLUMNS} FROM api_keys WHERE org_id = :org_id AND id < :before AND NOT ({_LIVES}) AND {_OF}
+ORDER BY id DESC LIMIT :limit
+"""
+_COUNT_LIVE = f"SELECT count(id) FROM api_keys WHERE org_id = :org_id AND {_LIVES} AND {_OF}"
+_COUNT_ENDED = f"SELECT count(id) FROM api_keys WHERE org_id = :org_id AND NOT ({_LIVES}) AND {_OF}"
+_LIST_FOR_TAXES = f"""
+SELECT {_COLUMNS} FROM api_keys
+WHERE org_id = :org_id AND {_LIVES} AND {_OF} AND (scopes = '' OR scopes LIKE '%tax:%' ESCAPE '!')
+ORDER BY id DESC LIMIT :limit
+"""
 _TAX_APPROVED_ANY_ORG = f"""
 SELECT {_COLUMNS} FROM api_keys WHERE tax_approved_at IS NOT NULL AND {_LIVES} ORDER BY id LIMIT :limit
 """
@@ -282,6 +298,36 @@ def find_made_of(tx: ReadTx, random: bytes) -> CreatedKey | None:
 def list_keys(tx: ReadTx) -> list[ApiKey]:
     """The keys of the transaction's organization, newest first."""
     return [_to_api_key(_KeyRow(*row)) for row in tx.rows(_LIST, limit=LIST_LIMIT)]
+
+
+def list_live(tx: ReadTx, user_id: str | None, before: str, limit: int) -> list[ApiKey]:
+    """Keys of the organization that are neither revoked nor expired, newest first: those below an id, empty: from the
+    newest on. `user_id`: those alone that act for this person; None: all.
+    """
+    rows = tx.rows(_LIST_LIVE, user_id=user_id, before=before or LAST, now=tx.now, limit=limit)
+    return [_to_api_key(_KeyRow(*row)) for row in rows]
+
+
+def list_ended(tx: ReadTx, user_id: str | None, limit: int) -> list[ApiKey]:
+    """The newest of those that are revoked or expired; `user_id` as in `list_live`."""
+    rows = tx.rows(_LIST_ENDED, user_id=user_id, before=LAST, now=tx.now, limit=limit)
+    return [_to_api_key(_KeyRow(*row)) for row in rows]
+
+
+def list_for_taxes(tx: ReadTx, user_id: str | None) -> list[ApiKey]:
+    """Those of `list_live` to which an approval would open anything: with a scope of taxes, or legacy full access."""
+    rows = tx.rows(_LIST_FOR_TAXES, user_id=user_id, now=tx.now, limit=LIST_LIMIT)
+    return [_to_api_key(_KeyRow(*row)) for row in rows]
+
+
+def count_live(tx: ReadTx, user_id: str | None) -> int:
+    """How many `list_live` has on all its pages."""
+    return int(tx.value(_COUNT_LIVE, user_id=user_id, now=tx.now))
+
+
+def count_ended(tx: ReadTx, user_id: str | None) -> int:
+    """How many are revoked or expired."""
+    return int(tx.value(_COUNT_ENDED, user_id=user_id, now=tx.now))
 
 
 def list_all(tx: ReadTx) -> list[ApiKey]:
