@@ -71,6 +71,10 @@ async def test_what_is_owed_is_summed_by_currency_and_late_is_apart(site: Site) 
     assert told["Overdue invoices"] == "1 £100.00"
     assert next(iter(told)) == "Overdue invoices"
     assert "Hazel & Co" in page.text
+    late = await browser.open(next(href for href in page.links() if href.endswith("?status=overdue")))
+    assert late.heading == "Invoices"
+    assert "19 Nov 2026" in late.text
+    assert "24 Dec 2026" not in late.text
 
 
 async def test_it_is_of_the_chosen_organization_alone(site: Site) -> None:

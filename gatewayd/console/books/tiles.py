@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gatewayd.clock import DAY, Instant, london_date
-from gatewayd.console.addresses import CLIENTS, ENTITIES, WEBHOOKS
+from gatewayd.console.addresses import CLIENTS, DOCUMENTS, ENTITIES, INVOICES, WEBHOOKS
 from gatewayd.console.components import words
 from gatewayd.console.components.shapes import Action, Tone
 from gatewayd.console.operations.calls import Operations
@@ -83,7 +83,11 @@ class Tiles:
             FirstStep("Add a bank account", await self._has("banking.listAccounts")),
             FirstStep("Import a bank statement", await self._has("banking.listImports", status="applied")),
             FirstStep("Add a client", await self._has("accounting.listClients"), f"{CLIENTS}/new"),
-            FirstStep("Issue an invoice", await self._has("accounting.listInvoices", status=[*OWED, "paid"])),
+            FirstStep(
+                "Issue an invoice",
+                await self._has("accounting.listInvoices", status=[*OWED, "paid"]),
+                f"{INVOICES}/new",
+            ),
         ]
         return [] if all(step.is_done for step in steps) else steps
 
@@ -96,13 +100,15 @@ class Tiles:
     async def _overdue(self, today: str) -> Tile | None:
         page = await self._call("accounting.listInvoices", {"status": "overdue", "limit": str(COUNTED)})
         said = [(_invoice(row), f"due {words.day(row['dueDate'])}") for row in page["data"]]
-        return _tile("Overdue invoices", page, said, "warning", _sums(page["data"], "balanceDue"))
+        tile = _tile("Overdue invoices", page, said, "warning", _sums(page["data"], "balanceDue"))
+        return _leading(tile, "Look at overdue invoices", f"{INVOICES}?status=overdue")
 
     async def _open_invoices(self, today: str) -> Tile | None:
         asked = {"status": list(OWED), "dueDateFrom": today, "limit": str(COUNTED)}
         page = await self._call("accounting.listInvoices", asked)
         said = [(_invoice(row), f"due {words.day(row['dueDate'])}") for row in page["data"]]
-        return _tile("Open invoices", page, said, "neutral", _sums(page["data"], "balanceDue"))
+        tile = _tile("Open invoices", page, said, "neutral", _sums(page["data"], "balanceDue"))
+        return _leading(tile, "Look at invoices", INVOICES)
 
     async def _bank_lines(self, today: str) -> Tile | None:
         page = await self._call("banking.listTransactions", {"unallocated": "true", "limit": str(COUNTED)})
@@ -146,11 +152,12 @@ class Tiles:
             ]
         said = [(row["event"], row["url"]) for row in failed]
         tile = _tile("Events that did not arrive", {"data": failed, "nextCursor": None}, said, "warning")
-        return tile if tile is None else replace(tile, action=Action("Look at webhooks", WEBHOOKS))
+        return _leading(tile, "Look at webhooks", WEBHOOKS)
 
     async def _failed_documents(self, today: str) -> Tile | None:
         count = (await self._call("vault.countFailedDocuments", {}))["count"]
-        return Tile(title="Documents that could not be read", figure=str(count), tone="warning") if count else None
+        tile = Tile(title="Documents that could not be read", figure=str(count), tone="warning") if count else None
+        return _leading(tile, "Look at documents", DOCUMENTS)
 
 
 def _tile(
@@ -162,6 +169,11 @@ def _tile(
         return None
     figure = f"{count} or more" if page["nextCursor"] is not None else str(count)
     return Tile(title=title, figure=figure, text=text, lines=lines[:NAMED], tone=tone)
+
+
+def _leading(tile: Tile | None, label: str, href: str) -> Tile | None:
+    """The tile with where one goes on."""
+    return None if tile is None else replace(tile, action=Action(label, href))
 
 
 def _sums(rows: Sequence[Json], member: str) -> str:
