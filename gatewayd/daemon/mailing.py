@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -9,20 +10,25 @@ from gatewayd.clock import DAY, Clock, Instant
 from gatewayd.http1.log import Log
 from gatewayd.leases.holder import Holder
 from gatewayd.mail import outbox
-from gatewayd.mail.dispatcher import MailDispatcher, MailParts
 from gatewayd.mail.settings import MailSettings
-from gatewayd.mail.smtp import SmtpServer
 from gatewayd.store import Store
+
+if TYPE_CHECKING:
+    from gatewayd.mail.dispatcher import MailDispatcher
 
 
 @asynccontextmanager
 async def sending_mail(
     holder: Holder, settings: MailSettings | None, clock: Clock, log: Log
-) -> AsyncIterator[MailDispatcher | None]:
+) -> AsyncIterator["MailDispatcher | None"]:
     """Sends for the length of the block; None, and nothing is sent, where no server is set."""
     if settings is None:
         yield None
         return
+    # What writes and sends letters is 2 MB, which a daemon without mail does not take.
+    from gatewayd.mail.dispatcher import MailDispatcher, MailParts
+    from gatewayd.mail.smtp import SmtpServer
+
     server = SmtpServer(settings)
     parts = MailParts(store=holder.store, server=server, holder=holder.id, clock=clock, settings=settings, log=log)
     dispatcher = MailDispatcher(parts)
