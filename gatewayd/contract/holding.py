@@ -21,6 +21,8 @@ OwnedKind = Literal[
     "period",
     "portfolio",
     "property",
+    "quote",
+    "recurring_invoice",
     "tenancy",
     "unit",
     "valuation",

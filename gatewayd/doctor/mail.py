@@ -1,11 +1,11 @@
 """`gatewayd doctor`, where mail is sent: whether the server lets us in, and whether it has taken what there was."""
 
-import os
 from collections.abc import Iterator
 from typing import Final
 
 from gatewayd.doctor.examined import Examined
 from gatewayd.doctor.findings import Finding, missing_finding
+from gatewayd.doctor.stored import read_stored
 
 LOOKED_BACK_DAYS: Final = 7  # Chosen
 SECONDS: Final = 5.0  # Chosen: for one answer
@@ -45,15 +45,9 @@ def _server(examined: Examined) -> Finding:
 def _failed(examined: Examined) -> Iterator[Finding]:
     from gatewayd.clock import DAY, Instant
     from gatewayd.mail import outbox
-    from gatewayd.store.failures import MigrationError, StoreFailure
 
-    if not examined.store_settings.url and not os.access(examined.store_settings.path, os.F_OK):
-        return
     since = Instant(examined.clock.now() - LOOKED_BACK_DAYS * DAY)
-    try:
-        count = examined.read(lambda tx: outbox.count_failed(tx, since))
-    except (MigrationError, StoreFailure):
-        return  # the check of the database says so
+    count = read_stored(examined, lambda tx: outbox.count_failed(tx, since))
     if count:
         sentence = f"{count} were not taken in {LOOKED_BACK_DAYS} days: gatewayd mail list says why."
         yield Finding("mail", False, sentence)

@@ -39,6 +39,8 @@ _REFERENCES: Final[Mapping[str, OwnedKind]] = {
     "invoiceId": "invoice",
     "linkedTransactionId": "asset_transaction",
     "propertyId": "property",
+    "quoteId": "quote",
+    "recurringId": "recurring_invoice",
 }
 """Members of answers that may name what is another legal entity's, and are null then: the other side of what two did
 together, or of what was paid from an account of the other.

@@ -20,6 +20,12 @@ from tests.daemon.instance import environment
 SECONDS = 900.0
 """The longest that a generator or a compiler may take, on a machine that does other things too."""
 
+SETTINGS_OF_PYTHON_CLIENT = {
+    "post_hooks": [],  # its own are formatters
+    "content_type_overrides": dict.fromkeys(["application/pdf", "application/xml"], "application/octet-stream"),
+}
+"""Of openapi-python-client, which knows files by that type alone."""
+
 _STRICT = "[mypy]\nstrict = true\n"
 _TSCONFIG = {
     "compilerOptions": {
@@ -37,7 +43,7 @@ _TSCONFIG = {
 
 def openapi_python_client(directory: Path) -> str:
     """Generated without one warning; `mypy --strict`."""
-    (directory / "config.json").write_text(json.dumps({"post_hooks": []}))  # its own are formatters
+    (directory / "config.json").write_text(json.dumps(SETTINGS_OF_PYTHON_CLIENT))
     command = [str(_program("openapi-python-client")), "generate", "--path", str(FILE), "--config", "config.json"]
     run([*command, "--meta", "none", "--output-path", "books", "--fail-on-warning"], directory)
     return called_by_python(directory, "openapi_python_client_calls.py", _STRICT)

@@ -13,6 +13,7 @@ import pytest
 
 from gatewayd.clock import Instant
 from gatewayd.webhooks.queue import attempts
+from tests.clients.generators import SETTINGS_OF_PYTHON_CLIENT
 from tests.clients.provider import Provider
 from tests.daemon.instance import SECONDS
 from tests.webhooks.harness import response
@@ -43,7 +44,7 @@ def generated(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> I
     directory = tmp_path_factory.mktemp("generated")
     described = provider.api.get("/openapi.json")
     (directory / "openapi.json").write_bytes(described.content)
-    (directory / "config.json").write_text(json.dumps({"post_hooks": []}))  # its own are formatters
+    (directory / "config.json").write_text(json.dumps(SETTINGS_OF_PYTHON_CLIENT))
     command = [Path(sys.executable).with_name("openapi-python-client"), "generate", "--path", "openapi.json"]
     options = ["--config", "config.json", "--meta", "none", "--output-path", PACKAGE, "--fail-on-warning"]
     done = subprocess.run(

@@ -154,9 +154,9 @@ def test_sellers_that_had_no_invoice_in_the_backup_go_on_after_it_too(lost: Rest
     rows = lost.instance.read(lambda tx: tx.rows("SELECT seller_key, kind, last_number FROM invoice_sequences"))
     sellers = (lost.firm.org_id, second["id"])  # the first entity goes on in the sequence of the organization
     assert {(seller, kind) for seller, kind, _ in rows} == {
-        (seller, kind) for seller in sellers for kind in ("invoice", "credit_note")
+        (seller, kind) for seller in sellers for kind in ("invoice", "credit_note", "quote")
     }
-    assert [number for *_, number in rows] == [40, 40, 40, 40]
+    assert [number for *_, number in rows] == [40] * 6
 
 
 def test_numbers_never_go_back(lost: Restored) -> None:

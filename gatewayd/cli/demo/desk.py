@@ -62,11 +62,10 @@ class DeskScene:
         await self._shares(today)
         await self._house(today)
         await self._papers(today)
-        say(
-            f"15. The rest is left to you: draft invoices, two that recur, three quotes, {waiting} bank lines that wait"
-        )
-        say("     to be allocated, a statement and a broker's file to look at before they are applied, a bill and")
-        say(f"     its reminder for one line, and {HOUSE}, which is empty and lacks what its gas record proves.")
+        say("15. The rest is left to you: draft invoices, two that recur, three quotes,")
+        say(f"     {waiting} bank lines that wait to be allocated, a statement and a broker's file to look at before")
+        say("     they are applied, a bill and its reminder for one line, and")
+        say(f"     {HOUSE}, which is empty and lacks what its gas record proves.")
 
     async def _sales(self) -> None:
         """A draft, and an invoice in dollars, by the rate of the day; and what may become one."""

@@ -14,6 +14,8 @@ _OF_BUSINESS = "SELECT legal_entity_id FROM businesses WHERE org_id = :org_id AN
 _OF_PERIOD = "SELECT legal_entity_id FROM periods WHERE org_id = :org_id AND id = :id"
 _OF_OBLIGATION = "SELECT legal_entity_id FROM obligations WHERE org_id = :org_id AND id = :id"
 _OF_INVOICE = "SELECT legal_entity_id FROM invoices WHERE org_id = :org_id AND id = :id"
+_OF_QUOTE = "SELECT legal_entity_id FROM quotes WHERE org_id = :org_id AND id = :id"
+_OF_RECURRING = "SELECT legal_entity_id FROM recurring_invoices WHERE org_id = :org_id AND id = :id"
 _OF_ALLOCATION = "SELECT legal_entity_id FROM allocations WHERE org_id = :org_id AND id = :id"
 _OF_BANK_ACCOUNT = "SELECT legal_entity_id FROM bank_accounts WHERE org_id = :org_id AND id = :id"
 _OF_BANK_TRANSACTION = """
@@ -53,6 +55,8 @@ _OF: Final[Mapping[OwnedKind, str]] = {
     "period": _OF_PERIOD,
     "portfolio": _OF_PORTFOLIO,
     "property": _OF_PROPERTY,
+    "quote": _OF_QUOTE,
+    "recurring_invoice": _OF_RECURRING,
     "tenancy": _OF_TENANCY,
     "unit": _OF_UNIT,
     "valuation": _OF_VALUATION,

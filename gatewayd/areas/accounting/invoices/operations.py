@@ -204,7 +204,13 @@ OPERATIONS = (
         handler=list_invoices,
         held=HeldBy(
             entity="legal_entity_id",
-            leads={"business_id": "business", "property_id": "property", "credits_invoice_id": "invoice"},
+            leads={
+                "business_id": "business",
+                "property_id": "property",
+                "credits_invoice_id": "invoice",
+                "quote_id": "quote",
+                "recurring_id": "recurring_invoice",
+            },
             days=Days(first="issue_date_from", last="issue_date_to"),
         ),
         errors=("date_order",),

@@ -76,8 +76,9 @@ def get_quote(tx: ReadTx, caller: Caller, request: GetQuote) -> Quote:
 
 
 def update_quote(tx: WriteTx, caller: Caller, request: UpdateQuote) -> Quote:
-    """Change the given fields of a draft; figures are computed anew, by the facts of today. Of a quote that is sent or
-    has expired `validUntil` alone can change.
+    """Change the given fields of a draft; figures are computed anew, by the facts of today.
+
+    Of a quote that is sent or has expired `validUntil` alone can change.
     """
     before = QUOTES.get(tx, request.quote_id, request.expected_version)
     _require(before, ("draft", "sent", "expired"))

@@ -1,0 +1,35 @@
+"""What checks ask of the rows of a database, where it has this program's form: to open another would change it."""
+
+import os
+from collections.abc import Callable
+from typing import TypeVar
+
+from gatewayd.doctor.examined import Examined
+from gatewayd.store import ReadTx
+
+T = TypeVar("T")
+
+
+def read_stored(examined: Examined, work: Callable[[ReadTx], T]) -> T | None:
+    """What `work` reads; None where the database is not there, or cannot be read as it is: its own check says so."""
+    from gatewayd.store.failures import MigrationError, StoreFailure
+
+    try:
+        return examined.read(work) if _is_current(examined) else None
+    except (MigrationError, StoreFailure):
+        return None
+
+
+def _is_current(examined: Examined) -> bool:
+    """Raises `MigrationError` or `StoreFailure`."""
+    from gatewayd.store.sqlite.upgrade import is_current
+
+    settings = examined.store_settings
+    if not settings.url:
+        return os.access(settings.path, os.F_OK) and is_current(settings.path)
+    from gatewayd.store.postgres import schema
+    from gatewayd.store.postgres.reaching import connect_of, name_of
+    from gatewayd.store.postgres.sessions import session
+
+    with session(connect_of(settings), f"{name_of(settings)} cannot be asked") as connection:
+        return not schema.pending(connection, schema.packaged())
