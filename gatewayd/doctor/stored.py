@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gatewayd.doctor.examined import Examined
-from gatewayd.store import ReadTx
+
+if TYPE_CHECKING:
+    from gatewayd.store import ReadTx
 
 T = TypeVar("T")
 
 
-def read_stored(examined: Examined, work: Callable[[ReadTx], T]) -> T | None:
+def read_stored(examined: Examined, work: "Callable[[ReadTx], T]") -> T | None:
     """What `work` reads; None where the database is not there, or cannot be read as it is: its own check says so."""
     from gatewayd.store.failures import MigrationError, StoreFailure
 
