@@ -10,12 +10,14 @@ import pytest
 import trio
 
 from gatewayd.contract.scopes import ALL_SCOPES
+from gatewayd.ledger.credits.shapes import PlanLimits
 from gatewayd.papers.engine import Papers
 from gatewayd.papers.orders import Order, Set
 from gatewayd.papers.setter import NotSet, Setter
 from gatewayd.store.files.at_place import blobs_at
 from tests.contract.rows import OPERATIONS
 from tests.papers.conftest import words_of
+from tests.support import purses
 from tests.support.api import Reply, TestedApi, Tuning, open_api
 from tests.support.engines import Engines
 
@@ -243,6 +245,16 @@ async def test_a_full_vault_takes_no_paper(open_firm: OpenFirm) -> None:
         made = await firm.invoice()
         refused = await firm.ask("accounting.getInvoicePdf", invoiceId=made["id"])
         assert (refused.status, refused.code) == (413, "payload_too_large")
+        assert (await firm.invoice_now(made))["pdfDocumentId"] is None
+
+
+async def test_a_plan_without_room_for_documents_has_none_for_papers(open_firm: OpenFirm) -> None:
+    limits = PlanLimits(documents=0)
+    async with open_firm() as firm:
+        made = await firm.invoice()
+        await firm.api.store.write(lambda tx: purses.put_on_plan(tx, limits=limits, soft_limit=True), "org_a")
+        refused = await firm.ask("accounting.getInvoicePdf", invoiceId=made["id"])
+        assert (refused.status, refused.code) == (409, "limit_reached")
         assert (await firm.invoice_now(made))["pdfDocumentId"] is None
 
 
