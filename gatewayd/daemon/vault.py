@@ -51,11 +51,12 @@ async def open_vault(
     All in the holder's store. Raises `OSError`, or `ValueError` for a folder that cannot be watched.
     """
     store, settings = holder.store, vault_settings(config)
+    open_reader, open_embedder, open_setter = ways
     blobs = blobs_at(store.place)
     watched = _watched_folder(config, {store.directory, store.place.folder})
     async with (
-        open_reading(config, holder, ways[:2], log) as reading,
-        ways[2]() as setter,
+        open_reading(config, holder, (open_reader, open_embedder), log) as reading,
+        open_setter() as setter,
         trio.open_nursery() as nursery,
     ):
         if watched is not None:

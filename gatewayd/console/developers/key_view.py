@@ -113,8 +113,10 @@ def seen_by(tx: ReadTx, user: User, after: str) -> SeenKeys:
     role = role_in(tx, user)
     whose = user.id if role == "member" else None
     live = api_keys.list_live(tx, whose, after, PAGE_ROWS + 1)
-    shown = [_shown(tx, key, user, role) for key in live[:PAGE_ROWS]]
-    ended = [_shown(tx, key, user, role) for key in api_keys.list_ended(tx, whose, PAGE_ROWS)]
+    over = api_keys.list_ended(tx, whose, PAGE_ROWS)
+    names = _names(tx, [*live, *over])
+    shown = [_shown(tx, key, user, role, names) for key in live[:PAGE_ROWS]]
+    ended = [_shown(tx, key, user, role, names) for key in over]
     following = shown[-1].key.id if len(live) > PAGE_ROWS else ""
     return SeenKeys(shown, following, ended, api_keys.count_ended(tx, whose))
 
@@ -128,17 +130,21 @@ def one_seen_by(tx: ReadTx, user: User, key_id: str) -> ShownKey:
     key, role = api_keys.get(tx, key_id), role_in(tx, user)
     if role == "member" and not _is_own(key, user):
         raise NotFound
-    return _shown(tx, key, user, role)
+    return _shown(tx, key, user, role, _names(tx, [key]))
+
+
+def _names(tx: ReadTx, keys: Sequence[ApiKey]) -> Mapping[str, str]:
+    """The names of legal entities by their ids, where any of the keys is held to some."""
+    return owners.names(tx) if any(key.held_entities for key in keys) else {}
 
 
 def _is_own(key: ApiKey, user: User) -> bool:
     return key.role is None and key.user_id == user.id
 
 
-def _shown(tx: ReadTx, key: ApiKey, user: User, role: Role) -> ShownKey:
+def _shown(tx: ReadTx, key: ApiKey, user: User, role: Role, names: Mapping[str, str]) -> ShownKey:
     maker, state = users.find_by_id(tx, key.user_id), _state(tx, key)
     leads, alive = role != "member", state in ("works", "replaced")
-    names = owners.names(tx) if key.held_entities else {}
     reaches_taxes = bool(RESTRICTED.intersection(key.scopes))
     return ShownKey(
         key=key,
