@@ -9,7 +9,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.conftest import Visit
 from tests.browser.place import PASSWORD, App, Place
-from tests.browser.walking import heading, now_code, press, reach, sign_in, write
+from tests.browser.walking import heading, now_code, press, reach, sign_in, write, write_first
 
 NARROW: Final = ViewportSize(width=390, height=900)
 RING: Final = """() => {
@@ -21,10 +21,9 @@ MOST: Final = 200
 
 
 def enter(page: Page, email: str) -> None:
-    """The first field has the focus already."""
-    page.keyboard.type(email)
+    write_first(page, "Email", email)
     page.keyboard.press("Tab")
-    page.keyboard.type(PASSWORD)
+    write_first(page, "Password", PASSWORD)
     page.keyboard.press("Enter")
 
 
@@ -37,7 +36,7 @@ def test_a_second_factor_is_set_up_asked_for_and_an_app_is_allowed(place: Place,
     press(page, page.get_by_role("link", name="Set up"))
     heading(page, "Set up an authenticator app")
     secret = page.locator("code.secret").inner_text().replace(" ", "")
-    page.keyboard.type(now_code(secret))
+    write_first(page, "Code", now_code(secret))
     page.keyboard.press("Enter")
     heading(page, "Keep these recovery codes")
     press(page, page.get_by_role("link", name="Sign out"))
@@ -46,7 +45,7 @@ def test_a_second_factor_is_set_up_asked_for_and_an_app_is_allowed(place: Place,
     page.goto(app.address(scope="openid accounting:read"))
     enter(page, email)
     heading(page, "Enter the code")
-    page.keyboard.type(now_code(secret, 1))
+    write_first(page, "Code", now_code(secret, 1))
     page.keyboard.press("Enter")
     heading(page, "Choose an account")
     press(page, page.get_by_role("button", name="Continue"))

@@ -5,9 +5,9 @@ from playwright.sync_api import expect
 
 from tests.browser.chromium import PHONE
 from tests.browser.conftest import Visit
-from tests.browser.place import CALLBACK, LEADING_ON, App, Place
+from tests.browser.place import CALLBACK, LEADING_ON, PASSWORD, App, Place
 from tests.browser.test_looks import Camera
-from tests.browser.walking import fill_in, heading, sign_in
+from tests.browser.walking import fill_in, heading, sign_in, write_first
 
 
 def test_the_whole_story(place: Place, app: App, visit: Visit) -> None:
@@ -67,9 +67,9 @@ def test_another_account_can_be_used(place: Place, app: App, visit: Visit) -> No
 def test_by_the_keyboard_alone(place: Place, app: App, visit: Visit) -> None:
     page, _ = visit()
     page.goto(app.address(scope="accounting:read"))
-    page.keyboard.type(place.person())  # the field has the focus already
+    write_first(page, "Email", place.person())
     page.keyboard.press("Tab")
-    page.keyboard.type("correct horse battery")
+    write_first(page, "Password", PASSWORD)
     page.keyboard.press("Enter")
     heading(page, "Choose an account")
     names = []

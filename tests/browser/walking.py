@@ -48,6 +48,12 @@ def write(page: Page, label: str, text: str) -> None:
     page.keyboard.type(text)
 
 
+def write_first(page: Page, label: str, text: str) -> None:
+    """Type into the field that a page begins in. A browser gives it the focus a moment after the page is there."""
+    expect(page.get_by_label(label, exact=True)).to_be_focused()
+    page.keyboard.type(text)
+
+
 def now_code(secret: str, steps: int = 0) -> str:
     """What the app shows, or will in so many steps."""
     return pyotp.TOTP(secret).at(int(time.time()) + 30 * steps)
