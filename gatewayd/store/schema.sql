@@ -1476,12 +1476,15 @@ CREATE INDEX invoices_of_quote ON invoices (quote_id, org_id, id) WHERE quote_id
 
 CREATE INDEX invoices_of_recurring ON invoices (org_id, recurring_id, id) WHERE recurring_id IS NOT NULL;
 
-CREATE INDEX invoices_open ON invoices (org_id, client_id, currency, open_due_date, balance_due)
-    WHERE open_due_date IS NOT NULL;
+CREATE INDEX invoices_open ON invoices (
+    org_id, client_id, currency, open_due_date, balance_due, legal_entity_id, id
+) WHERE open_due_date IS NOT NULL;
 
 CREATE INDEX invoices_open_by_balance ON invoices (org_id, balance_due, id) WHERE open_due_date IS NOT NULL;
 
 CREATE INDEX invoices_open_by_date ON invoices (org_id, open_due_date, id) WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX invoices_overpaid ON invoices (org_id, client_id, id) WHERE balance_due < 0;
 
 CREATE INDEX invoices_page ON invoices (
     org_id, id, currency, business_id, legal_entity_id, kind, property_id, search_text

@@ -1,10 +1,11 @@
-"""Accounting: quotes, invoices, recurring ones and billing clients (Spec §4)."""
+"""Accounting: quotes, invoices, recurring ones, billing clients and what they owe (Spec §4)."""
 
 from gatewayd.areas.accounting import paper_settings
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering, papers
 from gatewayd.areas.accounting.invoices import operations as invoices
 from gatewayd.areas.accounting.quotes import operations as quotes
+from gatewayd.areas.accounting.receivables import operations as receivables
 from gatewayd.areas.accounting.recurring import operations as recurring
 from gatewayd.contract.operation import Area
 
@@ -19,5 +20,6 @@ AREA = Area(
         *quotes.OPERATIONS,
         *recurring.OPERATIONS,
         *clients.OPERATIONS,
+        *receivables.OPERATIONS,
     ),
 )
