@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from gatewayd.areas.accounting.clients.rows import CLIENTS
+from gatewayd.areas.accounting.invoices.papers import PDF
 from gatewayd.areas.accounting.receivables import ageing, balances, movements, statement
 from gatewayd.areas.accounting.receivables.balances import Aged, Wanted
 from gatewayd.areas.accounting.receivables.shapes import (
@@ -18,7 +19,8 @@ from gatewayd.areas.accounting.receivables.shapes import (
     Statement,
 )
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.given_files import WrittenFile
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import project
 from gatewayd.errors import invalid, invalid_field
 from gatewayd.ledger import references
@@ -156,5 +158,23 @@ OPERATIONS = (
         long=True,
         extension=True,
         example={"clientId": "cli_01k0000000000000000000000a", "fromDate": "2026-10-01", "toDate": "2026-11-20"},
+    ),
+    Operation(
+        id="accounting.getStatementPdf",
+        kind="call",
+        method="GET",
+        path="/clients/:clientId/statement/pdf",
+        scopes=("accounting:read",),
+        request=GetStatement,
+        response=WrittenFile,
+        handler=AT_CATALOGUE,
+        errors=("gone", "invalid_state"),
+        gives_file=PDF,
+        extension=True,
+        example={
+            "clientId": "cli_01k0000000000000000000000a",
+            "kind": "outstanding",
+            "legalEntityId": "ent_01k0000000000000000000000a",
+        },
     ),
 )
