@@ -1437,7 +1437,7 @@ CREATE TABLE invoices (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    search_text TEXT NOT NULL, fx_rate_source TEXT CHECK (fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'), fx_rate_date TEXT, recurring_id TEXT REFERENCES recurring_invoices (id), quote_id TEXT REFERENCES quotes (id),                  -- number and reference, case-folded
+    search_text TEXT NOT NULL, fx_rate_source TEXT CHECK (fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'), fx_rate_date TEXT, recurring_id TEXT REFERENCES recurring_invoices (id), quote_id TEXT REFERENCES quotes (id), overdue_for TEXT,                  -- number and reference, case-folded
     -- Kept, not generated: an index that holds a generated column never covers a query
     CHECK (
         open_due_date IS CASE
@@ -1486,6 +1486,9 @@ CREATE INDEX invoices_open_by_date ON invoices (org_id, open_due_date, id) WHERE
 CREATE INDEX invoices_page ON invoices (
     org_id, id, currency, business_id, legal_entity_id, kind, property_id, search_text
 );
+
+CREATE INDEX invoices_passed ON invoices (open_due_date, id)
+    WHERE open_due_date IS NOT NULL AND (overdue_for IS NULL OR overdue_for <> open_due_date);
 
 CREATE INDEX invoices_states ON invoices (org_id, status, id, open_due_date);
 
