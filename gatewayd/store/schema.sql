@@ -1861,6 +1861,21 @@ CREATE TABLE organizations (
 , suspended_at INTEGER, suspended_reason TEXT CHECK (length(suspended_reason) <= 1000), deleting_since INTEGER, time_zone TEXT NOT NULL DEFAULT 'Europe/London'
     CHECK (length(time_zone) BETWEEN 1 AND 64)) STRICT;
 
+CREATE TABLE paper_links (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    about TEXT NOT NULL,                        -- the invoice or quote that it shows
+    hash BLOB NOT NULL,                         -- of the token in the address
+    token_sealed BLOB NOT NULL,                 -- the token, to say the address again; empty: it is lost, and works
+    created_at INTEGER NOT NULL,
+    ended_at INTEGER                            -- NULL: it works
+) STRICT;
+
+CREATE UNIQUE INDEX paper_links_hash ON paper_links (hash);
+
+CREATE UNIQUE INDEX paper_links_of ON paper_links (org_id, about)
+    WHERE ended_at IS NULL AND length(token_sealed) > 0;
+
 CREATE TABLE papers (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2166,7 +2181,7 @@ CREATE TABLE quotes (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, viewed_at INTEGER) STRICT;
 
 CREATE INDEX quotes_changes ON quotes (org_id, updated_at, id);
 
