@@ -33,8 +33,7 @@ def payments_of(tx: ReadTx, invoice_id: str, currency: str) -> list[InvoicePayme
     """The payments of an invoice, in the order they were entered."""
     payments = (_PAYMENTS.load(row, currency) for row in tx.rows(_SELECT_PAYMENTS, id=invoice_id))
     return [
-        replace(payment, fx_rate=payment.fx_rate or UNSET, fx_rate_source=payment.fx_rate_source or UNSET)
-        for payment in payments
+        replace(payment, **{name: getattr(payment, name) or UNSET for name in _SHOWN_IF_ANY}) for payment in payments
     ]
 
 
@@ -52,6 +51,8 @@ _CHANGING = (
 """What moves change: an update of all columns would write every index anew."""
 _KEPT = ("id", "origin", "created_at", "recurring_id", "quote_id")
 """What a draft keeps that is computed anew."""
+_SHOWN_IF_ANY = ("fx_rate", "fx_rate_source", "client_payment_id")
+"""Of a payment: absent where there is none."""
 _LINE_ROWS = Columns(LineRow)
 _PAYMENTS = Columns(InvoicePayment)
 
@@ -209,7 +210,7 @@ def save(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
 
 def insert_payment(tx: WriteTx, invoice_id: str, payment: InvoicePayment) -> None:
     """Store a payment; the invoice is updated after it."""
-    stored = replace(payment, fx_rate=payment.fx_rate or None, fx_rate_source=payment.fx_rate_source or None)
+    stored = replace(payment, **{name: getattr(payment, name) or None for name in _SHOWN_IF_ANY})
     tx.run_each(_INSERT_PAYMENT, [(tx.org_id, invoice_id, tx.now, *_PAYMENTS.dump(stored))])
 
 
