@@ -7,7 +7,8 @@ from gatewayd.papers import layout
 from gatewayd.papers.paper import is_nil
 from gatewayd.papers.statement_paper import Account, AccountLine, StatementPaper
 
-_KINDS: Final = {"invoice": "Invoice", "credit_note": "Credit note", "payment": "Payment"}
+_KINDS: Final = {"invoice": "Invoice", "credit_note": "Credit note", "payment": "Payment", "refund": "Refund"}
+_FOR: Final = {"payment": " for", "refund": " of"}
 
 
 def of_statement(paper: StatementPaper, country: dict[str, str]) -> dict[str, Any]:
@@ -68,7 +69,11 @@ def _account(paper: StatementPaper, account: Account) -> dict[str, Any]:
 
 
 def _line(line: AccountLine, *, is_open: bool) -> list[str]:
-    details = f"{_KINDS[line.kind]} {line.number}" if line.kind != "payment" else f"Payment for {line.number}"
+    details = _KINDS[line.kind]
+    if line.number is not None:
+        details += f"{_FOR.get(line.kind, '')} {line.number}"
+    elif is_open:
+        details = "Payment on account"
     cells = [_short(line.date), f"{details}, {line.reference}" if line.reference else details]
     cells.append(_short(line.due_date) if line.due_date else "")
     if is_open:

@@ -11,11 +11,11 @@ from gatewayd.papers.paper import BankDetails, Look, Party
 
 
 class AccountLine(Struct, frozen=True, kw_only=True):
-    """What changed an account, or is open of it. `reference` and `due_date` None: there is none."""
+    """What changed an account, or is open of it. `number`, `reference` and `due_date` None: there is none."""
 
     date: str
-    kind: Literal["invoice", "credit_note", "payment"]
-    number: str
+    kind: Literal["invoice", "credit_note", "payment", "refund"]
+    number: str | None
     reference: str | None
     due_date: str | None
     total: str

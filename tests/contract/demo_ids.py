@@ -17,6 +17,7 @@ _NAMED: Final[Mapping[str, tuple[str, str]]] = {
     "inv_b": ("invoices", "number = 'INV-000003'"),
     "inv_c": ("invoices", "status = 'paid'"),
     "inv_d": ("invoices", "currency = 'USD'"),
+    "cpay": ("client_payments", "1 = 1"),
     "quo": ("quotes", "state = 'accepted'"),
     "quo_b": ("quotes", "state = 'draft'"),
     "quo_c": ("quotes", "state = 'sent'"),

@@ -9,7 +9,7 @@ from gatewayd.papers.orders import Order, Set
 from gatewayd.papers.setter import NotSet, Setter
 from gatewayd.store.files.at_place import blobs_at
 from tests.papers.conftest import words_of
-from tests.papers.firms import OpenFirm
+from tests.papers.firms import LINE, OpenFirm
 from tests.support import purses
 
 

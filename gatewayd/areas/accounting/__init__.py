@@ -4,6 +4,7 @@ from gatewayd.areas.accounting import paper_settings
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering, papers
 from gatewayd.areas.accounting.invoices import operations as invoices
+from gatewayd.areas.accounting.owed import operations as owed
 from gatewayd.areas.accounting.quotes import operations as quotes
 from gatewayd.areas.accounting.receivables import operations as receivables
 from gatewayd.areas.accounting.recurring import operations as recurring
@@ -17,6 +18,7 @@ AREA = Area(
         *numbering.OPERATIONS,
         *paper_settings.OPERATIONS,
         *papers.OPERATIONS,
+        *owed.OPERATIONS,
         *quotes.OPERATIONS,
         *recurring.OPERATIONS,
         *clients.OPERATIONS,

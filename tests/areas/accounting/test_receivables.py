@@ -242,6 +242,50 @@ def test_what_is_outstanding_is_what_is_open(books: Books) -> None:
     ]
 
 
+def test_a_payment_for_several_invoices_is_one_line(books: Books) -> None:
+    client = books.client()
+    first, second = sold(books, client, "60", "2026-10-05"), sold(books, client, "50", "2026-10-06")
+    whole = books.post("recordClientPayment", clientId=client, amount="130", date="2026-10-20", reference="BACS 9")
+    (account,) = statement(books, client)["currencies"]
+    assert [(line["kind"], line["amount"], line["balance"]) for line in account["lines"]] == [
+        ("invoice", "60.00", "60.00"),
+        ("invoice", "50.00", "110.00"),
+        ("payment", "-130.00", "-20.00"),
+    ]
+    paid_line = account["lines"][2]
+    assert [paid_line[name] for name in ("invoiceId", "number", "total")] == [None, None, "130.00"]
+    assert (paid_line["clientPaymentId"], paid_line["reference"]) == (whole["id"], "BACS 9")
+    assert (account["owed"], account["credit"], account["balance"]) == ("0.00", "20.00", "-20.00")
+    assert aged(books)["clients"][0]["credit"] == "20.00"
+    assert aged(books, "asOfDate=2026-10-19")["clients"][0]["owed"] == "110.00"
+    (open_,) = statement(books, client, "kind=outstanding")["currencies"]
+    assert [(line["kind"], line["total"], line["amount"]) for line in open_["lines"]] == [
+        ("payment", "20.00", "-20.00")
+    ]
+    assert {line["invoiceId"] for line in account["lines"]} == {first["id"], second["id"], None}
+
+
+def test_credit_that_is_carried_on_leaves_the_account_as_it_was(books: Books) -> None:
+    client = books.client()
+    over = sold(books, client, "30", "2026-10-05")
+    paid(books, over, "50", "2026-10-06")
+    due = sold(books, client, "45", "2026-10-07")
+    books.post("applyCredit", clientId=client, amount="15", date="2026-10-10", invoices=[{"invoiceId": due["id"]}])
+    books.post("refundClient", clientId=client, date="2026-10-12", reference="Back to you")
+    (account,) = statement(books, client)["currencies"]
+    assert [(line["date"], line["kind"], line["amount"], line["balance"]) for line in account["lines"]] == [
+        ("2026-10-05", "invoice", "30.00", "30.00"),
+        ("2026-10-06", "payment", "-50.00", "-20.00"),
+        ("2026-10-07", "invoice", "45.00", "25.00"),
+        ("2026-10-12", "refund", "5.00", "30.00"),
+    ]
+    refund = account["lines"][3]
+    assert (refund["invoiceId"], refund["number"], refund["reference"]) == (over["id"], over["number"], "Back to you")
+    before, after = aged(books, "asOfDate=2026-10-09")["clients"][0], aged(books, "asOfDate=2026-10-10")["clients"][0]
+    assert (before["owed"], before["credit"]) == ("45.00", "20.00")
+    assert (after["owed"], after["credit"]) == ("30.00", "5.00")
+
+
 def test_a_deduction_under_cis_is_owed_by_nobody(books: Books) -> None:
     books.entity(cis={"subcontractor": True, "verifiedRate": 20})
     client = books.client(cisContractor=True)
@@ -282,9 +326,16 @@ ACTS = st.lists(
         st.tuples(st.just("sell"), st.integers(0, 1), day_numbers, pence, st.integers(0, 60)),
         st.tuples(st.just("pay"), st.integers(0, 5), day_numbers, pence, st.just(0)),
         st.tuples(st.just("credit"), st.integers(0, 5), day_numbers, pence, st.just(0)),
+        st.tuples(
+            st.sampled_from(["recordClientPayment", "applyCredit", "refundClient"]),
+            st.integers(0, 1),
+            day_numbers,
+            pence,
+            st.just(0),
+        ),
     ),
     min_size=1,
-    max_size=14,
+    max_size=16,
 )
 Entry = tuple[str, str, str, str, Fraction]
 """Client, day, the invoice that it settles, that invoice's due date, and by how much more is owed."""
@@ -305,6 +356,15 @@ def _play(books: Books, acts: list[tuple[str, int, int, int, int]]) -> list[Entr
             due = (DAYS[day_number] + datetime.timedelta(days=terms)).isoformat()
             invoices.append(sold(books, clients[of], _pounds(amount), day, dueDate=due))
             ledger.append((clients[of], day, invoices[-1]["id"], due, Fraction(amount, 100)))
+        elif act in ("recordClientPayment", "applyCredit", "refundClient"):
+            try:
+                moved = books.post(act, clientId=clients[of], amount=_pounds(amount), date=day)
+            except Problem:
+                continue
+            dues = {invoice["id"]: invoice["dueDate"] for invoice in invoices}
+            parts = [(part["invoiceId"], Fraction(part["amount"])) for part in moved["invoices"]]
+            ledger += [(clients[of], day, invoice_id, dues[invoice_id], -part) for invoice_id, part in parts]
+            ledger.append((clients[of], day, "", "9999-12-31", -Fraction(moved["onAccount"])))
         elif invoices:
             invoice = invoices[of % len(invoices)]
             try:
@@ -347,6 +407,11 @@ def test_every_day_comes_to_a_plain_ledger(
 ) -> None:
     books = Books(store, "Random Ltd")
     ledger = _play(books, acts)
+    for line in aged(books)["clients"]:
+        balances = books.one("getClient", f"clientId={line['clientId']}")["balances"]
+        assert (line["owed"], line["overdue"], line["credit"]) == tuple(
+            balances[name] for name in ("outstanding", "overdue", "credit")
+        )
     first, last = sorted((DAYS[first_number].isoformat(), DAYS[last_number].isoformat()))
     for day in (first, last, TODAY):
         told = {line["clientId"]: line for line in aged(books, f"asOfDate={day}")["clients"]}
@@ -367,12 +432,13 @@ def _check_statement(found: Json, ledger: list[Entry], client: str) -> None:
     within = [change for whose, on, _, _, change in ledger if whose == client and first <= on <= last]
     if not found["currencies"]:
         assert not opening
-        assert not within
+        assert not sum(within)
         return
     (account,) = found["currencies"]
     assert Fraction(account["openingBalance"]) == opening
     lines: list[Any] = account["lines"]
-    assert sorted(Fraction(line["amount"]) for line in lines) == sorted(within)
+    assert sum(Fraction(line["amount"]) for line in lines) == sum(within)
+    assert all(Fraction(line["total"]) == abs(Fraction(line["amount"])) for line in lines)
     assert [line["date"] for line in lines] == sorted(line["date"] for line in lines)
     balance = opening
     for line in lines:

@@ -1,7 +1,8 @@
 """What is owed at the end of a day, by client, currency and age. Reads only.
 
 An invoice is what it came to with VAT, less its CIS deduction; a credit note takes from it on its issue date, a payment
-on its own. Chosen: what is void now never was, whenever it was voided, since it was a mistake that nobody owed.
+on its own. What a client has on account was paid for no invoice yet. Chosen: what is void now never was, whenever it
+was voided, since it was a mistake that nobody owed.
 
 It is what is owed now, less what came after that day, so that it costs a look at what is open and at what changed
 since, however many invoices were paid long ago.
@@ -39,6 +40,10 @@ _ISSUED_LATER = f"""
 SELECT {_WHAT}, cis_deduction - gross_total FROM invoices
 WHERE org_id = :org_id AND issue_date > :day AND kind = 'invoice' AND {_COUNTS}
 """
+_ON_ACCOUNT = """
+SELECT '', client_id, currency, '', legal_entity_id, -on_account FROM client_payments
+WHERE org_id = :org_id AND date <= :day AND on_account <> 0
+"""
 _PLACES = range(BANDS_MAX + 1)
 _DUE_FROM = " ".join(f"WHEN due_date >= :first_{place} THEN {place}" for place in _PLACES)
 _PLACE = f"CASE WHEN sum(change) < 0 THEN {IN_HAND} {_DUE_FROM} ELSE {BANDS_MAX + 1} END"
@@ -49,8 +54,10 @@ _SELECT_AGED = f"""
 SELECT client_id, name, balances.currency, place, sum(balance)
 FROM (
     SELECT client_id, currency, {_PLACE} AS place, sum(change) AS balance
-    FROM ({_OPEN} UNION ALL {_OVERPAID} UNION ALL {_PAID_LATER} UNION ALL {_CREDITED_LATER} UNION ALL {_ISSUED_LATER})
-        AS changes
+    FROM (
+        {_OPEN} UNION ALL {_OVERPAID} UNION ALL {_ON_ACCOUNT}
+        UNION ALL {_PAID_LATER} UNION ALL {_CREDITED_LATER} UNION ALL {_ISSUED_LATER}
+    ) AS changes
     WHERE {_FILTERS}
     GROUP BY id, client_id, currency, due_date HAVING sum(change) <> 0
 ) AS balances JOIN clients ON clients.id = client_id AND clients.org_id = :org_id

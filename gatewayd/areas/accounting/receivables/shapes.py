@@ -7,7 +7,7 @@ from msgspec import Meta
 from gatewayd.contract.wire import Amount, Currency, Date, DateText, Id, Request, Response
 
 StatementKind = Literal["activity", "outstanding"]
-StatementLineKind = Literal["invoice", "credit_note", "payment"]
+StatementLineKind = Literal["invoice", "credit_note", "payment", "refund"]
 
 BANDS_MAX = 6
 DEFAULT_BAND_ENDS = (30, 60, 90)
@@ -52,7 +52,8 @@ class AgedAmounts(Response, frozen=True, kw_only=True):
     overdue: Amount
     """The part of `owed` that is past its due date."""
     credit: Amount
-    """What was paid or credited beyond what was invoiced, which the client has in hand. It is in no band."""
+    """What was paid or credited beyond what was invoiced, or is on account: the client has it in hand. It is in no
+    band."""
     balance: Amount
     """`owed` less `credit`; negative where the client has more in hand than it owes."""
 
@@ -101,19 +102,22 @@ class StatementLine(Response, frozen=True, kw_only=True):
     """What changed the account, or an invoice that is open."""
 
     date: DateText
-    """The issue date of an invoice or credit note, or the day on which a payment came."""
+    """The issue date of an invoice or credit note, or the day on which money came or went back."""
     kind: StatementLineKind
-    """What it is."""
-    invoice_id: str
-    """The invoice or credit note; of a payment, the invoice that it was for."""
-    number: str
-    """Its number."""
+    """What it is. Of `outstanding` a `payment` is what is on account, or came before its invoice."""
+    invoice_id: str | None
+    """The invoice or credit note; of a payment or refund, the invoice that it was for. Null: it was for several, or for
+    none yet."""
+    number: str | None
+    """The number of that invoice or credit note. Null: none is named."""
+    client_payment_id: str | None
+    """The payment or refund that is of the client and not of one invoice. Null: it is none of these."""
     reference: str | None
     """The reference of the invoice or credit note, or what identifies the payment. Null: there is none."""
     due_date: DateText | None
     """By when an invoice was to be paid. Null: it is no invoice."""
     total: Amount
-    """What the invoice or credit note came to with VAT, less its CIS deduction, or the payment; never negative."""
+    """What the invoice or credit note came to with VAT, less its CIS deduction, or the money; never negative."""
     amount: Amount
     """By how much the client owes more, or less where it is negative; of `outstanding`, what is open of the invoice."""
     balance: Amount
@@ -126,7 +130,7 @@ class StatementOfCurrency(AgedAmounts, frozen=True, kw_only=True):
     opening_balance: Amount
     """What the client owed before the first day; negative is credit. Of `outstanding` 0."""
     lines: list[StatementLine]
-    """In the order of their days, and of one day invoices first, then credit notes, then payments."""
+    """In the order of their days, and of one day invoices first, then credit notes, payments and refunds."""
 
 
 class Statement(Response, frozen=True, kw_only=True):

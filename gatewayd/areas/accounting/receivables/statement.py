@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from gatewayd.areas.accounting.receivables import ageing
-from gatewayd.areas.accounting.receivables.movements import Movement
+from gatewayd.areas.accounting.receivables.movements import ON_ACCOUNT, Movement, whole
 from gatewayd.areas.accounting.receivables.shapes import AgedAmounts, StatementLine, StatementOfCurrency
 from gatewayd.contract.wire import project
 from gatewayd.money import Money
@@ -18,7 +18,7 @@ def of_days(movements: Sequence[Movement], first: str, firsts: Sequence[str]) ->
     accounts = []
     for currency, its in _by_currency(movements):
         opening = sum(each.change for each in its if each.day < first)
-        within = [each for each in its if each.day >= first]
+        within = whole([each for each in its if each.day >= first])
         if opening or within:
             lines = _lines(within, [abs(each.change) for each in within], opening)
             accounts.append(_account(currency, opening, lines, _aged(its, firsts, currency)))
@@ -26,22 +26,29 @@ def of_days(movements: Sequence[Movement], first: str, firsts: Sequence[str]) ->
 
 
 def of_open(movements: Sequence[Movement], firsts: Sequence[str]) -> list[StatementOfCurrency]:
-    """The invoices of each currency that are open, or paid beyond what they came to.
+    """The invoices of each currency that are open, or paid beyond what they came to, and what is on account.
 
     Chosen: money that came for an invoice of a later day stands beside that invoice's number, as credit of the day.
     """
     accounts = []
     for currency, its in _by_currency(movements):
         left = _left(its)
-        invoices = {each.invoice_id: each for each in its if each.kind == "invoice"}
-        of_it = {each.settles: each for each in reversed(its)} | invoices
-        shown = [(of_it[id_], left[id_]) for id_ in left if left[id_]]
+        shown = [(_stands_for(its, settles), change) for settles, change in left.items() if change]
         if shown:
-            shown.sort(key=lambda each: (each[0].day, each[0].number))
+            shown.sort(key=lambda each: (each[0].day, each[0].number or ""))
             totals = [abs(movement.change) for movement, _ in shown]
             lines = _lines([movement._replace(change=change) for movement, change in shown], totals, 0)
             accounts.append(_account(currency, 0, lines, _aged(its, firsts, currency)))
     return accounts
+
+
+def _stands_for(movements: Sequence[Movement], settles: str) -> Movement:
+    """The movement by whose day and number a balance is shown: the invoice, else what came last."""
+    its = [each for each in movements if each.settles == settles and each.change]
+    last = its[-1]
+    if settles == ON_ACCOUNT:  # the sum of several: what came last says when, and not how much
+        return last._replace(kind="payment", change=sum(each.change for each in its))
+    return next((each for each in its if each.kind == "invoice"), last)
 
 
 def _by_currency(movements: Sequence[Movement]) -> Iterator[tuple[str, list[Movement]]]:
@@ -57,6 +64,7 @@ def _lines(movements: Sequence[Movement], totals: Sequence[int], opening: int) -
             kind=each.kind,
             invoice_id=each.invoice_id,
             number=each.number,
+            client_payment_id=each.client_payment_id,
             reference=each.reference,
             due_date=each.due_date,
             total=Money(total, each.currency),
@@ -68,7 +76,7 @@ def _lines(movements: Sequence[Movement], totals: Sequence[int], opening: int) -
 
 
 def _left(movements: Sequence[Movement]) -> dict[str, int]:
-    """What is left of each invoice; negative: more came than it came to."""
+    """What is left of each invoice, and what is on account below 0; negative: more came than it came to."""
     left: dict[str, int] = {}
     for each in movements:
         left[each.settles] = left.get(each.settles, 0) + each.change
@@ -76,10 +84,10 @@ def _left(movements: Sequence[Movement]) -> dict[str, int]:
 
 
 def _aged(movements: Sequence[Movement], firsts: Sequence[str], currency: str) -> AgedAmounts:
-    due = {each.invoice_id: each.due_date for each in movements if each.due_date is not None}
+    due = {each.settles: each.due_date for each in movements if each.due_date is not None}
     amounts, credit = [0] * (len(firsts) + 1), 0
-    for invoice_id, change in _left(movements).items():
-        due_date = due.get(invoice_id)
+    for settles, change in _left(movements).items():
+        due_date = due.get(settles)
         if change < 0:
             credit -= change
         elif change:

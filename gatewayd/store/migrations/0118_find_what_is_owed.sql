@@ -4,6 +4,3 @@ DROP INDEX invoices_open;
 CREATE INDEX invoices_open ON invoices (
     org_id, client_id, currency, open_due_date, balance_due, legal_entity_id, id
 ) WHERE open_due_date IS NOT NULL;
-
--- What clients have in hand
-CREATE INDEX invoices_overpaid ON invoices (org_id, client_id, id) WHERE balance_due < 0;
