@@ -18,6 +18,7 @@ _NAMED: Final[Mapping[str, tuple[str, str]]] = {
     "inv_c": ("invoices", "status = 'paid'"),
     "inv_d": ("invoices", "currency = 'USD'"),
     "cpay": ("client_payments", "1 = 1"),
+    "inv_e": ("invoices", "id = (SELECT invoice_id FROM invoice_write_offs)"),
     "quo": ("quotes", "state = 'accepted'"),
     "quo_b": ("quotes", "state = 'draft'"),
     "quo_c": ("quotes", "state = 'sent'"),

@@ -198,6 +198,8 @@ async def _add_sales(api: TestedApi, ids: dict[str, str]) -> None:
         await made(f"/quotes/{ids[key]}/issue")
     await made(f"/quotes/{ids['quo']}/accept")
     on_account = {"legalEntityId": ids["ent"], "amount": "40.00", "invoices": []}
+    lost = await made("/invoices", **sold, legalEntityId=ids["ent"], status="issued")
+    ids["inv_e"] = await made(f"/invoices/{lost}/write-off", reason="Insolvent")
     ids["cpay"] = await made("/client-payments", clientId=ids["cli"], **on_account)
 
 
