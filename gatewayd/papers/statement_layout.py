@@ -7,8 +7,15 @@ from gatewayd.papers import layout
 from gatewayd.papers.paper import is_nil
 from gatewayd.papers.statement_paper import Account, AccountLine, StatementPaper
 
-_KINDS: Final = {"invoice": "Invoice", "credit_note": "Credit note", "payment": "Payment", "refund": "Refund"}
-_FOR: Final = {"payment": " for", "refund": " of"}
+_KINDS: Final = {
+    "invoice": "Invoice",
+    "credit_note": "Credit note",
+    "payment": "Payment",
+    "refund": "Refund",
+    "write_off": "Written off",
+}
+_FOR: Final = {"payment": " for", "refund": " of", "write_off": ":"}
+_CAME: Final = "No longer written off"
 
 
 def of_statement(paper: StatementPaper, country: dict[str, str]) -> dict[str, Any]:
@@ -69,7 +76,8 @@ def _account(paper: StatementPaper, account: Account) -> dict[str, Any]:
 
 
 def _line(line: AccountLine, *, is_open: bool) -> list[str]:
-    details = _KINDS[line.kind]
+    comes_back = line.kind == "write_off" and not line.amount.startswith("-")
+    details = _CAME if comes_back else _KINDS[line.kind]
     if line.number is not None:
         details += f"{_FOR.get(line.kind, '')} {line.number}"
     elif is_open:

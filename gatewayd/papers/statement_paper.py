@@ -14,7 +14,7 @@ class AccountLine(Struct, frozen=True, kw_only=True):
     """What changed an account, or is open of it. `number`, `reference` and `due_date` None: there is none."""
 
     date: str
-    kind: Literal["invoice", "credit_note", "payment", "refund"]
+    kind: Literal["invoice", "credit_note", "payment", "refund", "write_off"]
     number: str | None
     reference: str | None
     due_date: str | None

@@ -286,6 +286,26 @@ def test_credit_that_is_carried_on_leaves_the_account_as_it_was(books: Books) ->
     assert (after["owed"], after["credit"]) == ("30.00", "5.00")
 
 
+def test_what_is_written_off_is_owed_no_more(books: Books) -> None:
+    client = books.client()
+    made = sold(books, client, "100", "2026-09-01", dueDate="2026-09-30")
+    paid(books, made, "10", "2026-09-20")
+    books.post("writeOffInvoice", invoiceId=made["id"], amount="60", date="2026-10-10", reason="Insolvent")
+    paid(books, made, "45", "2026-11-01")  # 30 is due still, and 15 come of what was given up
+    owed = {day: aged(books, f"asOfDate={day}")["clients"] for day in ("2026-10-09", "2026-10-10", "2026-11-01")}
+    assert [[line["balance"] for line in lines] for lines in owed.values()] == [["90.00"], ["30.00"], []]
+    (account,) = statement(books, client, "fromDate=2026-10-01")["currencies"]
+    assert [(line["date"], line["kind"], line["amount"], line["balance"]) for line in account["lines"]] == [
+        ("2026-10-10", "write_off", "-60.00", "30.00"),
+        ("2026-11-01", "payment", "-45.00", "-15.00"),
+        ("2026-11-01", "write_off", "15.00", "0.00"),
+    ]
+    assert {line["number"] for line in account["lines"]} == {made["number"]}
+    books.post("reverseWriteOff", invoiceId=made["id"])
+    assert aged(books)["clients"][0]["balance"] == "45.00"
+    assert aged(books, "asOfDate=2026-10-10")["clients"][0]["balance"] == "90.00"
+
+
 def test_a_deduction_under_cis_is_owed_by_nobody(books: Books) -> None:
     books.entity(cis={"subcontractor": True, "verifiedRate": 20})
     client = books.client(cisContractor=True)
@@ -326,6 +346,7 @@ ACTS = st.lists(
         st.tuples(st.just("sell"), st.integers(0, 1), day_numbers, pence, st.integers(0, 60)),
         st.tuples(st.just("pay"), st.integers(0, 5), day_numbers, pence, st.just(0)),
         st.tuples(st.just("credit"), st.integers(0, 5), day_numbers, pence, st.just(0)),
+        st.tuples(st.just("write off"), st.integers(0, 5), day_numbers, pence, st.just(0)),
         st.tuples(
             st.sampled_from(["recordClientPayment", "applyCredit", "refundClient"]),
             st.integers(0, 1),
@@ -339,17 +360,20 @@ ACTS = st.lists(
 )
 Entry = tuple[str, str, str, str, Fraction]
 """Client, day, the invoice that it settles, that invoice's due date, and by how much more is owed."""
+Offs = dict[str, tuple[str, Fraction]]
+"""By its invoice, the day of a write-off and how much it was."""
 
 
 def _pounds(amount: int) -> str:
     return f"{amount // 100}.{amount % 100:02}"
 
 
-def _play(books: Books, acts: list[tuple[str, int, int, int, int]]) -> list[Entry]:
+def _play(books: Books, acts: list[tuple[str, int, int, int, int]]) -> tuple[list[Entry], Offs]:
     """Do what is asked, and write down in plain entries what was not refused."""
     clients = [books.client("A"), books.client("B")]
     invoices: list[Json] = []
     ledger: list[Entry] = []
+    offs: Offs = {}
     for act, of, day_number, amount, terms in acts:
         day = DAYS[day_number].isoformat()
         if act == "sell":
@@ -365,6 +389,13 @@ def _play(books: Books, acts: list[tuple[str, int, int, int, int]]) -> list[Entr
             parts = [(part["invoiceId"], Fraction(part["amount"])) for part in moved["invoices"]]
             ledger += [(clients[of], day, invoice_id, dues[invoice_id], -part) for invoice_id, part in parts]
             ledger.append((clients[of], day, "", "9999-12-31", -Fraction(moved["onAccount"])))
+        elif act == "write off" and invoices:
+            invoice = invoices[of % len(invoices)]
+            try:
+                books.post("writeOffInvoice", invoiceId=invoice["id"], amount=_pounds(amount), date=day, reason="Gone")
+            except Problem:
+                continue
+            offs[invoice["id"]] = (day, Fraction(amount, 100))
         elif invoices:
             invoice = invoices[of % len(invoices)]
             try:
@@ -377,17 +408,19 @@ def _play(books: Books, acts: list[tuple[str, int, int, int, int]]) -> list[Entr
                 continue
             entry = (invoice["clientId"], day, invoice["id"], invoice["dueDate"], -Fraction(amount, 100))
             ledger.append(entry)
-    return ledger
+    return ledger, offs
 
 
-def _reckoned(ledger: list[Entry], client: str, day: str) -> dict[str, Fraction]:
+def _reckoned(ledger: list[Entry], offs: Offs, client: str, day: str) -> dict[str, Fraction]:
     """By whole days from the due date: what is owed in each band, and what is in hand."""
     left: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
     for whose, on, invoice, due, change in ledger:
         if whose == client and on <= day:
             left[invoice, due] += change
     found: dict[str, Fraction] = defaultdict(Fraction)
-    for (_, due), change in left.items():
+    for (invoice, due), unpaid in left.items():
+        off = offs[invoice][1] if invoice in offs and offs[invoice][0] <= day else Fraction()
+        change = unpaid - max(Fraction(), min(off, unpaid))
         days = (datetime.date.fromisoformat(day) - datetime.date.fromisoformat(due)).days
         band = next((name for last, name in ((0, "0"), (30, "1"), (60, "2"), (90, "3")) if days <= last), "4")
         found["credit" if change < 0 else band] += abs(change)
@@ -406,7 +439,7 @@ def test_every_day_comes_to_a_plain_ledger(
     store: MemoryStore, acts: list[tuple[str, int, int, int, int]], first_number: int, last_number: int
 ) -> None:
     books = Books(store, "Random Ltd")
-    ledger = _play(books, acts)
+    ledger, offs = _play(books, acts)
     for line in aged(books)["clients"]:
         balances = books.one("getClient", f"clientId={line['clientId']}")["balances"]
         assert (line["owed"], line["overdue"], line["credit"]) == tuple(
@@ -416,32 +449,31 @@ def test_every_day_comes_to_a_plain_ledger(
     for day in (first, last, TODAY):
         told = {line["clientId"]: line for line in aged(books, f"asOfDate={day}")["clients"]}
         for client in {entry[0] for entry in ledger}:
-            reckoned = {name: amount for name, amount in _reckoned(ledger, client, day).items() if amount}
+            reckoned = {name: amount for name, amount in _reckoned(ledger, offs, client, day).items() if amount}
             assert (_told(told[client]) if client in told else {}) == reckoned
             open_ = statement(books, client, f"kind=outstanding&toDate={day}")["currencies"]
             assert (_told(open_[0]) if open_ else {}) == reckoned
             if open_:
                 assert open_[0]["lines"][-1]["balance"] == open_[0]["balance"]
     for client in {entry[0] for entry in ledger}:
-        _check_statement(statement(books, client, f"fromDate={first}&toDate={last}"), ledger, client)
+        before = (datetime.date.fromisoformat(first) - datetime.timedelta(days=1)).isoformat()
+        at = [_reckoned(ledger, offs, client, day) for day in (before, last)]
+        opening, closing = (sum(found.values()) - 2 * found["credit"] for found in at)
+        _check_statement(statement(books, client, f"fromDate={first}&toDate={last}"), opening, closing)
 
 
-def _check_statement(found: Json, ledger: list[Entry], client: str) -> None:
-    first, last = found["fromDate"], found["toDate"]
-    opening = sum((change for whose, on, _, _, change in ledger if whose == client and on < first), Fraction())
-    within = [change for whose, on, _, _, change in ledger if whose == client and first <= on <= last]
+def _check_statement(found: Json, opening: Fraction, closing: Fraction) -> None:
     if not found["currencies"]:
-        assert not opening
-        assert not sum(within)
+        assert opening == closing == 0
         return
     (account,) = found["currencies"]
     assert Fraction(account["openingBalance"]) == opening
     lines: list[Any] = account["lines"]
-    assert sum(Fraction(line["amount"]) for line in lines) == sum(within)
     assert all(Fraction(line["total"]) == abs(Fraction(line["amount"])) for line in lines)
     assert [line["date"] for line in lines] == sorted(line["date"] for line in lines)
     balance = opening
     for line in lines:
         balance += Fraction(line["amount"])
         assert Fraction(line["balance"]) == balance
-    assert Fraction(account["balance"]) == balance == Fraction(account["owed"]) - Fraction(account["credit"])
+    assert Fraction(account["balance"]) == balance == closing
+    assert closing == Fraction(account["owed"]) - Fraction(account["credit"])

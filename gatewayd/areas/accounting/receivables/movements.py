@@ -3,6 +3,7 @@
 An invoice raises what is owed on its issue date, a credit note lowers it on its own, and a payment on the day it came.
 A payment or refund of the client is for several invoices, or for none yet: it has a row for each of them (`parts`), and
 one of what is on account. Credit that is set against an invoice changes what is left of two, and not the account.
+A write-off takes off what is unpaid of it: what comes afterwards, once the rest is paid, lessens it again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,12 +38,23 @@ SELECT invoices.currency, date, CASE WHEN kind = 'refund' THEN 4 ELSE 3 END, '',
     -on_account, id
 FROM client_payments AS invoices WHERE org_id = :org_id AND client_id = :client_id AND date <= :day
 """
+_WRITE_OFFS = f"""
+SELECT invoices.currency, date, 5, number, 0, id, id, NULL, NULL, -amount, NULL
+FROM invoices JOIN invoice_write_offs ON invoice_id = invoices.id AND invoice_write_offs.org_id = :org_id
+{_OF_CLIENT} AND date <= :day
+"""
 _FILTERS: Final = {
     "currency": "invoices.currency = :currency",
     "legal_entity_id": "legal_entity_id = :legal_entity_id",
 }
-_SELECTS: Final = (_INVOICES, _CREDIT_NOTES, _PAYMENTS, _CLIENT_PAYMENTS)
-_KINDS: Final[dict[int, StatementLineKind]] = {1: "invoice", 2: "credit_note", 3: "payment", 4: "refund"}
+_SELECTS: Final = (_INVOICES, _CREDIT_NOTES, _PAYMENTS, _CLIENT_PAYMENTS, _WRITE_OFFS)
+_KINDS: Final[dict[int, StatementLineKind]] = {
+    1: "invoice",
+    2: "credit_note",
+    3: "payment",
+    4: "refund",
+    5: "write_off",
+}
 _DAY, _RANK, _NUMBER, _POSITION, _CLIENT_PAYMENT = 1, 2, 3, 4, 10
 
 
@@ -71,10 +83,39 @@ def of_client(tx: ReadTx, client_id: str, until: str, filters: Mapping[str, str]
     sql = " UNION ALL ".join(part.rstrip() + conditions for part in _SELECTS)
     found = tx.rows(sql, client_id=client_id, day=until, **filters)
     found.sort(key=lambda row: (row[_DAY], row[_RANK], row[_NUMBER], row[_POSITION], row[_CLIENT_PAYMENT] or ""))
-    return [
-        Movement(currency, day, _KINDS[rank], id_, number or None, settles, reference, due_date, change, payment)
-        for currency, day, rank, number, _, id_, settles, reference, due_date, change, payment in found
-    ]
+    return _written_off(
+        [
+            Movement(currency, day, _KINDS[rank], id_, number or None, settles, reference, due_date, change, payment)
+            for currency, day, rank, number, _, id_, settles, reference, due_date, change, payment in found
+        ]
+    )
+
+
+def _written_off(movements: list[Movement]) -> list[Movement]:
+    """The same, where a write-off is of no more than is unpaid, and is followed by what lessens it.
+
+    At the end of each day what is written off is what was, or what is unpaid by then, whichever is less.
+    """
+    amounts = {each.settles: -each.change for each in movements if each.kind == "write_off"}
+    unpaid, off = dict.fromkeys(amounts, 0), dict.fromkeys(amounts, 0)
+    begun: dict[str, Movement] = {}
+    kept: list[Movement] = []
+    for each in movements:
+        its = each.settles
+        if its not in amounts:
+            kept.append(each)
+            continue
+        if each.kind == "write_off":
+            begun[its] = each
+        else:
+            kept.append(each)
+            unpaid[its] += each.change
+        if its in begun:
+            now = max(0, min(amounts[its], unpaid[its]))
+            if now != off[its]:
+                kept.append(begun[its]._replace(day=each.day, change=off[its] - now))
+                off[its] = now
+    return kept
 
 
 def whole(movements: Iterable[Movement]) -> list[Movement]:

@@ -7,7 +7,7 @@ from msgspec import Meta
 from gatewayd.contract.wire import Amount, Currency, Date, DateText, Id, Request, Response
 
 StatementKind = Literal["activity", "outstanding"]
-StatementLineKind = Literal["invoice", "credit_note", "payment", "refund"]
+StatementLineKind = Literal["invoice", "credit_note", "payment", "refund", "write_off"]
 
 BANDS_MAX = 6
 DEFAULT_BAND_ENDS = (30, 60, 90)
@@ -102,12 +102,13 @@ class StatementLine(Response, frozen=True, kw_only=True):
     """What changed the account, or an invoice that is open."""
 
     date: DateText
-    """The issue date of an invoice or credit note, or the day on which money came or went back."""
+    """The issue date of an invoice or credit note, or the day on which money came, went back or was given up."""
     kind: StatementLineKind
-    """What it is. Of `outstanding` a `payment` is what is on account, or came before its invoice."""
+    """What it is. A `write_off` that raises what is owed follows a payment that came after all: it lessens what was
+    given up. Of `outstanding` a `payment` is what is on account, or came before its invoice."""
     invoice_id: str | None
-    """The invoice or credit note; of a payment or refund, the invoice that it was for. Null: it was for several, or for
-    none yet."""
+    """The invoice or credit note; of a payment, refund or write-off, the invoice that it was for. Null: it was for
+    several, or for none yet."""
     number: str | None
     """The number of that invoice or credit note. Null: none is named."""
     client_payment_id: str | None
@@ -130,7 +131,8 @@ class StatementOfCurrency(AgedAmounts, frozen=True, kw_only=True):
     opening_balance: Amount
     """What the client owed before the first day; negative is credit. Of `outstanding` 0."""
     lines: list[StatementLine]
-    """In the order of their days, and of one day invoices first, then credit notes, payments and refunds."""
+    """In the order of their days, and of one day invoices first, then credit notes, payments, refunds and
+    write-offs."""
 
 
 class Statement(Response, frozen=True, kw_only=True):
