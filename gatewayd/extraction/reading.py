@@ -28,11 +28,16 @@ _ENGINES: dict[Kind, str] = {
 
 
 class ReadPages(NamedTuple):
-    """The texts of pages. `page_count` None: this kind of document has no pages."""
+    """The texts of pages, and the same as rows, where they stand on paper so. `page_count` None: it has no pages.
+
+    `is_cut`: the document goes on beyond them.
+    """
 
     engine: str
     pages: list[str]
+    rows: list[str]
     page_count: int | None
+    is_cut: bool
 
 
 class Reading(NamedTuple):
@@ -48,7 +53,11 @@ class Reading(NamedTuple):
         if not any(map(str.strip, pages)):
             raise ExtractionFailed("empty", "No text stands in the document.")
         engine = f"{_ENGINES[kind]}+tesseract" if self.recognition.was_used else _ENGINES[kind]
-        return ReadPages(engine, _bounded(pages, self.bounds), count)
+        bounded = _bounded(pages, self.bounds)
+        is_cut = (
+            self.recognition.ran_out or (count or 0) > len(bounded) or sum(map(len, bounded)) >= self.bounds.characters
+        )
+        return ReadPages(engine, bounded, [self.recognition.in_rows(page) for page in pages], count, is_cut)
 
     def _pages(self, kind: Kind, stream: BinaryIO) -> tuple[list[str], int | None]:
         most = self.bounds.characters

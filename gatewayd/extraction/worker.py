@@ -111,15 +111,21 @@ def _parser_error(error: Exception) -> answers.Failed:
 
 def _read_text(task: answers.ReadText, stream: BinaryIO, recognition: Recognition) -> Iterator[answers.Answer]:
     reading = Reading(task.bounds, recognition).read(stream, task.name, task.mime_type)
-    pages = [text.encode("utf-8", "replace").decode() for text in reading.pages]  # halves of characters can't be told
+    pages, rows = _tellable(reading.pages), _tellable(reading.rows)
     for number, text in enumerate(pages, 1):
         yield answers.PageRead(Page(number=number, text=text))
     yield answers.Read(
         engine=reading.engine,
         page_count=reading.page_count,
         language=guess_language("\n".join(pages)[:_LANGUAGE_SAMPLE]),
-        facts=find_facts(pages, task.name, datetime.date.fromisoformat(task.today)),
+        facts=find_facts(rows, task.name, datetime.date.fromisoformat(task.today)),
+        is_cut=reading.is_cut,
     )
+
+
+def _tellable(texts: list[str]) -> list[str]:
+    """Without halves of characters, which no frame can tell."""
+    return [text.encode("utf-8", "replace").decode() for text in texts]
 
 
 def _add_text(stream: BinaryIO, mime_type: str, bounds: Bounds, recognition: Recognition) -> answers.Written:
