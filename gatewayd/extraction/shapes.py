@@ -80,6 +80,14 @@ class Confidences(Struct, frozen=True, kw_only=True):
     reference: float | None = None
 
 
+class Told(Struct, frozen=True, kw_only=True):
+    """A value with the letters that stand before it: what a correction is learned by. Amounts have two decimals."""
+
+    kind: Literal["money", "date", "number"]
+    label: str
+    value: str
+
+
 class Facts(Struct, frozen=True, kw_only=True):
     """What a document seems to be. `date` is ISO 8601, `total` a decimal, `confidence` from 0 to 1; None: not found.
 
@@ -107,6 +115,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     senders: list[str] = []
     vat_numbers: list[str] = []
     bank_accounts: list[str] = []
+    told: list[Told] = []
 
 
 class Extraction(Struct, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from gatewayd.extraction.facts.kinds import kind_of
 from gatewayd.extraction.facts.lines import LINE_CHARS, Line, lines_of
 from gatewayd.extraction.facts.parties import senders
 from gatewayd.extraction.facts.references import reference_of
+from gatewayd.extraction.facts.told import told_in
 from gatewayd.extraction.facts.totals import NO_SUMS, Sums, Total, sums_of
 from gatewayd.extraction.shapes import CertificateFacts, Confidences, DocumentKind, Facts
 
@@ -27,6 +28,7 @@ __all__ = ["find_facts"]
 
 _WITH_TOTAL: Final = frozenset({"invoice", "receipt", "letter", "other"})
 """Chosen: what asks for money or tells of it. A statement has balances, a certificate a price at most."""
+_BILLS: Final = frozenset({"invoice", "receipt"})
 _UNLABELLED: Final = 0.5
 _LABELLED: Final = 0.8
 _OF_SPLIT: Final = (None, 0.6, 0.75, 0.85, 0.85, 0.95)
@@ -96,6 +98,7 @@ def _with_sums(facts: Facts, lines: Sequence[Line], sums: Sums) -> Facts:
         net=_text(sums.split.net),
         vat=_text(sums.split.vat),
         amount_due=_text(sums.due),
+        told=told_in(lines) if facts.kind in _BILLS else [],
     )
 
 
