@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 from msgspec import msgpack
 
 from gatewayd import check_digits
-from gatewayd.extraction import answers, pictures
+from gatewayd.extraction import answers, einvoices, pictures
 from gatewayd.extraction.bounds import Bounds
 from gatewayd.extraction.facts import find_facts
 from gatewayd.extraction.kinds import HEAD_BYTES, may_hold_pictures
@@ -114,11 +114,12 @@ def _read_text(task: answers.ReadText, stream: BinaryIO, recognition: Recognitio
     pages, rows = _tellable(reading.pages), _tellable(reading.rows)
     for number, text in enumerate(pages, 1):
         yield answers.PageRead(Page(number=number, text=text))
+    facts = find_facts(rows, task.name, datetime.date.fromisoformat(task.today))
     yield answers.Read(
         engine=reading.engine,
         page_count=reading.page_count,
         language=guess_language("\n".join(pages)[:_LANGUAGE_SAMPLE]),
-        facts=find_facts(rows, task.name, datetime.date.fromisoformat(task.today)),
+        facts=facts if reading.einvoice is None else einvoices.facts_of(facts, reading.einvoice),
         is_cut=reading.is_cut,
     )
 

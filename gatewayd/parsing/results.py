@@ -44,9 +44,9 @@ def checked(extraction: Extraction) -> Extraction | Failure:
         return _NONSENSE
     if extraction.page_count is not None and not 0 <= extraction.page_count <= PAGES_MAX:
         return _NONSENSE
-    if extraction.facts.date is None or _is_date(extraction.facts.date):
-        return extraction
-    return replace(extraction, facts=replace(extraction.facts, date=None))
+    days = {"date": extraction.facts.date, "due_date": extraction.facts.due_date}
+    none = {name: None for name, day in days.items() if day is not None and not _is_date(day)}
+    return replace(extraction, facts=replace(extraction.facts, **none)) if none else extraction
 
 
 def _is_date(text: str) -> bool:
