@@ -2878,6 +2878,19 @@ CREATE TABLE vault_index_queue (
 
 CREATE INDEX vault_index_queue_oldest ON vault_index_queue (org_id, queued_at, document_id);
 
+CREATE TABLE vault_learned (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    sender_key TEXT NOT NULL,                   -- a VAT number, a bank account or the letters of a name, each with its kind
+    field TEXT NOT NULL,
+    value TEXT,                                 -- what it always is; NULL: what stands behind the label
+    label TEXT,                                 -- the letters before the right value
+    learned_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, sender_key, field),
+    CHECK ((value IS NULL) <> (label IS NULL))
+) STRICT;
+
+CREATE INDEX vault_learned_by_age ON vault_learned (org_id, learned_at, sender_key, field);
+
 CREATE TABLE vault_links (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2948,7 +2961,7 @@ CREATE TABLE vault_parses (
     engine TEXT,
     text_chars INTEGER,
     language TEXT,
-    extracted TEXT,                             -- JSON; NULL: nothing was found
+    extracted TEXT, is_cut INTEGER NOT NULL DEFAULT 0 CHECK (is_cut = 0 OR is_cut = 1), corrected TEXT,                             -- JSON; NULL: nothing was found
     PRIMARY KEY (org_id, document_id)
 ) STRICT;
 
