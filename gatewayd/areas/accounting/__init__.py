@@ -1,9 +1,10 @@
-"""Accounting: quotes, invoices, recurring ones and billing clients (Spec §4)."""
+"""Accounting: quotes, invoices, recurring ones, journeys and billing clients (Spec §4)."""
 
 from gatewayd.areas.accounting import paper_settings
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering, papers
 from gatewayd.areas.accounting.invoices import operations as invoices
+from gatewayd.areas.accounting.journeys import operations as journeys
 from gatewayd.areas.accounting.quotes import operations as quotes
 from gatewayd.areas.accounting.recurring import operations as recurring
 from gatewayd.contract.operation import Area
@@ -18,6 +19,7 @@ AREA = Area(
         *papers.OPERATIONS,
         *quotes.OPERATIONS,
         *recurring.OPERATIONS,
+        *journeys.OPERATIONS,
         *clients.OPERATIONS,
     ),
 )
