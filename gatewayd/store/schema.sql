@@ -1551,6 +1551,41 @@ CREATE INDEX invoices_states ON invoices (org_id, status, id, open_due_date);
 
 CREATE INDEX invoices_supplied ON invoices (org_id, legal_entity_id, supply_date);
 
+CREATE TABLE journeys (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    business_id TEXT NOT NULL REFERENCES businesses (id),
+    tax_year TEXT NOT NULL,
+    date TEXT NOT NULL,
+    vehicle_kind TEXT NOT NULL CHECK (vehicle_kind IN ('car', 'van', 'motorcycle', 'bicycle')),
+    vehicle TEXT NOT NULL,
+    driver TEXT,                                -- NULL: the 10,000 miles are the business's
+    miles TEXT NOT NULL,                        -- decimal
+    from_place TEXT NOT NULL,
+    to_place TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    passengers INTEGER NOT NULL CHECK (passengers >= 0),
+    full_rate_miles TEXT NOT NULL,              -- decimal: of these, at the higher rate
+    amount INTEGER NOT NULL CHECK (amount > 0),
+    currency TEXT NOT NULL CHECK (currency = 'GBP'),
+    allocation_id TEXT NOT NULL UNIQUE REFERENCES allocations (id),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX journeys_changes ON journeys (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX journeys_external_id ON journeys (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE INDEX journeys_of_vehicle ON journeys (org_id, business_id, vehicle, allocation_id);
+
+CREATE INDEX journeys_of_year ON journeys (org_id, legal_entity_id, tax_year, date, id);
+
+CREATE INDEX journeys_page ON journeys (org_id, id);
+
 CREATE TABLE known_devices (
     hash BLOB NOT NULL,                                 -- SHA-256 of the cookie's token
     user_id TEXT NOT NULL REFERENCES users (id),
