@@ -33,7 +33,15 @@ AREAS = frozenset(
     | {"banking", "vault", "billing", "periods", "crm", "organizations"}
 )
 FOLDERS: dict[str, dict[str, int]] = {
-    "accounting": {"client_checks": 0, "clients": 1, "invoices": 2, "paper_settings": 3, "quotes": 3, "recurring": 3},
+    "accounting": {
+        "client_checks": 0,
+        "clients": 1,
+        "invoices": 2,
+        "bills": 3,
+        "paper_settings": 3,
+        "quotes": 3,
+        "recurring": 3,
+    },
     "assets": {
         "books": 0,
         **dict.fromkeys(["pools", "prices"], 1),
