@@ -52,8 +52,9 @@ WHERE i.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_busine
 ORDER BY i.supply_date, i.id, l.position
 """
 _SELECT_PAID_ELSEWHERE = f"""
-SELECT i.id, p.date, i.number, i.kind, i.currency, p.amount
+SELECT i.id, p.date, i.number, i.kind, i.currency, p.amount, c.kind
 FROM invoice_payments AS p JOIN invoices AS i ON i.org_id = p.org_id AND i.id = p.invoice_id
+LEFT JOIN client_payments AS c ON c.org_id = p.org_id AND c.id = p.client_payment_id
 WHERE p.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_business("i")}
     AND p.date BETWEEN :first AND :last AND p.bank_transaction_id IS NULL
 ORDER BY p.date, i.id, p.position
@@ -76,10 +77,18 @@ WHERE p.org_id = :org_id AND b.legal_entity_id = :legal_entity_id
     AND p.date BETWEEN :first AND :last AND p.bank_transaction_id IS NULL
 ORDER BY p.date, b.id, p.position
 """
+_SELECT_ON_ACCOUNT = """
+SELECT id, date, kind, currency, on_account FROM client_payments
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND CAST(:business_id AS TEXT) IS NULL
+    AND date BETWEEN :first AND :last AND bank_transaction_id IS NULL AND on_account <> 0
+ORDER BY date, id
+"""
 _SELECT_TYPES = "SELECT id, type, name FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id"
 _SELECT_NAMES = "SELECT id, name FROM bank_accounts WHERE org_id = :org_id"
 _VAT: Final = "Liabilities:VAT"
 _WITHHELD: Final = "Assets:TaxWithheld"
+_CREDIT: Final = "Equity:CreditOfClients"
+"""What is taken of one invoice, or of what is on account, and set against another: in the end it comes to nothing."""
 
 
 class _Part(NamedTuple):
@@ -119,9 +128,11 @@ class DoubleEntry:
         rows = self._tx.each(_SELECT_INVOICES, **self._scope.values)
         for _, lines in itertools.groupby(rows, key=lambda row: row[0]):
             yield self._invoice(list(lines))
-        for id_, date, number, kind, currency, amount in self._tx.each(_SELECT_PAID_ELSEWHERE, **self._scope.values):
+        for id_, date, number, kind, currency, amount, moved in self._tx.each(
+            _SELECT_PAID_ELSEWHERE, **self._scope.values
+        ):
             paid = amount if kind == "invoice" else -amount
-            postings = (Posting(ELSEWHERE, paid), Posting(RECEIVABLES, -paid))
+            postings = (Posting(_CREDIT if moved == "credit" else ELSEWHERE, paid), Posting(RECEIVABLES, -paid))
             yield Transaction(date, f"Payment of {number}", currency, {"invoice": id_}, postings)
         bills = self._tx.each(_SELECT_BILLS, **self._scope.values)
         for _, lines in itertools.groupby(bills, key=lambda row: row[0]):
@@ -129,6 +140,9 @@ class DoubleEntry:
         for id_, date, number, currency, paid in self._tx.each(_SELECT_BILLS_PAID_ELSEWHERE, **self._scope.values):
             postings = (Posting(PAYABLES, paid), Posting(ELSEWHERE, -paid))
             yield Transaction(date, f"Payment of {number}".rstrip(), currency, {"bill": id_}, postings)
+        for id_, date, moved, currency, amount in self._tx.each(_SELECT_ON_ACCOUNT, **self._scope.values):
+            postings = (Posting(_CREDIT if moved == "credit" else ELSEWHERE, amount), Posting(RECEIVABLES, -amount))
+            yield Transaction(date, "On account of a client", currency, {"client-payment": id_}, postings)
 
     def _bank_lines(self, account_id: str) -> Iterator[Transaction]:
         rows = self._tx.each(_SELECT_LINES, account_id=account_id, **self._scope.values)

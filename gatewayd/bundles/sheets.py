@@ -78,7 +78,7 @@ WHERE l.org_id = :org_id AND l.invoice_id IN ({_INVOICES_OF_PERIOD}) ORDER BY l.
 """
 _SELECT_PAYMENTS = f"""
 SELECT p.invoice_id || '/' || CAST(p.position AS TEXT), p.invoice_id, p.position, p.date, i.currency, p.amount,
-    p.bank_transaction_id, p.method, p.reference, p.fx_rate, p.fx_rate_source
+    p.bank_transaction_id, p.method, p.reference, p.fx_rate, p.fx_rate_source, p.client_payment_id
 FROM invoice_payments AS p JOIN invoices AS i ON i.id = p.invoice_id AND i.org_id = p.org_id
 WHERE p.org_id = :org_id AND p.date BETWEEN :first AND :last AND p.invoice_id IN ({_INVOICES_OF_PERIOD})
 ORDER BY p.date, p.invoice_id, p.position
@@ -112,6 +112,15 @@ SELECT p.bill_id || '/' || CAST(p.position AS TEXT), p.bill_id, p.position, p.da
 FROM bill_payments AS p JOIN bills AS b ON b.id = p.bill_id AND b.org_id = p.org_id
 WHERE p.org_id = :org_id AND p.date BETWEEN :first AND :last AND p.bill_id IN ({_BILLS_OF_PERIOD})
 ORDER BY p.date, p.bill_id, p.position
+"""
+_SELECT_CLIENT_PAYMENTS = f"""
+SELECT id, kind, client_id, date, currency, amount, on_account, bank_transaction_id, method, reference
+FROM client_payments
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND date BETWEEN :first AND :last
+    AND (CAST(:business_id AS TEXT) IS NULL OR id IN (
+        SELECT client_payment_id FROM invoice_payments WHERE org_id = :org_id AND invoice_id IN ({_INVOICES_OF_PERIOD})
+    ))
+ORDER BY date, id
 """
 _ALLOCATIONS_OF_PERIOD: Final = """
 {a}.org_id = :org_id AND {a}.legal_entity_id = :legal_entity_id
@@ -293,6 +302,7 @@ SHEETS: Final = (
         "payments.csv",
         _columns(
             "id invoiceId position date currency amount:money bankTransactionId method reference fxRate fxRateSource"
+            " clientPaymentId"
         ),
         _SELECT_PAYMENTS,
     ),
@@ -319,6 +329,11 @@ SHEETS: Final = (
             "id billId position date currency amount:money bankTransactionId method reference fxRate fxRateSource"
         ),
         _SELECT_BILL_PAYMENTS,
+    ),
+    Sheet(
+        "client_payments.csv",
+        _columns("id kind clientId date currency amount:money onAccount:money bankTransactionId method reference"),
+        _SELECT_CLIENT_PAYMENTS,
     ),
     Sheet(
         "bank_accounts.csv",

@@ -20,6 +20,7 @@ _NAMED: Final[Mapping[str, tuple[str, str]]] = {
     "bill": ("bills", "status = 'awaiting_payment'"),
     "bill_b": ("bills", "status = 'paid'"),
     "bill_c": ("bills", "status = 'draft'"),
+    "cpay": ("client_payments", "1 = 1"),
     "quo": ("quotes", "state = 'accepted'"),
     "quo_b": ("quotes", "state = 'draft'"),
     "quo_c": ("quotes", "state = 'sent'"),

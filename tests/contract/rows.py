@@ -181,7 +181,7 @@ async def seed(api: TestedApi, blobs: Blobs) -> dict[str, str]:
 
 
 async def _add_sales(api: TestedApi, ids: dict[str, str]) -> None:
-    """Two recurring invoices, one of them paused, a quote and a bill of each state that an example names."""
+    """Two recurring invoices, a quote and a bill of each state that an example names, money on account."""
 
     async def made(path: str, **values: object) -> str:
         reply = await api("POST", path, json=values)
@@ -203,6 +203,8 @@ async def _add_sales(api: TestedApi, ids: dict[str, str]) -> None:
         status = "draft" if key == "bill_c" else "awaiting_payment"
         ids[key] = await made("/bills", **billed, number=number, status=status, allowDuplicate=True)
     await made(f"/bills/{ids['bill_b']}/payments")
+    on_account = {"legalEntityId": ids["ent"], "amount": "40.00", "invoices": []}
+    ids["cpay"] = await made("/client-payments", clientId=ids["cli"], **on_account)
 
 
 async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:

@@ -179,6 +179,29 @@ def test_a_bill_in_another_currency_is_worth_what_it_was_on_its_tax_point(store:
     assert amounts(cash) == {"costOfGoods": "80.00", "exchangeDifferences": "-6.00"}
 
 
+def test_vat_of_what_is_not_paid_in_six_months_goes_back_until_it_is(store: MemoryStore) -> None:
+    """VATA 1994 s26A, VAT Regulations 1995 reg 172H and 172I. 1,200.00 with 200.00 of VAT, due on 31 January: of what
+    is not paid on 31 July, 900.00, three quarters of the VAT go back; 600.00 more in November give two thirds of that.
+    """
+    books = BillBooks(store)
+    bought = lines({"amount": "1000.00"})
+    bill = books.bill(billDate="2026-01-01", dueDate="2026-01-31", lines=bought)
+    books.paid(bill, amount="300.00", date="2026-03-01")
+    books.bill(billDate="2026-01-01", dueDate="2026-01-31", kind="expense_claim", claimant="Ash", lines=bought)
+    books.bill(billDate="2026-01-01", dueDate="2026-01-31", status="draft", lines=bought)
+    assert vat(books, DateRange("2026-02-01", "2026-07-30")) == VatFigures()
+    assert vat(books, DateRange("2026-07-31", "2026-07-31")) == VatFigures(input_vat=-150_00)
+    assert vat(books, DateRange("2026-08-01", "2026-10-31")) == VatFigures()
+    books.paid(bill, amount="600.00", date="2026-11-10")
+    assert vat(books) == VatFigures(input_vat=100_00)
+    books.credit_of(bill, "250.00", billDate="2026-11-15")  # the rest is credited, not paid: 50.00 of its own and again
+    assert vat(books) == VatFigures(input_vat=100_00 + 50_00 - 50_00, purchases=-250_00)
+    assert vat(books, DateRange("2026-01-01", "2026-11-30")).input_vat == 200_00 + 200_00 - 50_00
+    by_payments = BillBooks(store, {"scheme": "cash"})
+    by_payments.bill(billDate="2026-01-01", dueDate="2026-01-31", lines=bought)
+    assert vat(by_payments, DateRange("2026-07-01", "2026-07-31")) == VatFigures()
+
+
 def test_drafts_and_what_is_void_count_nowhere(store: MemoryStore) -> None:
     books = BillBooks(store)
     books.bill(status="draft")

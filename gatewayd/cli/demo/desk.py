@@ -59,6 +59,7 @@ class DeskScene:
         await self._again(today)
         await self._offers()
         await self._bills(today)
+        await self._ahead()
         waiting = await self._bank(today)
         await self._shares(today)
         await self._house(today)
@@ -129,6 +130,11 @@ class DeskScene:
             bill = await self._api.post("/bills", {**common, "number": number, "status": status, "lines": [line]})
             if number == "RT-3301":
                 await self._api.post(f"/bills/{bill['id']}/payments", {"method": "cash"})
+
+    async def _ahead(self) -> None:
+        """What the client left on account, for no invoice so far."""
+        common = {"legalEntityId": self._firm.entity_id, "clientId": self._firm.client_id}
+        await self._api.post("/client-payments", {**common, "amount": "40.00", "invoices": [], "method": "cash"})
 
     async def _bank(self, today: str) -> int:
         """Lines that wait, of a transfer both ends, and a statement that is only looked at; answers how many wait."""

@@ -8,11 +8,16 @@ what a payment costs more or less than what it settles was worth is a difference
 On cash basis each payment is a share of what the lines count for (`invoiced_income.walk`), so that the parts add up to
 the bill exactly once it is paid, however it is paid and wherever a range is split. What was paid too much counts for
 nothing, and neither does that it comes back; a credit note after the payment takes off on its own tax point.
+
+VAT that was reclaimed of a supplier's bill goes back by the part of it that is not paid six months after its tax point
+or, if that is later, its due date, and is reclaimed again as it is paid (VATA 1994 s26A; VAT Regulations 1995 reg 172H
+and 172I): the law asks for it of who does not account for VAT by payments. Chosen: of the VAT that a supplier charges.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
+from gatewayd.clock import days_after
 from gatewayd.ledger.allocating import categories
 from gatewayd.ledger.allocating.categories import NOT_PNL
 from gatewayd.ledger.dates.date_ranges import DateRange
@@ -33,11 +38,12 @@ from gatewayd.ledger.results.profit_and_loss import Posting
 from gatewayd.ledger.vat.vat_rates import AllocationVatCode
 from gatewayd.ledger.vat.vat_return import VatFigures
 from gatewayd.ledger.vat.vat_standing import VatStanding
+from gatewayd.money import half_up
 from gatewayd.store import ReadTx, Row
 
 _HEAD = """
 b.id, coalesce(b.credits_bill_id, b.id), b.tax_point, coalesce(o.tax_point, b.tax_point), b.currency, b.base_currency,
-    b.fx_rate, b.gross_total, CASE WHEN b.document_ids = '[]' THEN 0 ELSE 1 END
+    b.fx_rate, b.gross_total, b.repay_vat_on, CASE WHEN b.document_ids = '[]' THEN 0 ELSE 1 END
 """
 _LINE = """
 l.position, l.category, l.property_id, l.vat_code, l.capital_goods, l.gross, l.vat, l.accounted_vat, l.disallowable
@@ -61,8 +67,12 @@ _TOUCHED = f"""(
     SELECT b.credits_bill_id AS id FROM bills AS b
     WHERE b.org_id = :org_id AND {{whose}} AND b.tax_point BETWEEN :first AND :last
         AND b.credits_bill_id IS NOT NULL AND {_IN_FORCE}
+    UNION
+    SELECT b.id FROM bills AS b
+    WHERE b.org_id = :org_id AND {{whose}} AND b.repay_vat_on BETWEEN :first AND :last AND {_IN_FORCE}
 ) AS touched"""
-"""Bills that a payment or a credit note of the range stands against. A cross join keeps them in front."""
+"""Bills that a payment or a credit note of the range stands against, or whose VAT goes back in it. A cross join keeps
+them in front."""
 _PAID = f"""
 SELECT {_HEAD}, {_LINE} FROM {_TOUCHED} CROSS JOIN bills AS b {_LINES}
 WHERE b.id = touched.id AND b.org_id = :org_id
@@ -111,7 +121,10 @@ class BillEntry(NamedTuple):
 
 
 class _Head(NamedTuple):
-    """A bill or credit note. `treated_on` is the ISO date whose standing towards VAT it has."""
+    """A bill or credit note. `treated_on` is the ISO date whose standing towards VAT it has.
+
+    `repay_vat_on` is the ISO date on which VAT of what is not paid goes back; None: none does.
+    """
 
     id: str
     bill_id: str
@@ -121,6 +134,7 @@ class _Head(NamedTuple):
     base_currency: str
     fx_rate: str | None
     gross: int
+    repay_vat_on: str | None
     is_documented: int
 
 
@@ -186,6 +200,8 @@ def vat_entries(
             sign = -1 if bill.head.id != bill.head.bill_id else 1
             for kind, figures in _purchases(bill, base).items():
                 yield _vat_entry(bill.head, kind, figures, sign)
+        for touched in _touched(tx, _BY_ENTITY, legal_entity_id, date_range):
+            yield from _paid_back(touched, base, date_range)
         return
     for touched in _touched(tx, _BY_ENTITY, legal_entity_id, date_range):
         head = touched.bill.head
@@ -306,6 +322,35 @@ def _purchases(bill: _Bill, base: str) -> dict[Purchase, Figures]:
             gross, vat, accounted = (_in_base(bill.head, part, base) for part in (line.gross, line.vat, line.accounted))
             sums[kind] = sums.get(kind, _NOTHING).plus(Figures(gross - vat, gross, accounted))
     return sums
+
+
+def _paid_back(touched: _Touched, base: str, date_range: DateRange) -> Iterator[VatEntry]:
+    """What a range takes back of the VAT of a bill that is not paid, and gives again of what is paid after all."""
+    head, before = touched.bill.head, days_after(date_range.first, -1)
+    already, now = (_unpaid_vat(touched, base, day) for day in (before, date_range.last))
+    for kind in {**already, **now}:
+        grown = now.get(kind, 0) - already.get(kind, 0)
+        if grown:
+            figures = VatFigures(input_vat=-grown)
+            of_day = DateRange(head.treated_on, head.treated_on)
+            yield VatEntry(of_day, figures, figures if kind.is_capital else VatFigures())
+
+
+def _unpaid_vat(touched: _Touched, base: str, day: str) -> dict[Purchase, int]:
+    """The VAT that was reclaimed of a bill and has gone back by an ISO date: the part of it that is not paid."""
+    head = touched.bill.head
+    if head.repay_vat_on is None or day < head.repay_vat_on:
+        return {}
+    credited = [note for note in touched.credits if note.head.tax_point <= day]
+    payable = head.gross - sum(note.head.gross for note in credited)
+    unpaid = payable - sum(paid.amount for paid in touched.payments if paid.date <= day)
+    if payable <= 0 or unpaid <= 0:
+        return {}
+    sums: dict[Purchase, int] = {}
+    for bill, sign in ((touched.bill, 1), *((note, -1) for note in credited)):
+        for kind, figures in _purchases(bill, base).items():
+            sums[kind] = sums.get(kind, 0) + sign * (figures.gross - figures.net)
+    return {kind: half_up(vat * unpaid, payable) for kind, vat in sums.items() if vat}
 
 
 def _in_base(head: _Head, amount: int, base: str) -> int:

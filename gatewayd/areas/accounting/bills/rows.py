@@ -1,5 +1,6 @@
 """Bills as they are stored. Owns the tables `bills`, `bill_lines` and `bill_payments`."""
 
+import datetime
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -7,8 +8,10 @@ from msgspec import UNSET
 
 from gatewayd.areas.accounting.bills.shapes import Bill, BillLine, BillPayment, BillRow, BillWarning
 from gatewayd.contract.wire import project
+from gatewayd.ledger.dates.months import months_after
 from gatewayd.store import Columns, ReadTx, RemovableTable, WriteTx
 
+_MONTHS_TO_PAY: Final = 6
 OPEN: Final = ("awaiting_payment", "part_paid")
 """States in which money may be due."""
 
@@ -23,12 +26,27 @@ def folded(number: str | None) -> str | None:
     return None if number is None else "".join(filter(str.isalnum, number.casefold())) or number
 
 
+def repay_vat_on(row: BillRow) -> str | None:
+    """The ISO date on which VAT goes back of what is not paid of a supplier's bill by then (VATA 1994 s26A).
+
+    It is six months after the tax point or, if that is later, the due date. None: no VAT was charged, or it is no bill.
+    """
+    if row.kind != "bill" or not row.vat_total:
+        return None
+    relevant = datetime.date.fromisoformat(max(row.tax_point, row.due_date))
+    return months_after(relevant, _MONTHS_TO_PAY).isoformat()
+
+
 BILLS: Final = RemovableTable(
     "bills",
     BillRow,
     kind="bill",
     prefix="bill",
-    written={"open_due_date": open_due_date, "number_folded": lambda row: folded(row.number)},
+    written={
+        "open_due_date": open_due_date,
+        "repay_vat_on": repay_vat_on,
+        "number_folded": lambda row: folded(row.number),
+    },
 )
 _LINES: Final = Columns(BillLine)
 _PAYMENTS: Final = Columns(BillPayment)

@@ -30,7 +30,7 @@ from gatewayd.areas.accounting.invoices.shapes import (
 )
 from gatewayd.areas.accounting.invoices.states import Settlement
 from gatewayd.contract.wire import Address, project
-from gatewayd.errors import FieldError, gathered, invalid, invalid_field
+from gatewayd.errors import FieldError, gathered, invalid, invalid_field, invalid_state
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.calendar.period_locks import LockState
 from gatewayd.ledger.exchange import exchange_rates
@@ -249,6 +249,9 @@ def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
         raise invalid_field("reason", "out_of_range", f"Expected 1 to {MAX_REASON_CHARACTERS} characters.")
     days = (row.issue_date, row.supply_date)
     states.refuse_void(row.status, any(_lock_on(tx, row, day) == "closed" for day in days))
+    if row.payments:  # what came and went back still counts on its days
+        message = "Money came for it and went back: take that back first, with `accounting.removeClientPayment`."
+        raise invalid_state(message, row.status, ())
     refuse_closed(tx, row, *days)  # what is being closed
     row = rows.update(
         tx, replace(row, status="void", balance_due=Money(0, row.currency), voided_at=tx.now, void_reason=reason)

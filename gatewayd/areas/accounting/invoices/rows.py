@@ -33,8 +33,7 @@ def payments_of(tx: ReadTx, invoice_id: str, currency: str) -> list[InvoicePayme
     """The payments of an invoice, in the order they were entered."""
     payments = (_PAYMENTS.load(row, currency) for row in tx.rows(_SELECT_PAYMENTS, id=invoice_id))
     return [
-        replace(payment, fx_rate=payment.fx_rate or UNSET, fx_rate_source=payment.fx_rate_source or UNSET)
-        for payment in payments
+        replace(payment, **{name: getattr(payment, name) or UNSET for name in _SHOWN_IF_ANY}) for payment in payments
     ]
 
 
@@ -52,6 +51,8 @@ _CHANGING = (
 """What moves change: an update of all columns would write every index anew."""
 _KEPT = ("id", "origin", "created_at", "recurring_id", "quote_id")
 """What a draft keeps that is computed anew."""
+_SHOWN_IF_ANY = ("fx_rate", "fx_rate_source", "client_payment_id")
+"""Of a payment: absent where there is none."""
 _LINE_ROWS = Columns(LineRow)
 _PAYMENTS = Columns(InvoicePayment)
 
@@ -107,6 +108,8 @@ SELECT id FROM invoices
 WHERE org_id = :org_id AND credits_invoice_id = :id AND status NOT IN ('draft', 'void') ORDER BY id
 """
 _SELECT_LEFT_OF_QUOTE = "SELECT gross_total - invoiced_total FROM quotes WHERE org_id = :org_id AND id = :id"
+# Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
+_MARK_OVERDUE = "UPDATE invoices SET overdue_for = open_due_date WHERE org_id = :org_id AND id = :id"
 _DELETE_LINES = "DELETE FROM invoice_lines WHERE org_id = :org_id AND invoice_id = :id"
 _DELETE = "DELETE FROM invoices WHERE org_id = :org_id AND id = :id"
 _DELETE_PAYMENT = """
@@ -207,13 +210,18 @@ def save(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
 
 def insert_payment(tx: WriteTx, invoice_id: str, payment: InvoicePayment) -> None:
     """Store a payment; the invoice is updated after it."""
-    stored = replace(payment, fx_rate=payment.fx_rate or None, fx_rate_source=payment.fx_rate_source or None)
+    stored = replace(payment, **{name: getattr(payment, name) or None for name in _SHOWN_IF_ANY})
     tx.run_each(_INSERT_PAYMENT, [(tx.org_id, invoice_id, tx.now, *_PAYMENTS.dump(stored))])
 
 
 def delete_payment(tx: WriteTx, invoice_id: str, position: int) -> None:
     """Delete a payment; the invoice is updated after it."""
     tx.run(_DELETE_PAYMENT, id=invoice_id, position=position)
+
+
+def mark_overdue(tx: WriteTx, invoice_id: str) -> None:
+    """Note that it was told of the due date that has passed."""
+    tx.run(_MARK_OVERDUE, id=invoice_id)
 
 
 def delete(tx: WriteTx, invoice_id: str) -> None:

@@ -261,14 +261,15 @@ class SellerSnapshot(Response, frozen=True, kw_only=True):
 
 
 class InvoicePayment(Response, frozen=True, kw_only=True):
-    """Money that was received."""
+    """Money that was received, or that went back of what was paid too much."""
 
     position: int
     """Tells the payments of an invoice apart, from 1; they keep it when another is taken back."""
     date: DateText
     """The day on which the money came."""
     amount: Amount
-    """How much of the invoice was paid, in its currency, with what a payment provider kept of it."""
+    """How much of the invoice was paid, in its currency, with what a payment provider kept of it. Below 0: of what was
+    paid too much, this was refunded, or set against another invoice."""
     bank_transaction_id: str | None
     """The bank transaction that it is a part of. Null: none is named."""
     method: str | None
@@ -280,6 +281,9 @@ class InvoicePayment(Response, frozen=True, kw_only=True):
     fx_rate_source: TakenRateSource | UnsetType | None = UNSET
     """Where a rate that nobody gave was taken from: one that was `recorded` here, or HMRC's of the month. Absent: none
     was taken."""
+    client_payment_id: Id | UnsetType | None = UNSET
+    """The payment or refund of the client, or the credit, that it is a part of, and is taken back with. Absent: it is
+    of this invoice alone."""
 
 
 class InvoiceHead(Response, frozen=True, kw_only=True):

@@ -39,6 +39,7 @@ CREATE TABLE bills (
     updated_at bigint NOT NULL,
     version bigint NOT NULL CHECK (version >= 1),
     open_due_date text COLLATE "C",                         -- the due date where money is still due
+    repay_vat_on text COLLATE "C",                          -- when VAT goes back of what is not paid
     number_folded text COLLATE "C",                         -- case-folded, letters and digits alone: what duplicates are found by
     CHECK ((kind = 'credit_note') = (credits_bill_id IS NOT NULL)),
     CHECK (supplier_id IS NOT NULL OR kind = 'expense_claim')
@@ -59,6 +60,9 @@ CREATE INDEX bills_of_supplier ON bills (org_id, supplier_id, id) WHERE supplier
 CREATE INDEX bills_of_business ON bills (org_id, business_id, tax_point);
 
 CREATE INDEX bills_of_entity ON bills (org_id, legal_entity_id, tax_point);
+
+-- VAT of what is not paid
+CREATE INDEX bills_unpaid_vat ON bills (org_id, legal_entity_id, repay_vat_on) WHERE repay_vat_on IS NOT NULL;
 
 -- what was credited
 CREATE INDEX bills_credits ON bills (credits_bill_id) WHERE credits_bill_id IS NOT NULL;

@@ -37,6 +37,7 @@ CREATE TABLE bills (
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
     open_due_date TEXT,                         -- the due date where money is still due
+    repay_vat_on TEXT,                          -- when VAT goes back of what is not paid
     number_folded TEXT,                         -- case-folded, letters and digits alone: what duplicates are found by
     CHECK ((kind = 'credit_note') = (credits_bill_id IS NOT NULL)),
     CHECK (supplier_id IS NOT NULL OR kind = 'expense_claim')
@@ -52,6 +53,8 @@ CREATE INDEX bills_of_supplier ON bills (org_id, supplier_id, id) WHERE supplier
 -- profit and loss, and VAT
 CREATE INDEX bills_of_business ON bills (org_id, business_id, tax_point);
 CREATE INDEX bills_of_entity ON bills (org_id, legal_entity_id, tax_point);
+-- VAT of what is not paid
+CREATE INDEX bills_unpaid_vat ON bills (org_id, legal_entity_id, repay_vat_on) WHERE repay_vat_on IS NOT NULL;
 -- what was credited
 CREATE INDEX bills_credits ON bills (credits_bill_id) WHERE credits_bill_id IS NOT NULL;
 -- what is owed, and what a bank line may pay
