@@ -113,6 +113,13 @@ FROM bill_payments AS p JOIN bills AS b ON b.id = p.bill_id AND b.org_id = p.org
 WHERE p.org_id = :org_id AND p.date BETWEEN :first AND :last AND p.bill_id IN ({_BILLS_OF_PERIOD})
 ORDER BY p.date, p.bill_id, p.position
 """
+_SELECT_WRITE_OFFS = f"""
+SELECT w.invoice_id, w.date, i.currency, w.amount, w.reason, w.vat_relief, w.vat_relief_date
+FROM invoice_write_offs AS w JOIN invoices AS i ON i.id = w.invoice_id AND i.org_id = w.org_id
+WHERE w.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_business("i")}
+    AND (w.date BETWEEN :first AND :last OR w.vat_relief_date BETWEEN :first AND :last)
+ORDER BY w.date, w.invoice_id
+"""
 _SELECT_CLIENT_PAYMENTS = f"""
 SELECT id, kind, client_id, date, currency, amount, on_account, bank_transaction_id, method, reference
 FROM client_payments
@@ -329,6 +336,11 @@ SHEETS: Final = (
             "id billId position date currency amount:money bankTransactionId method reference fxRate fxRateSource"
         ),
         _SELECT_BILL_PAYMENTS,
+    ),
+    Sheet(
+        "write_offs.csv",
+        _columns("invoiceId date currency amount:money reason vatRelief vatReliefDate"),
+        _SELECT_WRITE_OFFS,
     ),
     Sheet(
         "client_payments.csv",

@@ -21,6 +21,7 @@ _NAMED: Final[Mapping[str, tuple[str, str]]] = {
     "bill_b": ("bills", "status = 'paid'"),
     "bill_c": ("bills", "status = 'draft'"),
     "cpay": ("client_payments", "1 = 1"),
+    "inv_e": ("invoices", "id = (SELECT invoice_id FROM invoice_write_offs)"),
     "quo": ("quotes", "state = 'accepted'"),
     "quo_b": ("quotes", "state = 'draft'"),
     "quo_c": ("quotes", "state = 'sent'"),

@@ -204,6 +204,8 @@ async def _add_sales(api: TestedApi, ids: dict[str, str]) -> None:
         ids[key] = await made("/bills", **billed, number=number, status=status, allowDuplicate=True)
     await made(f"/bills/{ids['bill_b']}/payments")
     on_account = {"legalEntityId": ids["ent"], "amount": "40.00", "invoices": []}
+    lost = await made("/invoices", **sold, legalEntityId=ids["ent"], status="issued")
+    ids["inv_e"] = await made(f"/invoices/{lost}/write-off", reason="Insolvent")
     ids["cpay"] = await made("/client-payments", clientId=ids["cli"], **on_account)
 
 

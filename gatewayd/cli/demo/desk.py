@@ -132,9 +132,13 @@ class DeskScene:
                 await self._api.post(f"/bills/{bill['id']}/payments", {"method": "cash"})
 
     async def _ahead(self) -> None:
-        """What the client left on account, for no invoice so far."""
+        """What the client left on account, for no invoice so far, and an invoice of another that will not be paid."""
         common = {"legalEntityId": self._firm.entity_id, "clientId": self._firm.client_id}
         await self._api.post("/client-payments", {**common, "amount": "40.00", "invoices": [], "method": "cash"})
+        line = {"description": "Repair of a chair", "unitPrice": "30.00"}
+        gone = {"legalEntityId": self._firm.entity_id, "client": {"name": "Cedar Cafe Ltd", "kind": "company"}}
+        invoice = await self._api.post("/invoices", {**gone, "status": "issued", "lines": [line]})
+        await self._api.post(f"/invoices/{invoice['id']}/write-off", {"reason": "Cedar Cafe closed and owns nothing"})
 
     async def _bank(self, today: str) -> int:
         """Lines that wait, of a transfer both ends, and a statement that is only looked at; answers how many wait."""

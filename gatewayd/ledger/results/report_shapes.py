@@ -121,6 +121,7 @@ class PnlRow(Response, frozen=True, kw_only=True):
         "invoice",
         "payment",
         "credit_note",
+        "write_off",
         "bill",
         "bill_payment",
         "bill_credit_note",
@@ -128,7 +129,7 @@ class PnlRow(Response, frozen=True, kw_only=True):
         "rent_written_off",
     ]
     """What it is: an allocation; an invoice or credit note as a whole, a payment of an invoice; the same of a bill; or,
-    on accruals, a rent that fell due or was written off."""
+    on accruals, what was written off of an invoice, and a rent that fell due or was written off."""
     property_id: str | None
     """The property that it is of. Null: it names none."""
     tenancy_id: str | None

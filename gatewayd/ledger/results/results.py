@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gatewayd.ledger.allocating import categories
 from gatewayd.ledger.dates.date_ranges import DateRange, cut, recurring
 from gatewayd.ledger.dates.tax_calendar import YEAR_STARTS, tax_year_of
-from gatewayd.ledger.results import allocated_money, billed_costs, invoiced_income, rents_accrued
+from gatewayd.ledger.results import allocated_money, bad_debts, billed_costs, invoiced_income, rents_accrued
 from gatewayd.ledger.results.allocated_money import Account, Evidence, Scope
 from gatewayd.ledger.results.billed_costs import BillEntry
 from gatewayd.ledger.results.invoiced_income import Entry
@@ -87,11 +87,9 @@ def _prove(account: Account, entry: BillEntry, evidence: Evidence) -> None:
 
 def _beside(tx: ReadTx, account: Account, date_range: DateRange) -> Beside:
     """Raises `Problem` `currency_mismatch`."""
-    return Beside(
-        list(invoiced_income.entries(tx, account, date_range)),
-        rents_accrued.of_account(tx, account, date_range),
-        list(billed_costs.entries(tx, account, date_range)),
-    )
+    invoiced = [*invoiced_income.entries(tx, account, date_range), *bad_debts.entries(tx, account, date_range)]
+    billed = list(billed_costs.entries(tx, account, date_range))
+    return Beside(invoiced, rents_accrued.of_account(tx, account, date_range), billed)
 
 
 def compute_parts(

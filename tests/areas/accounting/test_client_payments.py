@@ -102,10 +102,9 @@ def test_a_credit_note_on_a_paid_invoice_is_carried_to_the_next(books: Books) ->
     books.credit(sold["id"])
     used = books.post("applyCredit", clientId=client, amount="50.00")
     assert due(books, sold, other) == [("paid", "-70.00"), ("paid", "0.00")]
-    back = books.post("refundClient", clientId=client, method="cheque", date="2026-11-20")
-    assert (back["kind"], back["amount"], back["method"], parts(back)) == (
-        *("refund", "70.00", "cheque", [(sold["id"], "-70.00")]),
-    )
+    back = books.post("refundClient", clientId=client, method="cheque", reference="000017", date="2026-11-20")
+    assert (back["kind"], back["amount"], back["method"], back["reference"]) == ("refund", "70.00", "cheque", "000017")
+    assert parts(back) == [(sold["id"], "-70.00")]
     assert due(books, sold) == [("paid", "0.00")]
     assert refused(books, "removePayment", invoiceId=sold["id"], position=1).code == "invalid_state"
     books.post("removeClientPayment", clientPaymentId=used["id"], expectedVersion=1)
@@ -275,6 +274,8 @@ def test_the_list_has_its_filters(registered: Books) -> None:
     assert ids(f"legalEntityId={first['legalEntityId']}") == [third["id"], second["id"], first["id"]]
     assert ids("legalEntityId=ent_01k0000000000000000000000z") == []
     assert ids("bankTransactionId=btx_01k0000000000000000000000z") == []
+    since = "2026-11-01T00:00:00Z"
+    assert ids(f"updatedSince={since}") == [first["id"], second["id"], third["id"]]
     with pytest.raises(Problem) as caught:
         books.get("listClientPayments", "fromDate=2026-11-04&toDate=2026-11-03")
     assert fields_of(caught.value) == [("toDate", "date_order")]
