@@ -175,7 +175,7 @@ async def of_sales(told: Told) -> None:
     await do("accounting.deleteBill", billId=await do("accounting.createBill", **bill, status="draft"))
     await do("accounting.createRecurring", **sale, unit="week", startDate=today)
     await do("accounting.archiveClient", clientId=client)
-    await recurring.make_due(told.api.store)
+    await recurring.make_due(told.api.store, None)
 
 
 async def of_assets(told: Told) -> None:

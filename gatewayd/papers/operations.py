@@ -5,6 +5,7 @@ from typing import Final, Protocol
 from gatewayd.areas.accounting.invoices.papers import XML, GetInvoiceXml
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import GetInvoice
+from gatewayd.areas.accounting.quotes.shapes import GetQuote
 from gatewayd.areas.accounting.receivables.shapes import GetStatement
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import WrittenFile
@@ -44,6 +45,11 @@ async def get_statement_pdf(deps: Deps, caller: Caller, request: GetStatement) -
     return await deps.papers.statement(caller, request)
 
 
+async def get_quote_pdf(deps: Deps, caller: Caller, request: GetQuote) -> WrittenFile:
+    """Get the PDF of a quote, by what `accounting.getPaper` shows now. A draft bears that mark across."""
+    return await deps.papers.quote_pdf(caller.org_id, request.quote_id)
+
+
 def get_invoice_xml(tx: ReadTx, caller: Caller, request: GetInvoiceXml) -> WrittenFile:
     """Get the electronic form of an issued invoice or credit note, by EN 16931: CII, or UBL for Peppol.
 
@@ -75,5 +81,6 @@ def _unreached(paper: Paper) -> str | None:
 HANDLERS: Final[Handlers] = {
     "accounting.getInvoicePdf": get_invoice_pdf,
     "accounting.getInvoiceXml": get_invoice_xml,
+    "accounting.getQuotePdf": get_quote_pdf,
     "accounting.getStatementPdf": get_statement_pdf,
 }

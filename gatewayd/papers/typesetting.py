@@ -10,6 +10,7 @@ import msgspec
 import typst
 
 from gatewayd.papers import factur_x, layout, statement_layout
+from gatewayd.papers.country_names import country_names
 from gatewayd.papers.orders import Answer, Order, Set, Unset
 from gatewayd.papers.paper import Paper
 from gatewayd.papers.statement_paper import StatementPaper
@@ -17,7 +18,6 @@ from gatewayd.papers.statement_paper import StatementPaper
 _STANDARD: Final = "a-3b"  # ISO 19005-3, level B
 _HEAD, _FOOT = "head.typ", "foot.typ"
 _BODIES: Final[dict[type, str]] = {Paper: "paper.typ", StatementPaper: "statement.typ"}
-_KINGDOM: Final = "United Kingdom"  # which the list calls Britain
 
 
 class Typesetter:
@@ -28,7 +28,7 @@ class Typesetter:
         head, foot = (folder.joinpath(name).read_bytes() for name in (_HEAD, _FOOT))
         self._templates = {kind: head + folder.joinpath(body).read_bytes() + foot for kind, body in _BODIES.items()}
         self._compiler = typst.Compiler(self._templates[Paper], root="/", ignore_system_fonts=True)
-        self._countries = _countries()
+        self._countries = country_names()
 
     def answer(self, order: Order) -> Answer:
         """The paper that is ordered. One with characters that no font has is no PDF/A, which asks for each of them."""
@@ -67,10 +67,3 @@ def _unset(error: typst.TypstError, order: Order) -> Unset:
     """By the compiler's own word, which quotes the template and nothing of the paper."""
     reason = "logo" if order.paper.look.logo and "image" in str(error) else "other"
     return Unset(reason="logo" if reason == "logo" else "other", message=str(error)[:200])
-
-
-def _countries() -> dict[str, str]:
-    """The names that the list of time zones has of countries."""
-    listed = resources.files("tzdata.zoneinfo").joinpath("iso3166.tab").read_text("utf-8")
-    lines = (line.split("\t") for line in listed.splitlines() if line and not line.startswith("#"))
-    return {line[0]: line[1] for line in lines} | {"GB": _KINGDOM}
