@@ -49,7 +49,7 @@ def print_warnings(row: InvoiceRow, descriptions: Iterable[str]) -> Iterator[Inv
     client, seller = row.client_snapshot, row.seller_snapshot
     if client is None or seller is None:
         return
-    texts = {
+    texts: dict[str, list[str | None]] = {
         "clientSnapshot": [client.name, client.contact_name, *_lines(client.billing_address)],
         "sellerSnapshot": [seller.name, *_lines(seller.address)],
         "lines": list(descriptions),
