@@ -143,8 +143,9 @@ def _is_vat_invoice(row: InvoiceRow) -> bool:
 
 def warnings(row: InvoiceRow, lines: Sequence[LineRow]) -> list[InvoiceWarning]:
     """What to tell of an invoice as it is issued; nothing of a draft."""
-    descriptions = (line.description for line in lines)
-    return [*_address_warnings(row), *particulars.warnings(row, descriptions), *rate_warnings(row)]
+    descriptions = [line.description for line in lines]
+    found = [*_address_warnings(row), *particulars.warnings(row, descriptions), *rate_warnings(row)]
+    return [*found, *particulars.print_warnings(row, descriptions)]
 
 
 def _address_warnings(row: InvoiceRow) -> list[InvoiceWarning]:

@@ -445,6 +445,7 @@ class InvoiceWarning(Response, frozen=True, kw_only=True):
         "client_in_united_kingdom",
         "client_vat_number_missing",
         "fx_rate_taken",
+        "letters_unprintable",
         "margin_scheme_unnamed",
         "vat_relief_conditions",
         "vat_relief_elsewhere",
@@ -453,7 +454,8 @@ class InvoiceWarning(Response, frozen=True, kw_only=True):
     """`client_address_missing`: a VAT invoice prints the client's address, and has none. `client_in_united_kingdom`: a
     line is charged as to a client elsewhere. `client_vat_number_missing`: goods from Northern Ireland are zero-rated
     to a client with an EU VAT number, and it has none. `fx_rate_taken`: nobody gave a rate, so that one was taken that
-    is known. `margin_scheme_unnamed`: nothing says which margin scheme it is. `vat_relief_conditions`: VAT of a bad
+    is known. `letters_unprintable`: the PDF has no glyphs for some letters, and no electronic invoice attached.
+    `margin_scheme_unnamed`: nothing says which margin scheme it is. `vat_relief_conditions`: VAT of a bad
     debt is claimed, if what is not known here is so. `vat_relief_elsewhere`: there may be some, which is not counted
     here. `vat_relief_too_late`: it is a cost."""
     message: str

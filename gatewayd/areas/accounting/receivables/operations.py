@@ -104,18 +104,14 @@ def get_statement(tx: ReadTx, caller: Caller, request: GetStatement) -> Statemen
 def _days(tx: ReadTx, request: GetStatement) -> tuple[str | None, str]:
     """First and last day, ISO. Raises `Problem` `validation_failed`."""
     last = datetime.date.fromisoformat(tx.today) if request.to_date is None else request.to_date
-    if request.kind == "outstanding":
-        if request.from_date is not None:
-            raise invalid_field(
-                "fromDate", "conflict", "What is outstanding on a day has no first day: leave this out."
-            )
-        return None, last.isoformat()
-    first = request.from_date or _month_before(last)
-    if first > last:
-        raise invalid_field(
-            "toDate", "date_order", f"It is before fromDate, {first}: expected that day or a later one."
-        )
-    return first.isoformat(), last.isoformat()
+    if request.from_date is not None and request.from_date > last:
+        message = f"It is before fromDate, {request.from_date}: expected that day or a later one."
+        raise invalid_field("toDate", "date_order", message)
+    if request.kind == "activity":
+        return (request.from_date or _month_before(last)).isoformat(), last.isoformat()
+    if request.from_date is not None:
+        raise invalid_field("fromDate", "conflict", "What is outstanding on a day has no first day: leave this out.")
+    return None, last.isoformat()
 
 
 def _month_before(day: datetime.date) -> datetime.date:
