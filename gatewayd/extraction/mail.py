@@ -31,17 +31,37 @@ def read_mail(stream: BinaryIO, most: int, read_part: ReadPart) -> list[str]:
 
 def _pieces(message: email.message.EmailMessage, attached: list[str], read_part: ReadPart, most: int) -> Iterator[str]:
     yield from _headers(message)
-    shown = message.get_body(("plain", "html"))
-    if shown is not None:
-        yield _text_of(shown, most)
+    shown: list[email.message.MIMEPart] = []
+    yield from _body_of(message, shown, most)
     for number, part in enumerate(message.walk()):
         if number > _PARTS_MAX:
             break
-        if part is shown or part.is_multipart() or (part.get_content_disposition() is None and not part.get_filename()):
+        if number and part.get_content_type() == "message/rfc822":
+            yield from _forwarded(part, shown, most)
+        if any(part is each for each in shown) or part.is_multipart():
+            continue
+        if part.get_content_disposition() is None and not part.get_filename():
             continue
         name = part.get_filename() or ""
         yield f"\nAttachment: {name}\n"
         attached += _attached(part, name, read_part)
+
+
+def _forwarded(part: email.message.Message, shown: list[email.message.MIMEPart], most: int) -> Iterator[str]:
+    """A mail in a mail: who wrote it, and its text. What is attached to it is among the parts of the outer one."""
+    payload = part.get_payload()
+    inner = payload[0] if isinstance(payload, list) and payload else None
+    if isinstance(inner, email.message.EmailMessage):
+        yield "\nForwarded message\n"
+        yield from _headers(inner)
+        yield from _body_of(inner, shown, most)
+
+
+def _body_of(message: email.message.EmailMessage, shown: list[email.message.MIMEPart], most: int) -> Iterator[str]:
+    body = message.get_body(("plain", "html"))
+    if body is not None:
+        shown.append(body)
+        yield _text_of(body, most)
 
 
 def _headers(message: email.message.EmailMessage) -> Iterator[str]:

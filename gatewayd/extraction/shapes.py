@@ -80,7 +80,7 @@ class Confidences(Struct, frozen=True, kw_only=True):
     reference: float | None = None
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class ToldValue(Struct, frozen=True, kw_only=True):
     """A value with the letters that stand before it: what a correction is learned by. Amounts have two decimals."""
 
     kind: Literal["money", "date", "number"]
@@ -115,7 +115,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     senders: list[str] = []
     vat_numbers: list[str] = []
     bank_accounts: list[str] = []
-    told: list[Told] = []
+    told: list[ToldValue] = []
 
 
 class Extraction(Struct, frozen=True, kw_only=True):

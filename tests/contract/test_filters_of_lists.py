@@ -157,7 +157,7 @@ OF_LISTS: Final[Mapping[str, Reasons]] = {
     },
     "banking.listProposals": {"the list goes by it": "date"},
     "vault.listDocuments": {_ADMITTED: "archiveUntilDate lastAccessedAt"},
-    "vault.listProposals": {"proposals wait to be decided, and are few": "date documentKind"},
+    "vault.listProposals": {"proposals wait to be decided, and are few": "date documentKind dueDate supplierId"},
     "periods.list": {
         "`toDate` asks for it": "startDate",
         "deadlines are obligations, which are listed by their day": "filingDueDate",

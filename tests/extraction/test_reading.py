@@ -1,15 +1,21 @@
 """Documents of each kind: their text, pages, facts and pictures; and what cannot be read, with its code."""
 
+import email
 import io
 import shutil
+from email.message import EmailMessage
+from email.policy import default
 from pathlib import Path
 
 import pypdfium2
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
+from gatewayd.clock import SystemClock
+from gatewayd.extraction.bounds import Bounds
 from gatewayd.extraction.reader import DocumentReader, ReaderSettings, open_reader
 from gatewayd.extraction.shapes import ExtractionFailed
+from gatewayd.isolation.forking import Forking
 from tests.extraction import files
 from tests.extraction.conftest import Fail, Read
 from tests.extraction.files import LETTER
@@ -92,6 +98,39 @@ async def test_a_mail_brings_what_is_attached(read: Read) -> None:
     assert found.pages[0].text.splitlines()[2] == "Subject: Your renewal BI/44719"
     assert "Attachment: bill.pdf" in found.pages[0].text
     assert "BP-20417" in found.pages[1].text
+
+
+async def test_a_forwarded_mail_has_its_text(read: Read) -> None:
+    inner = email.message_from_bytes(
+        files.mail("Our boiler fee is 64.25", **{"a.txt": LETTER.encode()}), policy=default
+    )
+    outer = EmailMessage()
+    outer["From"], outer["To"], outer["Subject"] = "ann@harbour.example", "books@harbour.example", "Fwd"
+    outer.set_content("Please pay this")
+    outer.add_attachment(inner)
+    found = await read(outer.as_bytes(), "a.eml")
+    text = found.pages[0].text
+    assert text.index("Please pay this") < text.index("From: claims@insurer.example") < text.index("Our boiler fee")
+    assert text.count("Our boiler fee") == 1
+    assert found.pages[1].text.strip() == LETTER
+
+
+async def test_what_lies_beyond_the_bounds_is_told(tmp_path: Path, forking: Forking) -> None:
+    for bounds, is_cut in ((Bounds(pages=2), True), (Bounds(pages=3), False), (Bounds(characters=5), True)):
+        reader = DocumentReader(ReaderSettings(bounds=bounds), forking, SystemClock())
+        path = tmp_path / "long.pdf"
+        path.write_bytes(files.pdf("One", "Two", "Three"))
+        found = await reader.read(path, "long.pdf", "")
+        assert (found.page_count, found.is_cut) == (3, is_cut)
+
+
+async def test_words_far_apart_are_found_where_no_page_of_text_is(read: Read) -> None:
+    image = Image.new("L", (2480, 3508), 255)
+    draw = ImageDraw.Draw(image)
+    for place, word in enumerate(("VOLTEDGE", "SUPPLY", "ROOF", "METER")):
+        draw.text((300 + 480 * place, 500 + 700 * place), word, fill=0, font=ImageFont.load_default(60))
+    text = (await read(files.picture(image), "a.png")).pages[0].text
+    assert {"VOLTEDGE", "SUPPLY", "ROOF", "METER"} <= set(text.split())
 
 
 async def test_a_page_is_drawn(reader: DocumentReader, tmp_path: Path) -> None:

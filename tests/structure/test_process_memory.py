@@ -41,6 +41,7 @@ DISPENSABLE = {
     "Holder._unreleased": "what it could not let go, which ends by itself",
     "Appending._writers": "the requests of this process; the claim in its row keeps others from their bytes",
     "Room.under_way": "what one look is told",
+    "Recognition._rows": "of the one document that its process reads, and ends with",
     "SendingLoop._claims": "what this process sends; the lease in the row keeps others from it",
     "SecretCache._opened": "a secret that is decrypted again",
     "ConnectionPool._idle": "a connection that is opened again",

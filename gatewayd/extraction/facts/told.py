@@ -9,25 +9,25 @@ from gatewayd.extraction.facts.amounts import read_money
 from gatewayd.extraction.facts.dates import read_dates, without_dates
 from gatewayd.extraction.facts.lines import Line
 from gatewayd.extraction.facts.references import read_references
-from gatewayd.extraction.shapes import Told
+from gatewayd.extraction.shapes import ToldValue
 
 _MOST: Final = 60  # Chosen: of one bill
 _LETTERS_MIN, _LETTERS_MAX = 3, 40
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
-def told_in(lines: Sequence[Line]) -> list[Told]:
+def told_in(lines: Sequence[Line]) -> list[ToldValue]:
     """Amounts, dates and numbers with what stands before them in their line, or in the one above."""
     return list(islice(_each(lines), _MOST))
 
 
-def _each(lines: Sequence[Line]) -> Iterator[Told]:
+def _each(lines: Sequence[Line]) -> Iterator[ToldValue]:
     above = ""
     for line in lines:
         values = list(_values(line.text))
         for kind, start, value in values:
             if len(label := _label(line.text[:start]) or above) >= _LETTERS_MIN:
-                yield Told(kind=kind, label=label, value=value)
+                yield ToldValue(kind=kind, label=label, value=value)
         above = "" if values else _label(line.text)
 
 

@@ -7,7 +7,7 @@ from gatewayd.areas.vault.parses import learning
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows as proposals
 from gatewayd.errors import Problem
-from gatewayd.extraction.shapes import Facts, Told
+from gatewayd.extraction.shapes import Facts, ToldValue
 from gatewayd.parsing.results import settled
 from gatewayd.store import ReadTx, WriteTx
 from tests.areas.accounting.books import Books, Json, fields_of
@@ -28,11 +28,11 @@ VOLT = replace(
     bank_accounts=["309021 00418872"],
     senders=["Voltedge", "Thistle Lettings Limited"],
     told=[
-        Told(kind="money", label="consumerunit", value="1240.00"),
-        Told(kind="money", label="vat", value="248.00"),
-        Told(kind="money", label="sumtobesettled", value="1488.00"),
-        Told(kind="date", label="due", value="2026-10-31"),
-        Told(kind="number", label="ourjob", value="VE-2291"),
+        ToldValue(kind="money", label="consumerunit", value="1240.00"),
+        ToldValue(kind="money", label="vat", value="248.00"),
+        ToldValue(kind="money", label="sumtobesettled", value="1488.00"),
+        ToldValue(kind="date", label="due", value="2026-10-31"),
+        ToldValue(kind="number", label="ourjob", value="VE-2291"),
     ],
 )
 NEXT = replace(
@@ -41,10 +41,10 @@ NEXT = replace(
     total="90.00",
     reference=None,
     told=[
-        Told(kind="money", label="testing", value="90.00"),
-        Told(kind="money", label="vat", value="18.00"),
-        Told(kind="money", label="sumtobesettled", value="108.00"),
-        Told(kind="number", label="ourjob", value="VE-2340"),
+        ToldValue(kind="money", label="testing", value="90.00"),
+        ToldValue(kind="money", label="vat", value="18.00"),
+        ToldValue(kind="money", label="sumtobesettled", value="108.00"),
+        ToldValue(kind="number", label="ourjob", value="VE-2340"),
     ],
 )
 
@@ -139,6 +139,15 @@ def test_facts_of_what_was_never_uploaded_are_not_corrected(cabinet: Cabinet) ->
     assert caught.value.code == "not_uploaded"
 
 
+def test_only_the_version_that_was_seen_is_corrected(cabinet: Cabinet) -> None:
+    document_id = bill(cabinet)
+    version = cabinet.one("getDocument", f"documentId={document_id}")["version"]
+    with pytest.raises(Problem) as caught:
+        cabinet.post("correctFacts", documentId=document_id, expectedVersion=version + 1, total="1.00")
+    assert caught.value.code == "version_conflict"
+    cabinet.post("correctFacts", documentId=document_id, expectedVersion=version, total="1.00")
+
+
 def test_the_senders_next_bill_is_read_as_the_last_was_corrected(cabinet: Cabinet) -> None:
     document_id = bill(cabinet)
     right = {"counterparty": "Voltedge Electrical Ltd", "total": "1488.00", "vat": "248.00", "reference": "VE-2291"}
@@ -213,6 +222,24 @@ def test_a_certificate_is_corrected_while_it_is_accepted(cabinet: Cabinet, landl
     }
     made = cabinet.post("acceptCertificate", documentId=document_id, propertyId=property_id, **changes)
     assert {name: made[name] for name in changes} == changes
+
+
+_OLD = """
+UPDATE vault_parses SET extracted = '{"kind":"invoice","date":"2026-10-30","total":"120.50","currency":"GBP",
+"counterparty":"Alder & Finch Ltd","vat_number":null,"reference":"INV-2204","confidence":0.9,"certificate":null}'
+WHERE org_id = :org_id
+"""
+
+
+def test_what_an_older_version_read_is_shown_and_can_be_corrected(cabinet: Cabinet) -> None:
+    document_id = bill(cabinet)
+    cabinet.store.write(lambda tx: tx.run(_OLD), cabinet.org_id)
+    found = extracted(cabinet, document_id)
+    assert (found["total"], found["net"], found["dueDate"], found["source"]) == ("120.50", None, None, "text")
+    assert set(found["confidences"].values()) == {None}
+    cabinet.post("correctFacts", documentId=document_id, counterparty="Alder and Finch")
+    again = replace(BILL, counterparty="Alder & Finch Ltd", vat_numbers=[], bank_accounts=[])
+    assert extracted(cabinet, bill(cabinet, again))["counterparty"] == "Alder and Finch"
 
 
 # -- who sent it

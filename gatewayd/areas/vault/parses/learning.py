@@ -2,7 +2,8 @@
 
 A sender is known by its VAT number and its bank accounts, by the letters of its name only where it has neither. What
 is always the same is learned as it is: the sender's name, the currency, what kind of document it sends. What differs
-from bill to bill is learned by the letters that stand before it (`Told`). Bounded for each organization; the oldest go.
+from bill to bill is learned by the letters that stand before it (`ToldValue`). Bounded for each organization; the
+oldest go.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from gatewayd.areas.vault.parses.rows import StoredFacts
+from gatewayd.areas.vault.parses.rows import KnownFacts
 from gatewayd.areas.vault.parses.senders import letters
 from gatewayd.extraction.shapes import Confidences, Facts
 from gatewayd.store import ReadTx, WriteTx
@@ -39,7 +40,7 @@ ORDER BY learned_at DESC, sender_key DESC, field DESC LIMIT :count OFFSET :most
 _FORGET = "DELETE FROM vault_learned WHERE org_id = :org_id AND sender_key = :sender_key AND field = :field"
 
 
-def learn(tx: WriteTx, read: StoredFacts, corrected: Mapping[str, str | None]) -> None:
+def learn(tx: WriteTx, read: KnownFacts, corrected: Mapping[str, str | None]) -> None:
     """Learn from what somebody corrected of a document, of which `read` was known before."""
     for field, value in corrected.items():
         if value is None:
@@ -53,13 +54,13 @@ def learn(tx: WriteTx, read: StoredFacts, corrected: Mapping[str, str | None]) -
         tx.run(_FORGET, sender_key=key, field=field)
 
 
-def confirm(tx: WriteTx, read: StoredFacts) -> None:
+def confirm(tx: WriteTx, read: KnownFacts) -> None:
     """Learn whose VAT number and bank accounts a document has, which somebody accepted as it was read."""
     if read.counterparty is not None and (read.vat_numbers or read.bank_accounts):
         learn(tx, read, {"counterparty": read.counterparty})
 
 
-def _label_of(read: StoredFacts, field: str, value: str) -> str | None:
+def _label_of(read: KnownFacts, field: str, value: str) -> str | None:
     kind = _BEHIND_LABEL.get(field)
     return next((told.label for told in read.told if told.kind == kind and told.value == value), None)
 

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from gatewayd.areas.vault.parses.shapes import DocumentParse, ExtractedFacts, FactConfidences, VatAtRate
 from gatewayd.clock import HOUR, MINUTE, Instant
 from gatewayd.contract.wire import project
-from gatewayd.extraction.shapes import CertificateFacts, DocumentKind, Facts, FactSource, Told
+from gatewayd.extraction.shapes import CertificateFacts, DocumentKind, Facts, FactSource, ToldValue
 from gatewayd.store import ReadTx, Row, WriteTx
 
 TOPIC: Final = "documents to read"
@@ -117,7 +117,7 @@ _NONE: Final = DocumentParse(
 )
 
 
-class StoredFacts(msgspec.Struct, frozen=True, kw_only=True):
+class KnownFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What is stored of what was read, as another version may have stored it: with more beside it, or less."""
 
     kind: DocumentKind = "other"
@@ -137,14 +137,14 @@ class StoredFacts(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float = 0.0
     vat_numbers: list[str] = []
     bank_accounts: list[str] = []
-    told: list[Told] = []
+    told: list[ToldValue] = []
 
 
 class _StoredCertificate(msgspec.Struct, frozen=True):
     certificate: CertificateFacts | None = None
 
 
-_FACTS: Final = msgspec.json.Decoder(StoredFacts)
+_FACTS: Final = msgspec.json.Decoder(KnownFacts)
 _CORRECTIONS: Final = msgspec.json.Decoder(dict[str, str | None])
 _CERTIFICATE: Final = msgspec.json.Decoder(_StoredCertificate)
 
@@ -203,9 +203,9 @@ def _corrections(stored: str | None) -> dict[str, str | None]:
     return {} if stored is None else _CORRECTIONS.decode(stored)
 
 
-def _effective(extracted: str | None, corrections: Mapping[str, str | None]) -> StoredFacts:
+def _effective(extracted: str | None, corrections: Mapping[str, str | None]) -> KnownFacts:
     """What was read, and over it what somebody corrected."""
-    facts = StoredFacts() if extracted is None else _FACTS.decode(extracted)
+    facts = KnownFacts() if extracted is None else _FACTS.decode(extracted)
     if not corrections:
         return facts
     sure: dict[str, float | None] = {
@@ -221,7 +221,7 @@ def _camel(name: str) -> str:
     return "".join(part.capitalize() if place else part for place, part in enumerate(name.split("_")))
 
 
-def facts_of(tx: ReadTx, document_id: str) -> StoredFacts:
+def facts_of(tx: ReadTx, document_id: str) -> KnownFacts:
     """What is known of a document: what was read, and over it what somebody corrected."""
     extracted = tx.value(_SELECT_EXTRACTED, document_id=document_id)
     return _effective(extracted, corrections_of(tx, document_id))

@@ -14,11 +14,11 @@ from gatewayd.areas.vault.documents.rows import DOCUMENTS
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
 from gatewayd.areas.vault.parses import learning
 from gatewayd.areas.vault.parses import rows as parses
-from gatewayd.areas.vault.parses.rows import StoredFacts
+from gatewayd.areas.vault.parses.rows import KnownFacts
 from gatewayd.areas.vault.proposals import rows
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import Operation
-from gatewayd.contract.wire import AmountText, Currency, Date, Id, Name, Request
+from gatewayd.contract.wire import AmountText, Currency, Date, Id, Name, Request, Version
 from gatewayd.errors import FieldError, invalid
 from gatewayd.extraction.shapes import DocumentKind
 from gatewayd.money import from_minor, to_minor
@@ -33,17 +33,26 @@ class FactChanges(Request, frozen=True, kw_only=True):
     """What is right of a document. An absent field stays as it is known, null says that the document has none."""
 
     kind: DocumentKind | UnsetType = UNSET
+    """What kind of document it is."""
     counterparty: Name | UnsetType | None = UNSET
+    """Who sent or issued it."""
     vat_number: Number | UnsetType | None = UNSET
+    """The VAT number of who sent it."""
     reference: Name | UnsetType | None = UNSET
+    """The number of the invoice, certificate or letter."""
     date: Date | UnsetType | None = UNSET
+    """The document's date, which becomes its `documentDate` too."""
     due_date: Date | UnsetType | None = UNSET
+    """By when it is to be paid."""
     total: AmountText | UnsetType | None = UNSET
     """What is to be paid, or was, VAT included: a decimal of `currency`, above 0. Where `net` and `vat` are known and
     do not come to it they are cleared, unless they are given as well."""
     net: AmountText | UnsetType | None = UNSET
+    """`total` without VAT: a decimal of `currency`."""
     vat: AmountText | UnsetType | None = UNSET
+    """The VAT in `total`: a decimal of `currency`."""
     currency: Currency | UnsetType | None = UNSET
+    """The currency of the amounts, by its ISO 4217 code."""
 
 
 _FIELDS: Final = FactChanges.__struct_fields__
@@ -54,6 +63,7 @@ class CorrectFacts(FactChanges, frozen=True, kw_only=True):
 
     document_id: Id
     """The document whose facts are corrected."""
+    expected_version: Version | None = None
 
 
 def correct_facts(tx: WriteTx, caller: Caller, request: CorrectFacts) -> Document:
@@ -63,7 +73,7 @@ def correct_facts(tx: WriteTx, caller: Caller, request: CorrectFacts) -> Documen
     are those of its next bills, and amounts, dates and numbers are looked for where the right one stood. What the
     document proposes follows from it at once.
     """
-    row = documents.uploaded(tx, request.document_id)
+    row = documents.uploaded(tx, request.document_id, request.expected_version)
     return documents.shown(tx, corrected(tx, row, request))
 
 
@@ -84,7 +94,7 @@ def corrected(tx: WriteTx, row: DocumentRow, changes: FactChanges) -> DocumentRo
     return row
 
 
-def _in_one_form(known: StoredFacts, given: Mapping[str, object]) -> dict[str, str | None]:
+def _in_one_form(known: KnownFacts, given: Mapping[str, object]) -> dict[str, str | None]:
     """The changes as they are stored, with what they contradict cleared. Raises `Problem` `validation_failed`."""
     currency = str(given.get("currency") or known.currency or _CURRENCY)
     told: dict[str, str | None] = {}
@@ -128,7 +138,7 @@ OPERATIONS: Final = (
         request=CorrectFacts,
         response=Document,
         handler=correct_facts,
-        errors=("not_uploaded",),
+        errors=("not_uploaded", "version_conflict"),
         extension=True,
         example={
             "documentId": "doc_01k0000000000000000000000e",
