@@ -21,6 +21,7 @@ from gatewayd.importing.engine import Importing
 from gatewayd.ledger.credits import booking
 from gatewayd.ledger.obligations import obligations, schedule
 from gatewayd.logs import LogWriter
+from gatewayd.mail.notices import Mailing
 from gatewayd.performing import idempotency
 from gatewayd.provider import Provider, note_use
 from gatewayd.service_manager import Notifier
@@ -41,7 +42,7 @@ class BackgroundParts:
     """What the background works on.
 
     `due_soon_days` is how long before a due date it is told, `trash_days` how long a deleted document can be restored,
-    `mail_days` how long it is kept which mails were sent.
+    `mail_days` how long it is kept which mails were sent. `mailing` None: no mail is sent.
     """
 
     store: Store
@@ -57,6 +58,7 @@ class BackgroundParts:
     due_soon_days: int
     trash_days: int
     mail_days: int
+    mailing: Mailing | None
 
 
 @asynccontextmanager
@@ -152,6 +154,8 @@ async def _tell_deadlines(parts: BackgroundParts, health: Health) -> None:
     while True:
         if health.clock.deletes:  # not by a clock that may have leapt: what was told cannot be taken back
             await parts.rounds.done("deadlines told", _tell_all(parts.store, parts.due_soon_days))
+            if parts.mailing is not None:
+                await parts.rounds.done("deadlines mailed", mailing.send_digests(parts.store, parts.mailing))
         await trio.sleep(HOUSEKEEPING_SECONDS)
 
 

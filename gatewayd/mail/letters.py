@@ -29,6 +29,8 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     action: Action | None = None
     after: tuple[str, ...] = ()
     """Paragraphs below the action."""
+    unsubscribe: str = ""
+    """The address at which mail like this ends with one POST (RFC 8058); empty: nobody can have it end."""
 
     def one_line_each(self) -> "Letter":
         """The same, with every text in one line and of bounded length: nobody's name makes a line of its own."""
@@ -39,6 +41,7 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
             facts=tuple((one_line(name), one_line(value)) for name, value in self.facts),
             action=None if self.action is None else Action(one_line(self.action.label), one_line(self.action.url)),
             after=tuple(map(one_line, self.after)),
+            unsubscribe=one_line(self.unsubscribe),
         )
 
 
