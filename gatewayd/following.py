@@ -9,10 +9,12 @@ import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from gatewayd.areas.accounting.bills.shapes import Bill
 from gatewayd.areas.accounting.clients import rows as clients
 from gatewayd.areas.accounting.clients.shapes import Client
 from gatewayd.areas.accounting.invoices import rows as invoices
 from gatewayd.areas.accounting.invoices.shapes import Invoice, InvoiceRow
+from gatewayd.areas.accounting.owed.shapes import ClientPayment
 from gatewayd.areas.accounting.quotes import rows as quotes
 from gatewayd.areas.accounting.quotes.shapes import Quote
 from gatewayd.areas.accounting.recurring.shapes import Recurring
@@ -90,10 +92,17 @@ def _settle_quote(tx: WriteTx, before: InvoiceRow | None, after: InvoiceRow | No
 
 
 def _due_from(client_id: str, row: InvoiceRow | None) -> tuple[Money, str] | None:
-    """How much a client owes on an invoice, and by when; None: nothing."""
-    if row is None or row.client_id != client_id or invoices.open_due_date(row) is None:
+    """How much a client owes on an invoice, or paid too much on it, and by when; None: nothing."""
+    if row is None or row.client_id != client_id or (row.balance_due.minor >= 0 and not invoices.open_due_date(row)):
         return None
     return row.balance_due, row.due_date
+
+
+def _settle_credit(tx: WriteTx, before: ClientPayment | None, after: ClientPayment | None) -> None:
+    """What a client has on account stands in lists of clients, and moves their `updatedAt`."""
+    for row in (before, after):
+        if row is not None and row.on_account.minor:
+            clients.touch(tx, row.client_id)
 
 
 def _settle_shares(tx: WriteTx, before: BusinessRow | None, after: BusinessRow) -> None:
@@ -247,6 +256,7 @@ FOLLOW_UPS: Final[Mapping[str, tuple[FollowUp, ...]]] = {
     audit.TABLE: (_withdraw_mails,),
     "businesses": (_choose_quarters, _schedule_business, _settle_shares),
     "certificates": (_settle_certificate,),
+    "client_payments": (_settle_credit,),
     "former_vat_terms": (_schedule_anew,),
     "invoices": (_settle_balances, _settle_quote),
     "legal_entities": (_schedule_entity,),
@@ -272,6 +282,7 @@ ANSWERS: Final[Mapping[str, type[Any]]] = {
     "asset_portfolios": Portfolio,
     "asset_transactions": AssetTransaction,
     "bank_accounts": BankAccount,
+    "bills": Bill,
     "businesses": Business,
     "certificates": Certificate,
     "clients": Client,

@@ -34,13 +34,10 @@ AREAS = frozenset(
 )
 FOLDERS: dict[str, dict[str, int]] = {
     "accounting": {
-        "client_checks": 0,
+        **dict.fromkeys(["client_checks", "paper_links"], 0),
         "clients": 1,
-        "invoices": 2,
-        "journeys": 2,
-        "paper_settings": 3,
-        "quotes": 3,
-        "recurring": 3,
+        **dict.fromkeys(["invoices", "journeys"], 2),
+        **dict.fromkeys(["bills", "owed", "paper_settings", "quotes", "receivables", "recurring"], 3),
     },
     "assets": {
         "books": 0,
