@@ -5,7 +5,8 @@ transaction of the change. What an act brings about beside the rows that it stor
 authority says of obligations, or that somebody takes back what was met, brings the calendar up to date by itself.
 """
 
-from collections.abc import Mapping, Sequence
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gatewayd.areas.accounting.bills.shapes import Bill
@@ -52,21 +53,26 @@ from gatewayd.areas.vault.documents.rows import UPLOADED
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
 from gatewayd.areas.vault.folders.shapes import Folder
 from gatewayd.events import telling
+from gatewayd.events.kinds import EventData
+from gatewayd.events.outbox import TABLE as EVENTS
+from gatewayd.events.own_kinds import CertificateExpiring, CreditsLow, ObligationDue, RentOverdue, TenancyEnding
 from gatewayd.identity import audit
 from gatewayd.ledger.allocating import rents_received
 from gatewayd.ledger.allocating.allocation_rules import AllocationRule
 from gatewayd.ledger.allocating.allocation_shapes import Allocation
 from gatewayd.ledger.calendar import periods
 from gatewayd.ledger.calendar.periods import PeriodRow
+from gatewayd.ledger.calendar.titles import TITLES
 from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.ledger.imports.import_shapes import ImportRun
 from gatewayd.ledger.obligations import schedule
-from gatewayd.ledger.obligations.obligations import Obligation, ObligationRow
-from gatewayd.ledger.taxpayers import quarter_choices
-from gatewayd.mail import notices
+from gatewayd.ledger.obligations.obligations import OBLIGATIONS, Obligation, ObligationRow
+from gatewayd.ledger.taxpayers import owners, quarter_choices
+from gatewayd.mail import digests, notices
+from gatewayd.mail.digests import Note
 from gatewayd.mail.notices import Mailing
 from gatewayd.money import Money
-from gatewayd.store import WriteTx
+from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.reactions import Change, FollowUp, Reactions
 from gatewayd.webhooks.subscribers.subscription_shapes import SubscriptionRow
 
@@ -195,6 +201,42 @@ def _tell_of_reading(tx: WriteTx, before: None, document_id: str) -> None:
     documents.touch(tx, document_id)
 
 
+def _note_deadline(tx: WriteTx, before: None, happened: tuple[str, EventData]) -> None:
+    """What comes near or has passed is told by mail to who leads the organization, with what else a day brings."""
+    for noted in _said_of(tx, happened[1]):
+        digests.note(tx, noted)
+
+
+def _said_of(tx: ReadTx, data: EventData) -> Iterator[Note]:
+    """What a mail says of an event; nothing of most."""
+    match data:
+        case ObligationDue():
+            row = OBLIGATIONS.get(tx, data.obligation_id)
+            owner = owners.names(tx).get(data.legal_entity_id, "")
+            when = "is due" if data.days_until_due >= 0 else "was due"
+            yield Note(row.name or TITLES[row.kind], f"{owner}: {when} on {said_date(data.due_date)}")
+        case CertificateExpiring():
+            of = properties_register.PROPERTIES.get(tx, data.property_id).name
+            name = data.type.replace("_", " ")
+            yield Note(f"{name[:1].upper()}{name[1:]}, {of}", f"expires on {said_date(data.expiry_date)}")
+        case TenancyEnding():
+            of = properties_register.PROPERTIES.get(tx, data.property_id).name
+            what = "its term or a notice ends" if data.continues else "ends"
+            yield Note(f"Tenancy, {of}", f"{what} on {said_date(data.end_date)}")
+        case RentOverdue():
+            of = properties_register.PROPERTIES.get(tx, data.property_id).name
+            since = said_date(data.due_date)
+            yield Note(f"Rent, {of}", f"{data.arrears} {data.currency} is owed, of what was due on {since} and before")
+        case CreditsLow():
+            yield Note("Credits", f"{data.balance} are left; the plan includes {data.included_credits} a month")
+
+
+def said_date(date: str) -> str:
+    """`7 Nov 2026`, of an ISO date."""
+    day = datetime.date.fromisoformat(date)
+    return f"{day.day} {notices.MONTHS[day.month - 1]} {day.year}"
+
+
 def _listen(tx: WriteTx, before: SubscriptionRow | None, after: SubscriptionRow | None) -> None:
     """Who subscribes, and to what, decides which events are recorded."""
     tx.forget_listened()
@@ -274,6 +316,7 @@ def reactions(mailing: Mailing | None = None) -> Reactions:
     follow_ups: dict[str, Sequence[FollowUp]] = dict(FOLLOW_UPS)
     if mailing is not None:
         follow_ups[audit.TABLE] = (_withdraw_mails, _telling_by_mail(mailing))
+        follow_ups[EVENTS] = (_note_deadline,)
     return Reactions(follow_ups, frozenset(ANSWERS), telling.listened, _tell)
 
 

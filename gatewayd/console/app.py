@@ -68,6 +68,7 @@ from gatewayd.console.people.members import Members
 from gatewayd.console.people.second_factor import SecondFactor
 from gatewayd.console.people.sign_in import SignInPages
 from gatewayd.console.people.sign_out import SignOutPages
+from gatewayd.console.people.unsubscribing import Unsubscribing
 from gatewayd.console.zipped import ZIPPED, zipped_file
 from gatewayd.errors import Problem
 from gatewayd.http1.log import Log
@@ -162,6 +163,7 @@ def _of_people(parts: ConsoleParts, browser: Browser) -> Iterator[_AddedTo]:
     yield Links(parts, browser)
     yield Forgotten(parts, browser)
     yield InvitationPages(parts, browser)
+    yield Unsubscribing(parts)
     yield Account(parts, browser)
     yield SecondFactor(parts)
     yield ConsentPages(parts)

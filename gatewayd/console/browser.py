@@ -26,6 +26,7 @@ from gatewayd.console.addresses import (
     SIGN_IN,
     SIGN_OUT,
     TAX,
+    UNSUBSCRIBE,
     is_page,
 )
 from gatewayd.console.components.shapes import Tone
@@ -96,7 +97,10 @@ class Browser:
         await self._choose_organization(visit)
         if request.method != "POST":
             return
-        form_token = (await request.form).get(CSRF_FIELD, "")
+        form = await request.form
+        if request.path.startswith(f"{UNSUBSCRIBE}/") and form.get("List-Unsubscribe") == "One-Click":
+            return  # a mail program's (RFC 8058 §3.2): the address is all that it shows
+        form_token = form.get(CSRF_FIELD, "")
         if not _same_origin(self._parts.issuer):
             raise Forbidden("This form came from another site.")
         if sessions.csrf_ok(visit.token, form_token):

@@ -45,6 +45,30 @@ class Deliveries(NamedTuple):
     more: bool
 
 
+class Mails(NamedTuple):
+    """Of one organization; `organization` empty: of people's own accounts. `first_due` None: nothing waits.
+
+    `given_up` within the last two weeks.
+    """
+
+    organization: str
+    waiting: int
+    first_due: Instant | None
+    given_up: int
+
+
+class UnsentMail(NamedTuple):
+    """A mail that was given up. `why` None: nobody said. `can_be_resent`: what it says is kept, and holds still."""
+
+    id: str
+    organization: str
+    kind: str
+    recipient: str
+    why: str | None
+    at: Instant
+    can_be_resent: bool
+
+
 class Documents(NamedTuple):
     """Of one organization: to be read, being read, to be indexed; counted up to a bound, which `more` tells."""
 
@@ -104,6 +128,8 @@ class Jobs(NamedTuple):
     leases: Sequence[Lease]
     unknown: Sequence[Unknown]
     rounds: Mapping[str, Round]
+    mails: Sequence[Mails] = ()
+    unsent: Sequence[UnsentMail] = ()
 
 
 class Instance(Protocol):

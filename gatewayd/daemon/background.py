@@ -155,6 +155,8 @@ async def _tell_deadlines(parts: BackgroundParts, health: Health) -> None:
     while True:
         if health.clock.deletes:  # not by a clock that may have leapt: what was told cannot be taken back
             await parts.rounds.done("deadlines told", _tell_all(parts.store, parts.due_soon_days))
+            if parts.mailing is not None:
+                await parts.rounds.done("deadlines mailed", mailing.send_digests(parts.store, parts.mailing))
         await trio.sleep(HOUSEKEEPING_SECONDS)
 
 

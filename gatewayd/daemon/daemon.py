@@ -207,7 +207,7 @@ class Daemon:
             open_background(self._background_parts(store, provider, (importing, vault.receiving), tenure)) as health,
             sending_mail(
                 holder, mail_settings_from(config.mail, config.server.public_url), clock, log, vault.papers.to_send
-            ),
+            ) as mail,
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
@@ -215,7 +215,7 @@ class Daemon:
             served = create_doors(self._door_parts(provider, (tax, importing, vault), deliveries, instance))
             holder.daemons.tell(served.limits.divide, provider.app.divide)
             server = served.server
-            watched = self._watched(served, (provider, importing, vault), deliveries, health)
+            watched = replace(self._watched(served, (provider, importing, vault), deliveries, health), mail=mail)
             metrics = create_metrics_server(config, watched, clock, log)
             if metrics is not None:
                 self._metrics_addresses = tuple(await doors.start(metrics.serve))

@@ -19,14 +19,17 @@ from gatewayd.console.instance import (
     Import,
     Jobs,
     Lease,
+    Mails,
     Round,
     Unknown,
+    UnsentMail,
 )
 from gatewayd.daemon.examining import Examination
 from gatewayd.doctor.examined import Examined
 from gatewayd.http.documents import ReadinessCheck
 from gatewayd.leases import rows as leases
 from gatewayd.ledger.imports import import_runs
+from gatewayd.mail import outbox
 from gatewayd.performing import idempotency
 from gatewayd.search import index
 from gatewayd.store import ReadTx, Store, StoreFailure
@@ -75,10 +78,11 @@ class OwnDaemon:
         )
 
     async def jobs(self) -> Jobs:
-        """Six statements, whatever the number of organizations."""
+        """Eight statements, whatever the number of organizations."""
         return await self.store.read(self._look)
 
     def _look(self, tx: ReadTx) -> Jobs:
+        lately = Instant(tx.now - outbox.LETTER_KEPT)
         passages = index.count_without_vectors(tx, PASSAGES) if self.gives_vectors else None
         return Jobs(
             deliveries=[Deliveries(*each) for each in standing.by_organization(tx)],
@@ -90,6 +94,8 @@ class OwnDaemon:
             leases=[self._lease(each) for each in leases.list_some(tx, ROWS)],
             unknown=[Unknown(*each) for each in idempotency.unknown_outcomes(tx, ROWS)],
             rounds=self.rounds,
+            mails=[Mails(*each) for each in outbox.standing(tx, lately, ROWS)],
+            unsent=[UnsentMail(*each) for each in outbox.given_up(tx, lately, ROWS)],
         )
 
     def _lease(self, found: leases.NamedLease) -> Lease:

@@ -9,7 +9,8 @@ import trio
 from gatewayd.clock import DAY, Clock, Instant
 from gatewayd.http1.log import Log
 from gatewayd.leases.holder import Holder
-from gatewayd.mail import outbox
+from gatewayd.mail import digests, outbox
+from gatewayd.mail.notices import Mailing
 from gatewayd.mail.settings import MailSettings
 from gatewayd.store import Store
 
@@ -47,9 +48,16 @@ async def sending_mail(
             await server.aclose()
 
 
+async def send_digests(store: Store, mailing: Mailing) -> None:
+    """Tell leaders what was noted, an organization in a transaction. Raises `StoreFailure`."""
+    while (org_id := await store.read(digests.organization_due)) is not None:
+        await store.write(lambda tx: digests.send(tx, mailing), org_id)
+
+
 async def keep_house(store: Store, retention_days: int) -> None:
     """Delete what is past its retention, and forget what those said that were given up. Raises `StoreFailure`."""
     now = store.now()
     old, unsent = Instant(now - retention_days * DAY), Instant(now - outbox.LETTER_KEPT)
+    await store.sweep(digests.sweep, digests.SWEEP_ROWS)
     await store.sweep(lambda tx: outbox.sweep(tx, old), outbox.SWEEP_ROWS)
     await store.sweep(lambda tx: outbox.forget_letters(tx, unsent), outbox.SWEEP_ROWS)

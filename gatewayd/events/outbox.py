@@ -18,6 +18,7 @@ from gatewayd.events.catalogue import EVENT_KINDS, kinds_of_words
 from gatewayd.events.kinds import EventData
 from gatewayd.store import WriteTx
 
+TABLE: Final = "events"
 TOPIC: Final = "deliveries"
 """Announced when there are new deliveries to send."""
 RECORDED: Final = "events"
@@ -93,7 +94,9 @@ def append(tx: WriteTx, kind: str, data: Mapping[str, object]) -> str:
     Returns the event's id. Raises `Problem` `validation_failed` for a kind that is unknown or never fired, and for
     data that is not the kind's.
     """
-    (event_id,) = record(tx, [(kind, _validate_data(kind, data))])
+    happened = (kind, _validate_data(kind, data))
+    (event_id,) = record(tx, [happened])
+    tx.changed(TABLE, event_id, None, happened)
     return event_id
 
 

@@ -8,6 +8,7 @@ What an attempt leaves behind that could not be recorded is due when its lease e
 
 import random
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -91,6 +92,8 @@ class MailDispatcher(SendingLoop[Claim, Ended]):
         self._recording = Outage(parts.log, "mails_not_recorded", "mails_recorded_again")
         self._released = False
         self._after = FIRST
+        self.counts: Counter[str] = Counter()
+        """How attempts have ended since the start, by outcome."""
 
     # -- a round
 
@@ -109,6 +112,7 @@ class MailDispatcher(SendingLoop[Claim, Ended]):
             return claims.claim_due(tx, room, self._settings, at)
 
         claimed = await self._store.write(work)
+        self.counts.update(each.outcome for each in ended)
         self._recording.succeeded()
         self._released = True
         self._after = claimed.after

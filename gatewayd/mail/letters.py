@@ -38,6 +38,8 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     """All addresses that it goes to, as it shows them; none: its recipient alone. Each of them is a mail of its own."""
     paper: str = ""
     """The invoice or quote whose PDF is attached when it is sent; empty: none is."""
+    unsubscribe: str = ""
+    """The address at which mail like this ends with one POST (RFC 8058); empty: nobody can have it end."""
 
     def one_line_each(self) -> "Letter":
         """The same, with every text in one line and of bounded length: nobody's name makes a line of its own."""
@@ -53,6 +55,7 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
             to=tuple(map(one_line, self.to)),
             cc=tuple(map(one_line, self.cc)),
             paper=self.paper,
+            unsubscribe=one_line(self.unsubscribe),
         )
 
 

@@ -8,9 +8,9 @@ import functools
 import textwrap
 from datetime import UTC, datetime
 from email import policy
-from email.headerregistry import Address
+from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gatewayd.clock import SECOND, Instant
 from gatewayd.contract.given_files import WrittenFile
@@ -23,6 +23,21 @@ if TYPE_CHECKING:
 
 WIDTH: Final = 76  # RFC 5322 §2.1.1 recommends 78 at most
 NAME_MAX: Final = 120  # Chosen, characters
+
+
+class _Unfolded(UnstructuredHeader, BaseHeader):
+    """A header in one line, whatever its length: an address that is broken, or encoded, is none (RFC 2369 §3.2)."""
+
+    max_count = 1
+
+    def fold(self, *, policy: Any) -> str:
+        """As it is."""
+        return f"{self.name}: {self}{policy.linesep}"
+
+
+_HEADERS: Final = HeaderRegistry()
+_HEADERS.map_to_type("list-unsubscribe", _Unfolded)
+_SMTP: Final = policy.SMTP.clone(header_factory=_HEADERS)
 
 
 class AddressError(Exception):
@@ -55,7 +70,7 @@ def make_envelope(outgoing: Outgoing, sender: str, sender_name: str) -> Envelope
     shown = _shown(outgoing.letter)
     utf8 = utf8 or any(not address.isascii() for addresses in shown.values() for address in addresses)
     message = _message(outgoing, recipient, (sender, sender_name), shown)
-    content = message.as_bytes(policy=policy.SMTPUTF8 if utf8 else policy.SMTP)
+    content = message.as_bytes(policy=_SMTP.clone(utf8=True) if utf8 else _SMTP)
     return Envelope(sender, recipient, utf8, content)
 
 
@@ -85,7 +100,7 @@ def _shown(letter: Letter) -> dict[str, list[str]]:
 
 def _message(outgoing: Outgoing, recipient: str, sender: tuple[str, str], shown: dict[str, list[str]]) -> EmailMessage:
     letter, (address, name) = outgoing.letter.one_line_each(), sender
-    message = EmailMessage(policy=policy.SMTP)
+    message = EmailMessage(policy=_SMTP)
     message["From"] = _mailbox(address, letter.from_name or name)
     message["To"] = [_mailbox(each, "") for each in shown["To"]] or _mailbox(recipient, outgoing.recipient_name)
     for field in ("Cc", "Reply-To"):
@@ -96,6 +111,9 @@ def _message(outgoing: Outgoing, recipient: str, sender: tuple[str, str], shown:
     message["Message-ID"] = f"<{outgoing.id}@{address.rpartition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"  # RFC 3834 §5
     message["X-Auto-Response-Suppress"] = "All"  # as Exchange asks: no answers of people who are away
+    if letter.unsubscribe.isascii() and letter.unsubscribe:  # an address of ours; a header has no other
+        message["List-Unsubscribe"] = f"<{letter.unsubscribe}>"
+        message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     templates = _templates()
     message.set_content(templates.get_template("letter.txt").render(letter=letter), cte="quoted-printable")
     html = templates.get_template("letter.html").render(letter=letter)

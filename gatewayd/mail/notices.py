@@ -27,9 +27,9 @@ RESET_LINKS_VOID: Final = frozenset(
 )
 """Acts after which a link for a new password works no more; it ends with somebody's last membership too."""
 LEADS_NO_MORE: Final = frozenset({"membership.removed", "membership.role_changed", "user.disabled"})
-OF_LEADERS: Final[tuple[Kind, ...]] = ("webhook_failing", "webhook_switched_off")
+OF_LEADERS: Final[tuple[Kind, ...]] = ("webhook_failing", "webhook_switched_off", "deadlines")
 """What is told to who leads an organization, and to nobody who does so no more."""
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _OWN: Final = "You get this because it concerns your account. Nobody can unsubscribe from what keeps an account safe."
 
 
@@ -154,6 +154,13 @@ def _withdraw_from(tx: WriteTx, act: Act, user: User) -> None:
             outbox.withdraw(tx, kind, org_id, recipient=user.email)
 
 
+def withdraw_from_all(tx: WriteTx, user_id: str, kind: Kind) -> None:
+    """Send nothing more of a kind that waits for somebody, of whichever organization."""
+    address = users.get(tx, user_id).email
+    for each in memberships.of_user(tx, user_id):
+        outbox.withdraw(tx, kind, each.org_id, recipient=address)
+
+
 def tell_of_webhook(tx: WriteTx, mailing: Mailing, webhook: FailingWebhook) -> None:
     """Tell those who lead the transaction's organization that a receiver takes no events: once a day at the most."""
     name, host = organizations.get(tx, tx.org_id).name, urlsplit(webhook.url).hostname or webhook.url
@@ -186,7 +193,7 @@ def leaders(tx: ReadTx) -> list[User]:
 def moment(instant: Instant) -> str:
     """`22 Nov 2026, 14:05 UTC`, as pages have it."""
     text = to_wire(instant)
-    return f"{int(text[8:10])} {_MONTHS[int(text[5:7]) - 1]} {text[:4]}, {text[11:16]} UTC"
+    return f"{int(text[8:10])} {MONTHS[int(text[5:7]) - 1]} {text[:4]}, {text[11:16]} UTC"
 
 
 # -- what is told of an act

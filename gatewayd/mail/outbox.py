@@ -28,6 +28,7 @@ Kind = Literal[
     "webhook_switched_off",
     "invoice",
     "quote",
+    "deadlines",
 ]
 Status = Literal["queued", "sent", "failed", "bounced"]
 Outcome = Literal["sent", "retried", "failed", "bounced", "interrupted"]
@@ -39,6 +40,7 @@ LETTER_KEPT: Final = 14 * DAY  # Chosen: so long one that was not taken can be s
 INTERRUPTED: Final = "We did not live to see what became of it."
 NOT_OPENED: Final = "What it says does not open with this instance's key."
 WITHDRAWN: Final = "It was withdrawn: what it says does not hold any more."
+COUNTED: Final = 100_000  # Chosen: of what waits
 SWEEP_ROWS: Final = 200  # of one transaction
 
 _INSERT_ANY_ORG = """
@@ -71,6 +73,27 @@ WHERE recipient_folded = :recipient_folded AND kind = :kind AND created_at > :si
 """
 _COUNT_FAILED_ANY_ORG = """
 SELECT count(id) FROM mails WHERE status IN ('failed', 'bounced') AND completed_at > :since
+"""
+_WAITING_ANY_ORG = """
+SELECT count(id), min(due_at) FROM (SELECT id, due_at FROM mails WHERE due_at IS NOT NULL LIMIT :count) AS waiting
+"""
+_STANDING_ANY_ORG = """
+SELECT coalesce(o.name, ''), counted.waiting, counted.first_due, counted.given_up FROM (
+    SELECT queue, sum(waits) AS waiting, min(due_at) AS first_due, sum(1 - waits) AS given_up FROM (
+        SELECT queue, 1 AS waits, due_at FROM mails WHERE due_at IS NOT NULL
+        UNION ALL
+        SELECT queue, 0 AS waits, NULL AS due_at FROM mails
+        WHERE completed_at > :since AND status IN ('failed', 'bounced')
+    ) AS each_mail GROUP BY queue
+) AS counted LEFT JOIN organizations o ON o.id = counted.queue
+ORDER BY counted.given_up IS NULL, counted.given_up DESC, counted.queue IS NULL, counted.queue LIMIT :count
+"""
+_GIVEN_UP_ANY_ORG = """
+SELECT m.id, coalesce(o.name, ''), m.kind, m.recipient, m.last_error, m.completed_at,
+    CASE WHEN length(m.letter_sealed) > 0 AND (m.expires_at IS NULL OR m.expires_at > :now) THEN 1 ELSE 0 END
+FROM mails m LEFT JOIN organizations o ON o.id = m.org_id
+WHERE m.completed_at > :since AND m.status IN ('failed', 'bounced')
+ORDER BY m.completed_at DESC, m.id DESC LIMIT :count
 """
 _RESEND_ANY_ORG = """
 UPDATE mails SET status = 'queued', due_at = :now, completed_at = NULL, created_at = :now
@@ -140,6 +163,37 @@ class Mail(NamedTuple):
     completed_at: Instant | None
     expires_at: Instant | None
     created_at: Instant
+
+
+class Waiting(NamedTuple):
+    """What waits in all, counted up to a bound. `first_due` None: nothing does."""
+
+    mails: int
+    first_due: Instant | None
+
+
+class Standing(NamedTuple):
+    """How it stands with one organization's mail; `organization` empty: of people's own accounts.
+
+    `first_due` None: nothing waits. `given_up` is what the server has not taken lately, or what was withdrawn.
+    """
+
+    organization: str
+    waiting: int
+    first_due: Instant | None
+    given_up: int
+
+
+class GivenUp(NamedTuple):
+    """A mail that is sent no more. `can_be_resent`: what it says is kept, and holds still."""
+
+    id: str
+    organization: str
+    kind: str
+    recipient: str
+    why: str | None
+    at: Instant
+    can_be_resent: bool
 
 
 class Attempt(NamedTuple):
@@ -259,6 +313,24 @@ def count_lately(tx: ReadTx, kind: Kind, recipient: str, since: Instant, about: 
 def count_failed(tx: ReadTx, since: Instant) -> int:
     """How many of the whole instance the server has not taken, given up since an instant."""
     return int(tx.value(_COUNT_FAILED_ANY_ORG, since=since))
+
+
+def waiting(tx: ReadTx) -> Waiting:
+    """What waits of the whole instance, counted up to `COUNTED`."""
+    row = tx.row(_WAITING_ANY_ORG, count=COUNTED)
+    assert row is not None
+    return Waiting(*row)
+
+
+def standing(tx: ReadTx, since: Instant, count: int) -> list[Standing]:
+    """Of each organization with mail that waits, or was given up since an instant: most given up first."""
+    return [Standing(*row) for row in tx.rows(_STANDING_ANY_ORG, since=since, count=count)]
+
+
+def given_up(tx: ReadTx, since: Instant, count: int) -> list[GivenUp]:
+    """What was given up since an instant, of the whole instance, the latest first."""
+    rows = tx.rows(_GIVEN_UP_ANY_ORG, since=since, count=count)
+    return [GivenUp._make((*row[:-1], bool(row[-1]))) for row in rows]
 
 
 def sweep(tx: WriteTx, before: Instant) -> int:

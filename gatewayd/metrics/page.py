@@ -5,6 +5,7 @@ made, so that a daemon without `metrics.bind` goes without it.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
@@ -17,13 +18,17 @@ from gatewayd.http.router import Router
 from gatewayd.http1.header_fields import Headers
 from gatewayd.http1.request import Request
 from gatewayd.http1.response import Response
+from gatewayd.mail import outbox
+from gatewayd.mail.outbox import Waiting
 from gatewayd.metrics.snapshot import READINGS, Snapshot, Watched, snapshot
+from gatewayd.store import StoreFailure
 from gatewayd.webhooks.dispatch.backlog import BacklogReader
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 TOO_MANY_REQUESTS: Final = 429
+MAIL_READ_SECONDS: Final = 2.0  # Chosen: then the page goes without what waits
 _LABELS: Final = [f"{bound:g}" for bound in BOUNDS_SECONDS] + ["+Inf"]
 PATH: Final = "/metrics"
 _HEADERS: Final[Headers] = (
@@ -58,6 +63,7 @@ class _Collector:
         yield from self._shared()
         yield from self._subscriptions()
         yield from self._backlog()
+        yield from self._mail()
 
     def _parse_attempts(self) -> "Metric":
         from prometheus_client.core import CounterMetricFamily
@@ -133,6 +139,25 @@ class _Collector:
         yield ended
         yield seconds
 
+    def _mail(self) -> "Iterator[Metric]":
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        mail = self._taken.mail
+        if mail is None:
+            return
+        for name, meaning, number in (
+            ("queued", "Mails that wait to be sent, or are being sent; counted up to 100,000.", mail.queued),
+            ("oldest_due_seconds", "How long the first of them has been due.", mail.oldest_due_seconds),
+            ("attempts_in_flight", "Mails that are being sent.", mail.in_flight),
+        ):
+            yield GaugeMetricFamily(f"gatewayd_mail_{name}", meaning, value=number)
+        ended = CounterMetricFamily(
+            "gatewayd_mail_attempts", "Attempts at mails that have ended, by how.", labels=["outcome"]
+        )
+        for outcome, count in mail.attempts.items():
+            ended.add_metric([outcome], count)
+        yield ended
+
     def _backlog(self) -> "Iterator[Metric]":
         from prometheus_client.core import GaugeMetricFamily
 
@@ -153,6 +178,13 @@ class _Collector:
             "1 while all subscriptions are told and counted; 0: there are too many, or the store does not answer.",
             value=self._taken.complete,
         )
+
+
+async def _mails_waiting(of: Watched) -> Waiting | None:
+    """None where no mail is sent, or the store does not tell in time."""
+    with trio.move_on_after(MAIL_READ_SECONDS), suppress(StoreFailure):
+        return None if of.mail is None else await of.store.read(outbox.waiting)
+    return None
 
 
 def exposition_of(taken: Snapshot) -> bytes:
@@ -177,7 +209,7 @@ def page(of: Watched) -> Router:
             return not_allowed(request, ALLOW_READING)
         async with one_at_a_time:
             await of.parsing.count_waiting()
-            taken = snapshot(of, await backlog.latest())
+            taken = snapshot(of, await backlog.latest(), await _mails_waiting(of))
             return Response(200, _HEADERS, await trio.to_thread.run_sync(exposition_of, taken, limiter=thread))
 
     return Router({PATH: app_of(respond)}, not_found())

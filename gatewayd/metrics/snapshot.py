@@ -4,13 +4,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol, get_args
 
 from gatewayd.clock import SECOND
 from gatewayd.http.request_counters import OperationCounts, RequestCounters
 from gatewayd.http1.certificates import Leaf
 from gatewayd.http1.server import Server
 from gatewayd.logs import LogWriter
+from gatewayd.mail.outbox import Outcome, Waiting
 from gatewayd.oauth.storage_budget import StorageBudget
 from gatewayd.parsing.engine import ParseCounts
 from gatewayd.shares import Holder, Shares
@@ -21,6 +22,7 @@ from gatewayd.webhooks.dispatch.delivery_report import Counts, SubscriptionCount
 OUTCOMES: Final = ("succeeded", "retried", "exhausted", "interrupted", "failed_here")
 """The fields of the dispatcher's counts that say how an attempt ended."""
 HOLDERS_TOLD: Final = 5  # Chosen: organizations that are named for each thing, so that the page stays short
+MAIL_OUTCOMES: Final = get_args(Outcome)
 PARSE_OUTCOMES: Final = ("succeeded", "failed", "skipped", "interrupted")
 """The fields of the reading engine's counts that say how an attempt ended."""
 
@@ -36,6 +38,15 @@ class Delivering(Protocol):
     def counts(self) -> Counts: ...
     @property
     def subscription_counts(self) -> Mapping[str, SubscriptionCounts]: ...
+
+
+class SendingMail(Protocol):
+    """What is told of what sends mail: its attempts that have ended since the start, by outcome."""
+
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def counts(self) -> Mapping[str, int]: ...
 
 
 class ReadingDocuments(Protocol):
@@ -56,7 +67,8 @@ class Watched:
 
     `server` is the API's, `storage` the identity provider's; `is_ready` says what `/readyz` says. `attempts_limit`:
     webhook attempts at a time; `idle_connections`: to receivers, kept for the next attempt. `reload_failed` says
-    whether the last reload was refused. `shares` are the limited things that organizations share.
+    whether the last reload was refused. `shares` are the limited things that organizations share. `mail` None: no mail
+    is sent.
     """
 
     requests: RequestCounters
@@ -71,6 +83,7 @@ class Watched:
     reload_failed: Callable[[], bool]
     is_ready: Callable[[], bool]
     shares: Sequence[Shares] = ()
+    mail: SendingMail | None = None
 
 
 class Reading(NamedTuple):
@@ -228,6 +241,15 @@ class SharedThing(NamedTuple):
     holders: Sequence[Holder]
 
 
+class MailNumbers(NamedTuple):
+    """Of mail. `queued` and `oldest_due_seconds` NaN: the store did not tell. `attempts` that ended, by outcome."""
+
+    queued: float
+    oldest_due_seconds: float
+    in_flight: int
+    attempts: Mapping[str, int]
+
+
 class Snapshot(NamedTuple):
     """The numbers of one moment. `values` are those of `READINGS`, in their order.
 
@@ -242,9 +264,10 @@ class Snapshot(NamedTuple):
     backlog: Backlog
     complete: bool
     shared: Sequence[SharedThing] = ()
+    mail: MailNumbers | None = None
 
 
-def snapshot(of: Watched, backlog: Backlog = UNKNOWN) -> Snapshot:
+def snapshot(of: Watched, backlog: Backlog = UNKNOWN, waiting: Waiting | None = None) -> Snapshot:
     """Copy the numbers. On the event loop's thread."""
     counts = of.dispatcher.subscription_counts
     told = islice(reversed(list(counts.items())), SUBSCRIPTIONS_TOLD)
@@ -260,4 +283,13 @@ def snapshot(of: Watched, backlog: Backlog = UNKNOWN) -> Snapshot:
             SharedThing(place.thing, place.count.limit, place.waiting, place.refused, place.holders(HOLDERS_TOLD))
             for place in of.shares
         ],
+        mail=None if of.mail is None else _mail(of.mail, waiting, of.store.now()),
     )
+
+
+def _mail(mail: SendingMail, waiting: Waiting | None, now: int) -> MailNumbers:
+    attempts = {name: mail.counts.get(name, 0) for name in MAIL_OUTCOMES}
+    if waiting is None:
+        return MailNumbers(math.nan, math.nan, mail.in_flight, attempts)
+    overdue = 0.0 if waiting.first_due is None else max(0.0, (now - waiting.first_due) / SECOND)
+    return MailNumbers(waiting.mails, overdue, mail.in_flight, attempts)

@@ -1104,6 +1104,21 @@ CREATE TABLE csv_mappings (
     PRIMARY KEY (org_id, headings)
 ) STRICT;
 
+CREATE TABLE deadline_mails (
+    org_id TEXT PRIMARY KEY REFERENCES organizations (id),
+    sent_on TEXT NOT NULL                       -- London's day
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE deadline_notes (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    name TEXT NOT NULL,
+    said TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX deadline_notes_of_organization ON deadline_notes (org_id, id);
+
 CREATE TABLE deliveries (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -1809,6 +1824,20 @@ CREATE TABLE mail_attempts (
     answer TEXT,                                -- what it said, or what went wrong
     PRIMARY KEY (mail_id, number)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE mail_choices (
+    user_id TEXT PRIMARY KEY REFERENCES users (id),
+    deadlines INTEGER NOT NULL CHECK (deadlines IN (0, 1)),
+    updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE mail_unsubscribes (
+    hash BLOB PRIMARY KEY,                      -- SHA-256 of the token in the link
+    user_id TEXT NOT NULL REFERENCES users (id),
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX mail_unsubscribes_by_age ON mail_unsubscribes (created_at);
 
 CREATE TABLE mails (
     id TEXT PRIMARY KEY,

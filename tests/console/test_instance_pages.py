@@ -14,6 +14,9 @@ from gatewayd.clock import DAY, HOUR, MINUTE, Instant, to_wire
 from gatewayd.console.instance import Finding, Round
 from gatewayd.daemon import instance
 from gatewayd.leases import rows as leases
+from gatewayd.mail import outbox
+from gatewayd.mail.letters import Letter
+from gatewayd.mail.outbox import NewMail
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import Store, WriteTx
 from gatewayd.store.files import known_backups, restored
@@ -25,7 +28,7 @@ from gatewayd.webhooks.subscribers.subscription_shapes import CreateSubscription
 from tests.console.administering import administrator
 from tests.console.instances import HOLDER
 from tests.console.reading import Document
-from tests.console.visiting import Site
+from tests.console.visiting import ISSUER, Site
 from tests.support.store import START, make_caller
 
 NINE = [f"{number} <b>Firm</b> & Sons" for number in range(8)]
@@ -340,3 +343,62 @@ def test_another_backup_than_the_last_changes_nothing(tmp_path: Path) -> None:
     last = known_backups.find_known(tmp_path).last
     assert last is not None
     assert (last.verified_at, last.is_whole) == (to_wire(later), True)
+
+
+# -- mail
+
+
+async def give_up(site: Site, org_id: str | None, recipient: str, why: str) -> str:
+    """A mail that the server has refused; answers its id."""
+    letter = Letter(subject="x", paragraphs=("x",), reason="x")
+
+    def work(tx: WriteTx) -> str:
+        id_ = outbox.queue(tx, NewMail("webhook_failing", org_id, recipient, letter))
+        tx.run(_REFUSED, id=id_, why=why)
+        return id_
+
+    return await site.store.write(work)
+
+
+_REFUSED = """
+UPDATE mails SET status = 'bounced', due_at = NULL, completed_at = :now, last_error = :why, attempts = 1 WHERE id = :id
+"""
+
+
+async def test_mail_is_told_by_organization_and_sent_again(site: Site) -> None:
+    refused = await give_up(site, site.org_id, "ann@example.com", "550 No such user <b>here</b>")
+    kept = await give_up(site, None, "old@example.com", "554 No")
+    await site.store.write(lambda tx: outbox.forget_letter(tx, kept))
+    letter = Letter(subject="x", paragraphs=("x",), reason="x")
+    await site.store.write(lambda tx: outbox.queue(tx, NewMail("invitation", site.org_id, "b@example.com", letter)))
+    site.clock.advance(5 * MINUTE)
+    _, browser = await administrator(site)
+    page = await browser.open("/admin/jobs")
+    assert rows_of(page, "Mail by organization") == [
+        ["People's own accounts", "0", "", "1"],
+        ["Oak & Son", "1", "5 minutes ago", "1"],
+    ]
+    ((to, about, organization, why, _), _) = sorted(rows_of(page, "Mails that were given up"))
+    assert (to, about, organization) == ("ann@example.com", "webhook failing", "Oak & Son")
+    assert why == "550 No such user <b>here</b>"
+    answer = await browser.submit(page, "/admin/jobs/mails/resend", id=refused)
+    assert "The mail waits to be sent again." in (await browser.follow(answer)).page.text
+    answer = await browser.submit(page, "/admin/jobs/mails/resend", id=refused)
+    assert "It cannot be sent again" in (await browser.follow(answer)).page.text
+    found = await site.store.read(lambda tx: outbox.find(tx, refused))
+    assert found is not None
+    assert found.status == "queued"
+    page = await browser.open("/admin/jobs")
+    assert [row[0] for row in rows_of(page, "Mails that were given up")] == ["old@example.com"]
+    assert "Send again to" not in page.text
+
+
+async def test_nobody_but_who_runs_the_server_sends_mail_again(site: Site) -> None:
+    refused = await give_up(site, site.org_id, "ann@example.com", "550")
+    browser = await site.signed_in()
+    token = (await browser.open("/account")).token
+    answer = await browser.post("/admin/jobs/mails/resend", [("csrf", token), ("id", refused)], Origin=ISSUER)
+    assert answer.status in (403, 404)
+    found = await site.store.read(lambda tx: outbox.find(tx, refused))
+    assert found is not None
+    assert found.status == "bounced"

@@ -18,6 +18,7 @@ from gatewayd.identity.clients import own_clients
 from gatewayd.identity.clients.own_clients import NewClient
 from gatewayd.identity.people import invitations, memberships, organizations, suspensions, users
 from gatewayd.identity.people.invitations import NewInvitation
+from gatewayd.identity.random_tokens import hash_token, make_token
 from gatewayd.identity.sign_in import one_time_links, passkeys, throttling
 from gatewayd.identity.sign_in.passwords import Passwords
 from gatewayd.identity.sign_in.sessions import Visitor
@@ -69,6 +70,7 @@ PEOPLE: Final = (*OF_THE_FIRM, ELSEWHERE, ROOT)
 FILTERED: Final = ("/documents?status=deleted",)
 """Lists of the owner's with what is found by a filter alone."""
 
+_ENDS_MAIL = "INSERT INTO mail_unsubscribes (hash, user_id, created_at) VALUES (:hash, :user_id, :now)"
 _EVERYBODY_SIGNS_IN = "UPDATE users SET password_hash = :hash, instance_admin = (email = :root)"
 
 
@@ -181,6 +183,8 @@ async def _unlinked(site: Site, owner: Browser) -> dict[str, str]:
     """See `WholeSite`. The owner has chosen the account for an app that asks."""
     sign_in = await site.store.write(lambda tx: one_time_links.make(tx, site.user_id, "sign_in"))
     reset = await site.store.write(lambda tx: one_time_links.make(tx, site.user_id, "reset_password"))
+    ends_mail = make_token()
+    await site.store.write(lambda tx: tx.run(_ENDS_MAIL, hash=hash_token(ends_mail), user_id=site.user_id))
     handle = await site.ask()
     choose = f"/oauth/choose?request={handle}"
     consent = (await owner.submit(await owner.open(choose), "/oauth/choose")).location
@@ -191,6 +195,7 @@ async def _unlinked(site: Site, owner: Browser) -> dict[str, str]:
         "/sign-in/link/<token>": f"/sign-in/link/{sign_in}",
         "/sign-in/reset/<token>": f"/sign-in/reset/{reset}",
         "/sign-in/invitation/<token>": await _invite(site, "nobody-yet@example.com"),
+        "/sign-in/unsubscribe/<token>": f"/sign-in/unsubscribe/{ends_mail}",
         "/oauth/choose": choose,
         "/oauth/consent": consent,
         "/developers/tax/connected": "/developers/tax/connected",

@@ -161,3 +161,23 @@ def test_no_address_that_is_shown_makes_a_header(name: str, address: str) -> Non
     message = parsed(make_envelope(outgoing(letter), "books@gatewayd.example", "Books").content)
     assert {each.lower() for each in message} <= {*HEADERS, "cc", "reply-to"}
     assert all(len(message.get_all(each)) == 1 for each in message)
+
+
+def test_mail_that_somebody_can_have_end_says_so_in_headers() -> None:
+    """RFC 8058 §3.1: one https address in angle brackets, neither folded nor encoded, and how it is posted to."""
+    address = "https://books.of.a-rather-long-name.example.com/sign-in/unsubscribe/" + "aB3_-" * 9
+    letter = Letter(subject="Oak: VAT return", paragraphs=("It is due.",), reason="You lead Oak.", unsubscribe=address)
+    content = make_envelope(outgoing(letter), "books@gatewayd.example", "Oak & Son").content
+    assert f"\r\nList-Unsubscribe: <{address}>\r\n".encode() in content
+    assert b"\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n" in content
+    message = parsed(content)
+    assert address in body(message, "plain")
+    assert f'href="{address}"' in body(message, "html")
+
+
+@given(ANYTHING)
+def test_no_address_that_ends_mail_adds_a_header(text: str) -> None:
+    letter = Letter(subject="x", paragraphs=(), reason="x", unsubscribe=f"https://a.example/{text}")
+    message = parsed(make_envelope(outgoing(letter), "books@gatewayd.example", "Oak").content)
+    known = {*HEADERS, "list-unsubscribe", "list-unsubscribe-post"}
+    assert {name.lower() for name in message.keys()} in (known, set(HEADERS))  # noqa: SIM118 - a message, no mapping

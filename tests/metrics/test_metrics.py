@@ -6,7 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import prometheus_client
 import pytest
@@ -19,6 +19,9 @@ from gatewayd.http.request_counters import BOUNDS_SECONDS, RequestCounters
 from gatewayd.http1.server import Server
 from gatewayd.http1.settings import ServerSettings
 from gatewayd.logs import make_logger, make_writer
+from gatewayd.mail import outbox
+from gatewayd.mail.letters import Letter
+from gatewayd.mail.outbox import NewMail
 from gatewayd.metrics.page import exposition_of
 from gatewayd.metrics.page import page as page_of
 from gatewayd.metrics.snapshot import HOLDERS_TOLD, READINGS, Snapshot, Watched, snapshot
@@ -418,3 +421,43 @@ async def test_neither_urls_nor_secrets_are_told(store: MemoryStore, open_probes
     assert "secret-receiver" not in page
     assert "whsec" not in page
     assert "://" not in page
+
+
+# -- mail
+
+
+class FakeMail:
+    """What sends mail, with what it counted."""
+
+    in_flight = 2
+    counts: ClassVar[Mapping[str, int]] = {"sent": 7, "bounced": 1}
+
+
+async def test_mail_is_told_where_it_is_sent(open_probes: OpenProbes) -> None:
+    letter = Letter(subject="x", paragraphs=("x",), reason="x")
+    async with watching(open_probes) as of:
+        assert b"gatewayd_mail" not in (await ask(cast(Any, page_of(of)), path="/metrics")).body
+        of = replace(of, mail=FakeMail())
+        for number in range(3):
+            mail = NewMail("password_reset", None, f"{number}@example.com", letter)
+            await of.store.write(lambda tx, mail=mail: outbox.queue(tx, mail))
+        page = (await ask(cast(Any, page_of(of)), path="/metrics")).body
+    assert value(page, "gatewayd_mail_queued") == 3
+    assert value(page, "gatewayd_mail_attempts_in_flight") == 2
+    assert value(page, "gatewayd_mail_oldest_due_seconds") >= 0
+    assert by_label(page, "gatewayd_mail_attempts_total", "outcome") == {
+        "sent": 7,
+        "retried": 0,
+        "failed": 0,
+        "bounced": 1,
+        "interrupted": 0,
+    }
+    assert b"@example.com" not in page
+
+
+async def test_a_store_that_fails_costs_the_page_what_waits_of_mail_alone(open_probes: OpenProbes) -> None:
+    async with watching(open_probes) as of:
+        of = replace(of, mail=FakeMail())
+    page = (await ask(cast(Any, page_of(of)), path="/metrics")).body
+    assert math.isnan(value(page, "gatewayd_mail_queued"))
+    assert by_label(page, "gatewayd_mail_attempts_total", "outcome")["sent"] == 7

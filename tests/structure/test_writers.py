@@ -27,6 +27,8 @@ PAST_PERFORMING = {
     "gatewayd/console/browser.py": "when a session was last used",
     "gatewayd/console/people/consent.py": "what a person allows an app",
     "gatewayd/console/people/forgotten.py": "a link for a new password, and its mail",
+    "gatewayd/console/administration/jobs.py": "a mail that was given up, to be sent again",
+    "gatewayd/console/people/unsubscribing.py": "that somebody wants no mail of deadlines",
     "gatewayd/console/people/invitations.py": "an account that is made by a link, and a membership",
     "gatewayd/console/people/inviting.py": "invitations",
     "gatewayd/console/developers/keys.py": "keys",

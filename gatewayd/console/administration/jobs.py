@@ -3,16 +3,19 @@
 from collections.abc import Sequence
 from typing import Final
 
-from quart import Quart, render_template
+from quart import Quart, Response, render_template, request
 
 from gatewayd.clock import Instant
 from gatewayd.console.addresses import ADMIN_JOBS
 from gatewayd.console.administration.administrators import administrator
+from gatewayd.console.browser import flash, see, value
 from gatewayd.console.components.shapes import Cell, Column, Row, Table
 from gatewayd.console.instance import Deliveries, Documents, Jobs
 from gatewayd.console.pages import add_page
 from gatewayd.console.parts import ConsoleParts
+from gatewayd.mail import outbox
 
+RESEND: Final = f"{ADMIN_JOBS}/mails/resend"
 _DELIVERIES: Final = (
     Column("Organization"),
     Column("Waiting", "number"),
@@ -20,6 +23,14 @@ _DELIVERIES: Final = (
     Column("Given up", "number"),
     Column("Disabled", "number"),
 )
+_MAILS: Final = (
+    Column("Organization"),
+    Column("Waiting", "number"),
+    Column("First due", "moment"),
+    Column("Given up in two weeks", "number"),
+)
+_UNSENT: Final = (Column("To"), Column("About"), Column("Organization"), Column("Why"), Column("Given up", "moment"))
+_OF_PEOPLE: Final = "People's own accounts"
 _DOCUMENTS: Final = (
     Column("Organization"),
     Column("To read", "number"),
@@ -48,11 +59,22 @@ class JobsPage:
     """The page of queues and of what is under way."""
 
     def __init__(self, parts: ConsoleParts) -> None:
-        self._instance, self._clock = parts.instance, parts.clock
+        self._instance, self._clock, self._store = parts.instance, parts.clock, parts.store
 
     def add_to(self, app: Quart) -> None:
         """Put the page where it belongs."""
         add_page(app, "GET", ADMIN_JOBS, self.show)
+        add_page(app, "POST", RESEND, self.resend)
+
+    async def resend(self) -> Response:
+        """Queue a mail anew that was given up. Where that cannot be any more, the page says so."""
+        administrator()
+        id_ = value(await request.form, "id", 64)
+        if await self._store.write(lambda tx: outbox.resend(tx, id_)):
+            flash("success", "The mail waits to be sent again.")
+        else:
+            flash("warning", "It cannot be sent again: it was sent, or says nothing that holds any more.")
+        return see(f"{ADMIN_JOBS}#mail")
 
     async def show(self) -> str:
         administrator()
@@ -67,7 +89,42 @@ class JobsPage:
             leases=_leases_table(jobs, now),
             unknown=_unknown_table(jobs, now),
             rounds=_rounds_table(jobs, now),
+            mails=_mails_table(jobs, now),
+            unsent=_unsent_table(jobs, now),
+            resendable=[each for each in jobs.unsent if each.can_be_resent],
+            resend=RESEND,
         )
+
+
+def _mails_table(jobs: Jobs, now: Instant) -> Table:
+    rows = [
+        Row(
+            cells=(
+                Cell(text=each.organization or _OF_PEOPLE),
+                Cell(text=f"{each.waiting:,}"),
+                Cell(at=each.first_due),
+                Cell(text=f"{each.given_up:,}"),
+            )
+        )
+        for each in jobs.mails
+    ]
+    return Table(caption="Mail by organization", columns=_MAILS, rows=rows, now=now)
+
+
+def _unsent_table(jobs: Jobs, now: Instant) -> Table:
+    rows = [
+        Row(
+            cells=(
+                Cell(text=each.recipient),
+                Cell(text=each.kind.replace("_", " ")),
+                Cell(text=each.organization or _OF_PEOPLE),
+                Cell(text=each.why or ""),
+                Cell(at=each.at),
+            )
+        )
+        for each in jobs.unsent
+    ]
+    return Table(caption="Mails that were given up", columns=_UNSENT, rows=rows, now=now)
 
 
 def _count(number: int, *, more: bool) -> Cell:

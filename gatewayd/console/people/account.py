@@ -30,8 +30,10 @@ from gatewayd.identity.sign_in.passkeys import Passkey, RelyingParty
 from gatewayd.identity.sign_in.passwords import check_password
 from gatewayd.identity.sign_in.sign_in import WrongCredentials
 from gatewayd.identity.sign_in.throttling import Locked
+from gatewayd.mail import digests
 from gatewayd.store import ReadTx, WriteTx
 
+MAIL: Final = f"{ACCOUNT}/mail"
 ADD_PASSKEY: Final = f"{ACCOUNT}/passkeys/add"
 REMOVE_PASSKEY: Final = f"{ACCOUNT}/passkeys/remove"
 END_ONE: Final = f"{ACCOUNT}/sessions/end"
@@ -52,6 +54,7 @@ class Account:
         """Put the pages where they belong."""
         add_page(app, "GET", "/account", self.show)
         add_page(app, "POST", "/account/password", self.change_password)
+        add_page(app, "POST", MAIL, self.choose_mail)
         add_page(app, "GET", ADD_PASSKEY, self.show_passkey_form)
         add_page(app, "POST", ADD_PASSKEY, self.add_passkey)
         add_page(app, "POST", f"{ADD_PASSKEY}/options", self.passkey_options)
@@ -75,6 +78,7 @@ class Account:
                 "codes_left": second_factors.recovery_codes_left(tx, user.id),
                 "passkeys": [(bytes_to_base64url(key.credential_id), key) for key in passkeys.of_user(tx, user.id)],
                 "sessions": sessions.of_user(tx, user.id),
+                "deadlines": digests.wants_deadlines(tx, user.id),
             }
 
         seen = await self._store.read(look)
@@ -82,6 +86,7 @@ class Account:
             "people/account.html",
             user=user,
             current=session,
+            mailed=self._parts.mailing is not None,
             problem=problem,
             passkeys_work=self._parts.passkeys_work,
             **seen,
@@ -125,6 +130,17 @@ class Account:
         self._browser.remember(response, token)
         flash("success", "The password was set. Every other browser is signed out, and every connected app was ended.")
         return response
+
+    # -- mail
+
+    async def choose_mail(self) -> Response:
+        """Whether one is told of deadlines."""
+        _, user = signed_in()
+        wanted = "deadlines" in await request.form
+        await self._store.write(lambda tx: digests.choose(tx, user.id, deadlines=wanted))
+        told = "You are told of deadlines by mail, once a day at most." if wanted else "You get no mail of deadlines."
+        flash("success", told)
+        return see(f"{ACCOUNT}#mail")
 
     # -- passkeys
 
