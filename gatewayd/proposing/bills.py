@@ -18,6 +18,7 @@ from gatewayd.areas.vault.proposals.bank_lines import BankLines
 from gatewayd.areas.vault.proposals.shapes import ProposedBill
 from gatewayd.contract.caller import Caller
 from gatewayd.errors import FieldError, invalid
+from gatewayd.ledger.references import Reference
 from gatewayd.money import CURRENCIES, Money
 from gatewayd.store import ReadTx, WriteTx
 
@@ -63,7 +64,11 @@ def accept(tx: WriteTx, caller: Caller, request: AcceptBill) -> Bill:
 
     What is given goes before what was read. The document is the bill's. To accept the same again changes nothing.
     """
-    document = proposals.document_named(tx, request.document_id)
+    named = (
+        Reference("supplierId", "client", request.supplier_id),
+        Reference("businessId", "business", request.business_id),
+    )
+    document = proposals.document_named(tx, request.document_id, *named)
     state = proposals.find(tx, document.id)
     made = None if state is None or state.target_id is None else BILLS.find(tx, state.target_id)
     if made is not None:

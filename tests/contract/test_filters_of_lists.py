@@ -137,6 +137,11 @@ OF_LISTS: Final[Mapping[str, Reasons]] = {
         "an account that is printed": "bankAccountId",
         _ONE_READS: "pdfDocumentId",
     },
+    "accounting.listBills": {
+        "VAT and profit go by it, and people by the days of bill and of payment": "taxPoint paidDate",
+        _ABOUT_MONEY: "amountsAre fxRateSource fxRateDate",
+        _ONE_READS: "documentIds",
+    },
     "accounting.listJourneys": {_ONE_READS: "allocationId"},
     "accounting.listClients": {_ADMITTED: "kind defaultVatTreatment"},
     "banking.getTransactions": _OF_BANK_LINES,
@@ -152,7 +157,7 @@ OF_LISTS: Final[Mapping[str, Reasons]] = {
     "landlord.listLinkedTransactions": {
         _NO_INDEX: "importId vatCode purpose interestSource documentDate",
         "it has businesses, and `businessId` asks for each": "legalEntityId",
-        "`banking.listAllocations` asks for it": "sourceType sourceId invoiceId matchedBy ruleId",
+        "`banking.listAllocations` asks for it": "sourceType sourceId invoiceId billId matchedBy ruleId",
         _ONE_READS: "counterpartId documentIds",
     },
     "banking.listProposals": {"the list goes by it": "date"},

@@ -477,6 +477,14 @@ def test_bills_are_listed_by_what_they_say(books: BillBooks) -> None:
     assert listed(books, "status=awaiting_payment") == [due["id"], late["id"]]
     assert listed(books, f"supplierId={books.supplier}&limit=1") == [listed(books)[0]]
     assert len(listed(books, f"businessId={books.business_id}&legalEntityId={books.entity_id}&kind=bill")) == 3
+    assert listed(books, "billDateFrom=2026-11-03") == listed(books, "billDateTo=2026-11-01") == []
+    assert listed(books, "dueDateFrom=2026-11-20&dueDateTo=2026-11-20") == [due["id"]]
+    assert listed(books, "currency=EUR") == []
+    with pytest.raises(Problem) as caught:
+        books.get(
+            "listBills", "billDateFrom=2026-11-03&billDateTo=2026-11-02&dueDateFrom=2026-11-03&dueDateTo=2026-11-02"
+        )
+    assert fields_of(caught.value) == [("billDateTo", "date_order"), ("dueDateTo", "date_order")]
     assert listed(books, "businessId=biz_x") == listed(books, "legalEntityId=ent_x") == []
     books.caller = make_caller(books.org_id)
     assert len(books.walk("listBills", "limit=2")) == 3

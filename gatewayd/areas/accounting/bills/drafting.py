@@ -39,6 +39,7 @@ from gatewayd.money import Money
 from gatewayd.store import ReadTx, WriteTx
 
 _EARLIEST: Final = "1973-04-01"  # Chosen: VAT began then
+_LATEST: Final = "2199-12-31"  # Chosen
 _MOST_AHEAD: Final = 366  # Chosen: of days; what is dated later is a slip of the pen
 _TAKEN: Final[dict[str, TakenRateSource]] = {"recorded": "recorded", "hmrc": "hmrc"}
 
@@ -254,9 +255,9 @@ def _dates(request: CreateBill, parties: _Parties) -> _Dates:
     tax_point = bill if request.tax_point is None else request.tax_point.isoformat()
     if request.due_date is not None:
         return _Dates(bill, tax_point, request.due_date.isoformat())
-    has_terms = request.kind == "bill" and parties.supplier is not None
-    terms = parties.supplier.payment_terms_days if has_terms and parties.supplier is not None else 0
-    return _Dates(bill, tax_point, days_after(bill, terms))
+    if request.kind != "bill" or parties.supplier is None or bill > _LATEST:
+        return _Dates(bill, tax_point, bill)
+    return _Dates(bill, tax_point, days_after(bill, parties.supplier.payment_terms_days))
 
 
 def _date_mistakes(dates: _Dates, today: str, original: BillRow | None) -> Iterator[FieldError]:
@@ -264,6 +265,8 @@ def _date_mistakes(dates: _Dates, today: str, original: BillRow | None) -> Itera
     for path, date in (("billDate", dates.bill), ("taxPoint", dates.tax_point)):
         if not _EARLIEST <= date <= latest:
             yield FieldError(path, "out_of_range", f"Expected a day from {_EARLIEST} to {latest}.")
+    if dates.due > _LATEST:
+        yield FieldError("dueDate", "out_of_range", f"Expected a day until {_LATEST}.")
     if dates.due < dates.bill:
         message = f"It is before the date of the bill, {dates.bill}: expected that day or a later one."
         yield FieldError("dueDate", "date_order", message)

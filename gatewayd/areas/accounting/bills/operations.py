@@ -1,5 +1,7 @@
 """The bill resource (domain model B5): its operations."""
 
+import datetime
+from collections.abc import Iterator
 from typing import Final
 
 from gatewayd.areas.accounting.bills import moves, payments, rows
@@ -24,12 +26,15 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode
+from gatewayd.errors import FieldError, invalid
 from gatewayd.ledger.lists import Source, sync_page
 from gatewayd.store import ReadTx, WriteTx
 
 
 def list_bills(tx: ReadTx, caller: Caller, request: ListBills) -> Listing[Bill]:
     """List bills, expense claims and credit notes, newest first, or in the order of change with `updatedSince`."""
+    if errors := [*_reversed(request)]:
+        raise invalid(*errors)
     filters: dict[str, object] = {
         "status = :status": None if request.status == "overdue" else request.status,
         "open_due_date < :today": True if request.status == "overdue" else None,
@@ -38,11 +43,30 @@ def list_bills(tx: ReadTx, caller: Caller, request: ListBills) -> Listing[Bill]:
         "business_id = :business_id": request.business_id,
         "legal_entity_id = :legal_entity_id": request.legal_entity_id,
         "credits_bill_id = :credits_bill_id": request.credits_bill_id,
+        "bill_date >= :bill_date_from": _day(request.bill_date_from),
+        "bill_date <= :bill_date_to": _day(request.bill_date_to),
+        "due_date >= :due_date_from": _day(request.due_date_from),
+        "due_date <= :due_date_to": _day(request.due_date_to),
+        "currency = :currency": request.currency,
         "external_id = :external_id": request.external_id,
     }
     named = {"today": tx.today} if request.status == "overdue" else {}
     source = Source(BILLS, [BILLS.select])
     return sync_page(tx, request, source, filters, lambda row: encode(rows.shown(tx, BILLS.read(tx, row))), named)
+
+
+def _day(date: datetime.date | None) -> str | None:
+    return None if date is None else date.isoformat()
+
+
+def _reversed(request: ListBills) -> Iterator[FieldError]:
+    """Ranges that end before they begin."""
+    for name, path, first, last in (
+        ("billDateFrom", "billDateTo", request.bill_date_from, request.bill_date_to),
+        ("dueDateFrom", "dueDateTo", request.due_date_from, request.due_date_to),
+    ):
+        if first is not None and last is not None and last < first:
+            yield FieldError(path, "date_order", f"It is before {name}: expected that day or a later one.")
 
 
 def create_bill(tx: WriteTx, caller: Caller, request: CreateBill) -> Bill:
@@ -91,7 +115,7 @@ def record_bill_payment(tx: WriteTx, caller: Caller, request: RecordBillPayment)
     BILLS.get(tx, request.bill_id, request.expected_version)
     payment = Payment(
         request.amount,
-        None if request.date is None else request.date.isoformat(),
+        _day(request.date),
         request.method,
         request.reference,
         request.bank_transaction_id,
@@ -112,7 +136,7 @@ def remove_bill_payment(tx: WriteTx, caller: Caller, request: RemoveBillPayment)
 def pay_bills(tx: WriteTx, caller: Caller, request: PayBills) -> PaidBills:
     """Record one payment of several bills, all of them or none. Of a bank transaction each takes its part."""
     payment = Payment(
-        date=None if request.date is None else request.date.isoformat(),
+        date=_day(request.date),
         method=request.method,
         reference=request.reference,
         bank_transaction_id=request.bank_transaction_id,
@@ -200,7 +224,7 @@ OPERATIONS = (
         handler=pay_bills,
         errors=("invalid_state", "limit_reached", "period_closed"),
         extension=True,
-        example={"bills": [{"billId": _OWED, "amount": "100.00"}], "date": "2026-11-20", "method": "bank_transfer"},
+        example={"bills": [{"billId": _OWED, "amount": "100.00"}], "date": "2026-11-20", "reference": "Run 12"},
     ),
     Operation(
         id="accounting.getBill",

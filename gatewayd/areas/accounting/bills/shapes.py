@@ -237,6 +237,16 @@ class ListBills(SyncRequest, frozen=True, kw_only=True):
     """Only those of this legal entity."""
     credits_bill_id: Id | None = None
     """Only credit notes of this bill."""
+    bill_date_from: Date | None = None
+    """The earliest date of the bills."""
+    bill_date_to: Date | None = None
+    """The latest date of the bills, inclusive."""
+    due_date_from: Date | None = None
+    """The earliest due date."""
+    due_date_to: Date | None = None
+    """The latest due date, inclusive."""
+    currency: Currency | None = None
+    """Only those in this currency."""
     external_id: ExternalId | None = None
 
 
