@@ -199,12 +199,18 @@ def _listen(tx: WriteTx, before: SubscriptionRow | None, after: SubscriptionRow 
     tx.forget_listened()
 
 
+def _withdraw_mails(tx: WriteTx, before: None, act: audit.Act) -> None:
+    """What an act made void is sent no more, also where mail waits that was written before mail was switched off."""
+    notices.withdraw_after(tx, act)
+
+
 def _differ(before: object, after: object, names: tuple[str, ...]) -> bool:
     return any(getattr(before, name) != getattr(after, name) for name in names)
 
 
 FOLLOW_UPS: Final[Mapping[str, tuple[FollowUp, ...]]] = {
     "allocations": (rents_received.note, _settle_arrears),
+    audit.TABLE: (_withdraw_mails,),
     "businesses": (_choose_quarters, _schedule_business, _settle_shares),
     "certificates": (_settle_certificate,),
     "client_payments": (_settle_credit,),
@@ -265,7 +271,7 @@ def reactions(mailing: Mailing | None = None) -> Reactions:
     """All that follows from changes of rows. `mailing` None: nobody is told anything by mail."""
     follow_ups: dict[str, Sequence[FollowUp]] = dict(FOLLOW_UPS)
     if mailing is not None:
-        follow_ups[audit.TABLE] = (_telling_by_mail(mailing),)
+        follow_ups[audit.TABLE] = (_withdraw_mails, _telling_by_mail(mailing))
     return Reactions(follow_ups, frozenset(ANSWERS), telling.listened, _tell)
 
 

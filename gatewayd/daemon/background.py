@@ -7,6 +7,7 @@ from typing import Final
 
 import trio
 
+from gatewayd.areas.accounting.invoices import overdue
 from gatewayd.areas.landlord import reminders
 from gatewayd.areas.vault import trash
 from gatewayd.bundles.engine import Bundles
@@ -161,6 +162,8 @@ async def _tell_all(store: Store, days: int) -> None:
         await store.write(lambda tx: obligations.tell_some(tx, days))
     while not await store.read(reminders.is_silent):
         await store.write(reminders.tell_some)
+    while not await store.read(overdue.is_silent):
+        await store.write(overdue.tell_some)
 
 
 async def _make_invoices(parts: BackgroundParts, health: Health) -> None:

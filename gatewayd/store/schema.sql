@@ -1490,7 +1490,7 @@ CREATE TABLE invoices (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    search_text TEXT NOT NULL, fx_rate_source TEXT CHECK (fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'), fx_rate_date TEXT, recurring_id TEXT REFERENCES recurring_invoices (id), quote_id TEXT REFERENCES quotes (id),                  -- number and reference, case-folded
+    search_text TEXT NOT NULL, fx_rate_source TEXT CHECK (fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'), fx_rate_date TEXT, recurring_id TEXT REFERENCES recurring_invoices (id), quote_id TEXT REFERENCES quotes (id), overdue_for TEXT,                  -- number and reference, case-folded
     -- Kept, not generated: an index that holds a generated column never covers a query
     CHECK (
         open_due_date IS CASE
@@ -1542,6 +1542,9 @@ WHERE balance_due < 0;
 CREATE INDEX invoices_page ON invoices (
     org_id, id, currency, business_id, legal_entity_id, kind, property_id, search_text
 );
+
+CREATE INDEX invoices_passed ON invoices (open_due_date, id)
+    WHERE open_due_date IS NOT NULL AND (overdue_for IS NULL OR overdue_for <> open_due_date);
 
 CREATE INDEX invoices_states ON invoices (org_id, status, id, open_due_date);
 
@@ -1914,6 +1917,21 @@ CREATE TABLE organizations (
 , suspended_at INTEGER, suspended_reason TEXT CHECK (length(suspended_reason) <= 1000), deleting_since INTEGER, time_zone TEXT NOT NULL DEFAULT 'Europe/London'
     CHECK (length(time_zone) BETWEEN 1 AND 64)) STRICT;
 
+CREATE TABLE paper_links (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    about TEXT NOT NULL,                        -- the invoice or quote that it shows
+    hash BLOB NOT NULL,                         -- of the token in the address
+    token_sealed BLOB NOT NULL,                 -- the token, to say the address again; empty: it is lost, and works
+    created_at INTEGER NOT NULL,
+    ended_at INTEGER                            -- NULL: it works
+) STRICT;
+
+CREATE UNIQUE INDEX paper_links_hash ON paper_links (hash);
+
+CREATE UNIQUE INDEX paper_links_of ON paper_links (org_id, about)
+    WHERE ended_at IS NULL AND length(token_sealed) > 0;
+
 CREATE TABLE papers (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2219,7 +2237,7 @@ CREATE TABLE quotes (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, viewed_at INTEGER) STRICT;
 
 CREATE INDEX quotes_changes ON quotes (org_id, updated_at, id);
 

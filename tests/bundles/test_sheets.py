@@ -25,7 +25,8 @@ LEFT_OUT = {
     "invoices.csv": "open_due_date head_length origin seller_key legal_entity_id vat_rounding discount_amount"
     " vat_summary paid_total credited_total balance_due terms bank_account_id sent_at viewed_at paid_date voided_at"
     " pdf_document_id"
-    " quote_id recurring_id",  # what it was made of
+    " quote_id recurring_id"  # what it was made of
+    " overdue_for",  # what was told of it
     "invoice_lines.csv": "vat_code_defaulted",
     "client_payments.csv": "legal_entity_id",
     "bank_accounts.csv": "legal_entity_id institution_id nickname holder_name bic status overdraft_limit business_ids"

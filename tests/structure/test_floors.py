@@ -13,7 +13,7 @@ FLOORS = {
     **dict.fromkeys(["check_digits", "clock", "config", "errors", "http1", "ids", "isolation", "logs", "money"], 0),
     **dict.fromkeys(["service_manager", "shares"], 0),
     **dict.fromkeys(["contract", "extraction", "outbound", "sandbox_authority", "statements", "store"], 1),
-    **dict.fromkeys(["events", "identity", "leases"], 2),
+    **dict.fromkeys(["events", "identity", "leases", "sending"], 2),
     **dict.fromkeys(["ledger", "mail"], 3),
     **dict.fromkeys(["bundles", "importing", "papers", "parsing", "performing", "proposing"], 5),
     **dict.fromkeys(["search", "tax", "vault_files", "webhooks"], 5),
@@ -34,7 +34,7 @@ AREAS = frozenset(
 )
 FOLDERS: dict[str, dict[str, int]] = {
     "accounting": {
-        "client_checks": 0,
+        **dict.fromkeys(["client_checks", "paper_links"], 0),
         "clients": 1,
         "invoices": 2,
         **dict.fromkeys(["owed", "paper_settings", "quotes", "recurring"], 3),

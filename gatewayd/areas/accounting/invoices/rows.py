@@ -141,6 +141,8 @@ SELECT id FROM invoices
 WHERE org_id = :org_id AND credits_invoice_id = :id AND status NOT IN ('draft', 'void') ORDER BY id
 """
 _SELECT_LEFT_OF_QUOTE = "SELECT gross_total - invoiced_total FROM quotes WHERE org_id = :org_id AND id = :id"
+# Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
+_MARK_OVERDUE = "UPDATE invoices SET overdue_for = open_due_date WHERE org_id = :org_id AND id = :id"
 _DELETE_LINES = "DELETE FROM invoice_lines WHERE org_id = :org_id AND invoice_id = :id"
 _DELETE = "DELETE FROM invoices WHERE org_id = :org_id AND id = :id"
 _DELETE_PAYMENT = """
@@ -259,6 +261,11 @@ def insert_write_off(tx: WriteTx, invoice_id: str, off: WriteOff) -> None:
 def delete_write_off(tx: WriteTx, invoice_id: str) -> None:
     """Delete what was written off; the invoice is updated after it."""
     tx.run(_DELETE_WRITE_OFF, id=invoice_id)
+
+
+def mark_overdue(tx: WriteTx, invoice_id: str) -> None:
+    """Note that it was told of the due date that has passed."""
+    tx.run(_MARK_OVERDUE, id=invoice_id)
 
 
 def delete(tx: WriteTx, invoice_id: str) -> None:

@@ -206,6 +206,8 @@ class Quote(Response, frozen=True, kw_only=True):
     """What is offered."""
     sent_at: Timestamp | None
     """When it was issued. Null: it was not."""
+    viewed_at: Timestamp | None
+    """When the client first opened its link. Null: never."""
     accepted_date: DateText | None
     """The day on which the client accepted it. Null: the client has not."""
     declined_at: Timestamp | None
