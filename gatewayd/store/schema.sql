@@ -1529,8 +1529,9 @@ CREATE INDEX invoices_of_quote ON invoices (quote_id, org_id, id) WHERE quote_id
 
 CREATE INDEX invoices_of_recurring ON invoices (org_id, recurring_id, id) WHERE recurring_id IS NOT NULL;
 
-CREATE INDEX invoices_open ON invoices (org_id, client_id, currency, open_due_date, balance_due)
-    WHERE open_due_date IS NOT NULL;
+CREATE INDEX invoices_open ON invoices (
+    org_id, client_id, currency, open_due_date, balance_due, legal_entity_id, id
+) WHERE open_due_date IS NOT NULL;
 
 CREATE INDEX invoices_open_by_balance ON invoices (org_id, balance_due, id) WHERE open_due_date IS NOT NULL;
 
@@ -1549,6 +1550,41 @@ CREATE INDEX invoices_passed ON invoices (open_due_date, id)
 CREATE INDEX invoices_states ON invoices (org_id, status, id, open_due_date);
 
 CREATE INDEX invoices_supplied ON invoices (org_id, legal_entity_id, supply_date);
+
+CREATE TABLE journeys (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    business_id TEXT NOT NULL REFERENCES businesses (id),
+    tax_year TEXT NOT NULL,
+    date TEXT NOT NULL,
+    vehicle_kind TEXT NOT NULL CHECK (vehicle_kind IN ('car', 'van', 'motorcycle', 'bicycle')),
+    vehicle TEXT NOT NULL,
+    driver TEXT,                                -- NULL: the 10,000 miles are the business's
+    miles TEXT NOT NULL,                        -- decimal
+    from_place TEXT NOT NULL,
+    to_place TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    passengers INTEGER NOT NULL CHECK (passengers >= 0),
+    full_rate_miles TEXT NOT NULL,              -- decimal: of these, at the higher rate
+    amount INTEGER NOT NULL CHECK (amount > 0),
+    currency TEXT NOT NULL CHECK (currency = 'GBP'),
+    allocation_id TEXT NOT NULL UNIQUE REFERENCES allocations (id),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX journeys_changes ON journeys (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX journeys_external_id ON journeys (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE INDEX journeys_of_vehicle ON journeys (org_id, business_id, vehicle, allocation_id);
+
+CREATE INDEX journeys_of_year ON journeys (org_id, legal_entity_id, tax_year, date, id);
+
+CREATE INDEX journeys_page ON journeys (org_id, id);
 
 CREATE TABLE known_devices (
     hash BLOB NOT NULL,                                 -- SHA-256 of the cookie's token
@@ -2877,6 +2913,19 @@ CREATE TABLE vault_index_queue (
 
 CREATE INDEX vault_index_queue_oldest ON vault_index_queue (org_id, queued_at, document_id);
 
+CREATE TABLE vault_learned (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    sender_key TEXT NOT NULL,                   -- a VAT number, a bank account or the letters of a name, each with its kind
+    field TEXT NOT NULL,
+    value TEXT,                                 -- what it always is; NULL: what stands behind the label
+    label TEXT,                                 -- the letters before the right value
+    learned_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, sender_key, field),
+    CHECK ((value IS NULL) <> (label IS NULL))
+) STRICT;
+
+CREATE INDEX vault_learned_by_age ON vault_learned (org_id, learned_at, sender_key, field);
+
 CREATE TABLE vault_links (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2947,7 +2996,7 @@ CREATE TABLE vault_parses (
     engine TEXT,
     text_chars INTEGER,
     language TEXT,
-    extracted TEXT,                             -- JSON; NULL: nothing was found
+    extracted TEXT, is_cut INTEGER NOT NULL DEFAULT 0 CHECK (is_cut = 0 OR is_cut = 1), corrected TEXT,                             -- JSON; NULL: nothing was found
     PRIMARY KEY (org_id, document_id)
 ) STRICT;
 

@@ -24,6 +24,7 @@ _NAMED: Final[Mapping[str, tuple[str, str]]] = {
     "quo_c": ("quotes", "state = 'sent'"),
     "rec": ("recurring_invoices", "status = 'active'"),
     "rec_b": ("recurring_invoices", "status = 'paused'"),
+    "jny": ("journeys", "1 = 1"),
     "lead": ("leads", "company = 'Larch & Co'"),
     "opp": ("opportunities", "1 = 1"),
     "wsub": ("webhook_subscriptions", "1 = 1"),

@@ -189,6 +189,9 @@ async def _add_sales(api: TestedApi, ids: dict[str, str]) -> None:
         return str(reply.json()["id"])
 
     sold = {"clientId": ids["cli"], "lines": [{"description": "Work", "unitPrice": "100.00"}]}
+    trip = {"vehicle": "YK21 OAK", "fromPlace": "Leeds", "toPlace": "York", "purpose": "Fitting"}
+    trip |= {"date": "2026-11-02", "vehicleKind": "car", "miles": "48"}
+    ids["jny"] = await made("/journeys", **trip, businessId=ids["biz"])
     ids["rec"] = await made("/recurring-invoices", **sold, unit="month", startDate="2026-12-01")
     ids["rec_b"] = await made("/recurring-invoices", **sold, unit="week", startDate="2026-12-01")
     await made(f"/recurring-invoices/{ids['rec_b']}/pause")

@@ -1,12 +1,14 @@
-"""Accounting: quotes, invoices, recurring ones and billing clients (Spec §4)."""
+"""Accounting: quotes, invoices, recurring ones, journeys, billing clients and what they owe (Spec §4)."""
 
 from gatewayd.areas.accounting import paper_settings
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering, papers
 from gatewayd.areas.accounting.invoices import operations as invoices
+from gatewayd.areas.accounting.journeys import operations as journeys
 from gatewayd.areas.accounting.owed import operations as owed
 from gatewayd.areas.accounting.owed import write_offs
 from gatewayd.areas.accounting.quotes import operations as quotes
+from gatewayd.areas.accounting.receivables import operations as receivables
 from gatewayd.areas.accounting.recurring import operations as recurring
 from gatewayd.contract.operation import Area
 
@@ -22,6 +24,8 @@ AREA = Area(
         *write_offs.OPERATIONS,
         *quotes.OPERATIONS,
         *recurring.OPERATIONS,
+        *journeys.OPERATIONS,
         *clients.OPERATIONS,
+        *receivables.OPERATIONS,
     ),
 )

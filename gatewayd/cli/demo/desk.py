@@ -59,6 +59,7 @@ class DeskScene:
         await self._sales()
         await self._again(today)
         await self._offers()
+        await self._travels(today)
         waiting = await self._bank(today)
         await self._shares(today)
         await self._house(today)
@@ -101,6 +102,13 @@ class DeskScene:
             "/recurring-invoices", {**common, "startDate": today, "every": 3, "reference": "Tower", "lines": hire}
         )
         await self._api.post(f"/recurring-invoices/{paused['id']}/pause", {})
+
+    async def _travels(self, today: str) -> None:
+        """A journey that the firm may pay its carpenter for by the mile."""
+        journey = {"vehicleKind": "car", "vehicle": "YK19 ASH", "miles": "46.5", "purpose": "Measuring a staircase"}
+        places = {"fromPlace": "Workshop, Otley", "toPlace": "Canal Wharf, York", "driver": "Joe Ash"}
+        of = {"businessId": self._firm.business_id, "date": days_after(today, -3)}
+        await self._api.post("/journeys", {**of, **journey, **places})
 
     async def _offers(self) -> None:
         """Three quotes: a draft, one that the client has, and one that was accepted."""

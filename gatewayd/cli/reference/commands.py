@@ -99,6 +99,8 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "invoice show": "INVOICE_ID --json",
     "invoice list": "--org ORG_ID --status overdue",
     "invoice numbering": "--org ORG_ID --pattern 'INV-{yyyy}-{000001}' --next 457",
+    "statement show": "CLIENT_ID --from 2026-10-01",
+    "statement aged": "--org ORG_ID --as-of 2026-11-30",
     "period list": "--org ORG_ID --status open",
     "period close": "PERIOD_ID",
     "period reopen": 'PERIOD_ID --reason "An invoice was forgotten"',

@@ -252,6 +252,11 @@ def delete_payment(tx: WriteTx, invoice_id: str, position: int) -> None:
     tx.run(_DELETE_PAYMENT, id=invoice_id, position=position)
 
 
+def mark_overdue(tx: WriteTx, invoice_id: str) -> None:
+    """Note that it was told of the due date that has passed."""
+    tx.run(_MARK_OVERDUE, id=invoice_id)
+
+
 def insert_write_off(tx: WriteTx, invoice_id: str, off: WriteOff) -> None:
     """Store what is written off; the invoice is updated after it."""
     values = {"vat_relief": off.vat_relief, "vat_relief_date": off.vat_relief_date, "reason": off.reason}
@@ -261,11 +266,6 @@ def insert_write_off(tx: WriteTx, invoice_id: str, off: WriteOff) -> None:
 def delete_write_off(tx: WriteTx, invoice_id: str) -> None:
     """Delete what was written off; the invoice is updated after it."""
     tx.run(_DELETE_WRITE_OFF, id=invoice_id)
-
-
-def mark_overdue(tx: WriteTx, invoice_id: str) -> None:
-    """Note that it was told of the due date that has passed."""
-    tx.run(_MARK_OVERDUE, id=invoice_id)
 
 
 def delete(tx: WriteTx, invoice_id: str) -> None:

@@ -6,9 +6,16 @@ from msgspec import UNSET, Meta, UnsetType
 
 from gatewayd.areas.vault.proposals.rows import ProposalKind
 from gatewayd.contract.pages import PageRequest
-from gatewayd.contract.wire import Amount, Date, DateText, Id, Request, Response
+from gatewayd.contract.wire import Amount, Date, DateText, Id, Name, Request, Response
 from gatewayd.extraction.shapes import DocumentKind
-from gatewayd.ledger.certificate_shapes import CertificateResult, CertificateType, EpcRating
+from gatewayd.ledger.certificate_shapes import (
+    CertificateNumber,
+    CertificateResult,
+    CertificateType,
+    EpcRating,
+    Registration,
+)
+from gatewayd.ledger.certificate_shapes import Score as EpcScore
 
 Score = Annotated[int, Meta(ge=0, le=100, description="How sure it is, of 100.")]
 
@@ -96,15 +103,26 @@ class ProposingDocument(Response, frozen=True, kw_only=True):
     """The currency of `total`, by its ISO 4217 code. Null: it was not found."""
     counterparty: str | None
     """Who sent or issued it, by its text. Null: it was not found."""
+    supplier_id: Id | None
+    """The client or supplier that the sender is, by its VAT number or its name. Null: none is, or several are."""
+    vat_number: str | None
+    """The sender's VAT number. Null: it was not found."""
+    reference: str | None
+    """The document's number. Null: it was not found."""
+    net: str | None
+    """`total` without VAT: a decimal of `currency`. Null: it was not found, or does not agree with `total`."""
+    vat: str | None
+    """The VAT in `total`: a decimal of `currency`. Null: it was not found, or does not agree with `total`."""
+    amount_due: str | None
+    """What is still to be paid of `total`: a decimal of `currency`. Null: nothing says so."""
+    due_date: DateText | None
+    """By when it is to be paid. Null: it was not found."""
     proposals: list[DocumentProposal]
     """What it proposes, of each kind the surest first. Empty: nothing fits so far."""
 
 
 class AcceptCertificate(Request, frozen=True, kw_only=True):
-    """Of which of the properties that are proposed for a document its certificate is.
-
-    Whatever else was misread can be mended by `landlord.updateCertificate`.
-    """
+    """Of which of the properties that are proposed for a document its certificate is, and what of it was misread."""
 
     document_id: Id
     """The document that proposes it, and which the certificate has from then on."""
@@ -116,3 +134,18 @@ class AcceptCertificate(Request, frozen=True, kw_only=True):
     """The day on which it was issued. Left out: as it is proposed; required where that is null."""
     expiry_date: Date | UnsetType = UNSET
     """The last day on which it holds. Left out: as it is proposed, else it follows from its type."""
+    type: CertificateType | UnsetType = UNSET
+    """Which certificate it is. Left out: as it is proposed."""
+    reference: CertificateNumber | UnsetType | None = UNSET
+    """The number that its issuer gave it. Null: it has none. Left out: as it is proposed."""
+    issuer_name: Name | UnsetType | None = UNSET
+    """Who issued it. Null: nobody is named. Left out: as it is proposed. What is given is learned for the issuer's next
+    documents."""
+    issuer_registration: Registration | UnsetType | None = UNSET
+    """The issuer's registration number. Null: it has none. Left out: as it is proposed."""
+    result: CertificateResult | UnsetType | None = UNSET
+    """What the check found. Null: nothing is said. Left out: as it is proposed."""
+    rating: EpcRating | UnsetType | None = UNSET
+    """The band of an EPC. Null: it is none, or none is told. Left out: as it is proposed."""
+    score: EpcScore | UnsetType | None = UNSET
+    """The points of an EPC. Null: it is none, or none are told. Left out: as it is proposed."""
