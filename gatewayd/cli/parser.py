@@ -36,6 +36,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "people.oauth_clients": ("client",),
     "books.registers": ("entity", "bank-account", "billing-client"),
     "books.invoices": ("invoice",),
+    "books.bills": ("bill",),
     "books.client_statements": ("statement",),
     "books.periods": ("period", "obligation"),
     "books.businesses": ("business",),

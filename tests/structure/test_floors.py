@@ -37,7 +37,7 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["client_checks", "paper_links"], 0),
         "clients": 1,
         **dict.fromkeys(["invoices", "journeys"], 2),
-        **dict.fromkeys(["owed", "paper_settings", "quotes", "receivables", "recurring"], 3),
+        **dict.fromkeys(["bills", "owed", "paper_settings", "quotes", "receivables", "recurring"], 3),
     },
     "assets": {
         "books": 0,

@@ -1,6 +1,7 @@
 """Accounting: quotes, invoices, recurring ones, journeys, billing clients and what they owe (Spec §4)."""
 
 from gatewayd.areas.accounting import paper_settings
+from gatewayd.areas.accounting.bills import operations as bills
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering, papers
 from gatewayd.areas.accounting.invoices import operations as invoices
@@ -16,6 +17,8 @@ AREA = Area(
     "accounting",
     "Accounting",
     (
+        *bills.OPERATIONS,
+        *bills.BY_ENGINE,
         *invoices.OPERATIONS,
         *numbering.OPERATIONS,
         *paper_settings.OPERATIONS,

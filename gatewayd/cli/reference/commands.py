@@ -89,6 +89,10 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "bank-account transactions": "ACCOUNT_ID --org ORG_ID --limit 20",
     "bank-account balance": "ACCOUNT_ID 880.00 --date 2026-03-31 --note 'Foot of the paper statement'",
     "billing-client list": "--org ORG_ID",
+    "bill add": "--org ORG_ID --supplier CLIENT_ID --number SI-20417"
+    ' --date 2026-11-18 --description "Oak boards" --gross 288.00 --category costOfGoods --vat-code standard',
+    "bill list": "--org ORG_ID --status overdue",
+    "bill pay": "BILL_ID --amount 50.00 --method bank_transfer",
     "invoice issue": "INVOICE_ID",
     "invoice send": "INVOICE_ID",
     "invoice void": 'INVOICE_ID --reason "Issued twice"',

@@ -49,7 +49,16 @@ _AMOUNTS = (("amount", "amount"), ("vat_amount", "vatAmount"), ("disallowable_am
 _WHOLE: Final = Decimal(100)
 _SELECT_JOURNEY = "SELECT id FROM journeys WHERE org_id = :org_id AND allocation_id = :id"
 _FILTERS = (
-    *("external_id", "bank_transaction_id", "invoice_id", "business_id", "property_id", "tenancy_id", "category"),
+    *(
+        "external_id",
+        "bank_transaction_id",
+        "invoice_id",
+        "bill_id",
+        "business_id",
+        "property_id",
+        "tenancy_id",
+        "category",
+    ),
     *("unit_id", "mortgage_id", "rule_id", "direction", "matched_by", "from_date", "to_date"),
 )
 
@@ -421,6 +430,7 @@ OPERATIONS = (
             leads={
                 "bank_transaction_id": "bank_transaction",
                 "invoice_id": "invoice",
+                "bill_id": "bill",
                 "business_id": "business",
                 "property_id": "property",
                 "tenancy_id": "tenancy",
