@@ -117,6 +117,7 @@ ITS_OWN = frozenset(
         "allocationIds",
         "bankAccountIds",
         "businessIds",
+        "clientPaymentId",
         "mortgageId",
         "obligationIds",
         "periodId",

@@ -55,11 +55,11 @@ class DeskScene:
 
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told at the end. `today` is ISO. Raises `DemoFailed`."""
+        await self._ahead()
         await self._sales()
         await self._again(today)
         await self._offers()
         await self._bills(today)
-        await self._ahead()
         await self._travels(today)
         waiting = await self._bank(today)
         await self._shares(today)

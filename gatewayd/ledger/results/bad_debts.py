@@ -11,8 +11,9 @@ Payments, credit notes and the write-off are walked by date. After each, what is
 and the event counts for what that has grown by: less than nothing where the client paid after all.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple
 
 from gatewayd.ledger.dates.date_ranges import DateRange
 from gatewayd.ledger.results import invoiced_income, rents_accrued
@@ -48,7 +49,6 @@ JOIN invoices AS o ON o.org_id = i.org_id AND o.id = i.credits_invoice_id
 WHERE i.org_id = :org_id AND i.credits_invoice_id = :invoice_id AND i.status <> 'draft' AND i.status <> 'void'
 """
 _NOTHING = Figures(0, 0, 0)
-S = TypeVar("S")
 
 
 class Debt(NamedTuple):
@@ -237,7 +237,7 @@ def vat_relief(tx: ReadTx, legal_entity_id: str, date_range: DateRange) -> Relie
     for debt in of_entity(tx, legal_entity_id, date_range.last):
         if debt.relief_date is None or debt.relief_date > date_range.last:
             continue
-        for part in lost(tx, debt, lambda rows, debt=debt: _vat_of(debt, rows), debt.relief_date):  # type: ignore[misc]
+        for part in lost(tx, debt, functools.partial(_vat_of, debt), debt.relief_date):
             vat = part.figures.gross - part.figures.net
             if not date_range.first <= part.event.date <= date_range.last:
                 continue

@@ -379,7 +379,7 @@ def test_voiding_a_credit_note_brings_the_balance_back(registered: Books) -> Non
     credit = registered.credit(invoice["id"])
     move(registered, moves.void, credit["id"], "wrong invoice")
     again = found(registered, invoice["id"])
-    assert (again["status"], again["creditedTotal"], again["balanceDue"]) == ("sent", "0.00", "120.00")
+    assert (again["status"], again["creditedTotal"], again["balanceDue"]) == ("issued", "0.00", "120.00")
     assert registered.credit(invoice["id"])["number"] == "CN-000002"
 
 

@@ -72,6 +72,10 @@ def test_after_unsettlement(status: Status, due: int, settled: int, after: Statu
     assert states.after_unsettlement(status, Settlement(Money(due, "GBP"), Money(settled, "GBP"))) == after
 
 
+def test_what_nobody_has_seen_is_issued_again() -> None:
+    assert states.after_unsettlement("paid", Settlement(Money(100, "GBP"), Money(0, "GBP")), is_seen=False) == "issued"
+
+
 @pytest.mark.parametrize("status", ["draft", "void"])
 def test_money_moves_no_invoice_that_is_not_in_force(status: Status) -> None:
     for move in (states.after_settlement, states.after_unsettlement):

@@ -383,6 +383,7 @@ def _row(tx: WriteTx, request: CreateInvoice, parties: Parties, parts: _Parts) -
         credited_total=nothing,
         balance_due=nothing if request.kind == "credit_note" else due,  # Chosen: a credit note has no balance
         payments=[],
+        write_off=UNSET,
         **figures,
     )
 

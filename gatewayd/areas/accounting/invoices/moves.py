@@ -279,14 +279,19 @@ def _update_credited(tx: WriteTx, invoice_id: str) -> None:
     _, credited_total = rows.credited(tx, row)
     if credited_total != row.credited_total:
         grows = credited_total > row.credited_total
-        settle(tx, replace(row, credited_total=credited_total), tx.today, grows=grows)
+        settle(tx, replace(row, credited_total=credited_total), tx.today, grows=grows, credit=not row.payments)
 
 
-def settle(tx: WriteTx, row: InvoiceRow, date: str, *, grows: bool) -> InvoiceRow:
-    """Keep new totals of what was paid and credited, with the state and balance that follow from them."""
+def settle(tx: WriteTx, row: InvoiceRow, date: str, *, grows: bool, credit: bool = False) -> InvoiceRow:
+    """Keep new totals of what was paid and credited, with the state and balance that follow from them.
+
+    `credit`: they are others by a credit note, which says nothing of whether the client has seen the invoice.
+    """
     settlement = Settlement(row.gross_total - row.cis_deduction, row.paid_total + row.credited_total)
-    move = states.after_settlement if grows else states.after_unsettlement
-    status = move(row.status, settlement)
+    if grows:
+        status = states.after_settlement(row.status, settlement)
+    else:
+        status = states.after_unsettlement(row.status, settlement, is_seen=not credit or row.sent_at is not None)
     paid_date = (row.paid_date or date) if status == "paid" else None
     return rows.update(tx, _due(tx, replace(row, status=status, paid_date=paid_date), settlement.balance))
 

@@ -3,7 +3,7 @@
     draft --issue--> issued --send--> sent            issued, sent --void--> void
       |--change--> draft
       `--delete--> (gone)                             issued, sent, part_paid --settle--> part_paid or paid
-                                                      paid, part_paid --unsettle--> part_paid or sent
+                                                      paid, part_paid --unsettle--> part_paid, sent or issued
 
 A rate of exchange is given to whatever is issued and not void (`rate`), which stays in its state.
 
@@ -35,7 +35,7 @@ TRANSITIONS: dict[Move, dict[Status, tuple[Status, ...]]] = {
         "part_paid": ("part_paid", "paid"),
         "paid": ("paid",),
     },
-    "unsettle": {"paid": ("paid", "part_paid", "sent"), "part_paid": ("part_paid", "sent")},
+    "unsettle": {"paid": ("paid", "part_paid", "sent", "issued"), "part_paid": ("part_paid", "sent", "issued")},
     "rate": {"issued": ("issued",), "sent": ("sent",), "part_paid": ("part_paid",), "paid": ("paid",)},
     "void": {"issued": ("void",), "sent": ("void",)},
 }
@@ -80,14 +80,15 @@ def after_settlement(status: Status, settlement: Settlement) -> Status:
     return "paid" if settlement.balance.minor <= 0 else "part_paid"
 
 
-def after_unsettlement(status: Status, settlement: Settlement) -> Status:
+def after_unsettlement(status: Status, settlement: Settlement, *, is_seen: bool = True) -> Status:
     """The state once a payment bounced, was unmatched, or a credit note was voided.
 
-    Chosen: with nothing left against it the invoice is `sent`, as B5 says, for whoever paid it has seen it.
+    Chosen: with nothing left against it the invoice is `sent`, as B5 says, for whoever paid it has seen it. `is_seen`
+    False: nobody paid it and it was never marked as sent, so that it is `issued` again.
     """
     check("unsettle", status)
     if settlement.settled.minor <= 0:
-        return "sent"
+        return "sent" if is_seen else "issued"
     return "paid" if settlement.balance.minor <= 0 else "part_paid"
 
 

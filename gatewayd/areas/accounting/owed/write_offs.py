@@ -32,6 +32,7 @@ from gatewayd.store import ReadTx, WriteTx
 
 UNPAID_MONTHS = 6  # VAT Regulations 1995 reg. 165A(1), VR7420
 LAST_MONTHS = 54  # four years and six months: the same
+_PATH = "writeOff.vatRelief"
 
 
 class _Relief(NamedTuple):
@@ -155,25 +156,21 @@ def _warnings(row: InvoiceRow, relief: _Relief) -> list[InvoiceWarning]:
             " authority, stands in a separate account for bad debts, was not sold, and that the price was no more than"
             " is customary (VAT Notice 700/18)."
         )
-        return [_warning("vat_relief_conditions", message)]
+        return [InvoiceWarning(path=_PATH, code="vat_relief_conditions", message=message)]
     if relief.kind == "flat_rate":
         message = (
             "Under the flat rate scheme there may be an allowance: the VAT that was charged less the flat rate of the"
             " amount (VAT Notice 733 section 14). It is not counted here: enter it in box 4 of the return by hand."
         )
-        return [_warning("vat_relief_elsewhere", message)]
+        return [InvoiceWarning(path=_PATH, code="vat_relief_elsewhere", message=message)]
     if relief.kind == "deregistered":
         message = "Who is not registered any more claims with form VAT427: it is in no return."
-        return [_warning("vat_relief_elsewhere", message)]
+        return [InvoiceWarning(path=_PATH, code="vat_relief_elsewhere", message=message)]
     if relief.kind == "too_late":
         since = max(row.due_date, row.supply_date)
         message = f"Its VAT could be claimed until {later(since, LAST_MONTHS)}: it is a cost now."
-        return [_warning("vat_relief_too_late", message)]
+        return [InvoiceWarning(path=_PATH, code="vat_relief_too_late", message=message)]
     return []
-
-
-def _warning(code: str, message: str) -> InvoiceWarning:
-    return InvoiceWarning(path="writeOff.vatRelief", code=code, message=message)  # type: ignore[arg-type]
 
 
 OPERATIONS = (
