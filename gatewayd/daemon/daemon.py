@@ -306,6 +306,7 @@ class Daemon:
             due_soon_days=self.config.obligations.due_soon_days,
             trash_days=self.config.vault.trash_days,
             mail_days=self.config.mail.retention_days,
+            issuer=self.config.server.public_url if self.config.mail.host else None,
         )
 
     def _instance(self, holder: Holder, dispatcher: Dispatcher, health: Health) -> OwnDaemon:

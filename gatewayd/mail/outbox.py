@@ -26,6 +26,7 @@ Kind = Literal[
     "app_connected",
     "webhook_failing",
     "webhook_switched_off",
+    "invoice_reminder",
 ]
 Status = Literal["queued", "sent", "failed", "bounced"]
 Outcome = Literal["sent", "retried", "failed", "bounced", "interrupted"]
@@ -77,6 +78,11 @@ UPDATE mails SET letter_sealed = :nothing WHERE id IN (
     SELECT id FROM mails WHERE length(letter_sealed) > 0 AND completed_at < :before LIMIT :count
 )
 """
+_EXPIRE_ANY_ORG = """
+UPDATE mails SET expires_at = :now
+WHERE id = :id AND status <> 'sent' AND (expires_at IS NULL OR expires_at > :now)
+"""
+_SELECT_WAITING_ANY_ORG = "SELECT 1 FROM mails WHERE id = :id AND status = 'queued' AND holder IS NULL"
 _SWEEP_ANY_ORG = """
 DELETE FROM mails WHERE id IN (
     SELECT id FROM mails WHERE completed_at IS NOT NULL AND completed_at < :before ORDER BY completed_at LIMIT :count
@@ -177,6 +183,18 @@ def resend(tx: WriteTx, id_: str) -> bool:
     if done:
         tx.announce(TOPIC)
     return done
+
+
+def expire(tx: WriteTx, id_: str) -> bool:
+    """Let what a mail says be over: it is given up when its turn comes, and not sent again.
+
+    True where it was waiting, so that it does not go out. An attempt under way is not held back, and not repeated.
+    """
+    waiting = tx.row(_SELECT_WAITING_ANY_ORG, id=id_) is not None
+    done = tx.run(_EXPIRE_ANY_ORG, id=id_) == 1
+    if done:
+        tx.announce(TOPIC)
+    return done and waiting
 
 
 def forget_letter(tx: WriteTx, id_: str) -> None:

@@ -37,7 +37,7 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["client_checks", "paper_links"], 0),
         "clients": 1,
         "invoices": 2,
-        **dict.fromkeys(["paper_settings", "quotes", "recurring"], 3),
+        **dict.fromkeys(["paper_settings", "quotes", "recurring", "reminders"], 3),
     },
     "assets": {
         "books": 0,

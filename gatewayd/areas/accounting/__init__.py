@@ -1,12 +1,16 @@
 """Accounting: quotes, invoices, recurring ones and billing clients (Spec §4)."""
 
+from functools import partial
+
 from gatewayd.areas.accounting import paper_settings
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering, papers
 from gatewayd.areas.accounting.invoices import operations as invoices
 from gatewayd.areas.accounting.quotes import operations as quotes
 from gatewayd.areas.accounting.recurring import operations as recurring
-from gatewayd.contract.operation import Area
+from gatewayd.areas.accounting.reminders import operations as reminders
+from gatewayd.contract.operation import Area, Handlers
+from gatewayd.mail.notices import Mailing
 
 AREA = Area(
     "accounting",
@@ -18,6 +22,16 @@ AREA = Area(
         *papers.OPERATIONS,
         *quotes.OPERATIONS,
         *recurring.OPERATIONS,
+        *reminders.OPERATIONS,
         *clients.OPERATIONS,
     ),
 )
+
+
+def handlers(mailing: Mailing | None) -> Handlers:
+    """The handlers of a daemon. `mailing` None: no mail is sent."""
+    sends_mail = mailing is not None
+    return {
+        "accounting.getReminderSchedule": partial(reminders.get_reminder_schedule, sends_mail=sends_mail),
+        "accounting.setReminderSchedule": partial(reminders.set_reminder_schedule, sends_mail=sends_mail),
+    }
