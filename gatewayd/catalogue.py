@@ -109,7 +109,7 @@ def build(
     """
     areas = joined(
         AREAS,
-        accounting.handlers(Mailing(of_documents.public_url) if sends_mail else None),
+        accounting.handlers(of_documents.public_url, Mailing(of_documents.public_url) if sends_mail else None),
         billing.handlers(priced_work(AREAS)),
         bundles.HANDLERS,
         importing.HANDLERS,

@@ -168,7 +168,7 @@ async def of_sales(told: Told) -> None:
     today = london_date(told.api.clock.now())
     await do("accounting.createRecurring", **sale, unit="week", startDate=today)
     await do("accounting.archiveClient", clientId=client)
-    await recurring.make_due(told.api.store)
+    await recurring.make_due(told.api.store, None)
 
 
 async def of_assets(told: Told) -> None:

@@ -36,6 +36,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "people.oauth_clients": ("client",),
     "books.registers": ("entity", "bank-account", "billing-client"),
     "books.invoices": ("invoice",),
+    "books.quotes": ("quote",),
     "books.periods": ("period", "obligation"),
     "books.businesses": ("business",),
     "imports.command": ("import",),

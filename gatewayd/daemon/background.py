@@ -22,6 +22,7 @@ from gatewayd.importing.engine import Importing
 from gatewayd.ledger.credits import booking
 from gatewayd.ledger.obligations import obligations, schedule
 from gatewayd.logs import LogWriter
+from gatewayd.mail.notices import Mailing
 from gatewayd.performing import idempotency
 from gatewayd.provider import Provider, note_use
 from gatewayd.service_manager import Notifier
@@ -42,8 +43,7 @@ class BackgroundParts:
     """What the background works on.
 
     `due_soon_days` is how long before a due date it is told, `trash_days` how long a deleted document can be restored,
-    `mail_days` how long it is kept which mails were sent. `issuer` is the public URL, to which links in reminders lead;
-    None: no mail is sent.
+    `mail_days` how long it is kept which mails were sent. `mailing` None: no mail is sent.
     """
 
     store: Store
@@ -59,7 +59,7 @@ class BackgroundParts:
     due_soon_days: int
     trash_days: int
     mail_days: int
-    issuer: str | None
+    mailing: Mailing | None
 
 
 @asynccontextmanager
@@ -76,8 +76,8 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
         nursery.start_soon(_keep_calendars, parts, health)
         nursery.start_soon(_tell_deadlines, parts, health)
         nursery.start_soon(_make_invoices, parts, health)
-        if parts.issuer is not None:
-            nursery.start_soon(_remind, parts, health, parts.issuer)
+        if parts.mailing is not None:
+            nursery.start_soon(_remind, parts, health, parts.mailing)
         nursery.start_soon(_end_organizations, parts)
         nursery.start_soon(health.files.run)
         await nursery.start(health.beat)
@@ -178,18 +178,18 @@ async def _make_invoices(parts: BackgroundParts, health: Health) -> None:
     """
     while True:
         if health.clock.deletes:
-            await parts.rounds.done("recurring invoices made", recurring.make_due(parts.store))
+            await parts.rounds.done("recurring invoices made", recurring.make_due(parts.store, parts.mailing))
         await trio.sleep(HOUSEKEEPING_SECONDS)
 
 
-async def _remind(parts: BackgroundParts, health: Health, issuer: str) -> None:
+async def _remind(parts: BackgroundParts, health: Health, mailing: Mailing) -> None:
     """Remind clients of what is due, at the start, in the morning, and as it comes to be.
 
     Not by a clock that may have leapt: what was sent cannot be taken back.
     """
     while True:
         if health.clock.deletes:
-            await parts.rounds.done("reminders written", reminding.remind_due(parts.store, issuer))
+            await parts.rounds.done("reminders written", reminding.remind_due(parts.store, mailing.issuer))
         await trio.sleep(HOUSEKEEPING_SECONDS)
 
 

@@ -129,6 +129,7 @@ RESOURCES: Final = (
                 at_creation=True,
             ),
             Move("sent", "An invoice or a credit note is marked as sent.", _has("sent_at"), at_creation=True),
+            Move("viewed", "The client opened an invoice or a credit note by its link.", _has("viewed_at")),
             Move("part_paid", "A part of an invoice is paid.", _is("status", "part_paid")),
             Move("paid", "An invoice is paid in full.", _is("status", "paid"), at_creation=True),
             Move("voided", "An invoice or a credit note is voided.", _is("status", "void")),
@@ -149,6 +150,7 @@ RESOURCES: Final = (
         told=("created", "updated", "removed"),
         moves=(
             Move("sent", "A quote is issued to the client.", _not("state", "draft")),
+            Move("viewed", "The client opened a quote by its link.", _has("viewed_at")),
             Move("accepted", "The client accepted a quote.", _is("state", "accepted", "invoiced")),
             Move("declined", "The client declined a quote.", _is("state", "declined")),
             Move("invoiced", "All of a quote is invoiced.", _is("state", "invoiced")),

@@ -12,19 +12,21 @@ interrupted and is due at once; one that cannot even be recorded is due when its
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
 import trio
 
 from gatewayd.clock import SECOND, Clock, Instant
+from gatewayd.contract.given_files import WrittenFile
+from gatewayd.errors import Problem
 from gatewayd.http1.log import Log, Outage
 from gatewayd.mail import claims, outbox, schedule
 from gatewayd.mail.claims import FIRST, Claim, Claimed, Ended, Room
 from gatewayd.mail.letters import Letter
 from gatewayd.mail.messages import AddressError, Envelope, Outgoing, make_envelope
-from gatewayd.mail.settings import MailSettings
+from gatewayd.mail.settings import ATTACH_SECONDS, MailSettings
 from gatewayd.mail.smtp import SmtpResult, Verdict
 from gatewayd.store import StoreFailure, WriteTx
 
@@ -34,6 +36,11 @@ LOOK_AGAIN_SECONDS: Final = 15.0  # Chosen: longest wait between looks, so that 
 STORE_PAUSE_SECONDS: Final = 1.0  # Chosen: between tries while the disk is full or the database is locked
 INTERNAL: Final = "It failed on our side: the log says more."
 STOPPED: Final = "We were stopped meanwhile."
+SLOW: Final = "Its PDF could not be made in time."
+ATTACHMENT_BYTES_MAX: Final = 8 << 20
+"""Chosen: in base64 11 MiB, which servers take; a larger file is not attached, and its link says where it is."""
+PASSING: Final = frozenset({"rate_limited", "unavailable"})
+"""What keeps a paper from being made now and not later."""
 _LONG: Final = re.compile(r"[\w-]{20,}")
 """What of a link may be secret."""
 _ADDRESS: Final = re.compile(r"\S+@\S+")
@@ -47,6 +54,10 @@ class Outbox(Protocol):
     def topic(self, name: str) -> trio.Event: ...
 
 
+Attach = Callable[[str, str], Awaitable[WrittenFile]]
+"""Gives the PDF of a paper, by the ids of its organization and its own. Raises `Problem`."""
+
+
 class Server(Protocol):
     """What the dispatcher needs of the server: one attempt, within its own deadline."""
 
@@ -57,7 +68,10 @@ class Server(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailParts:
-    """What a dispatcher is made of. `holder` is the id of this process; `fraction` draws the jitter, from [0, 1)."""
+    """What a dispatcher is made of. `holder` is the id of this process; `fraction` draws the jitter, from [0, 1).
+
+    `attach` None: letters that are to have a paper with them go without.
+    """
 
     store: Outbox
     server: Server
@@ -66,6 +80,7 @@ class MailParts:
     settings: MailSettings
     log: Log
     fraction: Callable[[], float] = random.random
+    attach: Attach | None = None
 
 
 @dataclass(slots=True)
@@ -87,6 +102,7 @@ class MailDispatcher:
         self._settings = parts.settings
         self._log = parts.log
         self._fraction = parts.fraction
+        self._attach = parts.attach
         self._claims: dict[str, Claim] = {}  # by mail
         self._ended: list[Ended] = []
         self._standing = _Standing()
@@ -211,7 +227,15 @@ class MailDispatcher:
         if claim.letter is None:
             self._log.error("mail_not_opened", **_log_fields(claim))
             return claims.unopened(claim)
-        outgoing = Outgoing(claim.mail_id, claim.created_at, claim.recipient, claim.recipient_name, claim.letter)
+        began = trio.current_time()
+        try:
+            attachment = await self._attachment(claim.org_id, claim.letter)
+        except Problem as problem:
+            self._log.info("mail_not_attached", **_log_fields(claim), reason=problem.code)
+            due_at = self._next(claim) if problem.code in PASSING else None
+            return Ended(claim, "retried", due_at, None, problem.message, _since(began))
+        who = (claim.recipient, claim.recipient_name)
+        outgoing = Outgoing(claim.mail_id, claim.created_at, *who, claim.letter, attachment)
         try:
             envelope = make_envelope(outgoing, self._settings.sender, self._settings.sender_name)
         except AddressError as error:
@@ -219,6 +243,15 @@ class MailDispatcher:
         began = trio.current_time()
         result = await self._server.send(envelope)
         return self._ended_of(claim, result._replace(answer=_hidden(result.answer, claim.letter)), _since(began))
+
+    async def _attachment(self, org_id: str | None, letter: Letter) -> WrittenFile | None:
+        """What goes with it. Raises `Problem`: why it cannot be had, which is for a while where `PASSING` has it."""
+        if not letter.paper or org_id is None or self._attach is None:
+            return None
+        with trio.move_on_after(ATTACH_SECONDS):
+            file = await self._attach(org_id, letter.paper)
+            return file if len(file.content) <= ATTACHMENT_BYTES_MAX else None
+        raise Problem("unavailable", SLOW)
 
     def _ended_of(self, claim: Claim, result: SmtpResult, duration_ms: int) -> Ended:
         self._note_standing(result)

@@ -27,6 +27,8 @@ Kind = Literal[
     "webhook_failing",
     "webhook_switched_off",
     "invoice_reminder",
+    "invoice",
+    "quote",
 ]
 Status = Literal["queued", "sent", "failed", "bounced"]
 Outcome = Literal["sent", "retried", "failed", "bounced", "interrupted"]
@@ -54,6 +56,9 @@ WHERE (CAST(:status AS TEXT) IS NULL OR status = :status) ORDER BY id DESC LIMIT
 _LIST = f"""
 SELECT {_COLUMNS} FROM mails
 WHERE org_id = :org_id AND (CAST(:status AS TEXT) IS NULL OR status = :status) ORDER BY id DESC LIMIT :limit
+"""
+_LIST_ABOUT = f"""
+SELECT {_COLUMNS} FROM mails WHERE org_id = :org_id AND about = :about ORDER BY id DESC LIMIT :limit
 """
 _GET_ANY_ORG = f"SELECT {_COLUMNS} FROM mails WHERE id = :id"
 _ATTEMPTS = """
@@ -227,6 +232,11 @@ def list_all(tx: ReadTx, status: str | None, limit: int) -> list[Mail]:
 def list_of_organization(tx: ReadTx, status: str | None, limit: int) -> list[Mail]:
     """Those of the transaction's organization, newest first. `status` None: whatever it is."""
     return [_mail(row) for row in tx.rows(_LIST, status=status, limit=limit)]
+
+
+def list_about(tx: ReadTx, about: str, limit: int) -> list[Mail]:
+    """Those of the transaction's organization that tell of something, newest first."""
+    return [_mail(row) for row in tx.rows(_LIST_ABOUT, about=about, limit=limit)]
 
 
 def count_lately(tx: ReadTx, kind: Kind, recipient: str, since: Instant, about: str | None = None) -> int:

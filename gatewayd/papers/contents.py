@@ -15,6 +15,8 @@ from gatewayd.areas.accounting.invoices.line_shapes import LineRow
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import InvoiceRow
 from gatewayd.areas.accounting.paper_settings import PaperRow
+from gatewayd.areas.accounting.quotes.rows import QUOTES
+from gatewayd.areas.accounting.quotes.shapes import QuoteLine, StoredQuote
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
@@ -61,16 +63,25 @@ def of_invoice(tx: ReadTx, invoice_id: str) -> Contents:
     """Raises `Problem`: `not_found`, and what a draft raises whose seller or invoice is not what it was."""
     row = INVOICES.get(tx, invoice_id)
     facts = _facts(tx, row)
-    settings = facts.settings
-    logo = None
-    if settings is not None and settings.logo_document_id is not None:
-        found = DOCUMENTS.find(tx, settings.logo_document_id)
-        logo = found if found is not None and found.status == "uploaded" else None
-    return Contents(_paper(tx, row, facts), row.version, logo)
+    return Contents(_paper(tx, row, facts), row.version, _logo(tx, facts.settings))
 
 
-def _facts(tx: ReadTx, row: InvoiceRow) -> _Facts:
-    if row.status == "draft":
+def of_quote(tx: ReadTx, quote_id: str) -> Contents:
+    """Raises `Problem` `not_found`."""
+    row = QUOTES.get(tx, quote_id)
+    facts = _facts(tx, row)
+    return Contents(_quote(row, facts), row.version, _logo(tx, facts.settings))
+
+
+def _logo(tx: ReadTx, settings: PaperRow | None) -> DocumentRow | None:
+    if settings is None or settings.logo_document_id is None:
+        return None
+    found = DOCUMENTS.find(tx, settings.logo_document_id)
+    return found if found is not None and found.status == "uploaded" else None
+
+
+def _facts(tx: ReadTx, row: InvoiceRow | StoredQuote) -> _Facts:
+    if isinstance(row, InvoiceRow) and row.status == "draft":
         seller = drafts.parties_of(tx, row).seller
     elif row.legal_entity_id is None:
         seller = sellers.organization(tx)
@@ -98,19 +109,10 @@ def _paper(tx: ReadTx, row: InvoiceRow, facts: _Facts) -> Paper:
         exponent=exponent(row.currency),
         fx_rate=row.fx_rate,
         amounts_are=row.amounts_are,
-        seller=_seller(row, facts, from_northern_ireland=any(line.vat_code == _NORTHERN_IRELAND for line in lines)),
+        seller=_seller(row, row.supply_date, facts),
         client=_client(row, facts),
         lines=[_line(line) for line in lines],
-        groups=[
-            PaperGroup(
-                vat_code=group.vat_code,
-                rate=group.rate_percent,
-                net=group.net,
-                vat=group.vat,
-                reverse_charge=group.reverse_charge,
-            )
-            for group in row.vat_summary
-        ],
+        groups=_groups(row),
         net_total=_text(row.net_total),
         vat_total=_text(row.vat_total),
         gross_total=_text(row.gross_total),
@@ -130,6 +132,57 @@ def _paper(tx: ReadTx, row: InvoiceRow, facts: _Facts) -> Paper:
     )
 
 
+def _quote(row: StoredQuote, facts: _Facts) -> Paper:
+    """What is offered. Chosen: it names no account, for nothing is to be paid by it."""
+    settings = facts.settings
+    return Paper(
+        kind="quote",
+        mark="DRAFT" if row.state == "draft" else "",
+        number=row.number,
+        issue_date=row.issue_date,
+        supply_date=row.issue_date,
+        due_date=row.valid_until,
+        currency=row.currency,
+        base_currency=row.currency,
+        exponent=exponent(row.currency),
+        fx_rate=None,
+        amounts_are=row.amounts_are,
+        seller=_seller(row, row.issue_date, facts),
+        client=_client(row, facts),
+        lines=[_offered(position, line) for position, line in enumerate(row.lines, 1)],
+        groups=_groups(row),
+        net_total=_text(row.net_total),
+        vat_total=_text(row.vat_total),
+        gross_total=_text(row.gross_total),
+        discount_total=_text(row.discount_total),
+        reverse_charge_vat=_text(row.reverse_charge_vat),
+        vat_total_base=None,
+        cis_deduction=_text(row.cis_deduction),
+        cis_rate=row.cis_rate,
+        payable=_text(row.gross_total - row.cis_deduction),
+        reference=row.reference,
+        po_number=row.po_number,
+        notes=row.notes,
+        terms=row.terms or (None if settings is None else settings.terms),
+        bank=None,
+        credited=None,
+        look=_look(facts),
+    )
+
+
+def _groups(row: InvoiceRow | StoredQuote) -> list[PaperGroup]:
+    return [
+        PaperGroup(
+            vat_code=group.vat_code,
+            rate=group.rate_percent,
+            net=group.net,
+            vat=group.vat,
+            reverse_charge=group.reverse_charge,
+        )
+        for group in row.vat_summary
+    ]
+
+
 def _text(amount: Money) -> str:
     return from_minor(amount.minor, amount.currency)
 
@@ -140,7 +193,8 @@ def _vat_total_base(row: InvoiceRow) -> str | None:
     return _text(row.vat_total_base) if foreign and row.vat_total_base is not None else None
 
 
-def _seller(row: InvoiceRow, facts: _Facts, *, from_northern_ireland: bool) -> Party:
+def _seller(row: InvoiceRow | StoredQuote, day: str, facts: _Facts) -> Party:
+    """Who sells, with the VAT number that it has on an ISO day."""
     snapshot, seller = row.seller_snapshot, facts.seller
     if snapshot is not None:
         name, address, vat_number, company = (
@@ -152,7 +206,8 @@ def _seller(row: InvoiceRow, facts: _Facts, *, from_northern_ireland: bool) -> P
     else:
         name, company = seller.name, seller.company_number
         address = None if seller.address is None else msgspec.json.decode(seller.address, type=Address)
-        vat_number = seller.vat_number if seller.registered_on(row.supply_date) else None
+        vat_number = seller.vat_number if seller.registered_on(day) else None
+    from_northern_ireland = any(group.vat_code == _NORTHERN_IRELAND for group in row.vat_summary)
     prefix = "XI" if from_northern_ireland else "GB"  # Notice 725: goods from there bear XI
     return Party(
         key=seller.key,
@@ -166,7 +221,7 @@ def _seller(row: InvoiceRow, facts: _Facts, *, from_northern_ireland: bool) -> P
     )
 
 
-def _client(row: InvoiceRow, facts: _Facts) -> Party:
+def _client(row: InvoiceRow | StoredQuote, facts: _Facts) -> Party:
     client = facts.client
     said = row.client_snapshot or client
     country = said.country_code
@@ -213,6 +268,23 @@ def _line(line: LineRow) -> PaperLine:
         net=_text(line.net),
         vat=_text(line.vat),
         gross=_text(line.gross),
+        cis_labour=line.cis_labour,
+    )
+
+
+def _offered(position: int, line: QuoteLine) -> PaperLine:
+    return PaperLine(
+        position=position,
+        description=line.description,
+        quantity=line.quantity,
+        unit=line.unit,
+        unit_price=line.unit_price,
+        discount=line.discount_percent,
+        vat_code=line.vat_code,
+        rate=line.vat_rate_percent,
+        net=line.net,
+        vat=line.vat,
+        gross=line.gross,
         cis_labour=line.cis_labour,
     )
 

@@ -20,6 +20,7 @@ from gatewayd.areas.vault.documents.shapes import DocumentLink, DocumentRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import WrittenFile
 from gatewayd.errors import Problem, invalid_state
+from gatewayd.identity.audit import OPERATOR
 from gatewayd.papers import contents
 from gatewayd.papers.contents import Contents
 from gatewayd.papers.orders import PDF_BYTES_MAX, Order
@@ -32,6 +33,7 @@ from gatewayd.store.files.blobs import BlobInfo
 
 AT_ONCE: Final = 3  # Chosen: a paper is a moment of computing; an organization has two, and the last is another's
 WAIT_SECONDS: Final = 20.0  # Chosen
+_WITHDRAWN: Final = "It was voided, and is not sent any more."
 _LOGOS: Final[dict[bytes, LogoKind]] = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpg"}
 
 
@@ -75,6 +77,23 @@ class Papers:
         if kept is None:
             return await self.pdf(caller, invoice_id)
         return _file(pdf if kept.sha256 == info.sha256 else await self._bytes(kept), kept.name)
+
+    async def quote_pdf(self, org_id: str, quote_id: str) -> WrittenFile:
+        """The paper of a quote, made each time. Raises `Problem` as that of an invoice does."""
+        known = await self._store.read(lambda tx: contents.of_quote(tx, quote_id), org_id)
+        async with self.shares.place(org_id):
+            return _file(await self._set(known), _name(known.paper, quote_id))
+
+    async def to_send(self, org_id: str, paper_id: str) -> WrittenFile:
+        """The paper of what was issued, for its client: by mail or by its link. Raises `Problem` as `pdf` does, and
+        `invalid_state` of one that was voided meanwhile.
+        """
+        row = await self._store.read(lambda tx: INVOICES.find(tx, paper_id), org_id)
+        if row is None:
+            return await self.quote_pdf(org_id, paper_id)
+        if row.status == "void":
+            raise invalid_state(_WITHDRAWN, "void", ())
+        return await self.pdf(_itself(org_id), paper_id)
 
     async def _set(self, known: Contents) -> bytes:
         paper = known.paper
@@ -139,11 +158,18 @@ def _look_up(tx: ReadTx, invoice_id: str) -> _Known:
     return _Known(None, contents.of_invoice(tx, invoice_id))
 
 
+def _itself(org_id: str) -> Caller:
+    """Chosen: who keeps a paper that a client or a mail asks for first is the operator, as of what the daemon makes."""
+    return Caller(
+        kind="operator", credential_id=OPERATOR, org_id=org_id, user_id=None, role="owner", scopes=frozenset()
+    )
+
+
 def _attached(paper: Paper) -> bytes:
     """The invoice as XML; empty: it has no electronic form. What writes XML is not loaded before it is needed."""
     from gatewayd.papers import cii, semantics
 
-    return b"" if semantics.lacking(paper) is not None else cii.write(paper)
+    return b"" if paper.kind == "quote" or semantics.lacking(paper) is not None else cii.write(paper)
 
 
 def _no_logo() -> Problem:

@@ -17,7 +17,8 @@ PLAIN_ACCENT: Final = "#1f3a5f"  # Chosen: a dark blue, which prints well withou
 _SYMBOLS: Final = {"GBP": "£", "EUR": "€", "USD": "$"}
 _MONTHS: Final = ("January", "February", "March", "April", "May", "June", "July", "August", "September")
 _YEAR: Final = (*_MONTHS, "October", "November", "December")
-_TITLES: Final = {"invoice": "Invoice", "credit_note": "Credit note"}
+_TITLES: Final = {"invoice": "Invoice", "credit_note": "Credit note", "quote": "Quote"}
+_TOTALS: Final = {"invoice": "Total to pay", "credit_note": "Total credit", "quote": "Total"}
 _SEPA: Final = "EUR"
 _WITHOUT_RATE: Final = ("exempt", "outside_scope", "margin_scheme")
 _LEAST_SEPA: Final = Decimal("0.01")  # euros, of a credit transfer (EPC069-12)
@@ -78,7 +79,7 @@ def day(date: str) -> str:
 
 def _kind(paper: Paper) -> str:
     title = _TITLES[paper.kind]
-    return title if paper.kind == "credit_note" or not paper.is_vat_invoice else "VAT invoice"
+    return "VAT invoice" if paper.kind == "invoice" and paper.is_vat_invoice else title
 
 
 def _address(address: PaperAddress | None, country: dict[str, str], home: str) -> list[str]:
@@ -116,6 +117,8 @@ def _facts(paper: Paper) -> Iterator[list[str]]:
         yield ["Date of supply", day(paper.supply_date)]
     if paper.kind == "invoice":
         yield ["Pay by", day(paper.due_date)]
+    if paper.kind == "quote":
+        yield ["Holds until", day(paper.due_date)]
     if paper.credited is not None:
         yield ["Credits invoice", f"{paper.credited.number} of {day(paper.credited.issue_date)}"]
     if paper.reference:
@@ -178,16 +181,16 @@ def _sums(paper: Paper, *, is_vat: bool) -> Iterator[list[Any]]:
             vat = _money(paper.vat_total_base, paper.base_currency)
             yield [f"VAT in {paper.base_currency} at {paper.fx_rate}", vat, False]
     if is_nil(paper.cis_deduction):
-        yield ["Total credit" if paper.kind == "credit_note" else "Total to pay", money(paper, paper.gross_total), True]
+        yield [_TOTALS[paper.kind], money(paper, paper.gross_total), True]
         return
     yield ["Total with VAT" if is_vat else "Total", money(paper, paper.gross_total), False]
     yield [f"CIS deduction, {paper.cis_rate}% of labour", f"−{money(paper, paper.cis_deduction)}", False]
-    yield ["Total credit" if paper.kind == "credit_note" else "Total to pay", money(paper, paper.payable), True]
+    yield [_TOTALS[paper.kind], money(paper, paper.payable), True]
 
 
 def _bank(paper: Paper) -> Iterator[list[str]]:
     bank = paper.bank
-    if bank is None or paper.kind == "credit_note":
+    if bank is None or paper.kind != "invoice":
         return
     for label, value in (
         ("Account name", bank.name),

@@ -10,11 +10,11 @@ import msgspec
 import typst
 
 from gatewayd.papers import factur_x, layout
+from gatewayd.papers.country_names import country_names
 from gatewayd.papers.orders import Answer, Order, Set, Unset
 
 _STANDARD: Final = "a-3b"  # ISO 19005-3, level B
 _TEMPLATE: Final = "paper.typ"
-_KINGDOM: Final = "United Kingdom"  # which the list calls Britain
 
 
 class Typesetter:
@@ -24,7 +24,7 @@ class Typesetter:
         template = resources.files("gatewayd.papers").joinpath(_TEMPLATE).read_bytes()
         self._compiler = typst.Compiler(template, root="/", ignore_system_fonts=True)
         self._template = template
-        self._countries = _countries()
+        self._countries = country_names()
 
     def answer(self, order: Order) -> Answer:
         """The paper that is ordered. One with characters that no font has is no PDF/A, which asks for each of them."""
@@ -59,10 +59,3 @@ def _unset(error: typst.TypstError, order: Order) -> Unset:
     """By the compiler's own word, which quotes the template and nothing of the paper."""
     reason = "logo" if order.paper.look.logo and "image" in str(error) else "other"
     return Unset(reason="logo" if reason == "logo" else "other", message=str(error)[:200])
-
-
-def _countries() -> dict[str, str]:
-    """The names that the list of time zones has of countries."""
-    listed = resources.files("tzdata.zoneinfo").joinpath("iso3166.tab").read_text("utf-8")
-    lines = (line.split("\t") for line in listed.splitlines() if line and not line.startswith("#"))
-    return {line[0]: line[1] for line in lines} | {"GB": _KINGDOM}

@@ -1656,6 +1656,8 @@ CREATE TABLE mails (
     CHECK (holder IS NULL OR (due_at IS NOT NULL AND attempts > 0))
 ) STRICT;
 
+CREATE INDEX mails_about ON mails (org_id, about, id) WHERE about IS NOT NULL;
+
 CREATE INDEX mails_by_end ON mails (completed_at, id) WHERE completed_at IS NOT NULL;
 
 CREATE INDEX mails_ended ON mails (queue, completed_at);
@@ -2195,7 +2197,7 @@ CREATE TABLE quotes (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-, viewed_at INTEGER) STRICT;
+, viewed_at INTEGER, answered_by TEXT) STRICT;
 
 CREATE INDEX quotes_changes ON quotes (org_id, updated_at, id);
 
@@ -2221,7 +2223,7 @@ CREATE TABLE recurring_days (
     PRIMARY KEY (org_id, recurring_id, date)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE recurring_invoices (
+CREATE TABLE "recurring_invoices" (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
     external_id TEXT,
@@ -2235,7 +2237,7 @@ CREATE TABLE recurring_invoices (
     day_of_month INTEGER CHECK (day_of_month BETWEEN 1 AND 31),
     end_date TEXT,
     times INTEGER CHECK (times >= 1),
-    makes TEXT NOT NULL CHECK (makes IN ('draft', 'issued')),
+    makes TEXT NOT NULL CHECK (makes IN ('draft', 'issued', 'sent')),
     next_date TEXT,                             -- the next day that is due; NULL: ended
     next_index INTEGER NOT NULL CHECK (next_index >= 0), -- how many days of the rhythm are behind it
     made_count INTEGER NOT NULL CHECK (made_count >= 0),

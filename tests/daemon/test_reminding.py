@@ -95,7 +95,9 @@ async def test_a_client_is_reminded_at_eight_once_and_not_of_what_was_paid(
                 "mails": [{"recipient": EMAIL, "status": "sent"}],
             }
         ]
-        assert "120.00 GBP" in reminder.text()
+        assert "£120.00" in reminder.text()
+        (paper,) = reminder.message.iter_attachments()
+        assert paper.get_content_type() == "application/pdf"
         assert "/i/gwd_i_" in reminder.text()
         assert instance.seen(EVENTS) == []
         mock_clock.jump(24 * 3600.0)

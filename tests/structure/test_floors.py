@@ -37,7 +37,9 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["client_checks", "paper_links"], 0),
         "clients": 1,
         "invoices": 2,
-        **dict.fromkeys(["paper_settings", "quotes", "recurring", "reminders"], 3),
+        **dict.fromkeys(["paper_settings", "quotes"], 3),
+        **dict.fromkeys(["answering", "sending"], 4),
+        **dict.fromkeys(["recurring", "reminders"], 5),
     },
     "assets": {
         "books": 0,

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from gatewayd.areas.accounting import paper_settings
+from gatewayd.areas.accounting import paper_settings, sending
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering, papers
 from gatewayd.areas.accounting.invoices import operations as invoices
@@ -23,15 +23,22 @@ AREA = Area(
         *quotes.OPERATIONS,
         *recurring.OPERATIONS,
         *reminders.OPERATIONS,
+        *sending.OPERATIONS,
         *clients.OPERATIONS,
     ),
 )
 
 
-def handlers(mailing: Mailing | None) -> Handlers:
-    """The handlers of a daemon. `mailing` None: no mail is sent."""
+def handlers(issuer: str, mailing: Mailing | None) -> Handlers:
+    """The handlers of a daemon that clients reach at `issuer`. `mailing` None: no mail is sent."""
     sends_mail = mailing is not None
     return {
+        "accounting.sendInvoice": partial(sending.send_invoice, mailing=mailing),
+        "accounting.sendQuote": partial(sending.send_quote, mailing=mailing),
+        "accounting.createRecurring": partial(recurring.create_recurring, mailing=mailing),
+        "accounting.updateRecurring": partial(recurring.update_recurring, mailing=mailing),
+        "accounting.getSending": partial(sending.get_sending, issuer=issuer),
+        "accounting.makeLink": partial(sending.make_link, issuer=issuer),
         "accounting.getReminderSchedule": partial(reminders.get_reminder_schedule, sends_mail=sends_mail),
         "accounting.setReminderSchedule": partial(reminders.set_reminder_schedule, sends_mail=sends_mail),
     }

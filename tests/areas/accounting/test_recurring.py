@@ -162,10 +162,13 @@ def test_every_field_comes_to_the_invoice(registered: Books) -> None:
         ({"unit": "week", "dayOfMonth": 20}, [("dayOfMonth", "conflict")]),
         ({"endDate": "2026-11-19"}, [("endDate", "date_order")]),
         ({"endDate": "2026-12-31", "times": 2}, [("times", "conflict")]),
-        ({"makes": "sent"}, [("makes", "conflict")]),
+        ({"makes": "sent"}, [("makes", "conflict")]),  # the client has no address
         ({"clientId": "cli_x"}, [("clientId", "unknown_reference")]),
         ({"lines": [{**LINE, "unitPrice": "-1"}]}, [("lines", "out_of_range")]),
-        ({"makes": "sent", "clientId": "cli_x"}, [("makes", "conflict"), ("clientId", "unknown_reference")]),
+        (
+            {"times": 2, "endDate": "2026-12-31", "clientId": "cli_x"},
+            [("times", "conflict"), ("clientId", "unknown_reference")],
+        ),
     ],
 )
 def test_what_does_not_hold_together_is_refused(registered: Books, fields: Json, errors: list[tuple[str, str]]) -> None:

@@ -125,19 +125,16 @@ def test_a_letter_says_what_is_owed_in_our_words_and_leads_to_the_invoice(books:
     before, on, after = (books.letter(mail) for mail in books.mails())
     number = invoice["number"]
     assert [letter.subject for letter in (before, on, after)] == [
-        f"Invoice {number} is due on 4 December 2026",
+        f"Invoice {number} is due on 4 Dec 2026",
         f"Invoice {number} is due today",
         f"Invoice {number} is overdue",
     ]
-    assert "100.00 GBP is to be paid by then" in before.paragraphs[0]
-    assert "is due today, 4 December 2026" in on.paragraphs[0]
-    assert "was due on 4 December 2026, and 100.00 GBP is still to be paid" in after.paragraphs[0]
-    assert dict(after.facts) == {
-        "Invoice": number,
-        "From": "Oak Ltd",
-        "Due": "4 December 2026",
-        "Still to pay": "100.00 GBP",
-    }
+    assert "£100.00 is to be paid by then" in before.paragraphs[0]
+    assert "is due today, 4 Dec 2026" in on.paragraphs[0]
+    assert "was due on 4 Dec 2026, and £100.00 is still to be paid" in after.paragraphs[0]
+    assert dict(after.facts) == {"Number": number, "To pay": "£100.00", "Pay by": "4 Dec 2026"}
+    assert (after.from_name, after.reply_to, after.to, after.cc) == ("Oak Ltd", "", (EMAIL,), ())
+    assert after.paper == invoice["id"], "the PDF goes with it"
     assert after.action is not None
     assert after.action.url.startswith(f"{ISSUER}/i/")
     assert before.action == after.action, "the same address each time"
@@ -152,14 +149,25 @@ def test_words_of_the_firm_are_filled_in_once_and_make_no_lines_of_their_own(boo
     books.on(SPENT[1])
     (mail,) = books.mails()
     letter = books.letter(mail)
-    assert mail.subject == "{link} Bcc: eve@example.com owes 60.00 GBP"
+    assert mail.subject == "{link} Bcc: eve@example.com owes £60.00"
     assert letter.action is not None
     assert letter.paragraphs == (
         "Dear {link}",
         "Bcc: eve@example.com,",
-        f"{invoice['number']} was due on 4 December 2026.",
+        f"{invoice['number']} was due on 4 Dec 2026.",
         letter.action.url,
     )
+
+
+def test_answers_go_to_the_seller_under_the_name_that_it_trades_by(books: RemindingBooks) -> None:
+    entity = books.entity(email="ann@oak.example")
+    books.post("setPaper", legalEntityId=entity, tradingName="Oak & Son", owners="Ann Oak, 1 Mill Lane")
+    books.remind(7)
+    books.sent(legalEntityId=entity)
+    books.on(SPENT[1])
+    letter = books.letter(books.mails()[0])
+    assert (letter.from_name, letter.reply_to) == ("Oak & Son", "ann@oak.example")
+    assert "Oak & Son" in letter.reason
 
 
 def test_copies_go_to_whom_the_client_names_and_to_each_address_once(books: RemindingBooks) -> None:

@@ -368,7 +368,7 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     sent_at: Timestamp | None
     """When it was marked as sent to the client. Null: never."""
     viewed_at: Timestamp | None
-    """When the client opened it. Reserved: nothing sets it so far, and it is always null."""
+    """When the client first opened its link. Null: never."""
     paid_date: DateText | None
     """The day on which a payment or credit note settled the rest. Null: something is due, or nothing was."""
     voided_at: Timestamp | None

@@ -6,7 +6,7 @@ Reminder, mails and what was left out are one transaction: a kill neither loses 
 from collections.abc import Iterable
 from typing import Final
 
-from gatewayd.areas.accounting import paper_links
+from gatewayd.areas.accounting import paper_links, sending
 from gatewayd.areas.accounting.clients.rows import CLIENTS
 from gatewayd.areas.accounting.clients.shapes import StoredClient
 from gatewayd.areas.accounting.invoices import rows as invoices
@@ -23,8 +23,6 @@ from gatewayd.mail.outbox import NewMail
 from gatewayd.store import ReadTx, WriteTx
 
 VALID: Final = DAY  # Chosen: what it says of a day is old after it, where the server has taken nothing so long
-_MONTHS: Final = ("January", "February", "March", "April", "May", "June", "July", "August", "September")
-_YEAR: Final = (*_MONTHS, "October", "November", "December")
 _BEFORE: Final = (
     "Invoice {number} is due on {dueDate}",
     "This is a reminder that invoice {number} is due on {dueDate}: {balance} is to be paid by then.",
@@ -68,8 +66,8 @@ def remind(tx: WriteTx, issuer: str, invoice_id: str) -> bool:
         rows.note_skipped(tx, invoice_id, [(plan.written, hindered)])
         return False
     (rung,) = (rung for rung in schedule.rungs if rung.days == plan.written)
-    letter = _letter(row, client, rung, paper_links.link_of(tx, issuer, row.id))
-    rows.note_written(tx, invoice_id, rung.days, _queue(tx, row, client, letter))
+    letter = _letter(tx, issuer, row, client, rung)
+    rows.note_written(tx, invoice_id, rung.days, _queue(tx, row, letter))
     return True
 
 
@@ -90,35 +88,33 @@ def _hindered(tx: ReadTx, row: InvoiceRow, client: StoredClient) -> Reason | Non
     return None if client.email else "no_address"
 
 
-def _queue(tx: WriteTx, row: InvoiceRow, client: StoredClient, letter: Letter) -> list[QueuedMail]:
-    """One mail to each address that the client's invoices go to."""
-    addresses = {address.strip().lower(): address for address in (*reversed(client.cc_emails), client.email) if address}
+def _queue(tx: WriteTx, row: InvoiceRow, letter: Letter) -> list[QueuedMail]:
+    """One mail to each address that the letter names."""
+    addresses = {address.strip().lower(): address for address in reversed((*letter.to, *letter.cc))}
     expires_at = Instant(tx.now + VALID)
     found = []
     for address in reversed(addresses.values()):
-        name = client.name if address == client.email else ""
-        mail = NewMail("invoice_reminder", tx.org_id, address, letter, name, expires_at, row.id)
+        mail = NewMail("invoice_reminder", tx.org_id, address, letter, expires_at=expires_at, about=row.id)
         found.append(QueuedMail(outbox.queue(tx, mail), address))
     return found
 
 
-def _letter(row: InvoiceRow, client: StoredClient, rung: ReminderRung, link: str) -> Letter:
-    balance, due = f"{row.balance_due} {row.currency}", _day(row.due_date)
-    number = row.number or ""
+def _letter(tx: WriteTx, issuer: str, row: InvoiceRow, client: StoredClient, rung: ReminderRung) -> Letter:
+    link = paper_links.link_of(tx, issuer, row.id)
+    balance, due, number = sending.money(row.balance_due), sending.day(row.due_date), row.number or ""
     values = {"number": number, "client": client.name, "balance": balance, "dueDate": due, "link": link}
     subject, text = _BEFORE if rung.days < 0 else _AFTER if rung.days > 0 else _ON
     lines = rules.filled(rung.text or text, values).splitlines()
-    seller = "" if row.seller_snapshot is None else row.seller_snapshot.name
+    seller, reply_to = sending.sender_of(tx, row, None)
     return Letter(
         subject=rules.filled(rung.subject or subject, values),
         paragraphs=tuple(line for line in lines if line.strip()),
-        facts=(("Invoice", number), ("From", seller), ("Due", due), ("Still to pay", balance)),
-        action=Action("Look at the invoice", link),
-        reason=f"You get this because {seller} sent you invoice {number}.",
+        facts=(("Number", number), ("To pay", balance), ("Pay by", due)),
+        action=Action("See the invoice", link),
+        reason=f"You get this because {seller} made invoice {number} out to {client.name}.",
+        from_name=seller,
+        reply_to=reply_to,
+        to=(client.email or "",),
+        cc=tuple(client.cc_emails),
+        paper=row.id,
     )
-
-
-def _day(date: str) -> str:
-    """An ISO date as 7 November 2026."""
-    year, month, day = date.split("-")
-    return f"{int(day)} {_YEAR[int(month) - 1]} {year}"
