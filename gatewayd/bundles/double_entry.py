@@ -1,7 +1,7 @@
 """The transactions of a period in double entry, from bank lines, allocations and invoices. Reads only."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from gatewayd.bundles.beancount_text import (
@@ -16,8 +16,8 @@ from gatewayd.bundles.beancount_text import (
 from gatewayd.bundles.sheets import Scope
 from gatewayd.ledger.allocating import categories
 from gatewayd.ledger.imports.import_runs import VISIBLE_LINES
-from gatewayd.ledger.results import profit_and_loss
-from gatewayd.ledger.results.invoiced_income import counted_in, of_business
+from gatewayd.ledger.results import bad_debts, profit_and_loss, rents_accrued
+from gatewayd.ledger.results.invoiced_income import Figures, counted_in, of_business
 from gatewayd.ledger.vat import vat_standing
 from gatewayd.ledger.vat.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row
@@ -51,16 +51,30 @@ WHERE i.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_busine
 ORDER BY i.supply_date, i.id, l.position
 """
 _SELECT_PAID_ELSEWHERE = f"""
-SELECT i.id, p.date, i.number, i.kind, i.currency, p.amount
+SELECT i.id, p.date, i.number, i.kind, i.currency, p.amount, c.kind
 FROM invoice_payments AS p JOIN invoices AS i ON i.org_id = p.org_id AND i.id = p.invoice_id
+LEFT JOIN client_payments AS c ON c.org_id = p.org_id AND c.id = p.client_payment_id
 WHERE p.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_business("i")}
     AND p.date BETWEEN :first AND :last AND p.bank_transaction_id IS NULL
 ORDER BY p.date, i.id, p.position
+"""
+_SELECT_WRITTEN_OFF = f"""
+SELECT i.id, {counted_in("i")}
+FROM invoice_write_offs AS w JOIN invoices AS i ON i.org_id = w.org_id AND i.id = w.invoice_id
+WHERE w.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_business("i")} AND w.date <= :last
+"""
+_SELECT_ON_ACCOUNT = """
+SELECT id, date, kind, currency, on_account FROM client_payments
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND CAST(:business_id AS TEXT) IS NULL
+    AND date BETWEEN :first AND :last AND bank_transaction_id IS NULL AND on_account <> 0
+ORDER BY date, id
 """
 _SELECT_TYPES = "SELECT id, type, name FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id"
 _SELECT_NAMES = "SELECT id, name FROM bank_accounts WHERE org_id = :org_id"
 _VAT: Final = "Liabilities:VAT"
 _WITHHELD: Final = "Assets:TaxWithheld"
+_CREDIT: Final = "Equity:CreditOfClients"
+"""What is taken of one invoice, or of what is on account, and set against another: in the end it comes to nothing."""
 
 
 class _Part(NamedTuple):
@@ -78,6 +92,14 @@ class _Part(NamedTuple):
     purpose: str | None
     date: str
     is_capital: int
+
+
+def _summed(rows: Iterable[Row]) -> dict[str, Figures]:
+    """All lines of an invoice together, in its currency."""
+    figures = Figures(0, 0, 0)
+    for _, _, _, net, gross, _ in rows:
+        figures = figures.plus(Figures(net, gross, 0))
+    return {"": figures}
 
 
 class DoubleEntry:
@@ -100,10 +122,37 @@ class DoubleEntry:
         rows = self._tx.each(_SELECT_INVOICES, **self._scope.values)
         for _, lines in itertools.groupby(rows, key=lambda row: row[0]):
             yield self._invoice(list(lines))
-        for id_, date, number, kind, currency, amount in self._tx.each(_SELECT_PAID_ELSEWHERE, **self._scope.values):
+        for id_, date, number, kind, currency, amount, moved in self._tx.each(
+            _SELECT_PAID_ELSEWHERE, **self._scope.values
+        ):
             paid = amount if kind == "invoice" else -amount
-            postings = (Posting(ELSEWHERE, paid), Posting(RECEIVABLES, -paid))
+            postings = (Posting(_CREDIT if moved == "credit" else ELSEWHERE, paid), Posting(RECEIVABLES, -paid))
             yield Transaction(date, f"Payment of {number}", currency, {"invoice": id_}, postings)
+        for id_, date, moved, currency, amount in self._tx.each(_SELECT_ON_ACCOUNT, **self._scope.values):
+            postings = (Posting(_CREDIT if moved == "credit" else ELSEWHERE, amount), Posting(RECEIVABLES, -amount))
+            yield Transaction(date, "On account of a client", currency, {"client-payment": id_}, postings)
+        yield from self._write_offs()
+
+    def _write_offs(self) -> Iterator[Transaction]:
+        """What was lost of invoices, and with less than nothing came after all."""
+        period, values = self._scope.period, self._scope.values
+        counted: dict[str, str | None] = dict(self._tx.rows(_SELECT_WRITTEN_OFF, **values))
+        for debt in bad_debts.of_entity(self._tx, period.legal_entity_id, period.end_date):
+            if debt.invoice_id not in counted:
+                continue
+            business_id = counted[debt.invoice_id]
+            loss = self._category(business_id, rents_accrued.loss_category(self._types.get(business_id or "", "other")))
+            for part in bad_debts.lost(self._tx, debt, _summed):
+                if not period.start_date <= part.event.date <= period.end_date:
+                    continue
+                net, gross, _ = part.figures
+                vat = 0 if debt.relief in bad_debts.NOT_RELIEVED else gross - net
+                postings = [Posting(RECEIVABLES, part.withheld - gross)]
+                postings += [Posting(loss, gross - vat)] if gross else []
+                postings += [Posting(_VAT, vat)] if vat else []
+                postings += [Posting(_WITHHELD, -part.withheld)] if part.withheld else []
+                about = {"invoice": debt.invoice_id}
+                yield Transaction(part.event.date, f"Write-off of {debt.number}", debt.currency, about, tuple(postings))
 
     def _bank_lines(self, account_id: str) -> Iterator[Transaction]:
         rows = self._tx.each(_SELECT_LINES, account_id=account_id, **self._scope.values)

@@ -78,10 +78,26 @@ WHERE l.org_id = :org_id AND l.invoice_id IN ({_INVOICES_OF_PERIOD}) ORDER BY l.
 """
 _SELECT_PAYMENTS = f"""
 SELECT p.invoice_id || '/' || CAST(p.position AS TEXT), p.invoice_id, p.position, p.date, i.currency, p.amount,
-    p.bank_transaction_id, p.method, p.reference, p.fx_rate, p.fx_rate_source
+    p.bank_transaction_id, p.method, p.reference, p.fx_rate, p.fx_rate_source, p.client_payment_id
 FROM invoice_payments AS p JOIN invoices AS i ON i.id = p.invoice_id AND i.org_id = p.org_id
 WHERE p.org_id = :org_id AND p.date BETWEEN :first AND :last AND p.invoice_id IN ({_INVOICES_OF_PERIOD})
 ORDER BY p.date, p.invoice_id, p.position
+"""
+_SELECT_WRITE_OFFS = f"""
+SELECT w.invoice_id, w.date, i.currency, w.amount, w.reason, w.vat_relief, w.vat_relief_date
+FROM invoice_write_offs AS w JOIN invoices AS i ON i.id = w.invoice_id AND i.org_id = w.org_id
+WHERE w.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_business("i")}
+    AND (w.date BETWEEN :first AND :last OR w.vat_relief_date BETWEEN :first AND :last)
+ORDER BY w.date, w.invoice_id
+"""
+_SELECT_CLIENT_PAYMENTS = f"""
+SELECT id, kind, client_id, date, currency, amount, on_account, bank_transaction_id, method, reference
+FROM client_payments
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND date BETWEEN :first AND :last
+    AND (CAST(:business_id AS TEXT) IS NULL OR id IN (
+        SELECT client_payment_id FROM invoice_payments WHERE org_id = :org_id AND invoice_id IN ({_INVOICES_OF_PERIOD})
+    ))
+ORDER BY date, id
 """
 _ALLOCATIONS_OF_PERIOD: Final = """
 {a}.org_id = :org_id AND {a}.legal_entity_id = :legal_entity_id
@@ -261,8 +277,19 @@ SHEETS: Final = (
         "payments.csv",
         _columns(
             "id invoiceId position date currency amount:money bankTransactionId method reference fxRate fxRateSource"
+            " clientPaymentId"
         ),
         _SELECT_PAYMENTS,
+    ),
+    Sheet(
+        "write_offs.csv",
+        _columns("invoiceId date currency amount:money reason vatRelief vatReliefDate"),
+        _SELECT_WRITE_OFFS,
+    ),
+    Sheet(
+        "client_payments.csv",
+        _columns("id kind clientId date currency amount:money onAccount:money bankTransactionId method reference"),
+        _SELECT_CLIENT_PAYMENTS,
     ),
     Sheet(
         "bank_accounts.csv",

@@ -39,6 +39,7 @@ ANSWER_MAX: Final = 500  # Chosen, characters of what a server said
 LETTER_KEPT: Final = 14 * DAY  # Chosen: so long one that was not taken can be sent again
 INTERRUPTED: Final = "We did not live to see what became of it."
 NOT_OPENED: Final = "What it says does not open with this instance's key."
+WITHDRAWN: Final = "It was withdrawn: what it says does not hold any more."
 SWEEP_ROWS: Final = 200  # of one transaction
 
 _INSERT_ANY_ORG = """
@@ -83,11 +84,19 @@ UPDATE mails SET letter_sealed = :nothing WHERE id IN (
     SELECT id FROM mails WHERE length(letter_sealed) > 0 AND completed_at < :before LIMIT :count
 )
 """
-_EXPIRE_ANY_ORG = """
-UPDATE mails SET expires_at = :now
-WHERE id = :id AND status <> 'sent' AND (expires_at IS NULL OR expires_at > :now)
+_WITHDRAWN_ANY_ORG = """queue = :queue AND kind = :kind AND (CAST(:about AS TEXT) IS NULL OR about = :about)
+    AND (CAST(:recipient_folded AS TEXT) IS NULL OR recipient_folded = :recipient_folded)"""
+_WITHDRAW_ANY_ORG = f"""
+UPDATE mails SET status = 'failed', due_at = NULL, completed_at = :now, last_error = :why, letter_sealed = :nothing
+WHERE due_at IS NOT NULL AND holder IS NULL AND {_WITHDRAWN_ANY_ORG}
 """
-_SELECT_WAITING_ANY_ORG = "SELECT 1 FROM mails WHERE id = :id AND status = 'queued' AND holder IS NULL"
+_EXPIRE_ANY_ORG = f"""
+UPDATE mails SET expires_at = :now WHERE due_at IS NOT NULL AND holder IS NOT NULL AND {_WITHDRAWN_ANY_ORG}
+"""
+_FORGET_GIVEN_UP_ANY_ORG = f"""
+UPDATE mails SET letter_sealed = :nothing
+WHERE completed_at > :since AND length(letter_sealed) > 0 AND {_WITHDRAWN_ANY_ORG}
+"""
 _SWEEP_ANY_ORG = """
 DELETE FROM mails WHERE id IN (
     SELECT id FROM mails WHERE completed_at IS NOT NULL AND completed_at < :before ORDER BY completed_at LIMIT :count
@@ -190,16 +199,19 @@ def resend(tx: WriteTx, id_: str) -> bool:
     return done
 
 
-def expire(tx: WriteTx, id_: str) -> bool:
-    """Let what a mail says be over: it is given up when its turn comes, and not sent again.
+def withdraw(
+    tx: WriteTx, kind: Kind, org_id: str | None, *, about: str | None = None, recipient: str | None = None
+) -> int:
+    """Send no more what was written of a kind, about one thing or to one address; answers how many waited.
 
-    True where it was waiting, so that it does not go out. An attempt under way is not held back, and not repeated.
+    What is on its way already goes: it is not tried once more. What was given up cannot be sent again. `about` and
+    `recipient` None: of whatever, to whomever.
     """
-    waiting = tx.row(_SELECT_WAITING_ANY_ORG, id=id_) is not None
-    done = tx.run(_EXPIRE_ANY_ORG, id=id_) == 1
-    if done:
-        tx.announce(TOPIC)
-    return done and waiting
+    folded = None if recipient is None else recipient.strip().lower()
+    values = {"queue": org_id or NO_QUEUE, "kind": kind, "about": about, "recipient_folded": folded}
+    tx.run(_EXPIRE_ANY_ORG, **values)
+    tx.run(_FORGET_GIVEN_UP_ANY_ORG, **values, since=tx.now - LETTER_KEPT, nothing=b"")
+    return tx.run(_WITHDRAW_ANY_ORG, **values, why=WITHDRAWN, nothing=b"")
 
 
 def forget_letter(tx: WriteTx, id_: str) -> None:

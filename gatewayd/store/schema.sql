@@ -745,6 +745,38 @@ CREATE INDEX certificates_superseded ON certificates (org_id, id) WHERE supersed
 CREATE INDEX certificates_to_tell ON certificates (expiry_date, id)
 WHERE superseded_by_id IS NULL AND (expiring_told_for IS NULL OR expiring_told_for <> expiry_date);
 
+CREATE TABLE client_payments (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    kind TEXT NOT NULL CHECK (kind IN ('payment', 'refund', 'credit')),
+    client_id TEXT NOT NULL REFERENCES clients (id),
+    legal_entity_id TEXT REFERENCES legal_entities (id),
+    date TEXT NOT NULL,
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    amount INTEGER NOT NULL CHECK (amount > 0), -- that came, went back, or was set against invoices
+    on_account INTEGER NOT NULL CHECK (kind = 'payment' OR on_account <= 0), -- what the client's credit grew by
+    bank_transaction_id TEXT,
+    method TEXT,
+    reference TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX client_payments_by_date ON client_payments (org_id, date, id);
+
+CREATE INDEX client_payments_changes ON client_payments (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX client_payments_external_id ON client_payments (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE UNIQUE INDEX client_payments_of_line ON client_payments (org_id, bank_transaction_id)
+WHERE bank_transaction_id IS NOT NULL;
+
+CREATE INDEX client_payments_on_account ON client_payments (org_id, client_id, currency, legal_entity_id, date, on_account);
+
+CREATE INDEX client_payments_page ON client_payments (org_id, id, client_id);
+
 CREATE TABLE clients (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -1349,22 +1381,26 @@ CREATE TABLE invoice_lines (
     PRIMARY KEY (invoice_id, position)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE invoice_payments (
+CREATE TABLE "invoice_payments" (
     org_id TEXT NOT NULL,
     invoice_id TEXT NOT NULL REFERENCES invoices (id),
     position INTEGER NOT NULL CHECK (position >= 1),
     date TEXT NOT NULL,
-    amount INTEGER NOT NULL CHECK (amount > 0),
+    amount INTEGER NOT NULL CHECK (amount > 0 OR (amount < 0 AND client_payment_id IS NOT NULL)),
     bank_transaction_id TEXT,
     method TEXT,
     reference TEXT,
-    created_at INTEGER NOT NULL, fx_rate TEXT, fx_rate_source TEXT CHECK (
-    fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'
-),
+    created_at INTEGER NOT NULL,
+    fx_rate TEXT,
+    fx_rate_source TEXT CHECK (fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'),
+    client_payment_id TEXT REFERENCES client_payments (id),
     PRIMARY KEY (invoice_id, position)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX invoice_payments_by_date ON invoice_payments (org_id, date, invoice_id);
+
+CREATE INDEX invoice_payments_of_client ON invoice_payments (client_payment_id, org_id, invoice_id)
+WHERE client_payment_id IS NOT NULL;
 
 CREATE TABLE invoice_reminders (
     org_id TEXT NOT NULL,
@@ -1389,6 +1425,23 @@ CREATE TABLE "invoice_sequences" (
     last_number INTEGER NOT NULL CHECK (last_number >= 0),
     PRIMARY KEY (org_id, seller_key, kind, year)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE invoice_write_offs (
+    org_id TEXT NOT NULL,
+    invoice_id TEXT PRIMARY KEY REFERENCES invoices (id),
+    date TEXT NOT NULL,
+    amount INTEGER NOT NULL CHECK (amount > 0), -- as it was written off; what comes after all lessens it
+    reason TEXT NOT NULL,
+    vat_relief TEXT NOT NULL CHECK (
+        vat_relief IN (
+            'claimed', 'not_claimed', 'too_late', 'no_vat', 'cash_accounting', 'flat_rate', 'deregistered'
+        )
+    ),
+    vat_relief_date TEXT CHECK ((vat_relief_date IS NOT NULL) = (vat_relief = 'claimed')),
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX invoice_write_offs_by_date ON invoice_write_offs (org_id, date, invoice_id);
 
 CREATE TABLE invoices (
     id TEXT PRIMARY KEY,
@@ -1496,6 +1549,9 @@ CREATE INDEX invoices_open ON invoices (org_id, client_id, currency, open_due_da
 CREATE INDEX invoices_open_by_balance ON invoices (org_id, balance_due, id) WHERE open_due_date IS NOT NULL;
 
 CREATE INDEX invoices_open_by_date ON invoices (org_id, open_due_date, id) WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX invoices_overpaid ON invoices (org_id, client_id, currency, balance_due)
+WHERE balance_due < 0;
 
 CREATE INDEX invoices_page ON invoices (
     org_id, id, currency, business_id, legal_entity_id, kind, property_id, search_text

@@ -28,6 +28,7 @@ LEFT_OUT = {
     " quote_id recurring_id"  # what it was made of
     " overdue_for",  # what was told of it
     "invoice_lines.csv": "vat_code_defaulted",
+    "client_payments.csv": "legal_entity_id",
     "bank_accounts.csv": "legal_entity_id institution_id nickname holder_name bic status overdraft_limit business_ids"
     " balances coverage csv_mapping last_import_id last_import_at statement_name",
     "bank_statements.csv": "applied available_balance",

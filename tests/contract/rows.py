@@ -181,7 +181,7 @@ async def seed(api: TestedApi, blobs: Blobs) -> dict[str, str]:
 
 
 async def _add_sales(api: TestedApi, ids: dict[str, str]) -> None:
-    """Two recurring invoices, one of them paused, and a quote of each state that an example names."""
+    """Two recurring invoices, one of them paused, a quote of each state that an example names, money on account."""
 
     async def made(path: str, **values: object) -> str:
         reply = await api("POST", path, json=values)
@@ -197,6 +197,10 @@ async def _add_sales(api: TestedApi, ids: dict[str, str]) -> None:
     for key in ("quo", "quo_c"):
         await made(f"/quotes/{ids[key]}/issue")
     await made(f"/quotes/{ids['quo']}/accept")
+    on_account = {"legalEntityId": ids["ent"], "amount": "40.00", "invoices": []}
+    lost = await made("/invoices", **sold, legalEntityId=ids["ent"], status="issued")
+    ids["inv_e"] = await made(f"/invoices/{lost}/write-off", reason="Insolvent")
+    ids["cpay"] = await made("/client-payments", clientId=ids["cli"], **on_account)
 
 
 async def _add_calendar(api: TestedApi, ids: dict[str, str]) -> None:

@@ -28,6 +28,7 @@ GOES_BY: Final = {
     "banking.getTransactions": "date",
     "banking.listTransactions": "date",
     "banking.listAllocations": "date",
+    "accounting.listClientPayments": "date",
     "billing.getLedger": "occurredAt",
     "periods.list": "endDate",
 }

@@ -6,6 +6,8 @@ from gatewayd.areas.accounting import paper_settings, sending
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering, papers
 from gatewayd.areas.accounting.invoices import operations as invoices
+from gatewayd.areas.accounting.owed import operations as owed
+from gatewayd.areas.accounting.owed import write_offs
 from gatewayd.areas.accounting.quotes import operations as quotes
 from gatewayd.areas.accounting.recurring import operations as recurring
 from gatewayd.areas.accounting.reminders import operations as reminders
@@ -20,6 +22,8 @@ AREA = Area(
         *numbering.OPERATIONS,
         *paper_settings.OPERATIONS,
         *papers.OPERATIONS,
+        *owed.OPERATIONS,
+        *write_offs.OPERATIONS,
         *quotes.OPERATIONS,
         *recurring.OPERATIONS,
         *reminders.OPERATIONS,

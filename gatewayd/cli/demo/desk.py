@@ -58,6 +58,7 @@ class DeskScene:
         await self._sales()
         await self._again(today)
         await self._offers()
+        await self._ahead()
         waiting = await self._bank(today)
         await self._shares(today)
         await self._house(today)
@@ -114,6 +115,15 @@ class DeskScene:
             if reference != "Showroom":
                 await self._api.post(f"/quotes/{quote['id']}/issue", {})
         await self._api.post(f"/quotes/{quote['id']}/accept", {})
+
+    async def _ahead(self) -> None:
+        """What the client left on account, for no invoice so far, and an invoice of another that will not be paid."""
+        common = {"legalEntityId": self._firm.entity_id, "clientId": self._firm.client_id}
+        await self._api.post("/client-payments", {**common, "amount": "40.00", "invoices": [], "method": "cash"})
+        line = {"description": "Repair of a chair", "unitPrice": "30.00"}
+        gone = {"legalEntityId": self._firm.entity_id, "client": {"name": "Cedar Cafe Ltd", "kind": "company"}}
+        invoice = await self._api.post("/invoices", {**gone, "status": "issued", "lines": [line]})
+        await self._api.post(f"/invoices/{invoice['id']}/write-off", {"reason": "Cedar Cafe closed and owns nothing"})
 
     async def _bank(self, today: str) -> int:
         """Lines that wait, of a transfer both ends, and a statement that is only looked at; answers how many wait."""

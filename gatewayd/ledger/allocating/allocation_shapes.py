@@ -104,7 +104,8 @@ class Part(NamedTuple):
     the line; `disallowable_amount` goes by the category, and is all where it is
     `wholly_disallowable`; `vat_amount` is what `vat_code` says, else none; `description` is the line's;
     `legal_entity_id` is the business's, else the account's; `interest_source` of interest on a mortgage is `statement`;
-    `reason` is that of who chose, and what it tells goes with that.
+    `reason` is that of who chose, and what it tells goes with that. `on_account`: a client paid or got it, for no
+    invoice.
     """
 
     category: Category
@@ -131,6 +132,7 @@ class Part(NamedTuple):
     external_id: str | None = None
     interest_source: InterestSource | None = None
     reason: str | None = None
+    on_account: bool = False
 
 
 class Origin(NamedTuple):

@@ -116,9 +116,9 @@ class PnlRow(Response, frozen=True, kw_only=True):
     rent which counted when it was due."""
     disallowable: Amount
     """What of `amount` tax does not allow."""
-    source: Literal["allocation", "invoice", "payment", "credit_note", "rent", "rent_written_off"]
-    """What it is: an allocation; an invoice or credit note as a whole, a payment of an invoice; or, on accruals, a rent
-    that fell due or was written off."""
+    source: Literal["allocation", "invoice", "payment", "credit_note", "write_off", "rent", "rent_written_off"]
+    """What it is: an allocation; an invoice or credit note as a whole, a payment of an invoice; or, on accruals, what
+    was written off of an invoice, and a rent that fell due or was written off."""
     property_id: str | None
     """The property that it is of. Null: it names none."""
     tenancy_id: str | None

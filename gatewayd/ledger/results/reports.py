@@ -6,6 +6,7 @@ due counts for nothing: its row says 0.
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from typing import Literal
 
 from gatewayd.contract.pages import cursor_key, next_cursor
 from gatewayd.ledger.results import allocated_money, invoiced_income, rents_accrued
@@ -98,7 +99,7 @@ def _allocation(row: AllocatedRow, posting: Posting, currency: str) -> PnlRow:
 def _invoices(request: ReportRequest, result: Result, stage: int) -> Keyed:
     for entry in result.invoiced:
         if request.category in (None, entry.posting.category):
-            event = entry.credit_note_id or f"{entry.payment_position or 0:09}"
+            event = "write_off" if entry.is_write_off else entry.credit_note_id or f"{entry.payment_position or 0:09}"
             place = f"{entry.invoice_id} {event} {entry.posting.category} {entry.property_id or ''}"
             yield (stage, entry.date, place), _invoice(entry, result.account.currency)
     for rent in result.beside.rents.entries:
@@ -109,12 +110,13 @@ def _invoices(request: ReportRequest, result: Result, stage: int) -> Keyed:
 
 def _invoice(entry: Entry, currency: str) -> PnlRow:
     paid, credited = entry.payment_position is not None, entry.credit_note_id is not None
+    whole: Literal["invoice", "write_off"] = "write_off" if entry.is_write_off else "invoice"
     return PnlRow(
         category=entry.posting.category,
         date=entry.date,
         amount=Money(entry.posting.amount, currency),
         disallowable=Money(0, currency),
-        source="payment" if paid else "credit_note" if credited else "invoice",
+        source="payment" if paid else "credit_note" if credited else whole,
         property_id=entry.property_id,
         tenancy_id=None,
         allocation_id=None,

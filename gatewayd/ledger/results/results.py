@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gatewayd.ledger.dates.date_ranges import DateRange, cut, recurring
 from gatewayd.ledger.dates.tax_calendar import YEAR_STARTS, tax_year_of
-from gatewayd.ledger.results import allocated_money, invoiced_income, rents_accrued
+from gatewayd.ledger.results import allocated_money, bad_debts, invoiced_income, rents_accrued
 from gatewayd.ledger.results.allocated_money import Account, Evidence, Scope
 from gatewayd.ledger.results.invoiced_income import Entry
 from gatewayd.ledger.results.profit_and_loss import Books, Statement
@@ -74,9 +74,8 @@ def compute(
 
 def _beside(tx: ReadTx, account: Account, date_range: DateRange) -> Beside:
     """Raises `Problem` `currency_mismatch`."""
-    return Beside(
-        list(invoiced_income.entries(tx, account, date_range)), rents_accrued.of_account(tx, account, date_range)
-    )
+    invoiced = [*invoiced_income.entries(tx, account, date_range), *bad_debts.entries(tx, account, date_range)]
+    return Beside(invoiced, rents_accrued.of_account(tx, account, date_range))
 
 
 def compute_parts(

@@ -5,6 +5,8 @@
     flat_rate         the rate of gross turnover; no VAT is reclaimed, and none accounted for of purchases, but of
                       capital goods, which are outside the scheme when they are bought and when they are sold
 
+Relief for bad debts is of supplies that were accounted for when they were made, whatever the scheme is by then.
+
 Chosen: turnover under the flat rate is by payments where all businesses of the entity keep cash basis, else by supply
 date. Days on which the entity is not registered count for nothing.
 """
@@ -14,7 +16,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from gatewayd.ledger.dates.date_ranges import DateRange
-from gatewayd.ledger.results import allocated_vat, capital_goods
+from gatewayd.ledger.results import allocated_vat, bad_debts, capital_goods
 from gatewayd.ledger.results.allocated_money import Basis, convert, currency_mismatch
 from gatewayd.ledger.results.capital_goods import Doubt
 from gatewayd.ledger.results.invoiced_income import Credit, Figures, PaidInvoice, Payment, Share, together, walk
@@ -116,7 +118,8 @@ def of_period(tx: ReadTx, legal_entity_id: str, date_range: DateRange) -> VatFig
             _add_turnover(vat, entry.span.first, entry.flat_turnover, turnover)
     exact = sum((percent * gross / 100 for percent, gross in turnover.items()), Fraction(0))
     flat = VatFigures(output_vat=half_up(exact.numerator, exact.denominator), sales=sum(turnover.values()))
-    return figures.plus(flat)
+    relief = bad_debts.vat_relief(tx, legal_entity_id, date_range)
+    return figures.plus(flat).plus(VatFigures(output_vat=relief.repaid, input_vat=relief.claimed))
 
 
 def leaves_purchases_out(tx: ReadTx, legal_entity_id: str, date_range: DateRange) -> bool:

@@ -45,7 +45,7 @@ def test_create_with_everything(books: Books) -> None:
     assert client["status"] == "active"
     assert client["cisRegistered"] is True
     assert client["version"] == 1
-    assert client["balances"] == {"outstanding": "0.00", "overdue": "0.00", "currency": "EUR"}
+    assert client["balances"] == {"outstanding": "0.00", "overdue": "0.00", "credit": "0.00", "currency": "EUR"}
 
 
 def test_defaults(books: Books) -> None:
@@ -190,8 +190,8 @@ def test_balances_count_open_invoices_in_the_clients_own_currency(store: MemoryS
     books.invoice(clientId=ann, status="draft")
     books.invoice(clientId=bob, issueDate="2026-10-01", dueDate="2026-11-20")
     balances = {client["name"]: client["balances"] for client in books.get("listClients")[0]}
-    assert balances["Ann"] == {"outstanding": "200.00", "overdue": "100.00", "currency": "GBP"}
-    assert balances["Bob"] == {"outstanding": "100.00", "overdue": "0.00", "currency": "EUR"}
+    assert balances["Ann"] == {"outstanding": "200.00", "overdue": "100.00", "credit": "0.00", "currency": "GBP"}
+    assert balances["Bob"] == {"outstanding": "100.00", "overdue": "0.00", "credit": "0.00", "currency": "EUR"}
     store.clock.advance(DAY)
     balances = {client["name"]: client["balances"] for client in books.get("listClients")[0]}
     assert balances["Ann"]["overdue"] == "200.00"

@@ -229,8 +229,9 @@ def test_a_draft_that_was_deleted_is_not_made_again(registered: Books) -> None:
 def test_a_change_holds_for_what_is_made_from_then_on(registered: Books) -> None:
     found = recurring(registered)
     run_round(registered.store)
-    changed = registered.post("updateRecurring", recurringId=found["id"], lines=[{**LINE, "unitPrice": "50"}], times=2)
-    assert changed["version"] == found["version"] + 1
+    change = {"lines": [{**LINE, "unitPrice": "50"}], "times": 2, "reference": "R2"}
+    changed = registered.post("updateRecurring", recurringId=found["id"], **change)
+    assert (changed["version"], changed["reference"]) == (found["version"] + 1, "R2")
     until(registered.store, "2027-05-20")
     run_round(registered.store)
     assert [invoice["netTotal"] for invoice in made(registered, found)] == ["100.00", "50.00"]

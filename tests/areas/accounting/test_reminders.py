@@ -7,7 +7,7 @@ from gatewayd.areas.accounting.reminders import rows, writing
 from gatewayd.clock import HOUR, Instant
 from gatewayd.errors import Problem
 from gatewayd.mail import claims, outbox
-from gatewayd.mail.claims import EXPIRED, Room
+from gatewayd.mail.claims import Room
 from gatewayd.outbound.transport import Policy
 from gatewayd.store import WriteTx
 from tests.areas.accounting.books import fields_of
@@ -437,7 +437,7 @@ def test_what_is_paid_between_queueing_and_sending_is_not_sent(books: RemindingB
     assert books.done(paid) == [(7, "withdrawn", "settled", SPENT[1])]
     assert books.of(paid)["reminders"][0]["mails"] == [{"recipient": EMAIL, "status": "failed"}]
     first, _ = books.mails()
-    assert first.last_error == EXPIRED
+    assert first.last_error == outbox.WITHDRAWN
     assert not books.store.write(lambda tx: outbox.resend(tx, first.id)), "nobody sends it by hand either"
     books.post("removePayment", invoiceId=paid["id"], position=1)
     books.on("2026-12-14")

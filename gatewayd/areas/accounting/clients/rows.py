@@ -65,9 +65,22 @@ FROM invoices
 WHERE invoices.org_id = clients.org_id AND client_id = clients.id AND invoices.currency = clients.currency
     AND open_due_date IS NOT NULL
 """
+_OVERPAID = """
+FROM invoices
+WHERE invoices.org_id = clients.org_id AND client_id = clients.id AND invoices.currency = clients.currency
+    AND balance_due < 0
+"""
+_ON_ACCOUNT = """
+FROM client_payments
+WHERE client_payments.org_id = clients.org_id AND client_id = clients.id
+    AND client_payments.currency = clients.currency
+"""
 _SUM = "coalesce(sum(balance_due), 0)"
-BALANCES: Final = f"(SELECT {_SUM} {_DUE}), (SELECT {_SUM} {_DUE} AND open_due_date < :today)"
-"""Columns of a client: outstanding and overdue, minor units of the client's currency."""
+BALANCES: Final = f"""
+(SELECT {_SUM} {_DUE}), (SELECT {_SUM} {_DUE} AND open_due_date < :today),
+    (SELECT coalesce(sum(on_account), 0) {_ON_ACCOUNT}) - (SELECT {_SUM} {_OVERPAID})
+"""
+"""Columns of a client: outstanding, overdue and credit, minor units of the client's currency."""
 _SELECT_BALANCES = f"SELECT {BALANCES} FROM clients WHERE org_id = :org_id AND id = :id"
 
 
@@ -163,11 +176,10 @@ def wire_of(tx: ReadTx, client: StoredClient) -> bytes:
     return served(client.updated_at, open_wire(client), client.currency, *balances)
 
 
-def served(updated_at: int, wire: bytes, currency: str, outstanding: int, overdue: int) -> bytes:
-    """The JSON of a client. `wire` is what is stored, or of the client itself."""
-    return b'%b,"balances":{"outstanding":"%b","overdue":"%b","currency":"%b"}}' % (
+def served(updated_at: int, wire: bytes, currency: str, *balances: int) -> bytes:
+    """The JSON of a client. `wire` is what is stored, or of the client itself; `balances` are those of `BALANCES`."""
+    return b'%b,"balances":{"outstanding":"%b","overdue":"%b","credit":"%b","currency":"%b"}}' % (
         _stamped(wire, to_wire(Instant(updated_at)).encode()),
-        str(Money(outstanding, currency)).encode(),
-        str(Money(overdue, currency)).encode(),
+        *(str(Money(amount, currency)).encode() for amount in balances),
         currency.encode(),
     )

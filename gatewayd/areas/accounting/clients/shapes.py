@@ -116,6 +116,8 @@ class Balances(Response, frozen=True, kw_only=True):
     """What is still to be paid on issued invoices, VAT included; overpayments are not taken off."""
     overdue: Amount
     """The part of `outstanding` whose due date is before today in London."""
+    credit: Amount
+    """What the client paid too much, was credited on paid invoices, or has on account."""
     currency: str
     """The client's own currency: invoices in another one are not counted."""
 

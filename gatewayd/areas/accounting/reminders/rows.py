@@ -41,13 +41,14 @@ _INSERT = """
 INSERT INTO invoice_reminders (org_id, invoice_id, days, status, reason, date, mails, created_at)
 VALUES (:org_id, :invoice_id, :days, :status, :reason, :date, :mails, :now)
 """
-_SELECT_ON_WAY = """
-SELECT invoice_id, days, mails FROM invoice_reminders
-WHERE org_id = :org_id AND status = 'written' AND date >= :since
+_ON_WAY = """
+SELECT invoice_id, days FROM invoice_reminders WHERE org_id = :org_id AND status = 'written' AND date >= :since
 """
-_SELECT_ON_WAY_OF_INVOICE = f"{_SELECT_ON_WAY} AND invoice_id = :about"
+_SELECT_ON_WAY = f"{_ON_WAY} ORDER BY date DESC, days DESC"
+_SELECT_ON_WAY_OF_INVOICE = f"{_ON_WAY} AND invoice_id = :about ORDER BY date DESC, days DESC"
 _SELECT_ON_WAY_TO_CLIENT = f"""
-{_SELECT_ON_WAY} AND invoice_id IN (SELECT id FROM invoices WHERE org_id = :org_id AND client_id = :about)
+{_ON_WAY} AND invoice_id IN (SELECT id FROM invoices WHERE org_id = :org_id AND client_id = :about)
+ORDER BY date DESC, days DESC
 """
 _WITHDRAW = """
 UPDATE invoice_reminders SET status = 'withdrawn', reason = :reason
@@ -83,7 +84,6 @@ class OnWay(NamedTuple):
 
     invoice_id: str
     days: int
-    mails: list[QueuedMail]
 
 
 def schedule_of(tx: ReadTx) -> ScheduleRow | None:
@@ -133,7 +133,7 @@ def note_written(tx: WriteTx, invoice_id: str, days: int, mails: list[QueuedMail
 
 
 def on_way(tx: ReadTx) -> list[OnWay]:
-    """What the organization's mails may be on their way of."""
+    """What the organization's mails may be on their way of, the latest first."""
     return _on_way(tx, _SELECT_ON_WAY)
 
 
@@ -176,7 +176,7 @@ def _note(
 
 def _on_way(tx: ReadTx, sql: str, **values: str) -> list[OnWay]:
     rows = tx.rows(sql, since=days_after(tx.today, -ON_ITS_WAY_DAYS), **values)
-    return [OnWay(invoice_id, days, _mails(mails)) for invoice_id, days, mails in rows]
+    return [OnWay(*row) for row in rows]
 
 
 def _mails(text: str) -> list[QueuedMail]:

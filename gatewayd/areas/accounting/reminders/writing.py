@@ -22,6 +22,7 @@ from gatewayd.mail.letters import Action, Letter
 from gatewayd.mail.outbox import NewMail
 from gatewayd.store import ReadTx, WriteTx
 
+KIND: Final = "invoice_reminder"
 VALID: Final = DAY  # Chosen: what it says of a day is old after it, where the server has taken nothing so long
 _BEFORE: Final = (
     "Invoice {number} is due on {dueDate}",
@@ -74,8 +75,7 @@ def remind(tx: WriteTx, issuer: str, invoice_id: str) -> bool:
 def withdraw(tx: WriteTx, written: Iterable[OnWay], reason: Reason) -> None:
     """Take back what was not sent so far. An attempt under way goes on, and is not repeated."""
     for one in written:
-        taken_back = [outbox.expire(tx, mail.id) for mail in one.mails]
-        if any(taken_back):
+        if outbox.withdraw(tx, KIND, tx.org_id, about=one.invoice_id):
             rows.note_withdrawn(tx, one, reason)
 
 
@@ -94,7 +94,7 @@ def _queue(tx: WriteTx, row: InvoiceRow, letter: Letter) -> list[QueuedMail]:
     expires_at = Instant(tx.now + VALID)
     found = []
     for address in reversed(addresses.values()):
-        mail = NewMail("invoice_reminder", tx.org_id, address, letter, expires_at=expires_at, about=row.id)
+        mail = NewMail(KIND, tx.org_id, address, letter, expires_at=expires_at, about=row.id)
         found.append(QueuedMail(outbox.queue(tx, mail), address))
     return found
 

@@ -1,4 +1,4 @@
--- Made from the migration of SQLite, but for the check of `recurring_invoices`, which is written by hand.
+-- Made from the migration of SQLite by `make generate`.
 
 -- Addresses under which clients open an invoice or a quote without signing in.
 CREATE TABLE paper_links (
@@ -21,16 +21,4 @@ CREATE UNIQUE INDEX paper_links_of ON paper_links (org_id, about)
 -- Since when a quote was seen; NULL: it was not.
 ALTER TABLE quotes ADD COLUMN viewed_at bigint;
 
--- Who accepted or declined it on its page, as they named themselves; NULL: nobody did there.
-ALTER TABLE quotes ADD COLUMN answered_by text COLLATE "C";
-
--- Mails about one thing, newest first
-CREATE INDEX mails_about ON mails (org_id, about, id) WHERE about IS NOT NULL;
-
 ALTER TABLE paper_links ADD FOREIGN KEY (org_id) REFERENCES organizations (id);
-
--- Recurring invoices may be sent too.
-ALTER TABLE recurring_invoices DROP CONSTRAINT recurring_invoices_makes_check;
-
-ALTER TABLE recurring_invoices ADD CONSTRAINT recurring_invoices_makes_check
-    CHECK (makes IN ('draft', 'issued', 'sent'));
