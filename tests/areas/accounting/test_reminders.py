@@ -445,7 +445,11 @@ def test_what_is_paid_between_queueing_and_sending_is_not_sent(books: RemindingB
 
 
 @pytest.mark.parametrize(
-    "how", ["voidInvoice", "createInvoice", "updateInvoiceReminders", "updateClient", "setReminderSchedule"]
+    "how",
+    [
+        *("voidInvoice", "createInvoice", "writeOffInvoice"),
+        *("updateInvoiceReminders", "updateClient", "setReminderSchedule"),
+    ],
 )
 def test_whatever_ends_it_takes_back_what_waits(books: RemindingBooks, how: str) -> None:
     books.remind(7)
@@ -455,6 +459,7 @@ def test_whatever_ends_it_takes_back_what_waits(books: RemindingBooks, how: str)
     bodies: dict[str, dict[str, object]] = {
         "voidInvoice": {"invoiceId": invoice["id"], "reason": "By mistake"},
         "createInvoice": {"kind": "credit_note", "creditsInvoiceId": invoice["id"], "status": "issued"},
+        "writeOffInvoice": {"invoiceId": invoice["id"], "reason": "Insolvent"},
         "updateInvoiceReminders": {"invoiceId": invoice["id"], "enabled": False},
         "updateClient": {"clientId": client, "reminders": False},
         "setReminderSchedule": {"enabled": False},

@@ -129,8 +129,8 @@ class Reminder(Response, frozen=True, kw_only=True):
     """Why it was left out or taken back. `before_sending`: its day had come when the invoice was sent. `past_due`: it
     was to go out before the due date, and that had passed. `overtaken`: a later one was due as well. `no_address`: the
     client has no `email`. `stopped`: the invoice is not to be reminded of. `client_stopped`: the client is not to be
-    reminded. `settled`: the invoice was paid, credited or voided. `switched_off`: reminders were. Null: it was
-    written."""
+    reminded. `settled`: the invoice was paid, credited, written off or voided. `switched_off`: reminders were. Null: it
+    was written."""
     date: DateText
     """The day on which that was done."""
     mails: list[ReminderMail]
