@@ -11,13 +11,15 @@ from typing import Any, Final
 
 from gatewayd.areas.accounting.bills.shapes import Bill
 from gatewayd.areas.accounting.clients import rows as clients
-from gatewayd.areas.accounting.clients.shapes import Client
+from gatewayd.areas.accounting.clients.shapes import Client, StoredClient
 from gatewayd.areas.accounting.invoices import rows as invoices
 from gatewayd.areas.accounting.invoices.shapes import Invoice, InvoiceRow
 from gatewayd.areas.accounting.owed.shapes import ClientPayment
 from gatewayd.areas.accounting.quotes import rows as quotes
 from gatewayd.areas.accounting.quotes.shapes import Quote
 from gatewayd.areas.accounting.recurring.shapes import Recurring
+from gatewayd.areas.accounting.reminders import rows as reminders
+from gatewayd.areas.accounting.reminders import writing
 from gatewayd.areas.assets.books.accounts import AssetAccount
 from gatewayd.areas.assets.books.instruments import Instrument
 from gatewayd.areas.assets.books.portfolios import Portfolio
@@ -89,6 +91,19 @@ def _settle_quote(tx: WriteTx, before: InvoiceRow | None, after: InvoiceRow | No
     row = before if after is None else after
     if row is not None and row.quote_id:
         quotes.settle(tx, row.quote_id)
+
+
+def _withdraw_reminder(tx: WriteTx, before: InvoiceRow | None, after: InvoiceRow | None) -> None:
+    """Nobody is reminded of what was paid, credited or voided meanwhile."""
+    if before is not None and after is None:
+        reminders.resume(tx, before.id)  # of a draft that is gone nothing is kept
+    if before is not None and after is not None and writing.is_remindable(before) and not writing.is_remindable(after):
+        writing.withdraw(tx, reminders.on_way_of_invoice(tx, after.id), "settled")
+
+
+def _withdraw_reminders(tx: WriteTx, before: StoredClient | None, after: StoredClient) -> None:
+    if before is not None and before.reminders and not after.reminders:
+        writing.withdraw(tx, reminders.on_way_to_client(tx, after.id), "client_stopped")
 
 
 def _due_from(client_id: str, row: InvoiceRow | None) -> tuple[Money, str] | None:
@@ -257,8 +272,9 @@ FOLLOW_UPS: Final[Mapping[str, tuple[FollowUp, ...]]] = {
     "businesses": (_choose_quarters, _schedule_business, _settle_shares),
     "certificates": (_settle_certificate,),
     "client_payments": (_settle_credit,),
+    "clients": (_withdraw_reminders,),
     "former_vat_terms": (_schedule_anew,),
-    "invoices": (_settle_balances, _settle_quote),
+    "invoices": (_settle_balances, _settle_quote, _withdraw_reminder),
     "legal_entities": (_schedule_entity,),
     "obligations": (_settle_obligations,),
     "periods": (_schedule_closed,),

@@ -13,7 +13,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from gatewayd.areas.accounting.invoices import moves
+from gatewayd.areas.accounting.invoices import moves, overdue
 from gatewayd.areas.banking.accounts import rows as bank_accounts
 from gatewayd.areas.landlord import reminders
 from gatewayd.areas.vault import trash
@@ -253,6 +253,8 @@ async def of_days(told: Told) -> None:
             await store.write(lambda tx: obligations.tell_some(tx, 14))
         while not await store.read(reminders.is_silent):
             await store.write(reminders.tell_some)
+        while not await store.read(overdue.is_silent):
+            await store.write(overdue.tell_some)
         await told.pass_days(25)
     await store.write(lambda tx: trash.purge_some(tx, Instant(store.now())))
 

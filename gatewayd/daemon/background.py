@@ -12,7 +12,7 @@ from gatewayd.areas.landlord import reminders
 from gatewayd.areas.vault import trash
 from gatewayd.bundles.engine import Bundles
 from gatewayd.clock import DAY, Instant
-from gatewayd.daemon import mailing, recurring
+from gatewayd.daemon import mailing, recurring, reminding
 from gatewayd.daemon.health import Health
 from gatewayd.daemon.organization_end import end_marked
 from gatewayd.daemon.rounds import Rounds, attempted
@@ -76,6 +76,8 @@ async def open_background(parts: BackgroundParts) -> AsyncIterator[Health]:
         nursery.start_soon(_keep_calendars, parts, health)
         nursery.start_soon(_tell_deadlines, parts, health)
         nursery.start_soon(_make_invoices, parts, health)
+        if parts.mailing is not None:
+            nursery.start_soon(_remind, parts, health, parts.mailing)
         nursery.start_soon(_end_organizations, parts)
         nursery.start_soon(health.files.run)
         await nursery.start(health.beat)
@@ -179,6 +181,17 @@ async def _make_invoices(parts: BackgroundParts, health: Health) -> None:
     while True:
         if health.clock.deletes:
             await parts.rounds.done("recurring invoices made", recurring.make_due(parts.store, parts.mailing))
+        await trio.sleep(HOUSEKEEPING_SECONDS)
+
+
+async def _remind(parts: BackgroundParts, health: Health, mailing: Mailing) -> None:
+    """Remind clients of what is due, at the start, in the morning, and as it comes to be.
+
+    Not by a clock that may have leapt: what was sent cannot be taken back.
+    """
+    while True:
+        if health.clock.deletes:
+            await parts.rounds.done("reminders written", reminding.remind_due(parts.store, mailing.issuer))
         await trio.sleep(HOUSEKEEPING_SECONDS)
 
 

@@ -26,6 +26,7 @@ Kind = Literal[
     "app_connected",
     "webhook_failing",
     "webhook_switched_off",
+    "invoice_reminder",
     "invoice",
     "quote",
     "deadlines",

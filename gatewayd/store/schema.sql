@@ -911,7 +911,7 @@ CREATE TABLE clients (
     version INTEGER NOT NULL CHECK (version >= 1),
     search_text TEXT NOT NULL,                  -- names, address of email and numbers, case-folded
     wire BLOB NOT NULL                          -- the JSON without balances and the closing brace
-) STRICT;
+, reminders INTEGER NOT NULL DEFAULT 1 CHECK (reminders IN (0, 1))) STRICT;
 
 CREATE INDEX clients_changes ON clients (org_id, updated_at, id);
 
@@ -1519,6 +1519,20 @@ CREATE INDEX invoice_payments_by_date ON invoice_payments (org_id, date, invoice
 
 CREATE INDEX invoice_payments_of_client ON invoice_payments (client_payment_id, org_id, invoice_id)
 WHERE client_payment_id IS NOT NULL;
+
+CREATE TABLE invoice_reminders (
+    org_id TEXT NOT NULL,
+    invoice_id TEXT NOT NULL REFERENCES invoices (id),
+    days INTEGER NOT NULL CHECK (abs(days) <= 120), -- after the due date; negative: before it
+    status TEXT NOT NULL CHECK (status IN ('written', 'withdrawn', 'skipped')),
+    reason TEXT CHECK ((reason IS NULL) = (status = 'written')),
+    date TEXT NOT NULL,                         -- the day on which that was done
+    mails TEXT NOT NULL,                        -- JSON array: the mails, with whom they go to
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (invoice_id, days)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX invoice_reminders_written ON invoice_reminders (org_id, date) WHERE status = 'written';
 
 CREATE TABLE "invoice_sequences" (
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2494,6 +2508,25 @@ CREATE TABLE refresh_tokens (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX refresh_tokens_of_grant ON refresh_tokens (grant_id, generation);
+
+CREATE TABLE reminder_schedules (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+    rungs TEXT NOT NULL,                        -- JSON array: days, subject, text, and since which day it holds
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE UNIQUE INDEX reminder_schedules_of ON reminder_schedules (org_id);
+
+CREATE TABLE reminder_stops (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    invoice_id TEXT NOT NULL,                   -- no reference: a draft that changes is stored anew
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, invoice_id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE removals (
     org_id TEXT NOT NULL REFERENCES organizations (id),

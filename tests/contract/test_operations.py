@@ -267,7 +267,7 @@ def _is_target(operation: Operation, name: str) -> bool:
 
 
 def _changed(operation: Operation, values: dict[str, object]) -> tuple[str, object]:
-    """A text of the request with another value that decodes as well."""
+    """A member of the request, a text where there is one, with another value that decodes as well."""
     names = ("name", "email", "reference", "id", "url", "pattern", "bankTransactionId", "accountId", "legalEntityId")
     more = ("instrumentId", "tenancyId", "propertyId", "ruleId", "lender", *operation.parameters, "fileName")
     last = ("source", "folderId", "documentId", "q", "code", "operation", "description", "purpose", "number")
@@ -276,6 +276,8 @@ def _changed(operation: Operation, values: dict[str, object]) -> tuple[str, obje
             return name, f"{values[name]}x"
     if isinstance(values.get("rate"), str):
         return "rate", f"{values['rate']}1"
+    if isinstance(values.get("rungs"), list):
+        return "rungs", [{"days": 1}]
     raise AssertionError(f"{operation.id} has no text to change")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gatewayd.areas.accounting import paper_links
 from gatewayd.areas.legal_entities.operations import create_legal_entity, get_legal_entity
 from gatewayd.areas.legal_entities.shapes import CreateLegalEntity, GetLegalEntity
 from gatewayd.identity import audit
@@ -28,6 +29,7 @@ from tests.support.subscribing import subscribe
 NINO, UTR = "AA123456A", "1955839661"
 ANSWER = b'{"secret":"whsec_once"}'
 GRACE_SECONDS = 600
+ISSUER, PAPER = "https://books.example", "inv_1"
 
 
 @dataclass
@@ -43,6 +45,7 @@ class Sealed:
     refresh_token: str
     successor: str
     seal_key: seal_keys.SealKey
+    paper_link: str
 
     @property
     def org_id(self) -> str:
@@ -80,6 +83,7 @@ class Sealed:
         caller, request = make_caller(self.org_id), GetLegalEntity(id=self.entity_id)
         entity = store.read(lambda tx: get_legal_entity(tx, caller, request), self.org_id)
         assert b'"utr":"%b","nino":"%b"' % (UTR.encode(), NINO.encode()) in entity
+        assert store.read(lambda tx: paper_links.given_link(tx, ISSUER, PAPER), self.org_id) == self.paper_link
         flow = copy.copy(self.flow)
         flow.store = store
         assert flow.refresh(self.refresh_token) == self.successor
@@ -111,6 +115,7 @@ def seal_everything(image: bytes) -> Sealed:
     store.write(lambda tx: seal_keys.add(tx, key))
     letter = Letter(subject="A", paragraphs=("B.",), reason="C.")
     store.write(lambda tx: outbox.queue(tx, NewMail("new_device", None, "ann@example.com", letter)))
+    link = store.write(lambda tx: paper_links.link_of(tx, ISSUER, PAPER), org_id)
     sealed = Sealed(
         store=store,
         flow=flow,
@@ -121,6 +126,7 @@ def seal_everything(image: bytes) -> Sealed:
         refresh_token=first,
         successor=second,
         seal_key=key,
+        paper_link=link,
     )
     store.write(lambda tx: idempotency.keep(tx, sealed.record, ANSWER), org_id)
     return sealed

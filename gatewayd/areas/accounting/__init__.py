@@ -13,6 +13,7 @@ from gatewayd.areas.accounting.owed import write_offs
 from gatewayd.areas.accounting.quotes import operations as quotes
 from gatewayd.areas.accounting.receivables import operations as receivables
 from gatewayd.areas.accounting.recurring import operations as recurring
+from gatewayd.areas.accounting.reminders import operations as reminders
 from gatewayd.contract.operation import Area, Handlers
 from gatewayd.mail.notices import Mailing
 
@@ -30,6 +31,7 @@ AREA = Area(
         *write_offs.OPERATIONS,
         *quotes.OPERATIONS,
         *recurring.OPERATIONS,
+        *reminders.OPERATIONS,
         *sending.OPERATIONS,
         *journeys.OPERATIONS,
         *clients.OPERATIONS,
@@ -40,6 +42,7 @@ AREA = Area(
 
 def handlers(issuer: str, mailing: Mailing | None) -> Handlers:
     """The handlers of a daemon that clients reach at `issuer`. `mailing` None: no mail is sent."""
+    sends_mail = mailing is not None
     return {
         "accounting.sendInvoice": partial(sending.send_invoice, mailing=mailing),
         "accounting.sendQuote": partial(sending.send_quote, mailing=mailing),
@@ -47,4 +50,6 @@ def handlers(issuer: str, mailing: Mailing | None) -> Handlers:
         "accounting.updateRecurring": partial(recurring.update_recurring, mailing=mailing),
         "accounting.getSending": partial(sending.get_sending, issuer=issuer),
         "accounting.makeLink": partial(sending.make_link, issuer=issuer),
+        "accounting.getReminderSchedule": partial(reminders.get_reminder_schedule, sends_mail=sends_mail),
+        "accounting.setReminderSchedule": partial(reminders.set_reminder_schedule, sends_mail=sends_mail),
     }

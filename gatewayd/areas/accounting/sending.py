@@ -185,8 +185,8 @@ def send_quote(tx: WriteTx, caller: Caller, request: SendQuote, *, mailing: Mail
     if row.status not in _OPEN_QUOTE:
         message = f"A quote that is {row.status} cannot be sent.{_WAYS_OUT.get(row.status, '')}"
         raise invalid_state(message, row.status, _OPEN_QUOTE)
-    last = f"It holds until {_day(row.valid_until)}."
-    facts = (("Number", row.number or ""), ("Total", _money(row.gross_total)), ("Holds until", _day(row.valid_until)))
+    last = f"It holds until {day(row.valid_until)}."
+    facts = (("Number", row.number or ""), ("Total", money(row.gross_total)), ("Holds until", day(row.valid_until)))
     about = _Subject("quote", row, f"Quote {row.number}", f"Here is our quote. {last}", "See the quote", facts)
     return _send(tx, mailing, caller.user_id, request, about)
 
@@ -226,11 +226,11 @@ def invoice(tx: WriteTx, mailing: Mailing, user_id: str | None, request: SendInv
         way_out = " `accounting.issueInvoice`, or `issue`, issues it first." if row.status == "draft" else ""
         raise invalid_state(f"An invoice that is {row.status} cannot be sent.{way_out}", row.status, _SENDABLE)
     word = "Credit note" if row.kind == "credit_note" else "Invoice"
-    facts = [("Number", row.number or ""), ("Total", _money(row.gross_total))]
-    says = f"Here is our {word.lower()} of {_day(row.issue_date)}."
+    facts = [("Number", row.number or ""), ("Total", money(row.gross_total))]
+    says = f"Here is our {word.lower()} of {day(row.issue_date)}."
     if row.balance_due.minor > 0 and row.kind == "invoice":
-        facts += [("To pay", _money(row.balance_due)), ("Pay by", _day(row.due_date))]
-        says = f"{says} Please pay {_money(row.balance_due)} by {_day(row.due_date)}."
+        facts += [("To pay", money(row.balance_due)), ("Pay by", day(row.due_date))]
+        says = f"{says} Please pay {money(row.balance_due)} by {day(row.due_date)}."
     about = _Subject("invoice", row, f"{word} {row.number}", says, f"See the {word.lower()}", tuple(facts))
     return _send(tx, mailing, user_id, request, about)
 
@@ -246,7 +246,7 @@ def _send(tx: WriteTx, mailing: Mailing, user_id: str | None, request: _Letter, 
     row = about.row
     client = CLIENTS.get(tx, row.client_id)
     to, cc = _addresses(request, client)
-    seller, reply_to = _seller(tx, row, user_id)
+    seller, reply_to = sender_of(tx, row, user_id)
     link = paper_links.link_of(tx, mailing.issuer, row.id)
     said = [line for line in (request.message or about.says).splitlines() if line.strip()]
     letter = Letter(
@@ -297,7 +297,7 @@ def _can_be_sent_to(address: str) -> bool:
     return True
 
 
-def _seller(tx: ReadTx, row: InvoiceRow | StoredQuote, user_id: str | None) -> tuple[str, str]:
+def sender_of(tx: ReadTx, row: InvoiceRow | StoredQuote, user_id: str | None) -> tuple[str, str]:
     """What the client knows the seller by, and where answers go; empty: nowhere."""
     settings = paper_settings.of_seller(tx, row.legal_entity_id or row.seller_key)
     frozen = row.seller_snapshot.name if row.seller_snapshot is not None else organizations.get(tx, tx.org_id).name
@@ -359,7 +359,8 @@ def no_server() -> Problem:
     return invalid_state(message, "no_mail_server", ())
 
 
-def _money(amount: Money) -> str:
+def money(amount: Money) -> str:
+    """An amount as letters have it: £1,234.50, or with the code of its currency."""
     text = from_minor(abs(amount.minor), amount.currency)
     whole, dot, fraction = text.partition(".")
     symbol = _SYMBOLS.get(amount.currency)
@@ -368,7 +369,8 @@ def _money(amount: Money) -> str:
     return f"{sign}{symbol}{figure}" if symbol else f"{sign}{figure} {amount.currency}"
 
 
-def _day(date: str) -> str:
+def day(date: str) -> str:
+    """An ISO date as letters have it: 7 Nov 2026."""
     return f"{int(date[8:10])} {_MONTHS[int(date[5:7]) - 1]} {date[:4]}"
 
 

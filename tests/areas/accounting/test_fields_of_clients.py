@@ -31,6 +31,7 @@ WHOLE = {
     "endUser": True,
     "language": "ga-IE",
     "notes": "Quay entrance",
+    "reminders": False,
     "externalId": "crm-7",
 }
 CHANGES: dict[str, object] = {
@@ -42,6 +43,7 @@ CHANGES: dict[str, object] = {
     "currency": "USD",
     "language": "fr",
     "phone": None,
+    "reminders": True,
     "notes": None,
 }
 

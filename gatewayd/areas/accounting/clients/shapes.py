@@ -64,6 +64,7 @@ class CreateClient(Request, frozen=True, kw_only=True):
     end_user: bool = False
     language: Language = "en"
     notes: Notes | None = None
+    reminders: bool = True
     external_id: ExternalId | None = None
     allow_duplicate: bool = False
     """Whether it is stored although another client in use has its name, VAT number or company number. Otherwise that is
@@ -179,6 +180,8 @@ class StoredClient(Response, frozen=True, kw_only=True):
     """The language it is written to in: ISO 639-1, with a country where that matters (`en-GB`)."""
     notes: str | None
     """Notes for whoever keeps the books: no invoice prints them. Null: none."""
+    reminders: bool
+    """Whether it is reminded of invoices that are due, as `accounting.getReminderSchedule` says."""
     archived_at: Timestamp | None
     """When it was archived. Null: it is in use."""
     created_at: Timestamp

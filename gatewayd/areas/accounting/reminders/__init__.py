@@ -1,0 +1,1 @@
+"""Reminders: clients are told of invoices that fall due or are overdue."""
