@@ -33,6 +33,7 @@ from gatewayd.http.openapi import explanation
 from gatewayd.importing.engine import Importing
 from gatewayd.importing.prices import PriceImporting
 from gatewayd.ledger.credits.shapes import Unit
+from gatewayd.mail.notices import Mailing
 from gatewayd.outbound.transport import Policy
 from gatewayd.papers import operations as paper_operations
 from gatewayd.papers.engine import Papers
@@ -98,14 +99,17 @@ def build(
     max_attempts: int,
     retention_days: int,
     of_documents: vault.Settings = vault.DEFAULTS,
+    *,
+    sends_mail: bool = True,
 ) -> Catalogue:
     """All areas, with the handlers that engines have and settings are bound to.
 
     `receivers` says which webhook URLs are allowed, `of_documents` the origin that clients see and what the vault may
-    take. Raises `CatalogueError`.
+    take, and `sends_mail` whether a server for mail is set. Raises `CatalogueError`.
     """
     areas = joined(
         AREAS,
+        accounting.handlers(of_documents.public_url, Mailing(of_documents.public_url) if sends_mail else None),
         billing.handlers(priced_work(AREAS)),
         bundles.HANDLERS,
         importing.HANDLERS,

@@ -8,10 +8,12 @@ authority says of obligations, or that somebody takes back what was met, brings 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from gatewayd.areas.accounting.bills.shapes import Bill
 from gatewayd.areas.accounting.clients import rows as clients
 from gatewayd.areas.accounting.clients.shapes import Client
 from gatewayd.areas.accounting.invoices import rows as invoices
 from gatewayd.areas.accounting.invoices.shapes import Invoice, InvoiceRow
+from gatewayd.areas.accounting.owed.shapes import ClientPayment
 from gatewayd.areas.accounting.quotes import rows as quotes
 from gatewayd.areas.accounting.quotes.shapes import Quote
 from gatewayd.areas.accounting.recurring.shapes import Recurring
@@ -84,10 +86,17 @@ def _settle_quote(tx: WriteTx, before: InvoiceRow | None, after: InvoiceRow | No
 
 
 def _due_from(client_id: str, row: InvoiceRow | None) -> tuple[Money, str] | None:
-    """How much a client owes on an invoice, and by when; None: nothing."""
-    if row is None or row.client_id != client_id or invoices.open_due_date(row) is None:
+    """How much a client owes on an invoice, or paid too much on it, and by when; None: nothing."""
+    if row is None or row.client_id != client_id or (row.balance_due.minor >= 0 and not invoices.open_due_date(row)):
         return None
     return row.balance_due, row.due_date
+
+
+def _settle_credit(tx: WriteTx, before: ClientPayment | None, after: ClientPayment | None) -> None:
+    """What a client has on account stands in lists of clients, and moves their `updatedAt`."""
+    for row in (before, after):
+        if row is not None and row.on_account.minor:
+            clients.touch(tx, row.client_id)
 
 
 def _settle_shares(tx: WriteTx, before: BusinessRow | None, after: BusinessRow) -> None:
@@ -191,14 +200,21 @@ def _listen(tx: WriteTx, before: SubscriptionRow | None, after: SubscriptionRow 
     tx.forget_listened()
 
 
+def _withdraw_mails(tx: WriteTx, before: None, act: audit.Act) -> None:
+    """What an act made void is sent no more, also where mail waits that was written before mail was switched off."""
+    notices.withdraw_after(tx, act)
+
+
 def _differ(before: object, after: object, names: tuple[str, ...]) -> bool:
     return any(getattr(before, name) != getattr(after, name) for name in names)
 
 
 FOLLOW_UPS: Final[Mapping[str, tuple[FollowUp, ...]]] = {
     "allocations": (rents_received.note, _settle_arrears),
+    audit.TABLE: (_withdraw_mails,),
     "businesses": (_choose_quarters, _schedule_business, _settle_shares),
     "certificates": (_settle_certificate,),
+    "client_payments": (_settle_credit,),
     "former_vat_terms": (_schedule_anew,),
     "invoices": (_settle_balances, _settle_quote),
     "legal_entities": (_schedule_entity,),
@@ -224,6 +240,7 @@ ANSWERS: Final[Mapping[str, type[Any]]] = {
     "asset_portfolios": Portfolio,
     "asset_transactions": AssetTransaction,
     "bank_accounts": BankAccount,
+    "bills": Bill,
     "businesses": Business,
     "certificates": Certificate,
     "clients": Client,
@@ -256,7 +273,7 @@ def reactions(mailing: Mailing | None = None) -> Reactions:
     """All that follows from changes of rows. `mailing` None: nobody is told anything by mail."""
     follow_ups: dict[str, Sequence[FollowUp]] = dict(FOLLOW_UPS)
     if mailing is not None:
-        follow_ups[audit.TABLE] = (_telling_by_mail(mailing),)
+        follow_ups[audit.TABLE] = (_withdraw_mails, _telling_by_mail(mailing))
     return Reactions(follow_ups, frozenset(ANSWERS), telling.listened, _tell)
 
 

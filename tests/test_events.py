@@ -22,6 +22,7 @@ SELECT subscription_id, event, status, attempts, due_at FROM deliveries WHERE or
 
 OWN = (
     *("obligation.due_soon", "obligation.overdue", "certificate.expiring", "tenancy.ending", "rent.overdue"),
+    "invoice.overdue",
     *("credits.low", "document.parsed", "document.parse_failed"),
 )
 

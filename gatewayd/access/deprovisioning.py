@@ -19,6 +19,7 @@ from gatewayd.identity.keys import api_keys
 from gatewayd.identity.open_access import AccessKind, Opening
 from gatewayd.identity.people import invitations, memberships, organizations, users
 from gatewayd.identity.sign_in import known_devices, one_time_links, passkeys, second_factors, sessions
+from gatewayd.mail import outbox
 from gatewayd.store import ReadTx, WriteTx
 
 
@@ -162,6 +163,7 @@ def end_access_of_all(tx: WriteTx, actor: str) -> EndedAccess:
     Chosen: passwords, second factors and passkeys stay, or nobody could come in any more.
     """
     settled, more = _Settled([], []), Counter[str]()
+    outbox.withdraw(tx, "password_reset", None)
     for organization in organizations.list_all(tx):
         tx.bind(organization.id)
         settled.ended.extend(_settle(tx, None, kinds.RESTORED(actor), None).ended)

@@ -1,11 +1,12 @@
-"""The transactions of a period in double entry, from bank lines, allocations and invoices. Reads only."""
+"""The transactions of a period in double entry, from bank lines, allocations, invoices and bills. Reads only."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from gatewayd.bundles.beancount_text import (
     ELSEWHERE,
+    PAYABLES,
     RECEIVABLES,
     UNALLOCATED,
     Posting,
@@ -16,8 +17,8 @@ from gatewayd.bundles.beancount_text import (
 from gatewayd.bundles.sheets import Scope
 from gatewayd.ledger.allocating import categories
 from gatewayd.ledger.imports.import_runs import VISIBLE_LINES
-from gatewayd.ledger.results import profit_and_loss
-from gatewayd.ledger.results.invoiced_income import counted_in, of_business
+from gatewayd.ledger.results import bad_debts, profit_and_loss, rents_accrued
+from gatewayd.ledger.results.invoiced_income import Figures, counted_in, of_business
 from gatewayd.ledger.vat import vat_standing
 from gatewayd.ledger.vat.vat_standing import VatStanding
 from gatewayd.store import ReadTx, Row
@@ -51,16 +52,48 @@ WHERE i.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_busine
 ORDER BY i.supply_date, i.id, l.position
 """
 _SELECT_PAID_ELSEWHERE = f"""
-SELECT i.id, p.date, i.number, i.kind, i.currency, p.amount
+SELECT i.id, p.date, i.number, i.kind, i.currency, p.amount, c.kind
 FROM invoice_payments AS p JOIN invoices AS i ON i.org_id = p.org_id AND i.id = p.invoice_id
+LEFT JOIN client_payments AS c ON c.org_id = p.org_id AND c.id = p.client_payment_id
 WHERE p.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_business("i")}
     AND p.date BETWEEN :first AND :last AND p.bank_transaction_id IS NULL
 ORDER BY p.date, i.id, p.position
+"""
+_SELECT_BILLS = """
+SELECT b.id, b.tax_point, coalesce(b.number, b.claimant, ''), b.kind, b.currency, b.gross_total, b.business_id,
+    coalesce(o.tax_point, b.tax_point), l.category, l.net, l.vat, l.capital_goods
+FROM bills AS b JOIN bill_lines AS l ON l.org_id = b.org_id AND l.bill_id = b.id
+    LEFT JOIN bills AS o ON o.org_id = b.org_id AND o.id = b.credits_bill_id
+WHERE b.org_id = :org_id AND b.legal_entity_id = :legal_entity_id
+    AND (CAST(:business_id AS TEXT) IS NULL OR b.business_id = :business_id)
+    AND b.tax_point BETWEEN :first AND :last AND b.status <> 'draft' AND b.status <> 'void'
+ORDER BY b.tax_point, b.id, l.position
+"""
+_SELECT_BILLS_PAID_ELSEWHERE = """
+SELECT b.id, p.date, coalesce(b.number, b.claimant, ''), b.currency, p.amount
+FROM bill_payments AS p JOIN bills AS b ON b.org_id = p.org_id AND b.id = p.bill_id
+WHERE p.org_id = :org_id AND b.legal_entity_id = :legal_entity_id
+    AND (CAST(:business_id AS TEXT) IS NULL OR b.business_id = :business_id)
+    AND p.date BETWEEN :first AND :last AND p.bank_transaction_id IS NULL
+ORDER BY p.date, b.id, p.position
+"""
+_SELECT_WRITTEN_OFF = f"""
+SELECT i.id, {counted_in("i")}
+FROM invoice_write_offs AS w JOIN invoices AS i ON i.org_id = w.org_id AND i.id = w.invoice_id
+WHERE w.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_business("i")} AND w.date <= :last
+"""
+_SELECT_ON_ACCOUNT = """
+SELECT id, date, kind, currency, on_account FROM client_payments
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id AND CAST(:business_id AS TEXT) IS NULL
+    AND date BETWEEN :first AND :last AND bank_transaction_id IS NULL AND on_account <> 0
+ORDER BY date, id
 """
 _SELECT_TYPES = "SELECT id, type, name FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id"
 _SELECT_NAMES = "SELECT id, name FROM bank_accounts WHERE org_id = :org_id"
 _VAT: Final = "Liabilities:VAT"
 _WITHHELD: Final = "Assets:TaxWithheld"
+_CREDIT: Final = "Equity:CreditOfClients"
+"""What is taken of one invoice, or of what is on account, and set against another: in the end it comes to nothing."""
 
 
 class _Part(NamedTuple):
@@ -80,6 +113,14 @@ class _Part(NamedTuple):
     is_capital: int
 
 
+def _summed(rows: Iterable[Row]) -> dict[str, Figures]:
+    """All lines of an invoice together, in its currency."""
+    figures = Figures(0, 0, 0)
+    for _, _, _, net, gross, _ in rows:
+        figures = figures.plus(Figures(net, gross, 0))
+    return {"": figures}
+
+
 class DoubleEntry:
     """The books of a period's scope as transactions, in the order in which they are written."""
 
@@ -93,17 +134,50 @@ class DoubleEntry:
         self.names |= {component(id_): name for id_, name in tx.rows(_SELECT_NAMES)}
 
     def transactions(self) -> Iterator[Transaction]:
-        """All of them: by bank account, then what has no line there, then invoices and their other payments."""
+        """All of them: by bank account, then what has no line there, then invoices, bills and their other payments."""
         for account_id in self._scope.accounts:
             yield from self._bank_lines(account_id)
         yield from self._elsewhere()
         rows = self._tx.each(_SELECT_INVOICES, **self._scope.values)
         for _, lines in itertools.groupby(rows, key=lambda row: row[0]):
             yield self._invoice(list(lines))
-        for id_, date, number, kind, currency, amount in self._tx.each(_SELECT_PAID_ELSEWHERE, **self._scope.values):
+        for id_, date, number, kind, currency, amount, moved in self._tx.each(
+            _SELECT_PAID_ELSEWHERE, **self._scope.values
+        ):
             paid = amount if kind == "invoice" else -amount
-            postings = (Posting(ELSEWHERE, paid), Posting(RECEIVABLES, -paid))
+            postings = (Posting(_CREDIT if moved == "credit" else ELSEWHERE, paid), Posting(RECEIVABLES, -paid))
             yield Transaction(date, f"Payment of {number}", currency, {"invoice": id_}, postings)
+        bills = self._tx.each(_SELECT_BILLS, **self._scope.values)
+        for _, lines in itertools.groupby(bills, key=lambda row: row[0]):
+            yield self._bill(list(lines))
+        for id_, date, number, currency, paid in self._tx.each(_SELECT_BILLS_PAID_ELSEWHERE, **self._scope.values):
+            postings = (Posting(PAYABLES, paid), Posting(ELSEWHERE, -paid))
+            yield Transaction(date, f"Payment of {number}".rstrip(), currency, {"bill": id_}, postings)
+        for id_, date, moved, currency, amount in self._tx.each(_SELECT_ON_ACCOUNT, **self._scope.values):
+            postings = (Posting(_CREDIT if moved == "credit" else ELSEWHERE, amount), Posting(RECEIVABLES, -amount))
+            yield Transaction(date, "On account of a client", currency, {"client-payment": id_}, postings)
+        yield from self._write_offs()
+
+    def _write_offs(self) -> Iterator[Transaction]:
+        """What was lost of invoices, and with less than nothing came after all."""
+        period, values = self._scope.period, self._scope.values
+        counted: dict[str, str | None] = dict(self._tx.rows(_SELECT_WRITTEN_OFF, **values))
+        for debt in bad_debts.of_entity(self._tx, period.legal_entity_id, period.end_date):
+            if debt.invoice_id not in counted:
+                continue
+            business_id = counted[debt.invoice_id]
+            loss = self._category(business_id, rents_accrued.loss_category(self._types.get(business_id or "", "other")))
+            for part in bad_debts.lost(self._tx, debt, _summed):
+                if not period.start_date <= part.event.date <= period.end_date:
+                    continue
+                net, gross, _ = part.figures
+                vat = 0 if debt.relief in bad_debts.NOT_RELIEVED else gross - net
+                postings = [Posting(RECEIVABLES, part.withheld - gross)]
+                postings += [Posting(loss, gross - vat)] if gross else []
+                postings += [Posting(_VAT, vat)] if vat else []
+                postings += [Posting(_WITHHELD, -part.withheld)] if part.withheld else []
+                about = {"invoice": debt.invoice_id}
+                yield Transaction(part.event.date, f"Write-off of {debt.number}", debt.currency, about, tuple(postings))
 
     def _bank_lines(self, account_id: str) -> Iterator[Transaction]:
         rows = self._tx.each(_SELECT_LINES, account_id=account_id, **self._scope.values)
@@ -129,18 +203,23 @@ class DoubleEntry:
     def _against(self, part: _Part) -> Iterator[Posting]:
         """The side of an allocation that is not the money."""
         sign = -1 if part.direction == "in" else 1
-        treatment = self._vat.treatment_on(part.date)
-        is_apart = treatment == "registered" or (treatment == "flat_rate" and part.is_capital)
-        reclaimed = part.vat_amount if is_apart else 0
+        reclaimed = part.vat_amount if self._is_apart(part.date, part.is_capital) else 0
         yield Posting(self._account_of(part), sign * (part.amount - reclaimed), part.id)
         if reclaimed:
             yield Posting(_VAT, sign * reclaimed)
+
+    def _is_apart(self, date: str, is_capital: int) -> bool:
+        """Whether the VAT of a purchase is no cost, on an ISO date."""
+        treatment = self._vat.treatment_on(date)
+        return treatment == "registered" or (treatment == "flat_rate" and bool(is_capital))
 
     def _account_of(self, part: _Part) -> str:
         if part.legal_entity_id not in (None, self._scope.period.legal_entity_id):
             return "Equity:OtherEntities"
         if part.purpose == "invoice_payment":
             return RECEIVABLES
+        if part.purpose == "bill_payment":
+            return PAYABLES
         if part.purpose is not None:
             return "Assets:Transfers" if part.purpose == "transfer" else f"Equity:{component(part.purpose)}"
         return self._category(part.business_id, part.category)
@@ -165,3 +244,18 @@ class DoubleEntry:
             postings.append(Posting(account, -sign * row[11]))
         name = "Invoice" if kind == "invoice" else "Credit note"
         return balanced(Transaction(date, f"{name} {number}", currency, {"invoice": id_}, tuple(postings)), _VAT)
+
+    def _bill(self, rows: list[Row]) -> Transaction:
+        """Payables against the lines, and the VAT that is reclaimed of them."""
+        id_, date, number, kind, currency, gross, business_id, treated_on, *_ = rows[0]
+        sign = -1 if kind == "credit_note" else 1
+        postings = [Posting(PAYABLES, -sign * gross)]
+        for category, net, vat, is_capital in (row[8:] for row in rows):
+            reclaimed = vat if self._is_apart(treated_on, is_capital) else 0
+            is_expense = category != categories.NOT_PNL
+            account = self._category(business_id, category) if is_expense else f"Equity:{component('other')}"
+            postings.append(Posting(account, sign * (net + vat - reclaimed)))
+            if reclaimed:
+                postings.append(Posting(_VAT, sign * reclaimed))
+        name = {"bill": "Bill", "expense_claim": "Expense claim", "credit_note": "Supplier's credit note"}[kind]
+        return Transaction(date, f"{name} {number}".rstrip(), currency, {"bill": id_}, tuple(postings))

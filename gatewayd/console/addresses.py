@@ -33,6 +33,8 @@ DOCS: Final = "/docs"
 GALLERY: Final = "/gallery"
 SEARCH: Final = "/search"
 
+PAPERS: Final = "/i"
+
 _ROOMS: Final = frozenset(
     {
         "sign-in",
@@ -47,6 +49,7 @@ _ROOMS: Final = frozenset(
         "docs",
         "documents",
         "gallery",
+        "i",
         "sales",
         "search",
         "static",

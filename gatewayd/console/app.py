@@ -23,6 +23,7 @@ from gatewayd.console.books import clients, legal_entities
 from gatewayd.console.books.documents import Documents
 from gatewayd.console.books.home import Home
 from gatewayd.console.books.invoices import Invoices
+from gatewayd.console.books.paper_links import PaperLinks
 from gatewayd.console.books.search import SearchPage
 from gatewayd.console.books.tax_access import TaxAccess
 from gatewayd.console.books.tax_connection import TaxConnectionPages
@@ -200,6 +201,8 @@ def _of_the_instance(parts: ConsoleParts) -> Iterator[_AddedTo]:
     yield Backups(parts)
     yield AuditLog(parts)
     yield Reference()
+    if parts.papers is not None:
+        yield PaperLinks(parts, parts.papers)
     if parts.gallery:
         yield Gallery(parts)
 

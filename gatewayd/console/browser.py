@@ -22,6 +22,7 @@ from gatewayd.console.addresses import (
     APPS,
     CHOOSE,
     KEYS,
+    PAPERS,
     SIGN_IN,
     SIGN_OUT,
     TAX,
@@ -100,7 +101,7 @@ class Browser:
             raise Forbidden("This form came from another site.")
         if sessions.csrf_ok(visit.token, form_token):
             return
-        if visit.session is None and not request.path.startswith(SIGN_IN):
+        if visit.session is None and not request.path.startswith((SIGN_IN, f"{PAPERS}/")):
             raise SignInNeeded
         raise Forbidden(_OUT_OF_DATE)
 
@@ -147,7 +148,7 @@ class Browser:
         )
         response.headers["X-Frame-Options"] = "DENY"
         response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["Referrer-Policy"] = "same-origin"
+        response.headers["Referrer-Policy"] = getattr(g, "referrer_policy", "same-origin")
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
         response.headers["X-Request-Id"] = g.request_id
         if request.endpoint != STATIC or response.status_code >= 400:

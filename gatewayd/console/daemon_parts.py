@@ -8,6 +8,7 @@ from gatewayd.console.instance import Instance
 from gatewayd.contract.operation import Operation
 from gatewayd.http1.log import Log
 from gatewayd.mail.notices import Mailing
+from gatewayd.papers.public import PublicPapers
 from gatewayd.performing.admission import Gate
 from gatewayd.performing.file_places import FilePlaces
 from gatewayd.performing.performer import Performer
@@ -23,6 +24,7 @@ class DaemonParts:
     `operations` are those that pages may call, by `performer`, once `gate` has let the person in.
     `instance` is the daemon itself, as its administrators look at it.
     Files are received at `file_places`, and the bytes of documents go where `receiving` keeps them.
+    `papers` are what links of invoices and quotes show; None: no link does.
     `mailing` None: no mail is sent, and everything works by links.
     `gallery`: whether the page of all components is there, which no instance in use has.
     """
@@ -39,4 +41,5 @@ class DaemonParts:
     file_places: FilePlaces
     receiving: Receiving
     mailing: Mailing | None = None
+    papers: PublicPapers | None = None
     gallery: bool = False

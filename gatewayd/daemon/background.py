@@ -7,6 +7,7 @@ from typing import Final
 
 import trio
 
+from gatewayd.areas.accounting.invoices import overdue
 from gatewayd.areas.landlord import reminders
 from gatewayd.areas.vault import trash
 from gatewayd.bundles.engine import Bundles
@@ -21,6 +22,7 @@ from gatewayd.importing.engine import Importing
 from gatewayd.ledger.credits import booking
 from gatewayd.ledger.obligations import obligations, schedule
 from gatewayd.logs import LogWriter
+from gatewayd.mail.notices import Mailing
 from gatewayd.performing import idempotency
 from gatewayd.provider import Provider, note_use
 from gatewayd.service_manager import Notifier
@@ -41,7 +43,7 @@ class BackgroundParts:
     """What the background works on.
 
     `due_soon_days` is how long before a due date it is told, `trash_days` how long a deleted document can be restored,
-    `mail_days` how long it is kept which mails were sent.
+    `mail_days` how long it is kept which mails were sent. `mailing` None: no mail is sent.
     """
 
     store: Store
@@ -57,6 +59,7 @@ class BackgroundParts:
     due_soon_days: int
     trash_days: int
     mail_days: int
+    mailing: Mailing | None
 
 
 @asynccontextmanager
@@ -161,6 +164,8 @@ async def _tell_all(store: Store, days: int) -> None:
         await store.write(lambda tx: obligations.tell_some(tx, days))
     while not await store.read(reminders.is_silent):
         await store.write(reminders.tell_some)
+    while not await store.read(overdue.is_silent):
+        await store.write(overdue.tell_some)
 
 
 async def _make_invoices(parts: BackgroundParts, health: Health) -> None:
@@ -171,7 +176,7 @@ async def _make_invoices(parts: BackgroundParts, health: Health) -> None:
     """
     while True:
         if health.clock.deletes:
-            await parts.rounds.done("recurring invoices made", recurring.make_due(parts.store))
+            await parts.rounds.done("recurring invoices made", recurring.make_due(parts.store, parts.mailing))
         await trio.sleep(HOUSEKEEPING_SECONDS)
 
 

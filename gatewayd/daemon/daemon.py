@@ -205,7 +205,9 @@ class Daemon:
             open_importing(self._import_parts(holder)) as importing,
             open_vault(config, holder, self._outside.ways_to_documents, log) as vault,
             open_background(self._background_parts(store, provider, (importing, vault.receiving), tenure)) as health,
-            sending_mail(holder, mail_settings_from(config.mail, config.server.public_url), clock, log),
+            sending_mail(
+                holder, mail_settings_from(config.mail, config.server.public_url), clock, log, vault.papers.to_send
+            ),
             self._delivering(store, webhooks, transport) as deliveries,
             trio.open_nursery() as doors,
         ):
@@ -306,6 +308,7 @@ class Daemon:
             due_soon_days=self.config.obligations.due_soon_days,
             trash_days=self.config.vault.trash_days,
             mail_days=self.config.mail.retention_days,
+            mailing=mailing_of(self.config.mail, self.config.server.public_url),
         )
 
     def _instance(self, holder: Holder, dispatcher: Dispatcher, health: Health) -> OwnDaemon:

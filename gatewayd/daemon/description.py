@@ -21,7 +21,8 @@ def catalogue_of(config: Config, receivers: Policy | None = None) -> Catalogue:
     """
     webhooks = settings_from(config.webhooks)
     policy, retry = receivers or webhooks.policy, webhooks.retry
-    return catalogue.build(policy, retry.max_attempts, webhooks.retention_days, vault_settings(config))
+    settings, sends_mail = vault_settings(config), bool(config.mail.host)
+    return catalogue.build(policy, retry.max_attempts, webhooks.retention_days, settings, sends_mail=sends_mail)
 
 
 def vault_settings(config: Config) -> vault.Settings:

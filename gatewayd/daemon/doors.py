@@ -48,6 +48,7 @@ from gatewayd.metrics.page import page as metrics_page
 from gatewayd.metrics.snapshot import Watched
 from gatewayd.oauth.addresses import NO_ENDPOINT, PREFIX, metric_labels
 from gatewayd.outbound.transport import Policy
+from gatewayd.papers.public import PublicPapers
 from gatewayd.performing.admission import Gate
 from gatewayd.performing.performer import Performer
 from gatewayd.performing.rate_limits import RateLimits
@@ -140,7 +141,8 @@ def create_doors(parts: DoorParts) -> Doors:
     bundles, uploads = Bundles(parts.provider.store), _create_uploads(config)
     deps = _create_deps(parts, vault_files, bundles)
     api = _create_api(parts, offered, deps, (limits, cors, uploads))
-    console = _create_console(parts, offered, deps, (limits, uploads))
+    papers = PublicPapers(parts.provider.store, parts.vault.papers, limits)
+    console = _create_console(parts, offered, deps, (limits, uploads, papers))
     router = Router(
         {
             **dict.fromkeys(oauth.paths, endpoints),
@@ -163,7 +165,7 @@ def create_doors(parts: DoorParts) -> Doors:
     )
     settings = server_settings(config)
     server = Server(router, settings, refuse=refusal, log=parts.log, clock=parts.clock, at_once=router.at_once)
-    shares = (uploads.shares, parts.prices.shares, bundles.shares, vault_files.passwords.shares)
+    shares = (uploads.shares, parts.prices.shares, bundles.shares, vault_files.passwords.shares, papers.shares)
     return Doors(server=server, limits=limits, cors=cors, uploads_cors=uploads_cors, console=console, shares=shares)
 
 
@@ -261,9 +263,11 @@ def _hosts(config: Config, log: Log | None = None, note: Note | None = None) -> 
     return Hosts([urlsplit(config.server.public_url).hostname or "", *bound, *config.server.hosts], log, note)
 
 
-def _create_console(parts: DoorParts, offered: Catalogue, deps: Deps, rules: tuple[RateLimits, Uploads]) -> Console:
+def _create_console(
+    parts: DoorParts, offered: Catalogue, deps: Deps, rules: tuple[RateLimits, Uploads, PublicPapers]
+) -> Console:
     store, config = parts.provider.store, parts.config
-    limits, uploads = rules
+    limits, uploads, papers = rules
     daemon_parts = DaemonParts(
         store=store,
         clock=parts.clock,
@@ -271,6 +275,7 @@ def _create_console(parts: DoorParts, offered: Catalogue, deps: Deps, rules: tup
         issuer=config.server.public_url,
         tax=parts.tax.settings,
         mailing=mailing_of(config.mail, config.server.public_url),
+        papers=papers,
         operations=offered.operations,
         performer=Performer(store, deps, config.tax.timeout_seconds),
         gate=Gate(limits),

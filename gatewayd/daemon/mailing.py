@@ -14,14 +14,17 @@ from gatewayd.mail.settings import MailSettings
 from gatewayd.store import Store
 
 if TYPE_CHECKING:
-    from gatewayd.mail.dispatcher import MailDispatcher
+    from gatewayd.mail.dispatcher import Attach, MailDispatcher
 
 
 @asynccontextmanager
 async def sending_mail(
-    holder: Holder, settings: MailSettings | None, clock: Clock, log: Log
+    holder: Holder, settings: MailSettings | None, clock: Clock, log: Log, attach: "Attach | None" = None
 ) -> AsyncIterator["MailDispatcher | None"]:
-    """Sends for the length of the block; None, and nothing is sent, where no server is set."""
+    """Sends for the length of the block; None, and nothing is sent, where no server is set.
+
+    `attach` gives the papers that go with letters.
+    """
     if settings is None:
         yield None
         return
@@ -30,7 +33,9 @@ async def sending_mail(
     from gatewayd.mail.smtp import SmtpServer
 
     server = SmtpServer(settings)
-    parts = MailParts(store=holder.store, server=server, holder=holder.id, clock=clock, settings=settings, log=log)
+    parts = MailParts(
+        store=holder.store, server=server, holder=holder.id, clock=clock, settings=settings, log=log, attach=attach
+    )
     dispatcher = MailDispatcher(parts)
     try:
         async with trio.open_nursery() as nursery:

@@ -17,9 +17,24 @@ def read_stored(examined: Examined, work: "Callable[[ReadTx], T]") -> T | None:
     from gatewayd.store.failures import MigrationError, StoreFailure
 
     try:
-        return examined.read(work) if _is_current(examined) else None
+        return examined.read(work) if _is_there(examined) and _is_current(examined) else None
     except (MigrationError, StoreFailure):
         return None
+
+
+def is_outdated(examined: Examined) -> bool:
+    """Whether the database is there and waits for a start to bring it up to date."""
+    from gatewayd.store.failures import MigrationError, StoreFailure
+
+    try:
+        return _is_there(examined) and not _is_current(examined)
+    except (MigrationError, StoreFailure):
+        return False
+
+
+def _is_there(examined: Examined) -> bool:
+    settings = examined.store_settings
+    return bool(settings.url) or os.access(settings.path, os.F_OK)
 
 
 def _is_current(examined: Examined) -> bool:
@@ -28,7 +43,7 @@ def _is_current(examined: Examined) -> bool:
 
     settings = examined.store_settings
     if not settings.url:
-        return os.access(settings.path, os.F_OK) and is_current(settings.path)
+        return is_current(settings.path)
     from gatewayd.store.postgres import schema
     from gatewayd.store.postgres.reaching import connect_of, name_of
     from gatewayd.store.postgres.sessions import session

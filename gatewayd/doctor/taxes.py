@@ -1,13 +1,14 @@
 """`gatewayd doctor`, for modes that ask a tax authority: its address, our client secret, the connections."""
 
-import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gatewayd.config import missing_client, missing_credentials
 from gatewayd.doctor.examined import Examined
 from gatewayd.doctor.findings import Finding
+from gatewayd.doctor.stored import is_outdated, read_stored
 
 if TYPE_CHECKING:
     from gatewayd.clock import Instant
@@ -85,34 +86,40 @@ def _secret(path: Path) -> Finding:
 
 
 def _connections(examined: Examined, settings: "TaxSettings") -> Iterator[Finding]:
-    from gatewayd.clock import from_wire, to_wire
-    from gatewayd.identity.people import organizations
-    from gatewayd.store.failures import MigrationError, StoreFailure
-    from gatewayd.store.files.restored import find_restored
-    from gatewayd.store.sqlite.upgrade import is_current
+    from gatewayd.clock import to_wire
 
     about = "tax connections"
-    if not os.access(examined.store_settings.path, os.F_OK):
-        return
-    try:
-        if not is_current(examined.store_settings.path):
+    stored = read_stored(examined, partial(_stored, examined))
+    if stored is None:
+        if is_outdated(examined):
             yield Finding(about, True, "They are looked at once a start has brought the database up to date.")
-            return
-        restored = find_restored(examined.store_settings.directory)
-        restored_at = None if restored is None else from_wire(restored.restored_at)
-        findings_by_org = examined.read(
-            lambda tx: [(org, _findings_of(tx, org, restored_at)) for org in organizations.list_all(tx)]
-        )
-        refused = examined.read(_last_not_known)
-    except (MigrationError, StoreFailure):
-        return  # the check of the database says so
-    yield from (finding for _, findings in findings_by_org for finding in findings)
-    if refused is not None and refused > _changed(settings):
+        return
+    yield from (finding for findings in stored.by_org.values() for finding in findings)
+    if stored.refused is not None and stored.refused > _changed(settings):
         told = "The tax authority does not accept tax.client_id with its secret, or the secret cannot be read"
-        yield Finding("tax client", False, f"{told}: so it was on {to_wire(refused)[:10]}.")
-    without = [org.id for org, findings in findings_by_org if not findings]
+        yield Finding("tax client", False, f"{told}: so it was on {to_wire(stored.refused)[:10]}.")
+    without = [org_id for org_id, findings in stored.by_org.items() if not findings]
     if without:
         yield Finding(about, True, f"Not connected: {', '.join(without)}.")
+
+
+class _Stored(NamedTuple):
+    """Findings of connections by organization, and when the authority was last found not to know this service."""
+
+    by_org: dict[str, list[Finding]]
+    refused: "Instant | None"
+
+
+def _stored(examined: Examined, tx: "ReadTx") -> _Stored:
+    """Raises `StoreFailure`."""
+    from gatewayd.clock import from_wire
+    from gatewayd.identity.people import organizations
+    from gatewayd.store.files.restored import find_restored
+
+    restored = find_restored(examined.store_settings.directory)
+    restored_at = None if restored is None else from_wire(restored.restored_at)
+    by_org = {org.id: _findings_of(tx, org, restored_at) for org in organizations.list_all(tx)}
+    return _Stored(by_org, _last_not_known(tx))
 
 
 def _last_not_known(tx: "ReadTx") -> "Instant | None":

@@ -124,6 +124,27 @@ class RentOverdue(EventData, frozen=True, kw_only=True):
     """The currency of the rent."""
 
 
+class InvoiceOverdue(EventData, frozen=True, kw_only=True):
+    """The due date of an invoice has passed, and money is still due. Dates are London's."""
+
+    invoice_id: str
+    """The invoice."""
+    client_id: str
+    """Whom it is made out to."""
+    business_id: str | None
+    """The business whose income it is; null: it names none."""
+    number: str
+    """The number that is printed on it."""
+    due_date: str
+    """The last day to pay."""
+    days_overdue: int
+    """Whole days since then: 1, or more where nobody could tell of it in time."""
+    balance_due: str
+    """What is still to be paid, a decimal string of `currency`."""
+    currency: str
+    """The currency of the invoice."""
+
+
 class CreditsLow(EventData, frozen=True, kw_only=True):
     """Credits run low under the organization's plan. Both amounts are decimal strings, of credits."""
 
@@ -261,6 +282,22 @@ OWN_KINDS: Final = (
             due_date="2026-11-01",
             days_overdue=1,
             arrears="950.00",
+            currency="GBP",
+        ),
+        extension=True,
+    ),
+    EventKind(
+        name="invoice.overdue",
+        meaning="The due date of an invoice has passed in London, and money is still due. Once for a due date.",
+        data=InvoiceOverdue,
+        sample=InvoiceOverdue(
+            invoice_id="inv_01kaqk0000a1b2c3d4e5f6g7h8",
+            client_id="cli_01kaqe2n00e1f2g3h4j5k6m7n8",
+            business_id="biz_01kaqe1m40w1x2y3z4a5b6c7d8",
+            number="INV-0042",
+            due_date="2026-11-01",
+            days_overdue=1,
+            balance_due="950.00",
             currency="GBP",
         ),
         extension=True,

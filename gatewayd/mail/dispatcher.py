@@ -1,50 +1,46 @@
-"""Carries mails from the outbox to the server: claim, send, record, again.
-
-One loop writes. Each of its rounds is one transaction that records every attempt that has ended and begins as many as
-there is room for. One task makes each attempt, which was counted as begun before the server was spoken to.
+"""Carries mails from the outbox to the server, in the loop of `sending`.
 
 A failure that says nothing about a mail, such as a server that is out of reach, holds all of them for a while, and then
 one goes ahead: a thousand mails are not tried one by one at a server that is down.
 
-Cancelled, it claims nothing more and gives attempts under way `stop_seconds` to end. One that does not is recorded as
-interrupted and is due at once; one that cannot even be recorded is due when its lease ends, or at the next start.
+What an attempt leaves behind that could not be recorded is due when its lease ends, or at the next start.
 """
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol
 
 import trio
 
-from gatewayd.clock import SECOND, Clock, Instant
+from gatewayd.clock import Clock, Instant
+from gatewayd.contract.given_files import WrittenFile
+from gatewayd.errors import Problem
 from gatewayd.http1.log import Log, Outage
 from gatewayd.mail import claims, outbox, schedule
 from gatewayd.mail.claims import FIRST, Claim, Claimed, Ended, Room
 from gatewayd.mail.letters import Letter
 from gatewayd.mail.messages import AddressError, Envelope, Outgoing, make_envelope
-from gatewayd.mail.settings import MailSettings
+from gatewayd.mail.settings import ATTACH_SECONDS, MailSettings
 from gatewayd.mail.smtp import SmtpResult, Verdict
+from gatewayd.sending import LOOK_AGAIN_SECONDS, Outbox, SendingLoop
 from gatewayd.store import StoreFailure, WriteTx
 
-T = TypeVar("T")
-
-LOOK_AGAIN_SECONDS: Final = 15.0  # Chosen: longest wait between looks, so that a clock set forward is noticed
-STORE_PAUSE_SECONDS: Final = 1.0  # Chosen: between tries while the disk is full or the database is locked
 INTERNAL: Final = "It failed on our side: the log says more."
 STOPPED: Final = "We were stopped meanwhile."
+SLOW: Final = "Its PDF could not be made in time."
+ATTACHMENT_BYTES_MAX: Final = 8 << 20
+"""Chosen: in base64 11 MiB, which servers take; a larger file is not attached, and its link says where it is."""
+PASSING: Final = frozenset({"rate_limited", "unavailable"})
+"""What keeps a paper from being made now and not later."""
 _LONG: Final = re.compile(r"[\w-]{20,}")
 """What of a link may be secret."""
 _ADDRESS: Final = re.compile(r"\S+@\S+")
 
 
-class Outbox(Protocol):
-    """What the dispatcher needs of the store."""
-
-    async def write(self, work: Callable[[WriteTx], T]) -> T: ...
-
-    def topic(self, name: str) -> trio.Event: ...
+Attach = Callable[[str, str], Awaitable[WrittenFile]]
+"""Gives the PDF of a paper, by the ids of its organization and its own. Raises `Problem`."""
 
 
 class Server(Protocol):
@@ -57,7 +53,10 @@ class Server(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailParts:
-    """What a dispatcher is made of. `holder` is the id of this process; `fraction` draws the jitter, from [0, 1)."""
+    """What a dispatcher is made of. `holder` is the id of this process; `fraction` draws the jitter, from [0, 1).
+
+    `attach` None: letters that are to have a paper with them go without.
+    """
 
     store: Outbox
     server: Server
@@ -66,6 +65,7 @@ class MailParts:
     settings: MailSettings
     log: Log
     fraction: Callable[[], float] = random.random
+    attach: Attach | None = None
 
 
 @dataclass(slots=True)
@@ -76,80 +76,28 @@ class _Standing:
     until: float = 0.0
 
 
-class MailDispatcher:
-    """The one reader of the outbox in this process. Another process may run one on the same database."""
+class MailDispatcher(SendingLoop[Claim, Ended]):
+    """The one reader of the outbox in this process."""
 
     def __init__(self, parts: MailParts) -> None:
-        self._store = parts.store
+        super().__init__(parts.store, outbox.TOPIC, parts.clock, parts.settings.stop_seconds)
         self._server = parts.server
         self._holder = parts.holder
-        self._clock = parts.clock
         self._settings = parts.settings
         self._log = parts.log
         self._fraction = parts.fraction
-        self._claims: dict[str, Claim] = {}  # by mail
-        self._ended: list[Ended] = []
+        self._attach = parts.attach
         self._standing = _Standing()
         self._recording = Outage(parts.log, "mails_not_recorded", "mails_recorded_again")
         self._released = False
-        self._wake_up = trio.Event()
         self._after = FIRST
 
-    @property
-    def in_flight(self) -> int:
-        """Attempts under way."""
-        return len(self._claims)
+    # -- a round
 
-    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Send until cancelled."""
-        try:
-            async with trio.open_nursery() as nursery:
-                loop_scope = trio.CancelScope()
-                nursery.start_soon(self._wake_on_new_mails, self._store.topic(outbox.TOPIC), loop_scope)
-                task_status.started()
-                await self._run_loop(loop_scope)
-        finally:
-            with trio.CancelScope(shield=True):
-                await self._record_remaining()
+    def _id_of(self, claim: Claim) -> str:
+        return claim.mail_id
 
-    # -- the loop
-
-    async def _wake_on_new_mails(self, announced: trio.Event, loop_scope: trio.CancelScope) -> None:
-        """Wake the loop when the store has new mails. Runs until cancelled, and then ends the loop."""
-        try:
-            while True:
-                await announced.wait()
-                announced = self._store.topic(outbox.TOPIC)  # before the look that follows: none is missed between
-                self._wake_up.set()
-        finally:
-            loop_scope.cancel()
-
-    async def _run_loop(self, loop_scope: trio.CancelScope) -> None:
-        """Loop until `loop_scope` is cancelled; attempts that are under way then have `stop_seconds` to end."""
-        with trio.CancelScope(shield=True) as grace:
-            async with trio.open_nursery() as attempts:
-                with loop_scope:
-                    await self._loop(attempts)
-                grace.deadline = trio.current_time() + self._settings.stop_seconds
-
-    async def _loop(self, attempts: trio.Nursery) -> None:
-        while True:
-            self._wake_up = trio.Event()
-            claimed = await self._record_and_claim()
-            if claimed is None:
-                await trio.sleep(STORE_PAUSE_SECONDS)
-                continue
-            for claim in claimed.claims:
-                self._claims[claim.mail_id] = claim
-                attempts.start_soon(self._attempt, claim)
-            attempts.start_soon(self._server.sweep)
-            with trio.move_on_after(self._seconds_until(claimed.next_due)):
-                await self._wake_up.wait()
-            await trio.lowlevel.checkpoint()  # so that what ends together is recorded together
-
-    async def _record_and_claim(self) -> Claimed | None:
-        """Record the attempts that have ended and claim what is due; None when the store could do neither."""
-        ended, self._ended = self._ended, []
+    async def _record_and_claim(self, ended: list[Ended]) -> tuple[Sequence[Claim], Instant | None]:
         under_way = {claim.mail_id: claim.queue for claim in self._claims.values()}
         room = Room(self._holder, self._free(), under_way, self._after)
 
@@ -160,18 +108,25 @@ class MailDispatcher:
             claims.record(tx, ended, self._holder, at)
             return claims.claim_due(tx, room, self._settings, at)
 
-        try:
-            claimed = await self._store.write(work)
-        except StoreFailure as error:
-            self._ended[:0] = ended
-            self._recording.failed(error, waiting=len(self._ended))
-            return None
+        claimed = await self._store.write(work)
         self._recording.succeeded()
         self._released = True
         self._after = claimed.after
         for mail_id in claimed.given_up:
             self._log.warning("mail_given_up", mail_id=mail_id)
-        return claimed
+        return claimed.claims, claimed.next_due
+
+    async def _record_last(self, ended: list[Ended]) -> None:
+        await self._store.write(lambda tx: claims.record(tx, ended, self._holder, self._clock.now()))
+
+    def _not_recorded(self, error: StoreFailure, waiting: int, *, last: bool) -> None:
+        if last:
+            self._log.error("mails_not_recorded", waiting=waiting, exc_info=error)
+        else:
+            self._recording.failed(error, waiting=waiting)
+
+    async def _sweep(self) -> None:
+        await self._server.sweep()
 
     def _free(self) -> int:
         """How many may begin: one while it is not known whether the server answers, none while it is left alone."""
@@ -184,34 +139,30 @@ class MailDispatcher:
         paused = self._standing.until - trio.current_time()
         if self._standing.failures and paused > 0:
             return min(paused, LOOK_AGAIN_SECONDS)
-        if instant is None:
-            return LOOK_AGAIN_SECONDS
-        return min(max(0.0, (instant - self._clock.now()) / SECOND), LOOK_AGAIN_SECONDS)
+        return super()._seconds_until(instant)
 
     # -- one attempt
 
-    async def _attempt(self, claim: Claim) -> None:
-        began = trio.current_time()
-        try:
-            ended = await self._send(claim)
-        except trio.Cancelled:
-            self._end(Ended(claim, "interrupted", self._clock.now(), None, STOPPED, _since(began)))
-            raise
-        except Exception as error:  # noqa: BLE001 - one attempt fails, the rest go on
-            self._log.error("mail_failed_here", **_log_fields(claim), exc_info=error)
-            ended = Ended(claim, "retried", self._next(claim), None, INTERNAL, _since(began))
-        self._end(ended)
+    def _end_by_stop(self, claim: Claim, began: float) -> Ended:
+        return Ended(claim, "interrupted", self._clock.now(), None, STOPPED, _since(began))
 
-    def _end(self, ended: Ended) -> None:
-        del self._claims[ended.claim.mail_id]
-        self._ended.append(ended)
-        self._wake_up.set()
+    def _end_by_error(self, claim: Claim, error: Exception, began: float) -> Ended:
+        self._log.error("mail_failed_here", **_log_fields(claim), exc_info=error)
+        return Ended(claim, "retried", self._next(claim), None, INTERNAL, _since(began))
 
     async def _send(self, claim: Claim) -> Ended:
         if claim.letter is None:
             self._log.error("mail_not_opened", **_log_fields(claim))
             return claims.unopened(claim)
-        outgoing = Outgoing(claim.mail_id, claim.created_at, claim.recipient, claim.recipient_name, claim.letter)
+        began = trio.current_time()
+        try:
+            attachment = await self._attachment(claim.org_id, claim.letter)
+        except Problem as problem:
+            self._log.info("mail_not_attached", **_log_fields(claim), reason=problem.code)
+            due_at = self._next(claim) if problem.code in PASSING else None
+            return Ended(claim, "retried", due_at, None, problem.message, _since(began))
+        who = (claim.recipient, claim.recipient_name)
+        outgoing = Outgoing(claim.mail_id, claim.created_at, *who, claim.letter, attachment)
         try:
             envelope = make_envelope(outgoing, self._settings.sender, self._settings.sender_name)
         except AddressError as error:
@@ -219,6 +170,15 @@ class MailDispatcher:
         began = trio.current_time()
         result = await self._server.send(envelope)
         return self._ended_of(claim, result._replace(answer=_hidden(result.answer, claim.letter)), _since(began))
+
+    async def _attachment(self, org_id: str | None, letter: Letter) -> WrittenFile | None:
+        """What goes with it. Raises `Problem`: why it cannot be had, which is for a while where `PASSING` has it."""
+        if not letter.paper or org_id is None or self._attach is None:
+            return None
+        with trio.move_on_after(ATTACH_SECONDS):
+            file = await self._attach(org_id, letter.paper)
+            return file if len(file.content) <= ATTACHMENT_BYTES_MAX else None
+        raise Problem("unavailable", SLOW)
 
     def _ended_of(self, claim: Claim, result: SmtpResult, duration_ms: int) -> Ended:
         self._note_standing(result)
@@ -258,19 +218,6 @@ class MailDispatcher:
             self._log.error(
                 "mail_server_in_trouble", reason=_ADDRESS.sub("[hidden]", result.answer), response_code=result.code
             )
-
-    # -- the stop
-
-    async def _record_remaining(self) -> None:
-        if not self._ended:
-            return
-        ended = self._ended
-        try:
-            await self._store.write(lambda tx: claims.record(tx, ended, self._holder, self._clock.now()))
-        except StoreFailure as error:
-            self._log.error("mails_not_recorded", waiting=len(ended), exc_info=error)
-            return
-        self._ended = []
 
 
 def _since(began: float) -> int:

@@ -29,6 +29,15 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     action: Action | None = None
     after: tuple[str, ...] = ()
     """Paragraphs below the action."""
+    from_name: str = ""
+    """Whose letter it is; empty: the instance's own, as `[mail]` calls it."""
+    reply_to: str = ""
+    """Where answers go; empty: to the sender."""
+    to: tuple[str, ...] = ()
+    cc: tuple[str, ...] = ()
+    """All addresses that it goes to, as it shows them; none: its recipient alone. Each of them is a mail of its own."""
+    paper: str = ""
+    """The invoice or quote whose PDF is attached when it is sent; empty: none is."""
 
     def one_line_each(self) -> "Letter":
         """The same, with every text in one line and of bounded length: nobody's name makes a line of its own."""
@@ -39,6 +48,11 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
             facts=tuple((one_line(name), one_line(value)) for name, value in self.facts),
             action=None if self.action is None else Action(one_line(self.action.label), one_line(self.action.url)),
             after=tuple(map(one_line, self.after)),
+            from_name=one_line(self.from_name),
+            reply_to=one_line(self.reply_to),
+            to=tuple(map(one_line, self.to)),
+            cc=tuple(map(one_line, self.cc)),
+            paper=self.paper,
         )
 
 

@@ -3,6 +3,7 @@
 The same mail makes the same bytes at each attempt, with one Message-ID, so that whoever gets it twice sees it once.
 """
 
+import contextlib
 import functools
 import textwrap
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from email.message import EmailMessage
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gatewayd.clock import SECOND, Instant
+from gatewayd.contract.given_files import WrittenFile
 from gatewayd.mail.letters import Letter, one_line
 from gatewayd.outbound.errors import TargetError
 from gatewayd.outbound.targets import ascii_name
@@ -44,12 +46,15 @@ class Outgoing(NamedTuple):
     recipient: str
     recipient_name: str
     letter: Letter
+    attachment: WrittenFile | None = None
 
 
 def make_envelope(outgoing: Outgoing, sender: str, sender_name: str) -> Envelope:
     """Raises `AddressError`."""
     recipient, utf8 = address_for_smtp(outgoing.recipient)
-    message = _message(outgoing, recipient, (sender, sender_name))
+    shown = _shown(outgoing.letter)
+    utf8 = utf8 or any(not address.isascii() for addresses in shown.values() for address in addresses)
+    message = _message(outgoing, recipient, (sender, sender_name), shown)
     content = message.as_bytes(policy=policy.SMTPUTF8 if utf8 else policy.SMTP)
     return Envelope(sender, recipient, utf8, content)
 
@@ -67,11 +72,25 @@ def address_for_smtp(address: str) -> tuple[str, bool]:
     return f"{local}@{host}", not local.isascii()
 
 
-def _message(outgoing: Outgoing, recipient: str, sender: tuple[str, str]) -> EmailMessage:
+def _shown(letter: Letter) -> dict[str, list[str]]:
+    """The addresses that a letter names beside its recipient, by their header fields. What is none is left out."""
+    named = {"To": letter.to, "Cc": letter.cc, "Reply-To": (letter.reply_to,) if letter.reply_to else ()}
+    shown: dict[str, list[str]] = {name: [] for name in named}
+    for name, addresses in named.items():
+        for address in addresses:
+            with contextlib.suppress(AddressError):
+                shown[name].append(address_for_smtp(address)[0])
+    return shown
+
+
+def _message(outgoing: Outgoing, recipient: str, sender: tuple[str, str], shown: dict[str, list[str]]) -> EmailMessage:
     letter, (address, name) = outgoing.letter.one_line_each(), sender
     message = EmailMessage(policy=policy.SMTP)
-    message["From"] = _mailbox(address, name)
-    message["To"] = _mailbox(recipient, outgoing.recipient_name)
+    message["From"] = _mailbox(address, letter.from_name or name)
+    message["To"] = [_mailbox(each, "") for each in shown["To"]] or _mailbox(recipient, outgoing.recipient_name)
+    for field in ("Cc", "Reply-To"):
+        if shown[field]:
+            message[field] = [_mailbox(each, "") for each in shown[field]]
     message["Subject"] = letter.subject
     message["Date"] = datetime.fromtimestamp(outgoing.at // SECOND, UTC)
     message["Message-ID"] = f"<{outgoing.id}@{address.rpartition('@')[2]}>"
@@ -82,6 +101,11 @@ def _message(outgoing: Outgoing, recipient: str, sender: tuple[str, str]) -> Ema
     html = templates.get_template("letter.html").render(letter=letter)
     message.add_alternative(html, subtype="html", cte="quoted-printable")
     message.set_boundary(f"=_{outgoing.id}")
+    if outgoing.attachment is not None:
+        file = outgoing.attachment
+        kind, _, subtype = file.media_type.partition("/")
+        message.add_attachment(file.content, maintype=kind, subtype=subtype, filename=file.name)
+        message.set_boundary(f"=_{outgoing.id}_m")
     return message
 
 

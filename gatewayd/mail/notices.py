@@ -21,6 +21,14 @@ from gatewayd.store import ReadTx, WriteTx
 SETTLING_IN: Final = HOUR  # Chosen: nobody is told of the browser in which they begin
 AGAIN_AFTER: Final = DAY  # Chosen: between two mails about one webhook that does not take events
 LEADING: Final = frozenset({"owner", "admin"})
+INVITATION_OVER: Final = frozenset({"invitation.accepted", "invitation.revoked"})
+RESET_LINKS_VOID: Final = frozenset(
+    {"user.password_changed", "user.password_reset", "user.reset_link_made", "user.disabled"}
+)
+"""Acts after which a link for a new password works no more; it ends with somebody's last membership too."""
+LEADS_NO_MORE: Final = frozenset({"membership.removed", "membership.role_changed", "user.disabled"})
+OF_LEADERS: Final[tuple[Kind, ...]] = ("webhook_failing", "webhook_switched_off")
+"""What is told to who leads an organization, and to nobody who does so no more."""
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _OWN: Final = "You get this because it concerns your account. Nobody can unsubscribe from what keeps an account safe."
 
@@ -119,6 +127,31 @@ def tell_of_act(tx: WriteTx, mailing: Mailing, act: Act) -> None:
         reason=_OWN,
     )
     outbox.queue(tx, NewMail(kind, act.org_id, user.email, letter, user.name, about=act.subject))
+
+
+def withdraw_after(tx: WriteTx, act: Act) -> None:
+    """Send no more what an act made void: links that it ended, and what somebody may not be told any more.
+
+    What keeps an account safe is told nevertheless, and to who is disabled too.
+    """
+    subject = act.subject
+    if act.action in INVITATION_OVER:
+        outbox.withdraw(tx, "invitation", act.org_id, about=subject)
+    alone = act.action == "membership.removed" and not memberships.of_user(tx, subject)
+    if alone or act.action in RESET_LINKS_VOID:
+        outbox.withdraw(tx, "password_reset", None, about=subject)
+    if act.action in LEADS_NO_MORE:
+        _withdraw_from(tx, act, users.get(tx, subject))
+
+
+def _withdraw_from(tx: WriteTx, act: Act, user: User) -> None:
+    """What leaders are told is not sent to somebody who leads no more, or is disabled."""
+    left = {} if act.org_id is None else {act.org_id: ""}
+    roles = {**left, **{each.org_id: each.role for each in memberships.of_user(tx, user.id)}}
+    disabled = act.action == "user.disabled"
+    for org_id, role in roles.items():
+        for kind in OF_LEADERS if disabled or role not in LEADING else ():
+            outbox.withdraw(tx, kind, org_id, recipient=user.email)
 
 
 def tell_of_webhook(tx: WriteTx, mailing: Mailing, webhook: FailingWebhook) -> None:

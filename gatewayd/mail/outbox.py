@@ -26,6 +26,8 @@ Kind = Literal[
     "app_connected",
     "webhook_failing",
     "webhook_switched_off",
+    "invoice",
+    "quote",
 ]
 Status = Literal["queued", "sent", "failed", "bounced"]
 Outcome = Literal["sent", "retried", "failed", "bounced", "interrupted"]
@@ -36,6 +38,7 @@ ANSWER_MAX: Final = 500  # Chosen, characters of what a server said
 LETTER_KEPT: Final = 14 * DAY  # Chosen: so long one that was not taken can be sent again
 INTERRUPTED: Final = "We did not live to see what became of it."
 NOT_OPENED: Final = "What it says does not open with this instance's key."
+WITHDRAWN: Final = "It was withdrawn: what it says does not hold any more."
 SWEEP_ROWS: Final = 200  # of one transaction
 
 _INSERT_ANY_ORG = """
@@ -53,6 +56,9 @@ WHERE (CAST(:status AS TEXT) IS NULL OR status = :status) ORDER BY id DESC LIMIT
 _LIST = f"""
 SELECT {_COLUMNS} FROM mails
 WHERE org_id = :org_id AND (CAST(:status AS TEXT) IS NULL OR status = :status) ORDER BY id DESC LIMIT :limit
+"""
+_LIST_ABOUT = f"""
+SELECT {_COLUMNS} FROM mails WHERE org_id = :org_id AND about = :about ORDER BY id DESC LIMIT :limit
 """
 _GET_ANY_ORG = f"SELECT {_COLUMNS} FROM mails WHERE id = :id"
 _ATTEMPTS = """
@@ -76,6 +82,19 @@ _FORGET_LETTERS_ANY_ORG = """
 UPDATE mails SET letter_sealed = :nothing WHERE id IN (
     SELECT id FROM mails WHERE length(letter_sealed) > 0 AND completed_at < :before LIMIT :count
 )
+"""
+_WITHDRAWN_ANY_ORG = """queue = :queue AND kind = :kind AND (CAST(:about AS TEXT) IS NULL OR about = :about)
+    AND (CAST(:recipient_folded AS TEXT) IS NULL OR recipient_folded = :recipient_folded)"""
+_WITHDRAW_ANY_ORG = f"""
+UPDATE mails SET status = 'failed', due_at = NULL, completed_at = :now, last_error = :why, letter_sealed = :nothing
+WHERE due_at IS NOT NULL AND holder IS NULL AND {_WITHDRAWN_ANY_ORG}
+"""
+_EXPIRE_ANY_ORG = f"""
+UPDATE mails SET expires_at = :now WHERE due_at IS NOT NULL AND holder IS NOT NULL AND {_WITHDRAWN_ANY_ORG}
+"""
+_FORGET_GIVEN_UP_ANY_ORG = f"""
+UPDATE mails SET letter_sealed = :nothing
+WHERE completed_at > :since AND length(letter_sealed) > 0 AND {_WITHDRAWN_ANY_ORG}
 """
 _SWEEP_ANY_ORG = """
 DELETE FROM mails WHERE id IN (
@@ -179,6 +198,21 @@ def resend(tx: WriteTx, id_: str) -> bool:
     return done
 
 
+def withdraw(
+    tx: WriteTx, kind: Kind, org_id: str | None, *, about: str | None = None, recipient: str | None = None
+) -> int:
+    """Send no more what was written of a kind, about one thing or to one address; answers how many waited.
+
+    What is on its way already goes: it is not tried once more. What was given up cannot be sent again. `about` and
+    `recipient` None: of whatever, to whomever.
+    """
+    folded = None if recipient is None else recipient.strip().lower()
+    values = {"queue": org_id or NO_QUEUE, "kind": kind, "about": about, "recipient_folded": folded}
+    tx.run(_EXPIRE_ANY_ORG, **values)
+    tx.run(_FORGET_GIVEN_UP_ANY_ORG, **values, since=tx.now - LETTER_KEPT, nothing=b"")
+    return tx.run(_WITHDRAW_ANY_ORG, **values, why=WITHDRAWN, nothing=b"")
+
+
 def forget_letter(tx: WriteTx, id_: str) -> None:
     """What it says is lost: it fails when its turn comes."""
     tx.run(_FORGET_LETTER_ANY_ORG, id=id_, nothing=b"")
@@ -209,6 +243,11 @@ def list_all(tx: ReadTx, status: str | None, limit: int) -> list[Mail]:
 def list_of_organization(tx: ReadTx, status: str | None, limit: int) -> list[Mail]:
     """Those of the transaction's organization, newest first. `status` None: whatever it is."""
     return [_mail(row) for row in tx.rows(_LIST, status=status, limit=limit)]
+
+
+def list_about(tx: ReadTx, about: str, limit: int) -> list[Mail]:
+    """Those of the transaction's organization that tell of something, newest first."""
+    return [_mail(row) for row in tx.rows(_LIST_ABOUT, about=about, limit=limit)]
 
 
 def count_lately(tx: ReadTx, kind: Kind, recipient: str, since: Instant, about: str | None = None) -> int:

@@ -11,6 +11,7 @@ from gatewayd.config.keys import Mail
 CONNECTIONS: Final = 4  # Chosen: to the one server; many count those of one client
 PER_QUEUE: Final = 2  # Chosen: of these, to one organization, so that others' mail goes on beside a flood
 STEPS: Final = 4  # Chosen: an attempt has as much time as this many answers
+ATTACH_SECONDS: Final = 30.0  # Chosen: to have what is attached; it waits its turn among papers
 LEASE_MARGIN_SECONDS: Final = 15.0  # Chosen: between the end of an attempt and its record, on a disk that is busy
 FIRST_RETRY_SECONDS: Final = 60.0  # Chosen; RFC 5321 §4.5.4.1 asks for 30 minutes between relays, we are a client
 RETRY_CAP_SECONDS: Final = 4 * 3600.0  # Chosen
@@ -52,7 +53,7 @@ class MailSettings:
     @property
     def lease(self) -> int:
         """Microseconds after which an attempt that was not recorded counts as interrupted."""
-        return round((self.attempt_seconds + LEASE_MARGIN_SECONDS) * SECOND)
+        return round((self.attempt_seconds + ATTACH_SECONDS + LEASE_MARGIN_SECONDS) * SECOND)
 
     @property
     def retried_for(self) -> int:

@@ -15,6 +15,8 @@ from gatewayd.areas.accounting.invoices.line_shapes import LineRow
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import InvoiceRow
 from gatewayd.areas.accounting.paper_settings import PaperRow
+from gatewayd.areas.accounting.quotes.rows import QUOTES
+from gatewayd.areas.accounting.quotes.shapes import QuoteLine, StoredQuote
 from gatewayd.areas.banking.accounts.rows import ACCOUNTS
 from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
@@ -61,16 +63,32 @@ def of_invoice(tx: ReadTx, invoice_id: str) -> Contents:
     """Raises `Problem`: `not_found`, and what a draft raises whose seller or invoice is not what it was."""
     row = INVOICES.get(tx, invoice_id)
     facts = _facts(tx, row)
-    settings = facts.settings
-    logo = None
-    if settings is not None and settings.logo_document_id is not None:
-        found = DOCUMENTS.find(tx, settings.logo_document_id)
-        logo = found if found is not None and found.status == "uploaded" else None
-    return Contents(_paper(tx, row, facts), row.version, logo)
+    return Contents(_paper(tx, row, facts), row.version, logo_of(tx, facts.settings))
 
 
-def _facts(tx: ReadTx, row: InvoiceRow) -> _Facts:
-    if row.status == "draft":
+def logo_of(tx: ReadTx, settings: PaperRow | None) -> DocumentRow | None:
+    """The document whose bytes are a seller's logo; None: there is none, or none any more."""
+    if settings is None or settings.logo_document_id is None:
+        return None
+    found = DOCUMENTS.find(tx, settings.logo_document_id)
+    return found if found is not None and found.status == "uploaded" else None
+
+
+def contact_of(tx: ReadTx, seller: Seller) -> tuple[str | None, str | None]:
+    """The email address and the website of a seller."""
+    entity = None if seller.legal_entity_id is None else LEGAL_ENTITIES.get(tx, seller.legal_entity_id)
+    return (None, None) if entity is None else (entity.email, entity.website)
+
+
+def of_quote(tx: ReadTx, quote_id: str) -> Contents:
+    """Raises `Problem` `not_found`."""
+    row = QUOTES.get(tx, quote_id)
+    facts = _facts(tx, row)
+    return Contents(_quote(row, facts), row.version, logo_of(tx, facts.settings))
+
+
+def _facts(tx: ReadTx, row: InvoiceRow | StoredQuote) -> _Facts:
+    if isinstance(row, InvoiceRow) and row.status == "draft":
         seller = drafts.parties_of(tx, row).seller
     elif row.legal_entity_id is None:
         seller = sellers.organization(tx)
@@ -78,10 +96,8 @@ def _facts(tx: ReadTx, row: InvoiceRow) -> _Facts:
         found = sellers.find(tx, row.legal_entity_id)
         assert found is not None, "a foreign key"
         seller = found
-    entity = None if seller.legal_entity_id is None else LEGAL_ENTITIES.get(tx, seller.legal_entity_id)
     settings = paper_settings.of_seller(tx, seller.legal_entity_id or seller.key)
-    contact = (None, None) if entity is None else (entity.email, entity.website)
-    return _Facts(settings, CLIENTS.get(tx, row.client_id), seller, *contact)
+    return _Facts(settings, CLIENTS.get(tx, row.client_id), seller, *contact_of(tx, seller))
 
 
 def _paper(tx: ReadTx, row: InvoiceRow, facts: _Facts) -> Paper:
@@ -98,19 +114,10 @@ def _paper(tx: ReadTx, row: InvoiceRow, facts: _Facts) -> Paper:
         exponent=exponent(row.currency),
         fx_rate=row.fx_rate,
         amounts_are=row.amounts_are,
-        seller=_seller(row, facts, from_northern_ireland=any(line.vat_code == _NORTHERN_IRELAND for line in lines)),
+        seller=_seller(row, row.supply_date, facts),
         client=_client(row, facts),
         lines=[_line(line) for line in lines],
-        groups=[
-            PaperGroup(
-                vat_code=group.vat_code,
-                rate=group.rate_percent,
-                net=group.net,
-                vat=group.vat,
-                reverse_charge=group.reverse_charge,
-            )
-            for group in row.vat_summary
-        ],
+        groups=_groups(row),
         net_total=_text(row.net_total),
         vat_total=_text(row.vat_total),
         gross_total=_text(row.gross_total),
@@ -130,6 +137,57 @@ def _paper(tx: ReadTx, row: InvoiceRow, facts: _Facts) -> Paper:
     )
 
 
+def _quote(row: StoredQuote, facts: _Facts) -> Paper:
+    """What is offered. Chosen: it names no account, for nothing is to be paid by it."""
+    settings = facts.settings
+    return Paper(
+        kind="quote",
+        mark="DRAFT" if row.state == "draft" else "",
+        number=row.number,
+        issue_date=row.issue_date,
+        supply_date=row.issue_date,
+        due_date=row.valid_until,
+        currency=row.currency,
+        base_currency=row.currency,
+        exponent=exponent(row.currency),
+        fx_rate=None,
+        amounts_are=row.amounts_are,
+        seller=_seller(row, row.issue_date, facts),
+        client=_client(row, facts),
+        lines=[_offered(position, line) for position, line in enumerate(row.lines, 1)],
+        groups=_groups(row),
+        net_total=_text(row.net_total),
+        vat_total=_text(row.vat_total),
+        gross_total=_text(row.gross_total),
+        discount_total=_text(row.discount_total),
+        reverse_charge_vat=_text(row.reverse_charge_vat),
+        vat_total_base=None,
+        cis_deduction=_text(row.cis_deduction),
+        cis_rate=row.cis_rate,
+        payable=_text(row.gross_total - row.cis_deduction),
+        reference=row.reference,
+        po_number=row.po_number,
+        notes=row.notes,
+        terms=row.terms or (None if settings is None else settings.terms),
+        bank=None,
+        credited=None,
+        look=_look(facts),
+    )
+
+
+def _groups(row: InvoiceRow | StoredQuote) -> list[PaperGroup]:
+    return [
+        PaperGroup(
+            vat_code=group.vat_code,
+            rate=group.rate_percent,
+            net=group.net,
+            vat=group.vat,
+            reverse_charge=group.reverse_charge,
+        )
+        for group in row.vat_summary
+    ]
+
+
 def _text(amount: Money) -> str:
     return from_minor(amount.minor, amount.currency)
 
@@ -140,7 +198,8 @@ def _vat_total_base(row: InvoiceRow) -> str | None:
     return _text(row.vat_total_base) if foreign and row.vat_total_base is not None else None
 
 
-def _seller(row: InvoiceRow, facts: _Facts, *, from_northern_ireland: bool) -> Party:
+def _seller(row: InvoiceRow | StoredQuote, day: str, facts: _Facts) -> Party:
+    """Who sells, with the VAT number that it has on an ISO day."""
     snapshot, seller = row.seller_snapshot, facts.seller
     if snapshot is not None:
         name, address, vat_number, company = (
@@ -152,7 +211,8 @@ def _seller(row: InvoiceRow, facts: _Facts, *, from_northern_ireland: bool) -> P
     else:
         name, company = seller.name, seller.company_number
         address = None if seller.address is None else msgspec.json.decode(seller.address, type=Address)
-        vat_number = seller.vat_number if seller.registered_on(row.supply_date) else None
+        vat_number = seller.vat_number if seller.registered_on(day) else None
+    from_northern_ireland = any(group.vat_code == _NORTHERN_IRELAND for group in row.vat_summary)
     prefix = "XI" if from_northern_ireland else "GB"  # Notice 725: goods from there bear XI
     return Party(
         key=seller.key,
@@ -166,7 +226,37 @@ def _seller(row: InvoiceRow, facts: _Facts, *, from_northern_ireland: bool) -> P
     )
 
 
-def _client(row: InvoiceRow, facts: _Facts) -> Party:
+def seller_now(seller: Seller, day: str, email: str | None) -> Party:
+    """A seller as it is known today, with the VAT number that it has on an ISO date."""
+    address = None if seller.address is None else msgspec.json.decode(seller.address, type=Address)
+    vat_number = seller.vat_number if seller.registered_on(day) else None
+    return Party(
+        key=seller.key,
+        name=seller.name,
+        contact_name=None,
+        address=_address(address),
+        country_code="GB" if address is None else address.country_code,
+        vat_number=None if vat_number is None else _prefixed(vat_number, "GB"),
+        company_number=seller.company_number,
+        email=email,
+    )
+
+
+def client_now(client: StoredClient) -> Party:
+    """A client as it is known today."""
+    return Party(
+        key=client.id,
+        name=client.name,
+        contact_name=client.contact_name,
+        address=_address(client.billing_address),
+        country_code=client.country_code if client.billing_address is None else client.billing_address.country_code,
+        vat_number=None if client.vat_number is None else _prefixed(client.vat_number, "GB"),
+        company_number=client.company_number,
+        email=client.email,
+    )
+
+
+def _client(row: InvoiceRow | StoredQuote, facts: _Facts) -> Party:
     client = facts.client
     said = row.client_snapshot or client
     country = said.country_code
@@ -217,12 +307,33 @@ def _line(line: LineRow) -> PaperLine:
     )
 
 
+def _offered(position: int, line: QuoteLine) -> PaperLine:
+    return PaperLine(
+        position=position,
+        description=line.description,
+        quantity=line.quantity,
+        unit=line.unit,
+        unit_price=line.unit_price,
+        discount=line.discount_percent,
+        vat_code=line.vat_code,
+        rate=line.vat_rate_percent,
+        net=line.net,
+        vat=line.vat,
+        gross=line.gross,
+        cis_labour=line.cis_labour,
+    )
+
+
 def _bank(tx: ReadTx, row: InvoiceRow, settings: PaperRow | None) -> BankDetails | None:
     """The account that the invoice names, else that of its seller's papers; None: there is none that can be paid into.
 
     A number that is known in part alone is not printed.
     """
-    account_id = row.bank_account_id or (None if settings is None else settings.bank_account_id)
+    return account_of(tx, row.bank_account_id or (None if settings is None else settings.bank_account_id))
+
+
+def account_of(tx: ReadTx, account_id: str | None) -> BankDetails | None:
+    """What is printed of an account to pay into; None: it cannot be paid into by what is known of it."""
     account = None if account_id is None else ACCOUNTS.find(tx, account_id)
     if account is None:
         return None
@@ -247,9 +358,13 @@ def _credited(tx: ReadTx, row: InvoiceRow) -> Credited | None:
 
 
 def _look(facts: _Facts) -> Look:
-    settings = facts.settings
+    return look_of(facts.settings, facts.website)
+
+
+def look_of(settings: PaperRow | None, website: str | None) -> Look:
+    """How a seller's papers look."""
     if settings is None:
-        return Look(website=facts.website)
+        return Look(website=website)
     return Look(
         accent=settings.accent_color,
         trading_name=settings.trading_name,
@@ -257,5 +372,5 @@ def _look(facts: _Facts) -> Look:
         register=settings.register,
         registered_office=_address(settings.registered_office),
         footer=settings.footer,
-        website=facts.website,
+        website=website,
     )

@@ -14,16 +14,18 @@ from msgspec.structs import replace
 
 from gatewayd.areas.accounting.invoices import papers
 from gatewayd.areas.accounting.invoices.rows import INVOICES
+from gatewayd.areas.accounting.receivables.shapes import GetStatement
 from gatewayd.areas.vault.documents import made_here
 from gatewayd.areas.vault.documents.made_here import MadeDocument
 from gatewayd.areas.vault.documents.shapes import DocumentLink, DocumentRow
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import WrittenFile
 from gatewayd.errors import Problem, invalid_state
-from gatewayd.papers import contents
+from gatewayd.identity.audit import OPERATOR
+from gatewayd.papers import contents, statement_contents
 from gatewayd.papers.contents import Contents
 from gatewayd.papers.orders import PDF_BYTES_MAX, Order
-from gatewayd.papers.paper import LogoKind, Paper
+from gatewayd.papers.paper import LogoKind, Look, Paper
 from gatewayd.papers.setter import NotSet, Setter
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Store, WriteTx
@@ -32,6 +34,7 @@ from gatewayd.store.files.blobs import BlobInfo
 
 AT_ONCE: Final = 3  # Chosen: a paper is a moment of computing; an organization has two, and the last is another's
 WAIT_SECONDS: Final = 20.0  # Chosen
+_WITHDRAWN: Final = "It was voided, and is not sent any more."
 _LOGOS: Final[dict[bytes, LogoKind]] = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpg"}
 
 
@@ -76,16 +79,50 @@ class Papers:
             return await self.pdf(caller, invoice_id)
         return _file(pdf if kept.sha256 == info.sha256 else await self._bytes(kept), kept.name)
 
+    async def statement(self, caller: Caller, request: GetStatement) -> WrittenFile:
+        """The paper of a client's account, made each time. Raises `Problem` as that of an invoice does."""
+        told = await self._store.read_later(
+            lambda tx: statement_contents.of_statement(tx, caller, request), caller.org_id
+        )
+        async with self.shares.place(caller.org_id):
+            paper = replace(told.paper, look=await self._with_logo(told.paper.look, told.logo))
+            return _file(await self._ordered(Order(paper=paper)), statement_contents.name_of(told.paper))
+
+    async def quote_pdf(self, org_id: str, quote_id: str) -> WrittenFile:
+        """The paper of a quote, made each time. Raises `Problem` as that of an invoice does."""
+        known = await self._store.read(lambda tx: contents.of_quote(tx, quote_id), org_id)
+        async with self.shares.place(org_id):
+            return _file(await self._set(known), _name(known.paper, quote_id))
+
+    async def to_send(self, org_id: str, paper_id: str) -> WrittenFile:
+        """The paper of what was issued, for its client: by mail or by its link. Raises `Problem` as `pdf` does, and
+        `invalid_state` of one that was voided meanwhile.
+        """
+        row = await self._store.read(lambda tx: INVOICES.find(tx, paper_id), org_id)
+        if row is None:
+            return await self.quote_pdf(org_id, paper_id)
+        if row.status == "void":
+            raise invalid_state(_WITHDRAWN, "void", ())
+        return await self.pdf(_itself(org_id), paper_id)
+
     async def _set(self, known: Contents) -> bytes:
-        paper = known.paper
-        if known.logo is not None:
-            logo = await self._bytes(known.logo)
-            kinds = [kind for head, kind in _LOGOS.items() if logo.startswith(head)]
-            if not kinds:
-                raise _no_logo()
-            paper = replace(paper, look=replace(paper.look, logo=logo, logo_kind=kinds[0]))
+        paper = replace(known.paper, look=await self._with_logo(known.paper.look, known.logo))
+        return await self._ordered(Order(paper=paper, xml=_attached(paper)))
+
+    async def _with_logo(self, look: Look, document: DocumentRow | None) -> Look:
+        """Raises `Problem`: `gone`, `invalid_state`."""
+        if document is None:
+            return look
+        logo = await self._bytes(document)
+        kinds = [kind for head, kind in _LOGOS.items() if logo.startswith(head)]
+        if not kinds:
+            raise _no_logo()
+        return replace(look, logo=logo, logo_kind=kinds[0])
+
+    async def _ordered(self, order: Order) -> bytes:
+        """Raises `Problem`: `invalid_state`, `unavailable`."""
         try:
-            return (await self._setter.set(Order(paper=paper, xml=_attached(paper)))).pdf
+            return (await self._setter.set(order)).pdf
         except NotSet as error:
             if error.of_logo:
                 raise _no_logo() from error
@@ -139,11 +176,18 @@ def _look_up(tx: ReadTx, invoice_id: str) -> _Known:
     return _Known(None, contents.of_invoice(tx, invoice_id))
 
 
+def _itself(org_id: str) -> Caller:
+    """Chosen: who keeps a paper that a client or a mail asks for first is the operator, as of what the daemon makes."""
+    return Caller(
+        kind="operator", credential_id=OPERATOR, org_id=org_id, user_id=None, role="owner", scopes=frozenset()
+    )
+
+
 def _attached(paper: Paper) -> bytes:
     """The invoice as XML; empty: it has no electronic form. What writes XML is not loaded before it is needed."""
     from gatewayd.papers import cii, semantics
 
-    return b"" if semantics.lacking(paper) is not None else cii.write(paper)
+    return b"" if paper.kind == "quote" or semantics.lacking(paper) is not None else cii.write(paper)
 
 
 def _no_logo() -> Problem:

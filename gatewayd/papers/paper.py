@@ -1,4 +1,4 @@
-"""What an invoice or a credit note says, as plain facts. All figures are stored with it: none is reckoned.
+"""What an invoice, a credit note or a quote says, as plain facts. All figures are stored with it: none is reckoned.
 
 Amounts are decimal text of `currency` with its fraction digits, `vat_total_base` of `base_currency`; dates are ISO.
 """
@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-Kind = Literal["invoice", "credit_note"]
+Kind = Literal["invoice", "credit_note", "quote"]
 LogoKind = Literal["png", "jpg"]
 
 
@@ -93,11 +93,12 @@ class Look(Struct, frozen=True, kw_only=True):
     website: str | None = None
 
 
-class Paper(Struct, frozen=True, kw_only=True):
+class Paper(Struct, frozen=True, kw_only=True, tag="paper"):
     """All that stands on it.
 
     `mark` is written across what is no valid document: DRAFT, VOID. `number` None: a draft. `payable` is `gross_total`
-    less `cis_deduction`. `fx_rate` is units of `base_currency` for one of `currency`.
+    less `cis_deduction`. `due_date` of a quote is the last day on which it holds. `fx_rate` is units of `base_currency`
+    for one of `currency`.
     """
 
     kind: Kind

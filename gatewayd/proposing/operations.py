@@ -37,7 +37,8 @@ from gatewayd.errors import invalid_field
 from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.ledger.references import Reference
 from gatewayd.money import Money
-from gatewayd.proposing import certificates
+from gatewayd.proposing import bills, certificates
+from gatewayd.proposing.bills import BillMatch
 from gatewayd.proposing.certificates import CertificateMatch
 from gatewayd.store import ReadTx, WriteTx
 
@@ -49,8 +50,9 @@ def list_proposals(tx: ReadTx, caller: Caller, request: ListDocumentProposals) -
     """List documents on whose proposals nobody has decided, newest first, with what they propose.
 
     A supplier's bill or a receipt proposes the bank transaction that paid it: of its total, of about its date, and
-    without a document so far. A certificate that landlords keep, such as a gas safety record, proposes the
-    certificate of a property with its address. Each has a score and a reason, and nothing is done by itself.
+    without a document so far; and the bill that it is, unless that of the supplier is entered already. A certificate
+    that landlords keep, such as a gas safety record, proposes the certificate of a property with its address. Each has
+    a score and a reason, and nothing is done by itself.
     """
     bank_lines, parties = BankLines(tx), senders.parties(tx)
     if request.document_id is not None:
@@ -73,6 +75,8 @@ def list_proposals(tx: ReadTx, caller: Caller, request: ListDocumentProposals) -
 def _proposing(tx: ReadTx, document: Document, bank_lines: BankLines, parties: list[Party]) -> ProposingDocument:
     facts = document.extracted
     of_lines = [_bank_line(match) for match in bank_lines.matches(document)]
+    bill = bills.match(tx, document, bank_lines)
+    of_bills = [] if bill is None else [_bill(bill)]
     return ProposingDocument(
         document_id=document.id,
         name=document.name,
@@ -88,7 +92,7 @@ def _proposing(tx: ReadTx, document: Document, bank_lines: BankLines, parties: l
         vat=None if facts is None else facts.vat,
         amount_due=None if facts is None else facts.amount_due,
         due_date=None if facts is None else facts.due_date,
-        proposals=[*of_lines, *(_certificate(match) for match in certificates.matches(tx, document))],
+        proposals=[*of_lines, *of_bills, *(_certificate(match) for match in certificates.matches(tx, document))],
     )
 
 
@@ -105,6 +109,7 @@ def _bank_line(match: Match) -> DocumentProposal:
         amount=Money(-line.amount, line.currency),
         currency=line.currency,
         certificate=None,
+        bill=None,
     )
 
 
@@ -120,6 +125,23 @@ def _certificate(match: CertificateMatch) -> DocumentProposal:
         amount=None,
         currency=None,
         certificate=match.certificate,
+        bill=None,
+    )
+
+
+def _bill(match: BillMatch) -> DocumentProposal:
+    return DocumentProposal(
+        kind="bill",
+        score=match.score,
+        reason=match.reason,
+        bank_transaction_id=None,
+        account_id=None,
+        date=None,
+        description=None,
+        amount=None,
+        currency=None,
+        certificate=None,
+        bill=match.bill,
     )
 
 
@@ -190,4 +212,5 @@ def _day(said: datetime.date | UnsetType, read: str | None) -> datetime.date | N
 HANDLERS: Final[Handlers] = {
     "vault.listProposals": list_proposals,
     "vault.acceptCertificate": accept_certificate,
+    "accounting.acceptBill": bills.accept,
 }

@@ -57,7 +57,7 @@ CREATE TABLE allocations (
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
 , vat_code TEXT, external_id TEXT, interest_source TEXT
-    CHECK (interest_source = 'statement' OR interest_source = 'computed'), capital_goods INTEGER NOT NULL DEFAULT 0 CHECK (capital_goods IN (0, 1))) STRICT;
+    CHECK (interest_source = 'statement' OR interest_source = 'computed'), capital_goods INTEGER NOT NULL DEFAULT 0 CHECK (capital_goods IN (0, 1)), bill_id TEXT REFERENCES bills (id)) STRICT;
 
 CREATE INDEX allocations_by_bill ON allocations (
     org_id, business_id, document_date, category, direction, currency, amount, vat_amount, disallowable_amount,
@@ -102,6 +102,8 @@ CREATE INDEX allocations_by_tenancy ON allocations (
 
 CREATE INDEX allocations_by_unit ON allocations (org_id, unit_id, date, id, currency, direction, amount)
 WHERE unit_id IS NOT NULL;
+
+CREATE INDEX allocations_of_bills ON allocations (bill_id, org_id, date, id) WHERE bill_id IS NOT NULL;
 
 CREATE INDEX allocations_of_lets ON allocations (org_id, date, id, property_id)
 WHERE property_id IS NOT NULL;
@@ -582,6 +584,107 @@ CREATE INDEX bank_transactions_pending ON bank_transactions (org_id, account_id,
 CREATE INDEX bank_transactions_unallocated ON bank_transactions (org_id, account_id, date, id)
 WHERE allocated <> amount AND status = 'booked';
 
+CREATE TABLE bill_lines (
+    org_id TEXT NOT NULL,
+    bill_id TEXT NOT NULL REFERENCES bills (id),
+    position INTEGER NOT NULL CHECK (position >= 1),
+    description TEXT NOT NULL,
+    category TEXT NOT NULL,
+    vat_code TEXT,                              -- NULL: nobody said
+    net INTEGER NOT NULL,
+    vat INTEGER NOT NULL,
+    gross INTEGER NOT NULL CHECK (gross = net + vat),
+    accounted_vat INTEGER NOT NULL,             -- that the buyer accounts for
+    disallowable INTEGER NOT NULL,              -- of gross
+    disallowable_percent TEXT,                  -- NULL: as it is for the category
+    capital_goods INTEGER NOT NULL CHECK (capital_goods IN (0, 1)),
+    property_id TEXT,
+    unit_id TEXT,
+    tenancy_id TEXT,
+    PRIMARY KEY (bill_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bill_payments (
+    org_id TEXT NOT NULL,
+    bill_id TEXT NOT NULL REFERENCES bills (id),
+    position INTEGER NOT NULL CHECK (position >= 1),
+    date TEXT NOT NULL,
+    amount INTEGER NOT NULL CHECK (amount <> 0),    -- below zero: the supplier paid it back
+    bank_transaction_id TEXT,
+    method TEXT,
+    reference TEXT,
+    fx_rate TEXT,
+    fx_rate_source TEXT,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (bill_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX bill_payments_dates ON bill_payments (org_id, date, bill_id);
+
+CREATE TABLE bills (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    kind TEXT NOT NULL CHECK (kind = 'bill' OR kind = 'expense_claim' OR kind = 'credit_note'),
+    status TEXT NOT NULL CHECK (
+        status = 'draft' OR status = 'awaiting_payment' OR status = 'part_paid' OR status = 'paid' OR status = 'void'
+    ),
+    supplier_id TEXT REFERENCES clients (id),   -- NULL: an expense claim alone may name none
+    claimant TEXT CHECK ((claimant IS NULL) = (kind <> 'expense_claim')),
+    number TEXT,                                -- the supplier's
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    business_id TEXT NOT NULL REFERENCES businesses (id),
+    credits_bill_id TEXT REFERENCES bills (id),
+    bill_date TEXT NOT NULL,
+    tax_point TEXT NOT NULL,
+    due_date TEXT NOT NULL CHECK (due_date >= bill_date),
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    base_currency TEXT NOT NULL CHECK (length(base_currency) = 3),
+    fx_rate TEXT CHECK ((fx_rate IS NULL) = (currency = base_currency)),    -- units of the business's currency for one
+    fx_rate_source TEXT,
+    fx_rate_date TEXT,
+    amounts_are TEXT NOT NULL CHECK (amounts_are = 'exclusive' OR amounts_are = 'inclusive'),
+    net_total INTEGER NOT NULL,
+    vat_total INTEGER NOT NULL,
+    gross_total INTEGER NOT NULL CHECK (gross_total = net_total + vat_total AND gross_total > 0),
+    paid_total INTEGER NOT NULL,
+    credited_total INTEGER NOT NULL CHECK (credited_total >= 0 AND credited_total <= gross_total),
+    balance_due INTEGER NOT NULL,
+    notes TEXT,
+    document_ids TEXT NOT NULL,                 -- JSON
+    paid_date TEXT,
+    voided_at INTEGER,
+    void_reason TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    open_due_date TEXT,                         -- the due date where money is still due
+    repay_vat_on TEXT,                          -- when VAT goes back of what is not paid
+    number_folded TEXT,                         -- case-folded, letters and digits alone: what duplicates are found by
+    CHECK ((kind = 'credit_note') = (credits_bill_id IS NOT NULL)),
+    CHECK (supplier_id IS NOT NULL OR kind = 'expense_claim')
+) STRICT;
+
+CREATE INDEX bills_changes ON bills (org_id, updated_at, id);
+
+CREATE INDEX bills_credits ON bills (credits_bill_id) WHERE credits_bill_id IS NOT NULL;
+
+CREATE UNIQUE INDEX bills_external_id ON bills (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE INDEX bills_of_business ON bills (org_id, business_id, tax_point);
+
+CREATE INDEX bills_of_entity ON bills (org_id, legal_entity_id, tax_point);
+
+CREATE INDEX bills_of_supplier ON bills (org_id, supplier_id, id) WHERE supplier_id IS NOT NULL;
+
+CREATE INDEX bills_open ON bills (org_id, open_due_date, id) WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX bills_open_balances ON bills (org_id, balance_due, id) WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX bills_page ON bills (org_id, id, status, kind);
+
+CREATE INDEX bills_unpaid_vat ON bills (org_id, legal_entity_id, repay_vat_on) WHERE repay_vat_on IS NOT NULL;
+
 CREATE TABLE broker_records (
     org_id TEXT NOT NULL,
     account_id TEXT NOT NULL REFERENCES asset_accounts (id),
@@ -744,6 +847,38 @@ CREATE INDEX certificates_superseded ON certificates (org_id, id) WHERE supersed
 
 CREATE INDEX certificates_to_tell ON certificates (expiry_date, id)
 WHERE superseded_by_id IS NULL AND (expiring_told_for IS NULL OR expiring_told_for <> expiry_date);
+
+CREATE TABLE client_payments (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    kind TEXT NOT NULL CHECK (kind IN ('payment', 'refund', 'credit')),
+    client_id TEXT NOT NULL REFERENCES clients (id),
+    legal_entity_id TEXT REFERENCES legal_entities (id),
+    date TEXT NOT NULL,
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    amount INTEGER NOT NULL CHECK (amount > 0), -- that came, went back, or was set against invoices
+    on_account INTEGER NOT NULL CHECK (kind = 'payment' OR on_account <= 0), -- what the client's credit grew by
+    bank_transaction_id TEXT,
+    method TEXT,
+    reference TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX client_payments_by_date ON client_payments (org_id, date, id);
+
+CREATE INDEX client_payments_changes ON client_payments (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX client_payments_external_id ON client_payments (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE UNIQUE INDEX client_payments_of_line ON client_payments (org_id, bank_transaction_id)
+WHERE bank_transaction_id IS NOT NULL;
+
+CREATE INDEX client_payments_on_account ON client_payments (org_id, client_id, currency, legal_entity_id, date, on_account);
+
+CREATE INDEX client_payments_page ON client_payments (org_id, id, client_id);
 
 CREATE TABLE clients (
     id TEXT PRIMARY KEY,
@@ -1349,22 +1484,26 @@ CREATE TABLE invoice_lines (
     PRIMARY KEY (invoice_id, position)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE invoice_payments (
+CREATE TABLE "invoice_payments" (
     org_id TEXT NOT NULL,
     invoice_id TEXT NOT NULL REFERENCES invoices (id),
     position INTEGER NOT NULL CHECK (position >= 1),
     date TEXT NOT NULL,
-    amount INTEGER NOT NULL CHECK (amount > 0),
+    amount INTEGER NOT NULL CHECK (amount > 0 OR (amount < 0 AND client_payment_id IS NOT NULL)),
     bank_transaction_id TEXT,
     method TEXT,
     reference TEXT,
-    created_at INTEGER NOT NULL, fx_rate TEXT, fx_rate_source TEXT CHECK (
-    fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'
-),
+    created_at INTEGER NOT NULL,
+    fx_rate TEXT,
+    fx_rate_source TEXT CHECK (fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'),
+    client_payment_id TEXT REFERENCES client_payments (id),
     PRIMARY KEY (invoice_id, position)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX invoice_payments_by_date ON invoice_payments (org_id, date, invoice_id);
+
+CREATE INDEX invoice_payments_of_client ON invoice_payments (client_payment_id, org_id, invoice_id)
+WHERE client_payment_id IS NOT NULL;
 
 CREATE TABLE "invoice_sequences" (
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -1375,6 +1514,23 @@ CREATE TABLE "invoice_sequences" (
     last_number INTEGER NOT NULL CHECK (last_number >= 0),
     PRIMARY KEY (org_id, seller_key, kind, year)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE invoice_write_offs (
+    org_id TEXT NOT NULL,
+    invoice_id TEXT PRIMARY KEY REFERENCES invoices (id),
+    date TEXT NOT NULL,
+    amount INTEGER NOT NULL CHECK (amount > 0), -- as it was written off; what comes after all lessens it
+    reason TEXT NOT NULL,
+    vat_relief TEXT NOT NULL CHECK (
+        vat_relief IN (
+            'claimed', 'not_claimed', 'too_late', 'no_vat', 'cash_accounting', 'flat_rate', 'deregistered'
+        )
+    ),
+    vat_relief_date TEXT CHECK ((vat_relief_date IS NOT NULL) = (vat_relief = 'claimed')),
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX invoice_write_offs_by_date ON invoice_write_offs (org_id, date, invoice_id);
 
 CREATE TABLE invoices (
     id TEXT PRIMARY KEY,
@@ -1437,7 +1593,7 @@ CREATE TABLE invoices (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1),
-    search_text TEXT NOT NULL, fx_rate_source TEXT CHECK (fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'), fx_rate_date TEXT, recurring_id TEXT REFERENCES recurring_invoices (id), quote_id TEXT REFERENCES quotes (id),                  -- number and reference, case-folded
+    search_text TEXT NOT NULL, fx_rate_source TEXT CHECK (fx_rate_source = 'recorded' OR fx_rate_source = 'hmrc'), fx_rate_date TEXT, recurring_id TEXT REFERENCES recurring_invoices (id), quote_id TEXT REFERENCES quotes (id), overdue_for TEXT,                  -- number and reference, case-folded
     -- Kept, not generated: an index that holds a generated column never covers a query
     CHECK (
         open_due_date IS CASE
@@ -1476,20 +1632,62 @@ CREATE INDEX invoices_of_quote ON invoices (quote_id, org_id, id) WHERE quote_id
 
 CREATE INDEX invoices_of_recurring ON invoices (org_id, recurring_id, id) WHERE recurring_id IS NOT NULL;
 
-CREATE INDEX invoices_open ON invoices (org_id, client_id, currency, open_due_date, balance_due)
-    WHERE open_due_date IS NOT NULL;
+CREATE INDEX invoices_open ON invoices (
+    org_id, client_id, currency, open_due_date, balance_due, legal_entity_id, id
+) WHERE open_due_date IS NOT NULL;
 
 CREATE INDEX invoices_open_by_balance ON invoices (org_id, balance_due, id) WHERE open_due_date IS NOT NULL;
 
 CREATE INDEX invoices_open_by_date ON invoices (org_id, open_due_date, id) WHERE open_due_date IS NOT NULL;
 
+CREATE INDEX invoices_overpaid ON invoices (org_id, client_id, currency, balance_due)
+WHERE balance_due < 0;
+
 CREATE INDEX invoices_page ON invoices (
     org_id, id, currency, business_id, legal_entity_id, kind, property_id, search_text
 );
 
+CREATE INDEX invoices_passed ON invoices (open_due_date, id)
+    WHERE open_due_date IS NOT NULL AND (overdue_for IS NULL OR overdue_for <> open_due_date);
+
 CREATE INDEX invoices_states ON invoices (org_id, status, id, open_due_date);
 
 CREATE INDEX invoices_supplied ON invoices (org_id, legal_entity_id, supply_date);
+
+CREATE TABLE journeys (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    business_id TEXT NOT NULL REFERENCES businesses (id),
+    tax_year TEXT NOT NULL,
+    date TEXT NOT NULL,
+    vehicle_kind TEXT NOT NULL CHECK (vehicle_kind IN ('car', 'van', 'motorcycle', 'bicycle')),
+    vehicle TEXT NOT NULL,
+    driver TEXT,                                -- NULL: the 10,000 miles are the business's
+    miles TEXT NOT NULL,                        -- decimal
+    from_place TEXT NOT NULL,
+    to_place TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    passengers INTEGER NOT NULL CHECK (passengers >= 0),
+    full_rate_miles TEXT NOT NULL,              -- decimal: of these, at the higher rate
+    amount INTEGER NOT NULL CHECK (amount > 0),
+    currency TEXT NOT NULL CHECK (currency = 'GBP'),
+    allocation_id TEXT NOT NULL UNIQUE REFERENCES allocations (id),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX journeys_changes ON journeys (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX journeys_external_id ON journeys (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE INDEX journeys_of_vehicle ON journeys (org_id, business_id, vehicle, allocation_id);
+
+CREATE INDEX journeys_of_year ON journeys (org_id, legal_entity_id, tax_year, date, id);
+
+CREATE INDEX journeys_page ON journeys (org_id, id);
 
 CREATE TABLE known_devices (
     hash BLOB NOT NULL,                                 -- SHA-256 of the cookie's token
@@ -1638,6 +1836,8 @@ CREATE TABLE mails (
     CHECK ((completed_at IS NULL) = (due_at IS NOT NULL)),
     CHECK (holder IS NULL OR (due_at IS NOT NULL AND attempts > 0))
 ) STRICT;
+
+CREATE INDEX mails_about ON mails (org_id, about, id) WHERE about IS NOT NULL;
 
 CREATE INDEX mails_by_end ON mails (completed_at, id) WHERE completed_at IS NOT NULL;
 
@@ -1857,6 +2057,21 @@ CREATE TABLE organizations (
     created_at INTEGER NOT NULL
 , suspended_at INTEGER, suspended_reason TEXT CHECK (length(suspended_reason) <= 1000), deleting_since INTEGER, time_zone TEXT NOT NULL DEFAULT 'Europe/London'
     CHECK (length(time_zone) BETWEEN 1 AND 64)) STRICT;
+
+CREATE TABLE paper_links (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    about TEXT NOT NULL,                        -- the invoice or quote that it shows
+    hash BLOB NOT NULL,                         -- of the token in the address
+    token_sealed BLOB NOT NULL,                 -- the token, to say the address again; empty: it is lost, and works
+    created_at INTEGER NOT NULL,
+    ended_at INTEGER                            -- NULL: it works
+) STRICT;
+
+CREATE UNIQUE INDEX paper_links_hash ON paper_links (hash);
+
+CREATE UNIQUE INDEX paper_links_of ON paper_links (org_id, about)
+    WHERE ended_at IS NULL AND length(token_sealed) > 0;
 
 CREATE TABLE papers (
     id TEXT PRIMARY KEY,
@@ -2163,7 +2378,7 @@ CREATE TABLE quotes (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
-) STRICT;
+, viewed_at INTEGER, answered_by TEXT) STRICT;
 
 CREATE INDEX quotes_changes ON quotes (org_id, updated_at, id);
 
@@ -2189,7 +2404,7 @@ CREATE TABLE recurring_days (
     PRIMARY KEY (org_id, recurring_id, date)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE recurring_invoices (
+CREATE TABLE "recurring_invoices" (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
     external_id TEXT,
@@ -2203,7 +2418,7 @@ CREATE TABLE recurring_invoices (
     day_of_month INTEGER CHECK (day_of_month BETWEEN 1 AND 31),
     end_date TEXT,
     times INTEGER CHECK (times >= 1),
-    makes TEXT NOT NULL CHECK (makes IN ('draft', 'issued')),
+    makes TEXT NOT NULL CHECK (makes IN ('draft', 'issued', 'sent')),
     next_date TEXT,                             -- the next day that is due; NULL: ended
     next_index INTEGER NOT NULL CHECK (next_index >= 0), -- how many days of the rhythm are behind it
     made_count INTEGER NOT NULL CHECK (made_count >= 0),

@@ -269,6 +269,35 @@ async def test_the_beancount_text_balances(open_firm: OpenFirm) -> None:
     assert sums["Equity:Unallocated"] == Decimal("9.99")
 
 
+async def test_what_is_carried_on_refunded_and_lost_leaves_nothing_receivable(open_firm: OpenFirm) -> None:
+    """150.00 is owed of the table and 200.00 come: 50.00 on account, of which 20.00 go back and 30.00 pay of 100.00.
+
+    Of the 70.00 that are written off 10.00 come after all.
+    """
+    async with open_firm() as firm:
+        ids, whose = firm.ids, {"clientId": firm.ids["cli"], "legalEntityId": firm.ids["ent"]}
+        came, went = await firm.line("2025-08-10", 200_00), await firm.line("2025-09-10", -20_00)
+        paid = await firm.call("accounting.recordClientPayment", **whose, bankTransactionId=came)
+        await firm.call("accounting.refundClient", **whose, bankTransactionId=went)
+        line = {"description": "Stool", "unitPrice": "100.00", "vatCode": "outside_scope"}
+        sold = {**whose, "businessId": ids["biz"], "issueDate": "2025-10-01", "status": "issued", "lines": [line]}
+        stool = (await firm.call("accounting.createInvoice", **sold))["id"]
+        await firm.call("accounting.applyCredit", **whose, date="2025-10-02")
+        await firm.call("accounting.writeOffInvoice", invoiceId=stool, date="2026-01-05", reason="Insolvent")
+        await firm.call("accounting.recordPayment", invoiceId=stool, amount="10.00", date="2026-02-01")
+        await firm.close()
+        bundle = await firm.bundle(await firm.seal())
+    sums = balances(files_of(bundle)["books.beancount"].decode())
+    lost = next(amount for account, amount in sums.items() if account.endswith("IrrecoverableDebts"))
+    assert (sums["Assets:Receivables"], sums["Equity:CreditOfClients"], lost) == (0, 0, Decimal("60.00"))
+    kept = [(row["kind"], row["amount"], row["onAccount"]) for row in table(bundle, "client_payments.csv")]
+    assert kept == [("payment", "200.00", "50.00"), ("refund", "20.00", "-20.00"), ("credit", "30.00", "-30.00")]
+    (off,) = table(bundle, "write_offs.csv")
+    assert (off["invoiceId"], off["amount"], off["vatRelief"]) == (stool, "70.00", "no_vat")
+    parts = [row["amount"] for row in table(bundle, "payments.csv") if row["clientPaymentId"] == paid["id"]]
+    assert parts == ["150.00"]
+
+
 def balances(text: str) -> dict[str, Decimal]:
     """What each account comes to. Every transaction has two sides or more, which come to nothing."""
     sums: dict[str, Decimal] = defaultdict(Decimal)

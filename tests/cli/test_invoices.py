@@ -54,7 +54,7 @@ def commands(config_file: Path, capsys: pytest.CaptureFixture[str], org_id: str)
 def test_issue_send_pay_unpay_and_show(commands: InvoiceCommands, org_id: str) -> None:
     invoice_id = commands.draft(org_id)
     assert commands.run("issue", invoice_id)["number"] == "INV-000001"
-    assert commands.run("send", invoice_id)["status"] == "sent"
+    assert commands.run("mark-sent", invoice_id)["status"] == "sent"
     part = commands.run(
         "pay", invoice_id, "--amount", "40", "--date", "2026-11-01", "--method", "card", "--reference", "r"
     )

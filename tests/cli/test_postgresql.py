@@ -451,6 +451,16 @@ def test_on_this_machine_nobody_is_in_between(run: Run, tmp_path: Path, host: st
     assert found["database"][1].startswith("the PostgreSQL cannot be reached: ")
 
 
+def test_doctor_tells_who_is_not_connected_to_the_tax_authority(run: Run, config_file: Path, org_id: str) -> None:
+    config_file.write_text(config_file.read_text() + '[tax]\nmode = "hmrc"\nupstream = "https://127.0.0.1:1"\n')
+    assert taxes_of(run) == (True, f"Not connected: {org_id}.")
+
+
+def taxes_of(run: Run) -> tuple[bool, str]:
+    (found,) = (each for each in json.loads(run("doctor", "--json").out) if each["about"] == "tax connections")
+    return found["well"], found["sentence"]
+
+
 def test_a_standby_is_told(run: Run, org_id: str, connection: Connection) -> None:
     name = str(connection.execute("SELECT current_database()").get)
     connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")

@@ -73,6 +73,8 @@ async def crawl(app: Quart, browser: Browser, *starts: str, signed_in: bool = Tr
         if answer.status == 303:
             assert not signed_in or not answer.location.startswith("/sign-in"), address
             found = [answer.location] if signed_in else []
+        elif not answer.headers["Content-Type"].startswith("text/html"):  # a file, which leads nowhere
+            seen.pages[address], found = answer, []
         else:
             seen.pages[address] = answer
             _look_at(address, answer)

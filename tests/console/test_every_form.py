@@ -100,6 +100,7 @@ def visitors(whole: WholeSite) -> Iterator[tuple[str, Browser, list[str]]]:
         filtered = FILTERED if email in OF_THE_FIRM else ()
         yield email, whole.browsers[email], ["/", *filtered, *more.get(email, ())]
     of_strangers = [address for rule, address in whole.unlinked.items() if rule.startswith("/sign-in")]
+    of_strangers.append(whole.unlinked["/i/<token>"])
     yield STRANGER, whole.stranger, of_strangers
     yield HALFWAY, whole.halfway, ["/sign-in/code"]
 

@@ -13,7 +13,7 @@ from tests.console.whole_site import ELSEWHERE, MEMBER, OF_THE_FIRM, OWNER, PEOP
 from tests.contract.conftest import Seeded
 
 ROLES: Final = dict(zip(PEOPLE, ("owner", "admin", "member", "owner", ""), strict=True))
-FOR_EVERYBODY: Final = ("/sign-in", "/docs", "/static")
+FOR_EVERYBODY: Final = ("/sign-in", "/docs", "/static", "/i/")
 """How the addresses begin that open without a sign-in."""
 ONES_OWN: Final = frozenset({"/account/sessions/end-all", "/developers/keys"})
 """Pages that show what is theirs to everybody, also to whom no link does: they have no such thing."""

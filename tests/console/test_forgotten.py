@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from gatewayd.clock import HOUR, MINUTE, SECOND
+from gatewayd.clock import HOUR, MINUTE, SECOND, Instant
 from gatewayd.identity import audit
 from gatewayd.identity.people import users
+from gatewayd.identity.sign_in import throttling
+from gatewayd.identity.sign_in.sessions import Visitor
+from gatewayd.identity.sign_in.throttling import Limits, Locked
 from gatewayd.mail import outbox
 from gatewayd.mail.letters import Letter
 from gatewayd.mail.notices import Mailing
@@ -100,3 +103,34 @@ async def test_without_mail_the_page_says_whom_to_ask(site: Site) -> None:
     page = await site.browser().open(FORGOTTEN)
     assert "This server sends no mail. Whoever runs it can make a link" in page.text
     assert page.buttons() == []
+
+
+async def test_a_network_asks_so_often_and_then_waits(database_image: bytes, tmp_path: Path) -> None:
+    async with open_site(tmp_path, database_image, mailing=Mailing(ISSUER)) as site:
+        visitor = Visitor(user_agent="Firefox", address="203.0.113.9")
+        limits = Limits(attempts=1)
+        for _ in range(throttling.NETWORK_FACTOR):
+            await site.store.write(lambda tx: throttling.note_asked(tx, visitor, limits))
+        with pytest.raises(Locked) as locked:
+            await site.store.write(lambda tx: throttling.note_asked(tx, visitor, limits))
+        assert locked.value.until == site.store.now() + HOUR
+        elsewhere = Visitor(user_agent="Firefox", address="198.51.100.9")
+        await site.store.write(lambda tx: throttling.note_asked(tx, elsewhere, limits))
+        site.clock.advance(HOUR)
+        await site.store.write(lambda tx: throttling.note_asked(tx, visitor, limits))  # halved
+
+
+async def test_who_asks_too_often_is_told_when_to_come_again(
+    mailing_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    until = Instant(mailing_site.clock.now() + HOUR)
+
+    def refuse(*_: object) -> None:
+        raise Locked(until)
+
+    monkeypatch.setattr(throttling, "note_asked", refuse)
+    browser = mailing_site.browser()
+    answer = await browser.submit(await browser.open(FORGOTTEN), FORGOTTEN, email=EMAIL)
+    assert answer.status == 429
+    assert "Too many links" in answer.page.text
+    assert await mailing_site.store.read(letters) == []

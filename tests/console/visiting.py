@@ -1,6 +1,6 @@
 """A site with two people, and browsers that visit it: every answer is looked at as it comes."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,7 @@ from gatewayd.identity.sign_in.sign_in import SignIn
 from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.identity.tokens import authorizations
 from gatewayd.mail.notices import Mailing
+from gatewayd.papers.public import PublicPapers
 from gatewayd.performing.admission import Gate
 from gatewayd.performing.file_places import FilePlaces
 from gatewayd.performing.performer import Performer
@@ -210,7 +211,8 @@ def check(answer: Answer, path: str) -> None:
     assert headers["Content-Security-Policy"].startswith(POLICY)
     assert headers["X-Frame-Options"] == "DENY"
     assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Referrer-Policy"] == "same-origin"
+    private = ("same-origin", "no-referrer") if path.startswith("/i/") else ("same-origin",)
+    assert headers["Referrer-Policy"] in private
     assert headers["X-Request-Id"].startswith("req_")
     assert len(headers.getlist("Cache-Control")) == 1
     static = path.startswith("/static/") and answer.status < 400
@@ -306,10 +308,11 @@ async def open_site(
     tax: TaxSettings | None = None,
     deps: Any = None,
     mailing: Mailing | None = None,
+    papers: Callable[[Store], PublicPapers] | None = None,
 ) -> AsyncIterator[Site]:
     """The pages, as people reach them by https. `tax` None: a server without taxes; `deps`: what operations take.
 
-    `mailing` None: one that sends no mail.
+    `mailing` None: one that sends no mail; `papers` makes what links of papers show, None: they show none.
     """
     (directory / DATABASE_NAME).write_bytes(image)
     clock, log = SettableClock(START), Written()
@@ -322,6 +325,7 @@ async def open_site(
             issuer=ISSUER,
             tax=tax or TaxSettings(),
             mailing=mailing,
+            papers=None if papers is None else papers(store),
             clock=clock,
             log=log,
             operations=CATALOGUE.operations,

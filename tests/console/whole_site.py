@@ -9,6 +9,7 @@ from typing import Final
 
 from soft_webauthn import SoftWebauthnDevice
 
+from gatewayd.areas.accounting import paper_links
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.clock import from_wire
 from gatewayd.console.app import create
@@ -23,6 +24,8 @@ from gatewayd.identity.sign_in.sessions import Visitor
 from gatewayd.identity.sign_in.sign_in import SignIn
 from gatewayd.identity.sign_in.throttling import Limits
 from gatewayd.mail.notices import Mailing
+from gatewayd.papers.engine import Papers
+from gatewayd.papers.public import PublicPapers
 from gatewayd.performing.admission import Gate
 from gatewayd.performing.file_places import FilePlaces
 from gatewayd.performing.performer import Performer
@@ -114,6 +117,7 @@ async def open_whole_site(demo: Seeded, directory: Path) -> AsyncIterator[WholeS
             receiving=Receiving(
                 api.store, blobs_at(api.store.place), partials_at(api.store.place), Settings(ISSUER, FILE_MOST)
             ),
+            papers=PublicPapers(api.store, _papers_of(engines), RateLimits(0, 100)),
             gallery=True,
         )
         site = Site(create(parts), api.store, api.clock, log, told, directory)
@@ -127,6 +131,11 @@ async def open_whole_site(demo: Seeded, directory: Path) -> AsyncIterator[WholeS
         unlinked = await _unlinked(site, browsers[OWNER])
         yield WholeSite(site, browsers, site.browser(), halfway, unlinked, await _invite(site, ELSEWHERE))
         assert log.errors == []
+
+
+def _papers_of(engines: Engines) -> Papers:
+    assert engines.papers is not None
+    return engines.papers
 
 
 async def _add_the_rest(site: Site) -> None:
@@ -188,8 +197,20 @@ async def _unlinked(site: Site, owner: Browser) -> dict[str, str]:
         "/admin": "/admin",
         "/gallery": "/gallery",
         "/gallery/list": "/gallery/list",
+        "/i/<token>": await _paper(site),
+        "/i/<token>/<any(invoice, quote):_kind>.pdf": f"{await _paper(site)}/invoice.pdf",
         "/static/<path:filename>": "/static/style.css",
     }
+
+
+async def _paper(site: Site) -> str:
+    """Where a client sees a quote that they may accept."""
+
+    def make(tx: WriteTx) -> str:
+        quote_id = tx.value("SELECT min(id) FROM quotes WHERE org_id = :org_id AND state = 'sent'")
+        return paper_links.link_of(tx, "", quote_id)
+
+    return await site.store.write(make, site.org_id)
 
 
 async def _invite(site: Site, email: str) -> str:

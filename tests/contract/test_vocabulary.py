@@ -35,6 +35,7 @@ OTHER_WORDS: Final[Mapping[tuple[str, str], str]] = {
     ("assets.importTransactions", "expectedVersion"): _MAKES_ANOTHER,
     ("banking.importStatement", "expectedVersion"): _MAKES_ANOTHER,
     ("banking.stateBalance", "expectedVersion"): _MAKES_ANOTHER,
+    ("accounting.refundClient", "clientId"): "it makes a refund, and names whose it is as a payment does",
     ("vault.generateAndCacheThumbnail", "expectedVersion"): "the version that it answers is that of the picture",
     ("businesses.syncTaxBusiness", "expectedVersion"): "it takes over whatever the tax authority has",
     ("organizations.delete", "expectedVersion"): "an organization has no version; its name is asked for instead",

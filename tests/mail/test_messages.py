@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatewayd.clock import Instant, from_wire
+from gatewayd.contract.given_files import WrittenFile
 from gatewayd.mail.letters import SUBJECT_MAX, Action, Letter, one_line
 from gatewayd.mail.messages import AddressError, Outgoing, address_for_smtp, make_envelope
 
@@ -125,3 +126,38 @@ def test_no_address_makes_a_command_of_its_own(text: str) -> None:
         return
     assert address.isprintable()
     assert not set(' <>"\r\n') & set(address)
+
+
+def test_a_paper_goes_along_and_the_addresses_are_shown() -> None:
+    letter = Letter(
+        subject="Invoice",
+        paragraphs=("Here it is.",),
+        reason="R",
+        from_name="Oak & Son",
+        reply_to="books@oak.example",
+        to=("ann@example.com", "bob@example.com"),
+        cc=("cat@example.com", "no address"),
+        paper="inv_1",
+    )
+    file = WrittenFile(b"%PDF-1.7\n\x00\xff", "INV-1.pdf", "application/pdf")
+    made = outgoing(letter)._replace(attachment=file)
+    content = make_envelope(made, "books@gatewayd.example", "Books").content
+    assert content == make_envelope(made, "books@gatewayd.example", "Books").content  # the same at each attempt
+    message = parsed(content)
+    assert (str(message["From"]), str(message["To"])) == (
+        "Oak & Son <books@gatewayd.example>",
+        "ann@example.com, bob@example.com",
+    )
+    assert (str(message["Cc"]), str(message["Reply-To"])) == ("cat@example.com", "books@oak.example")
+    [attached] = message.iter_attachments()
+    assert (attached.get_content(), attached.get_filename()) == (file.content, "INV-1.pdf")
+    assert attached.get_content_type() == "application/pdf"
+    assert "Here it is." in body(message, "plain")
+
+
+@given(ANYTHING, ANYTHING)
+def test_no_address_that_is_shown_makes_a_header(name: str, address: str) -> None:
+    letter = Letter(subject="S", paragraphs=(), reason="R", from_name=name, reply_to=address, to=(address,), cc=(name,))
+    message = parsed(make_envelope(outgoing(letter), "books@gatewayd.example", "Books").content)
+    assert {each.lower() for each in message} <= {*HEADERS, "cc", "reply-to"}
+    assert all(len(message.get_all(each)) == 1 for each in message)

@@ -10,11 +10,11 @@ from gatewayd.console import addresses
 from gatewayd.following import reactions
 from gatewayd.identity import audit
 from gatewayd.identity.audit import Act, Action
-from gatewayd.identity.people import users
+from gatewayd.identity.people import memberships, users
 from gatewayd.mail import notices, outbox
 from gatewayd.mail.letters import Letter
 from gatewayd.mail.notices import FailingWebhook, Invited, Mailing
-from gatewayd.store import ReadTx
+from gatewayd.store import ReadTx, WriteTx
 from gatewayd.store.reactions import Reactions
 from tests.support.store import MemoryStore
 
@@ -161,5 +161,66 @@ def test_links_lead_to_pages(store: MemoryStore) -> None:
 
 def test_what_is_recorded_is_told_in_its_transaction() -> None:
     following: Reactions = partial(reactions, MAILING)()
-    assert audit.TABLE in following.follow_ups
-    assert audit.TABLE not in reactions().follow_ups  # no mail, nothing queued
+    assert len(following.follow_ups[audit.TABLE]) == 2
+    assert len(reactions().follow_ups[audit.TABLE]) == 1  # no mail: nothing queued, and what waits is withdrawn
+
+
+def status_of(store: MemoryStore, kind: str, recipient: str) -> list[tuple[str, int]]:
+    sql = (
+        "SELECT status, length(letter_sealed) > 0 FROM mails WHERE kind = :kind AND recipient = :recipient ORDER BY id"
+    )
+    return store.read(
+        lambda tx: [(status, bool(kept)) for status, kept in tx.rows(sql, kind=kind, recipient=recipient)]
+    )
+
+
+def test_what_a_revoked_invitation_said_is_not_sent(store: MemoryStore) -> None:
+    org, expires = store.org(), Instant(store.now() + DAY)
+    for id_ in ("inv_1", "inv_2"):
+        invited = Invited(id_, f"{id_}@example.com", "member", "Ann", "https://books.example/x", expires)
+        store.write(lambda tx, invited=invited: notices.invite(tx, MAILING, invited), org)
+    revoked = Act(actor="operator", action="invitation.revoked", subject="inv_1", org_id=org)
+    store.write(lambda tx: notices.withdraw_after(tx, revoked))
+    assert status_of(store, "invitation", "inv_1@example.com") == [("failed", False)]
+    assert status_of(store, "invitation", "inv_2@example.com") == [("queued", True)]
+
+
+def test_a_link_that_is_void_is_not_sent_and_what_is_on_its_way_is_not_tried_again(store: MemoryStore) -> None:
+    user_id = store.user(store.org(), email="ann@example.com")
+    user, ends = store.read(lambda tx: users.get(tx, user_id)), Instant(store.now() + HOUR)
+
+    def ask(tx: WriteTx) -> None:
+        notices.send_reset_link(tx, MAILING, user, "https://books.example/x", ends)
+
+    for _ in range(3):
+        store.write(ask)
+    ids = [row[0] for row in store.read(lambda tx: tx.rows("SELECT id FROM mails ORDER BY id"))]
+    begun = "UPDATE mails SET holder = 'a:1', attempts = 1 WHERE id = :id"
+    failed = "UPDATE mails SET status = 'failed', due_at = NULL, completed_at = :now WHERE id = :id"
+    store.write(lambda tx: (tx.run(begun, id=ids[0]), tx.run(failed, id=ids[1])))
+    done = Act(actor=user_id, action="user.password_changed", subject=user_id, org_id=None)
+    store.write(lambda tx: notices.withdraw_after(tx, done))
+    assert status_of(store, "password_reset", "ann@example.com") == [
+        ("queued", True),
+        ("failed", False),
+        ("failed", False),
+    ]
+    under_way = store.read(lambda tx: outbox.find(tx, ids[0]))
+    assert under_way is not None
+    assert under_way.expires_at == store.now()
+    assert [store.write(lambda tx, id_=id_: outbox.resend(tx, id_)) for id_ in ids] == [False, False, False]
+
+
+@pytest.mark.parametrize("how", ["removed", "demoted", "disabled"])
+def test_who_leads_no_more_is_told_nothing_that_waits(store: MemoryStore, how: str) -> None:
+    org = store.org()
+    ann, ben = (store.user(org, email=email) for email in ("ann@example.com", "ben@example.com"))
+    store.write(lambda tx: notices.tell_of_webhook(tx, MAILING, FailingWebhook("wh_1", "https://a.example", None)), org)
+    work = {
+        "removed": lambda tx: memberships.remove(tx, ben, ann),
+        "demoted": lambda tx: memberships.change_role(tx, ben, "member", ann),
+        "disabled": lambda tx: users.disable(tx, ben, ann),
+    }[how]
+    store.write(work, org)
+    assert status_of(store, "webhook_failing", "ben@example.com") == [("failed", False)]
+    assert status_of(store, "webhook_failing", "ann@example.com") == [("queued", True)]

@@ -13,7 +13,7 @@ FLOORS = {
     **dict.fromkeys(["check_digits", "clock", "config", "errors", "http1", "ids", "isolation", "logs", "money"], 0),
     **dict.fromkeys(["service_manager", "shares"], 0),
     **dict.fromkeys(["contract", "extraction", "outbound", "sandbox_authority", "statements", "store"], 1),
-    **dict.fromkeys(["events", "identity", "leases"], 2),
+    **dict.fromkeys(["events", "identity", "leases", "sending"], 2),
     **dict.fromkeys(["ledger", "mail"], 3),
     **dict.fromkeys(["bundles", "importing", "papers", "parsing", "performing", "proposing"], 5),
     **dict.fromkeys(["search", "tax", "vault_files", "webhooks"], 5),
@@ -33,7 +33,14 @@ AREAS = frozenset(
     | {"banking", "vault", "billing", "periods", "crm", "organizations"}
 )
 FOLDERS: dict[str, dict[str, int]] = {
-    "accounting": {"client_checks": 0, "clients": 1, "invoices": 2, "paper_settings": 3, "quotes": 3, "recurring": 3},
+    "accounting": {
+        **dict.fromkeys(["client_checks", "paper_links"], 0),
+        "clients": 1,
+        **dict.fromkeys(["invoices", "journeys"], 2),
+        **dict.fromkeys(["bills", "owed", "paper_settings", "quotes", "receivables"], 3),
+        **dict.fromkeys(["answering", "sending"], 4),
+        "recurring": 5,
+    },
     "assets": {
         "books": 0,
         **dict.fromkeys(["pools", "prices"], 1),

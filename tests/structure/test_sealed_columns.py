@@ -11,6 +11,7 @@ from tests.structure.sources import Source, sources
 from tests.support.store import columns_of
 
 SEALING = {
+    "gatewayd/areas/accounting/paper_links.py": 1,
     "gatewayd/areas/legal_entities/rows.py": 2,
     "gatewayd/identity/tokens/refresh_tokens.py": 1,
     "gatewayd/identity/signing/seal_keys.py": 1,

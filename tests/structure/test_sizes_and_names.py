@@ -26,12 +26,11 @@ BORDERS = frozenset(
         "gatewayd/http1/http2.py",  # request: one connection
         "gatewayd/http1/server.py",  # request: one connection
         "gatewayd/importing/engine.py",  # one import
-        "gatewayd/mail/dispatcher.py",  # one mail
         "gatewayd/oauth/app.py",  # request
         "gatewayd/parsing/engine.py",  # parse: one document
         "gatewayd/parsing/made_files.py",  # parse: one file that somebody asked for
         "gatewayd/tax/connections/bearer_tokens.py",  # forward: a refresh that outlives its request
-        "gatewayd/webhooks/dispatch/dispatcher.py",  # delivery
+        "gatewayd/sending.py",  # one delivery, one mail
     }
 )
 """Where `except Exception` may stand: one request, delivery, parse or forward fails and the daemon goes on."""

@@ -19,13 +19,12 @@ NURSERIES = {
     "gatewayd/http1/server.py": "a task for each connection",
     "gatewayd/importing/engine.py": "a task for each import",
     "gatewayd/leases/holder.py": "what renews leases",
-    "gatewayd/mail/dispatcher.py": "a task for each attempt",
     "gatewayd/parsing/engine.py": "a task for each document, and for each file that is made of one",
     "gatewayd/search/embedding_child.py": "the start of the child, which outlives who asked first",
     "gatewayd/search/engine.py": "the index and the vectors",
     "gatewayd/store/postgres/engine.py": "what ends a read at the server when its caller is gone",
     "gatewayd/tax/engine.py": "a task for each token that is refreshed",
-    "gatewayd/webhooks/dispatch/dispatcher.py": "a task for each attempt",
+    "gatewayd/sending.py": "a task for each attempt at a delivery or a mail",
     "gatewayd/cli/demo/receiver.py": "the receiver of the demo",
     "gatewayd/cli/demo/walkthrough.py": "the daemon of the demo",
     "gatewayd/cli/events/listen.py": "what prints events, and what ends it",
@@ -56,12 +55,11 @@ BORDERS = {
     "gatewayd/http1/http2.py": "a request",
     "gatewayd/http1/server.py": "a connection",
     "gatewayd/importing/engine.py": "an import",
-    "gatewayd/mail/dispatcher.py": "a mail",
     "gatewayd/oauth/app.py": "a request",
     "gatewayd/parsing/engine.py": "a document",
     "gatewayd/parsing/made_files.py": "a file that is made of a document",
     "gatewayd/tax/connections/bearer_tokens.py": "a token that is refreshed",
-    "gatewayd/webhooks/dispatch/dispatcher.py": "a delivery",
+    "gatewayd/sending.py": "a delivery, a mail",
 }
 """Files with an `except Exception`, and what fails there alone."""
 

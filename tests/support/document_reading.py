@@ -41,21 +41,21 @@ class FakeReader:
     async def read(self, path: Path, name: str, mime_type: str) -> Extraction:
         self.read_names.append(name)
         await self.wait(name)
-        text = path.read_text("utf-8", "replace")
+        text = path.read_text("utf-8")
         self._fail(text)
         pages = [Page(number=n, text=part) for n, part in enumerate(text.split("\f"), 1)]
         return Extraction(engine="plain", pages=pages, page_count=len(pages), language="en", facts=self.facts)
 
     async def draw(self, path: Path, mime_type: str, page: int, width: int) -> Picture:
         await self.wait(path.name)
-        if path.read_text("utf-8", "replace") == "no picture":
+        if path.read_bytes() == b"no picture":
             raise ExtractionFailed("unsupported", "There is no picture of it.")
         self.drawn.append((page, width))
         return Picture(body=b"RIFF" + path.read_bytes(), width=min(width, 500), height=2 * width)
 
     async def searchable_pdf(self, path: Path, mime_type: str, target: Path) -> None:
         await trio.lowlevel.checkpoint()
-        text = path.read_text("utf-8", "replace")
+        text = path.read_text("utf-8")
         self._fail(text)
         target.write_bytes(b"%PDF-" + text.encode())
 

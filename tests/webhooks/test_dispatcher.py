@@ -10,9 +10,9 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from gatewayd.clock import HOUR, SECOND, from_wire, to_wire
+from gatewayd.sending import LOOK_AGAIN_SECONDS
 from gatewayd.store import WriteTx
 from gatewayd.webhooks.dispatch.delivery_report import SubscriptionCounters, SubscriptionCounts
-from gatewayd.webhooks.dispatch.dispatcher import SCAN_AGAIN_SECONDS
 from gatewayd.webhooks.schedule import RetryPolicy
 from gatewayd.webhooks.settings import WebhookSettings
 from gatewayd.webhooks.signature import verify
@@ -621,7 +621,7 @@ async def test_looks_are_few_while_nothing_is_due(autojump_clock: MockClock, har
         ("retrying", 8),  # one of them interrupted
         ("retrying", 7),
     ]
-    idle_scans = 3600 / SCAN_AGAIN_SECONDS
+    idle_scans = 3600 / LOOK_AGAIN_SECONDS
     assert idle_scans <= harness.outbox.writes <= idle_scans + 3 * len(harness.sender.posts)
 
 

@@ -1,23 +1,50 @@
-"""Accounting: quotes, invoices, recurring ones and billing clients (Spec §4)."""
+"""Accounting: quotes, invoices, recurring ones, journeys, billing clients and what they owe (Spec §4)."""
 
-from gatewayd.areas.accounting import paper_settings
+from functools import partial
+
+from gatewayd.areas.accounting import paper_settings, sending
+from gatewayd.areas.accounting.bills import operations as bills
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering, papers
 from gatewayd.areas.accounting.invoices import operations as invoices
+from gatewayd.areas.accounting.journeys import operations as journeys
+from gatewayd.areas.accounting.owed import operations as owed
+from gatewayd.areas.accounting.owed import write_offs
 from gatewayd.areas.accounting.quotes import operations as quotes
+from gatewayd.areas.accounting.receivables import operations as receivables
 from gatewayd.areas.accounting.recurring import operations as recurring
-from gatewayd.contract.operation import Area
+from gatewayd.contract.operation import Area, Handlers
+from gatewayd.mail.notices import Mailing
 
 AREA = Area(
     "accounting",
     "Accounting",
     (
+        *bills.OPERATIONS,
+        *bills.BY_ENGINE,
         *invoices.OPERATIONS,
         *numbering.OPERATIONS,
         *paper_settings.OPERATIONS,
         *papers.OPERATIONS,
+        *owed.OPERATIONS,
+        *write_offs.OPERATIONS,
         *quotes.OPERATIONS,
         *recurring.OPERATIONS,
+        *sending.OPERATIONS,
+        *journeys.OPERATIONS,
         *clients.OPERATIONS,
+        *receivables.OPERATIONS,
     ),
 )
+
+
+def handlers(issuer: str, mailing: Mailing | None) -> Handlers:
+    """The handlers of a daemon that clients reach at `issuer`. `mailing` None: no mail is sent."""
+    return {
+        "accounting.sendInvoice": partial(sending.send_invoice, mailing=mailing),
+        "accounting.sendQuote": partial(sending.send_quote, mailing=mailing),
+        "accounting.createRecurring": partial(recurring.create_recurring, mailing=mailing),
+        "accounting.updateRecurring": partial(recurring.update_recurring, mailing=mailing),
+        "accounting.getSending": partial(sending.get_sending, issuer=issuer),
+        "accounting.makeLink": partial(sending.make_link, issuer=issuer),
+    }

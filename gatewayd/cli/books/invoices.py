@@ -4,6 +4,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from gatewayd.cli.books.recurring import add_recurring
+from gatewayd.cli.books.sending import add_letter, letter_of, tell_sending
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import note, print_document, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, add_override, whole_number
@@ -23,7 +25,13 @@ def add_commands(subparsers: Subparsers) -> None:
     command = _add(group, "issue", "issue a draft and give it its number", issue)
     add_override(command)
     command.add_argument("--fx-rate", metavar="R", help="units of the seller's currency for one of the invoice's")
-    _add(group, "send", "record that an issued invoice went out", send)
+    command = _add(group, "send", "mail an invoice to its client, with its PDF and a link", send)
+    add_override(command)
+    add_letter(command)
+    _add(group, "mark-sent", "record that an issued invoice went out another way", mark_sent)
+    _add(group, "sendings", "show to whom an invoice was mailed, and what became of it", sendings)
+    command = _add(group, "link", "print the link under which the client sees an invoice", link)
+    command.add_argument("--replace", action="store_true", help="end the link that there is, and make another")
     command = _add(group, "void", "void an invoice that was issued by mistake", void)
     add_override(command)
     command.add_argument("--reason", required=True)
@@ -55,6 +63,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--kind", choices=KINDS, default="invoice")
     command.add_argument("--pattern", metavar="P", help="how numbers are written, such as 'INV-{yyyy}-{000001}'")
     command.add_argument("--next", type=whole_number(1, 10**12 - 1), metavar="N", help="what the counter says next")
+    add_recurring(group)
 
 
 def issue(arguments: argparse.Namespace, context: Context) -> int:
@@ -62,6 +71,24 @@ def issue(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def send(arguments: argparse.Namespace, context: Context) -> int:
+    org_id, values = _org_id(arguments, context), letter_of(arguments)
+    sent = _perform(context, org_id, "accounting.sendInvoice", invoiceId=arguments.id, **values)
+    return tell_sending(arguments, sent)
+
+
+def sendings(arguments: argparse.Namespace, context: Context) -> int:
+    org_id = _org_id(arguments, context)
+    return tell_sending(arguments, _perform(context, org_id, "accounting.getSending", paperId=arguments.id))
+
+
+def link(arguments: argparse.Namespace, context: Context) -> int:
+    values = {"paperId": arguments.id, "replace": arguments.replace or None}
+    made = _perform(context, _org_id(arguments, context), "accounting.makeLink", **values)
+    print_result(arguments, made, [made["link"]])
+    return 0
+
+
+def mark_sent(arguments: argparse.Namespace, context: Context) -> int:
     """What has no operation: nothing is sent, it is noted that somebody did."""
     from gatewayd.areas.accounting.invoices import moves
 
@@ -134,9 +161,10 @@ def _add(
 
 
 def _perform(context: Context, org_id: str, operation_id: str, **values: object) -> Json:
-    from gatewayd.areas.accounting import AREA
+    from gatewayd.areas import accounting
 
-    return run_operation(context, operation_of(AREA, operation_id), org_id, values)
+    handlers = accounting.handlers(context.config.server.public_url, context.mailing)
+    return run_operation(context, operation_of(accounting.AREA, operation_id, handlers), org_id, values)
 
 
 def _move(arguments: argparse.Namespace, context: Context, operation_id: str, **values: object) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
+from gatewayd.areas.accounting import paper_links
 from gatewayd.areas.legal_entities.rows import LEGAL_ENTITIES, forget_lost
 from gatewayd.identity import audit
 from gatewayd.identity.people import users
@@ -108,6 +109,10 @@ def _give_up_letter(tx: WriteTx, value: SealedValue) -> None:
     outbox.forget_letter(tx, value.row["id"])
 
 
+def _give_up_paper_link(tx: WriteTx, value: SealedValue) -> None:
+    paper_links.forget_token(tx, value.row["id"])
+
+
 def _give_up_refresh_answer(tx: WriteTx, value: SealedValue) -> None:
     refresh_tokens.forget_answer(tx, value.row["grant_id"], value.row["generation"])
 
@@ -129,6 +134,9 @@ LOSSES: Final[Mapping[str, Loss]] = {  # numbers first: an entity whose number d
     "seal_keys.private_sealed": Loss(_tell_seal_key, _give_up_seal_key),
     "refresh_tokens.answer_sealed": Loss(
         None, _give_up_refresh_answer, "answers kept for apps that lost theirs: those have to be connected again"
+    ),
+    "paper_links.token_sealed": Loss(
+        None, _give_up_paper_link, "links of invoices and quotes: they stay good, and others are given out from now on"
     ),
     "mails.letter_sealed": Loss(
         None, _give_up_letter, "mails that wait: they are not sent, and what they were about has to be done anew"

@@ -39,6 +39,7 @@ SWEEP_ROWS = 500  # of one transaction
 Network = IPv4Network | IPv6Network
 _ACCOUNT: Final = "account:"
 _NETWORK: Final = "network:"
+_ASKING: Final = "asking:"
 
 _GET = "SELECT failures, first_at, last_at, locked_until FROM sign_in_failures WHERE subject = :subject"
 _NOTE = """
@@ -118,6 +119,21 @@ def note_try(tx: WriteTx, email: str, visitor: Visitor, limits: Limits) -> Try:
         return Try(subjects=(subject,), user_id=None, device="")
     _note(tx, network, behind.failures + 1, behind.since, None)
     return Try(subjects=(subject, network), user_id=None, device="")
+
+
+def note_asked(tx: WriteTx, visitor: Visitor, limits: Limits) -> None:
+    """Count that somebody asks for a link, at whichever account; raises `Locked` where their network asked too often.
+
+    Chosen: as often as a network may fail before it is slow, halved every hour as its failures are.
+    """
+    network = _network(visitor.address, limits.proxies)
+    if network is None:
+        return
+    subject = f"{_ASKING}{network.removeprefix(_NETWORK)}"
+    asked = _network_count(tx, subject)
+    if asked.failures >= limits.attempts * NETWORK_FACTOR:
+        raise Locked(Instant(asked.since + HALVED_EVERY))
+    _note(tx, subject, asked.failures + 1, asked.since, None)
 
 
 def take_back(tx: WriteTx, counted: Try) -> None:

@@ -38,6 +38,8 @@ class Allocation(Response, frozen=True, kw_only=True):
     """The mortgage whose interest or capital it is. Null: none."""
     invoice_id: str | None
     """The invoice that it pays; it is taken back there alone. Null: it pays none."""
+    bill_id: str | None
+    """The bill that it pays; it is taken back there alone. Null: it pays none."""
     counterpart_id: str | None
     """The bank transaction at the other end of a transfer. Null: it is no half of a transfer that was matched."""
     date: DateText
@@ -104,7 +106,8 @@ class Part(NamedTuple):
     the line; `disallowable_amount` goes by the category, and is all where it is
     `wholly_disallowable`; `vat_amount` is what `vat_code` says, else none; `description` is the line's;
     `legal_entity_id` is the business's, else the account's; `interest_source` of interest on a mortgage is `statement`;
-    `reason` is that of who chose, and what it tells goes with that.
+    `reason` is that of who chose, and what it tells goes with that. `on_account`: a client paid or got it, for no
+    invoice.
     """
 
     category: Category
@@ -126,11 +129,13 @@ class Part(NamedTuple):
     description: str | None = None
     document_ids: tuple[str, ...] = ()
     invoice_id: str | None = None
+    bill_id: str | None = None
     counterpart_id: str | None = None
     legal_entity_id: str | None = None
     external_id: str | None = None
     interest_source: InterestSource | None = None
     reason: str | None = None
+    on_account: bool = False
 
 
 class Origin(NamedTuple):

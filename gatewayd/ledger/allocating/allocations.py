@@ -61,12 +61,16 @@ _EARLIEST = "1900-01-01"  # Chosen: what is older is a slip of the pen
 
 
 class Setting(NamedTuple):
-    """What stands around an allocation. `business` None: it names none that exists; `path` precedes its fields."""
+    """What stands around an allocation. `business` None: it names none that exists; `path` precedes its fields.
+
+    `on_account`: it pays no invoice, and is what a client has on account.
+    """
 
     business: Business | None
     line: BankLine | None
     place: Place = NOWHERE
     path: str = ""
+    on_account: bool = False
 
 
 def of_line(tx: ReadTx, line_id: str) -> list[Allocation]:
@@ -130,7 +134,7 @@ def _rows_of_part(
         part = part._replace(amount=left if direction == "in" else -left)
     part = part._replace(direction=direction, description=part.description or line.description)
     business = _business(tx, part.business_id)
-    setting = Setting(business, line, place)
+    setting = Setting(business, line, place, on_account=part.on_account)
     paid = Paid(line.date, line.currency, before)
     for split in loan_payments.parts_of(tx, part, paid, place, business):
         row = _new_row(
@@ -253,16 +257,20 @@ def _chosen(row: Allocation, origin: Origin) -> dict[str, str | None]:
 def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation | None = None) -> Iterator[FieldError]:
     """What is wrong with an allocation. `before` is what it was.
 
-    A business or property that was archived since, or whose invoice is paid, is not held against it.
+    A business or property that was archived since, or whose invoice or bill is paid, is not held against it.
     """
-    stays = row.invoice_id is not None or (before is not None and before.business_id == row.business_id)
+    stays = (
+        row.invoice_id is not None
+        or row.bill_id is not None
+        or (before is not None and before.business_id == row.business_id)
+    )
     business = setting.business
     for path, code, message in (
         *_amount_mistakes(row, business),
         *_code_mistakes(row, business),
         *_capital_goods_mistakes(row, is_sale(row, business)),
         *(() if business is None else _business_mistakes(row, business, setting.line, stays)),
-        *_category_mistakes(row, business),
+        *_category_mistakes(row, setting),
         *_payment_mistakes(row, setting.place, before),
         *_place_mistakes(row, setting.place, before),
     ):
@@ -352,12 +360,16 @@ def _business_mistakes(
         yield "fxRate", "out_of_range", "A rate of exchange is above zero."
 
 
-def _category_mistakes(row: Allocation, business: Business | None) -> Iterator[tuple[str, str, str]]:
+def _category_mistakes(row: Allocation, setting: Setting) -> Iterator[tuple[str, str, str]]:
+    business = setting.business
     if row.category == NOT_PNL:
         if row.purpose is None:
             yield "purpose", "required", "It is neither income nor an expense: what is it?"
-        elif row.purpose == "invoice_payment" and row.invoice_id is None:
+        elif row.purpose == "invoice_payment" and row.invoice_id is None and not setting.on_account:
             yield "purpose", "conflict", "Record it as a payment of the invoice, with this bankTransactionId."
+        elif row.purpose == "bill_payment" and row.bill_id is None:
+            message = "Record it as a payment of the bill, with this bankTransactionId."
+            yield "purpose", "conflict", message
         elif row.purpose == "rent_written_off" and (row.source_type != "manual" or row.tenancy_id is None):
             yield "purpose", "conflict", "No money moves where rent is written off: landlord.writeOffRent does it."
         return
@@ -469,8 +481,8 @@ def refuse_closed(tx: ReadTx, row: Allocation) -> None:
 def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
     """Store what an allocation has become, and what its bank line has then.
 
-    Raises `Problem`: `invalid_state` (it is half of a transfer, or an invoice's payment), `period_closed` (it is, or
-    would be, in a closed period), `validation_failed`.
+    Raises `Problem`: `invalid_state` (it is half of a transfer, or pays an invoice or a bill), `period_closed` (it is,
+    or would be, in a closed period), `validation_failed`.
     """
     refuse_bound(before)
     place = lets.place_of(tx, after)
@@ -499,9 +511,17 @@ def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
 
 
 def refuse_bound(row: Allocation) -> None:
-    """Raises `Problem` `invalid_state` for what doesn't change by itself: half of a transfer, an invoice's payment."""
+    """Raises `Problem` `invalid_state` for what doesn't change by itself: half of a transfer, an invoice's or a bill's
+    payment.
+    """
     if row.invoice_id is not None:
         message = f"It is a payment of the invoice {row.invoice_id}: take it back with accounting.removePayment."
+        raise invalid_state(message, "invoice_payment", ())
+    if row.bill_id is not None:
+        message = f"It is a payment of the bill {row.bill_id}: take it back with accounting.removeBillPayment."
+        raise invalid_state(message, "bill_payment", ())
+    if row.purpose == "invoice_payment":
+        message = "It is what a client has on account: take it back with accounting.removeClientPayment."
         raise invalid_state(message, "invoice_payment", ())
     if row.counterpart_id is not None:
         message = f"It is a transfer, with the bank transaction {row.counterpart_id} at its other end: remove it."

@@ -188,7 +188,8 @@ class Withheld(NamedTuple, Generic[L]):
 class Entry(NamedTuple):
     """What one category of an invoice counts for on an ISO date, and for which property, if any.
 
-    By a payment on cash basis, which may have come by a bank line, or by a credit note that takes it back.
+    By a payment on cash basis, which may have come by a bank line, or by a credit note that takes it back; or as a
+    loss, where it is written off (`bad_debts`).
     """
 
     date: str
@@ -198,6 +199,7 @@ class Entry(NamedTuple):
     bank_transaction_id: str | None = None
     credit_note_id: str | None = None
     property_id: str | None = None
+    is_write_off: bool = False
 
 
 class _Line(NamedTuple):
@@ -207,7 +209,7 @@ class _Line(NamedTuple):
     property_id: str | None
 
 
-class _Head(NamedTuple):
+class Head(NamedTuple):
     id: str
     invoice_id: str
     supply_date: str
@@ -218,7 +220,7 @@ class _Head(NamedTuple):
     supplied_on: str  # its day
 
 
-_FIRST_FIGURE = len(_Head._fields)
+_FIRST_FIGURE = len(Head._fields)
 
 
 class WithoutBusiness(NamedTuple):
@@ -230,7 +232,7 @@ class WithoutBusiness(NamedTuple):
 
 def entries(tx: ReadTx, account: Account, date_range: DateRange) -> Iterator[Entry]:
     """What invoices count for in a range, in no order. Raises `Problem` `currency_mismatch`."""
-    counts = _Counting(tx, account)
+    counts = Counting(tx, account)
     values = {"business_id": account.business_id, "legal_entity_id": counts.legal_entity_id, **date_range._asdict()}
     if account.basis == "accruals":
         for sql, sign in ((_SELECT_SUPPLIED, 1), (_SELECT_CREDITED, -1)):
@@ -247,7 +249,7 @@ def entries(tx: ReadTx, account: Account, date_range: DateRange) -> Iterator[Ent
                 yield entry
 
 
-class _Counting:
+class Counting:
     """Which invoices count in a business. `legal_entity_id` None: those that name no business never do."""
 
     def __init__(self, tx: ReadTx, account: Account) -> None:
@@ -258,8 +260,13 @@ class _Counting:
 
     def counts(self, row: Row) -> bool:
         """Whether a row that begins with a head counts."""
-        business_id, supplied_on = row[_FIRST_FIGURE - 2 : _FIRST_FIGURE]
-        return business_id is not None or businesses.sole_on(self._of_entity, supplied_on) == self._business_id
+        return self.owns(*row[_FIRST_FIGURE - 2 : _FIRST_FIGURE])
+
+    def owns(self, business_id: str | None, supplied_on: str) -> bool:
+        """Whether an invoice counts that names this business, or None, and was supplied on an ISO date."""
+        if business_id is not None:
+            return business_id == self._business_id
+        return businesses.sole_on(self._of_entity, supplied_on) == self._business_id
 
 
 def _is_ever_sole(of_entity: Sequence[Business], business_id: str) -> bool:
@@ -281,11 +288,11 @@ def together(rows: Iterable[Row], column: int) -> Mapping[str, list[Row]]:
 
 
 def _supplied(account: Account, rows: Sequence[Row], sign: int) -> Iterator[Entry]:
-    head, withheld = _Head(*rows[0][:_FIRST_FIGURE]), rows[0][_FIRST_FIGURE]
-    lines = _figures_by_line(account, head, [row[_FIRST_FIGURE + 1 :] for row in rows])
-    amounts = {line: _counted(account, head, figures, head.supply_date) for line, figures in lines.items()}
+    head, withheld = Head(*rows[0][:_FIRST_FIGURE]), rows[0][_FIRST_FIGURE]
+    lines = figures_by_line(account, head, [row[_FIRST_FIGURE + 1 :] for row in rows])
+    amounts = {line: counted(account, head, figures, head.supply_date) for line, figures in lines.items()}
     if withheld:
-        amounts[_held(account, lines)] = _in_books(account, head, withheld)
+        amounts[held_line(account, lines)] = in_books(account, head, withheld)
     note_id = head.id if sign < 0 else None
     for (category, property_id), amount in amounts.items():
         posting = Posting(category, sign * amount)
@@ -295,19 +302,19 @@ def _supplied(account: Account, rows: Sequence[Row], sign: int) -> Iterator[Entr
 def _paid(
     account: Account, rows: Sequence[Row], payments: Sequence[Payment], credited: Iterable[Sequence[Row]]
 ) -> Iterator[Entry]:
-    head = _Head(*rows[0][:_FIRST_FIGURE])
+    head = Head(*rows[0][:_FIRST_FIGURE])
     payable, withheld = rows[0][_FIRST_FIGURE : _FIRST_FIGURE + 2]
-    lines = _figures_by_line(account, head, [row[_FIRST_FIGURE + 2 :] for row in rows])
+    lines = figures_by_line(account, head, [row[_FIRST_FIGURE + 2 :] for row in rows])
     credits_ = [_credit(account, head, credit) for credit in credited]
-    held = _held(account, lines)
-    invoice = PaidInvoice(payable, _in_books(account, head, withheld), lines, payments, credits_)
+    held = held_line(account, lines)
+    invoice = PaidInvoice(payable, in_books(account, head, withheld), lines, payments, credits_)
     yield from _differences(account, head, invoice)
     if account.basis == "accruals":  # it counted when it was supplied
         return
     for part in walk(invoice):
         event = part.event
         if isinstance(part, Share):
-            (category, property_id), amount = part.line, _counted(account, head, part.figures, event.date)
+            (category, property_id), amount = part.line, counted(account, head, part.figures, event.date)
         else:
             (category, property_id), amount = held, part.amount
         posting = Posting(category, amount)
@@ -318,15 +325,15 @@ def _paid(
             yield entry._replace(credit_note_id=event.id)
 
 
-def _differences(account: Account, head: _Head, invoice: PaidInvoice[_Line]) -> Iterator[Entry]:
+def _differences(account: Account, head: Head, invoice: PaidInvoice[_Line]) -> Iterator[Entry]:
     """What each payment in another currency brought more than the part of the invoice that it settled was worth."""
     if head.currency == account.currency:
         return
-    property_id = _held(account, invoice.lines).property_id
+    property_id = held_line(account, invoice.lines).property_id
     for payment, before, after in settled(invoice):
         if payment.fx_rate is None:
             continue
-        worth = _in_books(account, head, after) - _in_books(account, head, before)
+        worth = in_books(account, head, after) - in_books(account, head, before)
         brought = convert(after - before, payment.fx_rate, head.currency, account.currency)
         if brought != worth:
             posting = Posting(categories.EXCHANGE, brought - worth)
@@ -335,21 +342,21 @@ def _differences(account: Account, head: _Head, invoice: PaidInvoice[_Line]) -> 
             )
 
 
-def _held(account: Account, lines: Iterable[_Line]) -> _Line:
+def held_line(account: Account, lines: Iterable[_Line]) -> _Line:
     """The line of what was withheld. Chosen: of a property where the whole invoice is, else of none."""
     category = profit_and_loss.withheld_category(account.business_type)
     properties = {line.property_id for line in lines}
     return _Line(category, properties.pop() if len(properties) == 1 else None)
 
 
-def _credit(account: Account, head: _Head, rows: Sequence[Row]) -> Credit[_Line]:
+def _credit(account: Account, head: Head, rows: Sequence[Row]) -> Credit[_Line]:
     """A credit note against the invoice, which has the invoice's currency and rate."""
     _, id_, date, payable, withheld, *_ = rows[0]
-    lines = _figures_by_line(account, head, [row[5:] for row in rows])
-    return Credit(date, id_, payable, _in_books(account, head, withheld), lines)
+    lines = figures_by_line(account, head, [row[5:] for row in rows])
+    return Credit(date, id_, payable, in_books(account, head, withheld), lines)
 
 
-def _figures_by_line(account: Account, head: _Head, rows: Iterable[Row]) -> dict[_Line, Figures]:
+def figures_by_line(account: Account, head: Head, rows: Iterable[Row]) -> dict[_Line, Figures]:
     """Figures by category and property, in the currency of the books: lines that are alike are converted together."""
     sums: dict[_Line, Figures] = {}
     for category, vat_code, is_capital, net, gross, property_id in rows:
@@ -361,10 +368,10 @@ def _figures_by_line(account: Account, head: _Head, rows: Iterable[Row]) -> dict
         sums[line] = sums.get(line, Figures(0, 0, 0)).plus(figures)
     if head.currency == account.currency:
         return sums
-    return {line: Figures(*(_in_books(account, head, part) for part in figures)) for line, figures in sums.items()}
+    return {line: Figures(*(in_books(account, head, part) for part in figures)) for line, figures in sums.items()}
 
 
-def _in_books(account: Account, head: _Head, amount: int) -> int:
+def in_books(account: Account, head: Head, amount: int) -> int:
     if head.currency == account.currency or not amount:
         return amount
     if head.fx_rate is None or head.base_currency != account.currency:
@@ -372,7 +379,7 @@ def _in_books(account: Account, head: _Head, amount: int) -> int:
     return convert(amount, head.fx_rate, head.currency, account.currency)
 
 
-def _counted(account: Account, head: _Head, figures: Figures, date: str) -> int:
+def counted(account: Account, head: Head, figures: Figures, date: str) -> int:
     """What counts of them: by the standing on the supply date, at the flat rate of the day that counts."""
     if account.vat.treatment_on(head.supply_date) == "flat_rate":
         return figures.gross - account.vat.flat_rate_vat(figures.supply, date)
@@ -411,14 +418,14 @@ def walk(invoice: PaidInvoice[L]) -> Iterator[Share[L] | Withheld[L]]:
     counted: dict[L, Figures] = {}
     counted_held = 0
     events: list[Credit[L] | Payment] = [*invoice.credits, *invoice.payments]
-    for event in sorted(events, key=_order):
+    for event in sorted(events, key=order):
         if isinstance(event, Credit):
             payable, held = payable - event.payable, held - event.withheld
             for line, figures in event.lines.items():
                 left[line] = left.get(line, _NOTHING).plus(figures, -1)
         else:
             paid += event.amount
-        numerator, denominator = (min(paid, payable), payable) if payable > 0 else (0, 1)
+        numerator, denominator = (max(0, min(paid, payable)), payable) if payable > 0 else (0, 1)
         for line, figures in left.items():
             now = figures.part(numerator, denominator)
             grown = now.plus(counted.get(line, _NOTHING), -1)
@@ -435,7 +442,7 @@ def settled(invoice: PaidInvoice[L]) -> Iterator[tuple[Payment, int, int]]:
     """Each payment, oldest first, with what was settled before and after it: what is paid too much settles nothing."""
     payable, paid = invoice.payable, 0
     events: list[Credit[L] | Payment] = [*invoice.credits, *invoice.payments]
-    for event in sorted(events, key=_order):
+    for event in sorted(events, key=order):
         if isinstance(event, Credit):
             payable -= event.payable
         else:
@@ -443,7 +450,7 @@ def settled(invoice: PaidInvoice[L]) -> Iterator[tuple[Payment, int, int]]:
             yield event, min(before, max(payable, 0)), min(paid, max(payable, 0))
 
 
-def _order(event: Credit[L] | Payment) -> tuple[str, int, str]:
+def order(event: Credit[L] | Payment) -> tuple[str, int, str]:
     if isinstance(event, Credit):
         return event.date, 0, event.id
     return event.date, event.position, ""

@@ -81,6 +81,7 @@ SEALED_COLUMNS: Final = (  # those that every store in use has are first: one of
             (("org_id", "legal_entity_id"), "{org_id}:{legal_entity_id}", "legal_entity_id IS NOT NULL"),
         )
     ),
+    SealedColumn("paper_links", "token_sealed", ("id",), "paper_links.token:{id}"),
     SealedColumn("mails", "letter_sealed", ("id",), "mails.letter:{id}"),
     SealedColumn("legal_entities", "nino_sealed", ("id",), "legal_entities.nino:{id}"),
     SealedColumn("legal_entities", "utr_sealed", ("id",), "legal_entities.utr:{id}"),

@@ -15,12 +15,13 @@ from gatewayd.contract.decoding import RequestDecoder
 from gatewayd.contract.pages import Listing
 from gatewayd.errors import Problem
 from gatewayd.performing.performer import encoded
+from tests.support.rows import served
 from tests.support.store import MemoryStore, make_caller
 from tests.support.wire import expect_form, shown
 
 BRITISH_VAT_NUMBER = "980780684"
 OTHER_BRITISH_VAT_NUMBER = "GB 434 0314 94"
-OPERATIONS = {operation.id.partition(".")[2]: operation for operation in AREA.operations}
+OPERATIONS = {operation.id.partition(".")[2]: operation for operation in served(AREA)}
 DECODERS = {name: RequestDecoder(operation) for name, operation in OPERATIONS.items()}
 ADDRESS: Mapping[str, object] = {"line1": "4 Quay Street", "town": "Bristol", "countryCode": "GB"}
 LINE = {"description": "Joinery", "unitPrice": "100.00"}

@@ -162,10 +162,13 @@ def test_every_field_comes_to_the_invoice(registered: Books) -> None:
         ({"unit": "week", "dayOfMonth": 20}, [("dayOfMonth", "conflict")]),
         ({"endDate": "2026-11-19"}, [("endDate", "date_order")]),
         ({"endDate": "2026-12-31", "times": 2}, [("times", "conflict")]),
-        ({"makes": "sent"}, [("makes", "conflict")]),
+        ({"makes": "sent"}, [("makes", "conflict")]),  # the client has no address
         ({"clientId": "cli_x"}, [("clientId", "unknown_reference")]),
         ({"lines": [{**LINE, "unitPrice": "-1"}]}, [("lines", "out_of_range")]),
-        ({"makes": "sent", "clientId": "cli_x"}, [("makes", "conflict"), ("clientId", "unknown_reference")]),
+        (
+            {"times": 2, "endDate": "2026-12-31", "clientId": "cli_x"},
+            [("times", "conflict"), ("clientId", "unknown_reference")],
+        ),
     ],
 )
 def test_what_does_not_hold_together_is_refused(registered: Books, fields: Json, errors: list[tuple[str, str]]) -> None:
@@ -226,8 +229,9 @@ def test_a_draft_that_was_deleted_is_not_made_again(registered: Books) -> None:
 def test_a_change_holds_for_what_is_made_from_then_on(registered: Books) -> None:
     found = recurring(registered)
     run_round(registered.store)
-    changed = registered.post("updateRecurring", recurringId=found["id"], lines=[{**LINE, "unitPrice": "50"}], times=2)
-    assert changed["version"] == found["version"] + 1
+    change = {"lines": [{**LINE, "unitPrice": "50"}], "times": 2, "reference": "R2"}
+    changed = registered.post("updateRecurring", recurringId=found["id"], **change)
+    assert (changed["version"], changed["reference"]) == (found["version"] + 1, "R2")
     until(registered.store, "2027-05-20")
     run_round(registered.store)
     assert [invoice["netTotal"] for invoice in made(registered, found)] == ["100.00", "50.00"]

@@ -30,7 +30,7 @@ from gatewayd.areas.accounting.invoices.shapes import (
 )
 from gatewayd.areas.accounting.invoices.states import Settlement
 from gatewayd.contract.wire import Address, project
-from gatewayd.errors import FieldError, gathered, invalid, invalid_field
+from gatewayd.errors import FieldError, gathered, invalid, invalid_field, invalid_state
 from gatewayd.ledger.calendar import period_locks
 from gatewayd.ledger.calendar.period_locks import LockState
 from gatewayd.ledger.exchange import exchange_rates
@@ -143,8 +143,9 @@ def _is_vat_invoice(row: InvoiceRow) -> bool:
 
 def warnings(row: InvoiceRow, lines: Sequence[LineRow]) -> list[InvoiceWarning]:
     """What to tell of an invoice as it is issued; nothing of a draft."""
-    descriptions = (line.description for line in lines)
-    return [*_address_warnings(row), *particulars.warnings(row, descriptions), *rate_warnings(row)]
+    descriptions = [line.description for line in lines]
+    found = [*_address_warnings(row), *particulars.warnings(row, descriptions), *rate_warnings(row)]
+    return [*found, *particulars.print_warnings(row, descriptions)]
 
 
 def _address_warnings(row: InvoiceRow) -> list[InvoiceWarning]:
@@ -229,6 +230,8 @@ def set_rate(tx: WriteTx, invoice_id: str, text: str | None) -> InvoiceRow:
     if row.fx_rate is not None and row.vat_total:
         raise invalid_field("fxRate", "conflict", f"Its VAT was printed at {row.fx_rate}: credit it instead.")
     refuse_closed(tx, row, row.issue_date, row.supply_date, *(paid.date for paid in row.payments))
+    if row.write_off:
+        refuse_closed(tx, row, row.write_off.date, row.write_off.vat_relief_date or row.write_off.date)
     rated = _rated(tx, replace(row, fx_rate=None)) if text is None else _at_given_rate(row, text)
     for note_id in rows.credit_notes(tx, row):
         note = INVOICES.get(tx, note_id)
@@ -249,6 +252,12 @@ def void(tx: WriteTx, invoice_id: str, reason: str) -> InvoiceRow:
         raise invalid_field("reason", "out_of_range", f"Expected 1 to {MAX_REASON_CHARACTERS} characters.")
     days = (row.issue_date, row.supply_date)
     states.refuse_void(row.status, any(_lock_on(tx, row, day) == "closed" for day in days))
+    if row.write_off:
+        message = "It was written off: take that back first, with `accounting.reverseWriteOff`."
+        raise invalid_state(message, "written_off", ())
+    if row.payments:  # what came and went back still counts on its days
+        message = "Money came for it and went back: take that back first, with `accounting.removeClientPayment`."
+        raise invalid_state(message, row.status, ())
     refuse_closed(tx, row, *days)  # what is being closed
     row = rows.update(
         tx, replace(row, status="void", balance_due=Money(0, row.currency), voided_at=tx.now, void_reason=reason)
@@ -279,7 +288,18 @@ def settle(tx: WriteTx, row: InvoiceRow, date: str, *, grows: bool) -> InvoiceRo
     move = states.after_settlement if grows else states.after_unsettlement
     status = move(row.status, settlement)
     paid_date = (row.paid_date or date) if status == "paid" else None
-    return rows.update(tx, replace(row, status=status, balance_due=settlement.balance, paid_date=paid_date))
+    return rows.update(tx, _due(tx, replace(row, status=status, paid_date=paid_date), settlement.balance))
+
+
+def _due(tx: ReadTx, row: InvoiceRow, unpaid: Money) -> InvoiceRow:
+    """The invoice with what is due of what is unpaid: less what was written off."""
+    off = rows.write_off_of(tx, row)
+    return replace(row, balance_due=unpaid - off.unpaid if off else unpaid)
+
+
+def settle_write_off(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
+    """Keep what is due after something was written off, or is due again. The state stays: nothing was paid."""
+    return rows.update(tx, _due(tx, row, row.gross_total - row.cis_deduction - row.paid_total - row.credited_total))
 
 
 # -- closed periods

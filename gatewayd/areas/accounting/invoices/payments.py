@@ -52,7 +52,7 @@ class Payment(NamedTuple):
     fx_rate: str | None = None
 
 
-class _PaymentRate(NamedTuple):
+class PaymentRate(NamedTuple):
     """Units of the seller's currency for one of the invoice's; None: it is the same. `source` None: it was given."""
 
     text: str | None
@@ -92,7 +92,7 @@ def pay(tx: WriteTx, invoice_id: str, payment: Payment) -> InvoiceRow:
     if line is not None and line.currency != row.currency:
         rate, part = _brought(row, amount, line, payment.fx_rate)
     else:
-        rate, part = _rate_of_payment(tx, row, payment.fx_rate, date), amount
+        rate, part = rate_of_payment(tx, row, payment.fx_rate, date), amount
     if line is not None:
         kept = charges if charges else Money(0, line.currency)
         _take(tx, line, _Taking(row.id, row.business_id, row.legal_entity_id, part, kept, date))
@@ -123,11 +123,22 @@ def unpay(tx: WriteTx, invoice_id: str, position: int) -> InvoiceRow:
     if position not in payments:
         raise not_found("payment")
     paid = payments[position]
+    if paid.client_payment_id:
+        message = f"It is a part of {paid.client_payment_id}: `accounting.removeClientPayment` takes all of that back."
+        raise invalid_state(message, "client_payment", ())
     moves.refuse_closed(tx, row, paid.date)
+    refuse_unpaid_refund(row, paid.amount)
     rows.delete_payment(tx, invoice_id, position)
     if paid.bank_transaction_id is not None:
         _give_back(tx, row.id, paid.bank_transaction_id)
     return moves.settle(tx, replace(row, paid_total=row.paid_total - paid.amount), tx.today, grows=False)
+
+
+def refuse_unpaid_refund(row: InvoiceRow, amount: Money) -> None:
+    """Raises `Problem` `invalid_state` where more went back of an invoice than would be paid without an amount."""
+    if row.paid_total < amount:
+        message = f"Of what was paid on {row.number} more was refunded, or set against other invoices, than would stay:"
+        raise invalid_state(f"{message} take that back first, with `accounting.removeClientPayment`.", row.status, ())
 
 
 # -- how much
@@ -190,32 +201,32 @@ def _paid_amount(row: InvoiceRow, text: str | None, default: Money | None) -> Mo
     return amount
 
 
-def _rate_of_payment(tx: ReadTx, row: InvoiceRow, text: str | None, date: str) -> _PaymentRate:
+def rate_of_payment(tx: ReadTx, row: InvoiceRow, text: str | None, date: str) -> PaymentRate:
     """At what rate money counts that was received on an ISO date: the given one, else what is known of the day.
 
     Raises `Problem` `validation_failed` where it is not known, or given and not needed.
     """
     if text is not None:
-        return _PaymentRate(moves.given_rate(row, text))
+        return PaymentRate(moves.given_rate(row, text))
     if not moves.is_foreign(row):
-        return _PaymentRate(None)
+        return PaymentRate(None)
     rate = moves.taken_rate(tx, row, date, "payment")
-    return _PaymentRate(rate.text, rate.source)
+    return PaymentRate(rate.text, rate.source)
 
 
-def _brought(row: InvoiceRow, amount: Money, line: BankLine, text: str | None) -> tuple[_PaymentRate, Money]:
+def _brought(row: InvoiceRow, amount: Money, line: BankLine, text: str | None) -> tuple[PaymentRate, Money]:
     """At what rate a bank transaction in the seller's currency paid an amount, and how much of it did.
 
     All that is left of it, unless a rate is given. Raises `Problem` `validation_failed`.
     """
     if text is not None:
-        rate = _PaymentRate(moves.given_rate(row, text))
+        rate = PaymentRate(moves.given_rate(row, text))
         assert rate.text is not None  # the currencies differ
         return rate, Money(convert(amount.minor, rate.text, row.currency, line.currency), line.currency)
     if not line.rest.minor:
         raise invalid_field("amount", "out_of_range", "Nothing of the bank transaction is left.")
     scale = Fraction(10) ** (exponent(row.currency) - exponent(line.currency))
-    return _PaymentRate(text_of(Fraction(line.rest.minor, amount.minor) * scale)), line.rest
+    return PaymentRate(text_of(Fraction(line.rest.minor, amount.minor) * scale)), line.rest
 
 
 # -- its part of a bank transaction
@@ -268,8 +279,13 @@ def _take(tx: WriteTx, line: BankLine, taking: _Taking) -> None:
     allocations.allocate(tx, line, parts)
 
 
+def takes(tx: ReadTx, line_id: str, invoice_id: str) -> bool:
+    """Whether an invoice takes a part of a bank line already."""
+    return tx.row(_SELECT_TAKEN, source_id=line_id, invoice_id=invoice_id) is not None
+
+
 def _taking_mistakes(tx: ReadTx, line: BankLine, taking: _Taking) -> Iterator[FieldError]:
-    if tx.row(_SELECT_TAKEN, source_id=line.id, invoice_id=taking.invoice_id) is not None:
+    if takes(tx, line.id, taking.invoice_id):
         yield FieldError(_PATH, "conflict", "It pays this invoice already: take that payment back first.")
     if taking.date != line.date:  # the same money on two days would count in two periods
         message = f"It is that of the bank transaction: expected {line.date}, or leave this out."

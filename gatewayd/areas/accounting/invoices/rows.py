@@ -1,4 +1,5 @@
-"""Invoices as they are stored. Owns the tables `invoices`, `invoice_lines` and `invoice_payments`.
+"""Invoices as they are stored. Owns the tables `invoices`, `invoice_lines`, `invoice_payments` and
+`invoice_write_offs`.
 
     wire         the JSON of the invoice, its lines last, without `isOverdue` and the closing brace
     head_length  the bytes of it before `,"lines":`
@@ -9,11 +10,11 @@ truth; `wire` is written with them and never without.
 
 from collections.abc import Sequence
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from gatewayd.areas.accounting.invoices.line_shapes import InvoiceLine, LineRow
-from gatewayd.areas.accounting.invoices.shapes import InvoiceHead, InvoicePayment, InvoiceRow, InvoiceWarning
+from gatewayd.areas.accounting.invoices.shapes import InvoiceHead, InvoicePayment, InvoiceRow, InvoiceWarning, WriteOff
 from gatewayd.areas.accounting.invoices.states import OPEN
 from gatewayd.contract.wire import encode, open_wire
 from gatewayd.errors import not_found
@@ -33,8 +34,7 @@ def payments_of(tx: ReadTx, invoice_id: str, currency: str) -> list[InvoicePayme
     """The payments of an invoice, in the order they were entered."""
     payments = (_PAYMENTS.load(row, currency) for row in tx.rows(_SELECT_PAYMENTS, id=invoice_id))
     return [
-        replace(payment, fx_rate=payment.fx_rate or UNSET, fx_rate_source=payment.fx_rate_source or UNSET)
-        for payment in payments
+        replace(payment, **{name: getattr(payment, name) or UNSET for name in _SHOWN_IF_ANY}) for payment in payments
     ]
 
 
@@ -42,7 +42,30 @@ def _own_payments(tx: ReadTx, row: InvoiceRow) -> list[InvoicePayment]:
     return payments_of(tx, row.id, row.currency)
 
 
-INVOICES = RemovableTable("invoices", InvoiceRow, kind="invoice", prefix="inv", derived={"payments": _own_payments})
+def write_off_of(tx: ReadTx, row: InvoiceRow) -> WriteOff | UnsetType:
+    """What was written off of an invoice, with what of it is unpaid by the totals of `row`; UNSET: nothing."""
+    found = tx.row(_SELECT_WRITE_OFF, id=row.id)
+    if found is None:
+        return UNSET
+    amount, date, reason, vat_relief, vat_relief_date = found
+    unpaid = row.gross_total - row.cis_deduction - row.paid_total - row.credited_total
+    return WriteOff(
+        date=date,
+        amount=Money(amount, row.currency),
+        unpaid=Money(max(0, min(amount, unpaid.minor)), row.currency),
+        reason=reason,
+        vat_relief=vat_relief,
+        vat_relief_date=vat_relief_date,
+    )
+
+
+INVOICES = RemovableTable(
+    "invoices",
+    InvoiceRow,
+    kind="invoice",
+    prefix="inv",
+    derived={"payments": _own_payments, "write_off": write_off_of},
+)
 _WRITTEN = ("search_text", "open_due_date", "head_length", "wire")
 _CHANGING = (
     *("status", "number", "client_snapshot", "seller_snapshot", "fx_rate", "fx_rate_source", "fx_rate_date"),
@@ -52,6 +75,8 @@ _CHANGING = (
 """What moves change: an update of all columns would write every index anew."""
 _KEPT = ("id", "origin", "created_at", "recurring_id", "quote_id")
 """What a draft keeps that is computed anew."""
+_SHOWN_IF_ANY = ("fx_rate", "fx_rate_source", "client_payment_id")
+"""Of a payment: absent where there is none."""
 _LINE_ROWS = Columns(LineRow)
 _PAYMENTS = Columns(InvoicePayment)
 
@@ -82,6 +107,15 @@ SELECT {_LINE_ROWS.sql} FROM invoice_lines WHERE org_id = :org_id AND invoice_id
 _SELECT_PAYMENTS = f"""
 SELECT {_PAYMENTS.sql} FROM invoice_payments WHERE org_id = :org_id AND invoice_id = :id ORDER BY position
 """
+_SELECT_WRITE_OFF = """
+SELECT amount, date, reason, vat_relief, vat_relief_date FROM invoice_write_offs
+WHERE org_id = :org_id AND invoice_id = :id
+"""
+_INSERT_WRITE_OFF = """
+INSERT INTO invoice_write_offs (org_id, invoice_id, date, amount, reason, vat_relief, vat_relief_date, created_at)
+VALUES (:org_id, :id, :date, :amount, :reason, :vat_relief, :vat_relief_date, :now)
+"""
+_DELETE_WRITE_OFF = "DELETE FROM invoice_write_offs WHERE org_id = :org_id AND invoice_id = :id"
 _SELECT_WIRE = "SELECT wire, open_due_date < :today FROM invoices WHERE org_id = :org_id AND id = :id"
 _SELECT_WIRES = "SELECT id, wire FROM invoices WHERE org_id = :org_id AND id > :after ORDER BY id LIMIT :count"
 _SELECT_LINES_WIRE = """
@@ -107,6 +141,8 @@ SELECT id FROM invoices
 WHERE org_id = :org_id AND credits_invoice_id = :id AND status NOT IN ('draft', 'void') ORDER BY id
 """
 _SELECT_LEFT_OF_QUOTE = "SELECT gross_total - invoiced_total FROM quotes WHERE org_id = :org_id AND id = :id"
+# Chosen: that something was told is no change that a caller's `expectedVersion` could run into.
+_MARK_OVERDUE = "UPDATE invoices SET overdue_for = open_due_date WHERE org_id = :org_id AND id = :id"
 _DELETE_LINES = "DELETE FROM invoice_lines WHERE org_id = :org_id AND invoice_id = :id"
 _DELETE = "DELETE FROM invoices WHERE org_id = :org_id AND id = :id"
 _DELETE_PAYMENT = """
@@ -195,7 +231,7 @@ def update(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
 def save(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
     """Store what an invoice has become without raising its version, as `expectedVersion` sees it."""
     before = INVOICES.find(tx, row.id) if tx.reacts(INVOICES.name) else None
-    row = replace(row, updated_at=tx.updated_at, payments=payments_of(tx, row.id, row.currency))
+    row = replace(row, updated_at=tx.updated_at, payments=_own_payments(tx, row), write_off=write_off_of(tx, row))
     head = _head_wire(row)
     wire = head + tx.value(_SELECT_LINES_WIRE, id=row.id)
     values = dict(zip(INVOICES.names, INVOICES.dump(row), strict=True))
@@ -207,13 +243,29 @@ def save(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
 
 def insert_payment(tx: WriteTx, invoice_id: str, payment: InvoicePayment) -> None:
     """Store a payment; the invoice is updated after it."""
-    stored = replace(payment, fx_rate=payment.fx_rate or None, fx_rate_source=payment.fx_rate_source or None)
+    stored = replace(payment, **{name: getattr(payment, name) or None for name in _SHOWN_IF_ANY})
     tx.run_each(_INSERT_PAYMENT, [(tx.org_id, invoice_id, tx.now, *_PAYMENTS.dump(stored))])
 
 
 def delete_payment(tx: WriteTx, invoice_id: str, position: int) -> None:
     """Delete a payment; the invoice is updated after it."""
     tx.run(_DELETE_PAYMENT, id=invoice_id, position=position)
+
+
+def mark_overdue(tx: WriteTx, invoice_id: str) -> None:
+    """Note that it was told of the due date that has passed."""
+    tx.run(_MARK_OVERDUE, id=invoice_id)
+
+
+def insert_write_off(tx: WriteTx, invoice_id: str, off: WriteOff) -> None:
+    """Store what is written off; the invoice is updated after it."""
+    values = {"vat_relief": off.vat_relief, "vat_relief_date": off.vat_relief_date, "reason": off.reason}
+    tx.run(_INSERT_WRITE_OFF, id=invoice_id, date=off.date, amount=off.amount.minor, **values)
+
+
+def delete_write_off(tx: WriteTx, invoice_id: str) -> None:
+    """Delete what was written off; the invoice is updated after it."""
+    tx.run(_DELETE_WRITE_OFF, id=invoice_id)
 
 
 def delete(tx: WriteTx, invoice_id: str) -> None:
@@ -255,6 +307,7 @@ def _head_wire(row: InvoiceRow) -> bytes:
         fx_rate_date=row.fx_rate_date or UNSET,
         recurring_id=row.recurring_id or UNSET,
         quote_id=row.quote_id or UNSET,
+        write_off=row.write_off or UNSET,
     )
     return open_wire(shown, InvoiceHead)
 

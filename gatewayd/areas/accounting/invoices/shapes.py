@@ -31,6 +31,7 @@ from gatewayd.ledger.vat.sellers import CisRate
 
 Origin = Literal["system", "imported", "extracted"]
 TakenRateSource = Literal["recorded", "hmrc"]
+VatRelief = Literal["claimed", "not_claimed", "too_late", "no_vat", "cash_accounting", "flat_rate", "deregistered"]
 StatusFilter = Literal["draft", "issued", "sent", "part_paid", "paid", "void", "overdue"]
 
 Number = Annotated[
@@ -177,6 +178,23 @@ class RecordPayment(ChangeInvoice, frozen=True, kw_only=True):
     in the seller's currency brought for `amount`, else the rate that is known of the day."""
 
 
+class WriteOffInvoice(ChangeInvoice, frozen=True, kw_only=True):
+    """What will not come of an invoice."""
+
+    amount: AmountText | None = None
+    """How much is written off, VAT included. By default all that is due."""
+    date: Date | None = None
+    """The day on which it is given up. By default today."""
+    reason: Annotated[str, Meta(min_length=1, max_length=500, pattern=r"\S")]
+    """Why it will not come, such as an insolvency."""
+    claim_vat_relief: bool = True
+    """Whether its VAT is claimed back, where it can be. Not where the debt was sold, the VAT was never paid to the tax
+    authority, or the price was above what is customary."""
+    vat_relief_date: Date | None = None
+    """The day on which its VAT is claimed. By default the first on which it can be: 6 months after the later of due
+    date and tax point, and not before `date`."""
+
+
 class RemovePayment(ChangeInvoice, frozen=True, kw_only=True):
     """Which payment to take back."""
 
@@ -261,14 +279,15 @@ class SellerSnapshot(Response, frozen=True, kw_only=True):
 
 
 class InvoicePayment(Response, frozen=True, kw_only=True):
-    """Money that was received."""
+    """Money that was received, or that went back of what was paid too much."""
 
     position: int
     """Tells the payments of an invoice apart, from 1; they keep it when another is taken back."""
     date: DateText
     """The day on which the money came."""
     amount: Amount
-    """How much of the invoice was paid, in its currency, with what a payment provider kept of it."""
+    """How much of the invoice was paid, in its currency, with what a payment provider kept of it. Below 0: of what was
+    paid too much, this was refunded, or set against another invoice."""
     bank_transaction_id: str | None
     """The bank transaction that it is a part of. Null: none is named."""
     method: str | None
@@ -280,6 +299,29 @@ class InvoicePayment(Response, frozen=True, kw_only=True):
     fx_rate_source: TakenRateSource | UnsetType | None = UNSET
     """Where a rate that nobody gave was taken from: one that was `recorded` here, or HMRC's of the month. Absent: none
     was taken."""
+    client_payment_id: Id | UnsetType | None = UNSET
+    """The payment or refund of the client, or the credit, that it is a part of, and is taken back with. Absent: it is
+    of this invoice alone."""
+
+
+class WriteOff(Response, frozen=True, kw_only=True):
+    """What is unpaid of an invoice and will not come."""
+
+    date: DateText
+    """The day on which it was given up: on accruals it is an expense of that day."""
+    amount: Amount
+    """How much was written off, VAT included."""
+    unpaid: Amount
+    """How much of it is unpaid still: less what came, or was credited, afterwards."""
+    reason: str
+    """Why it will not come."""
+    vat_relief: VatRelief
+    """What becomes of its VAT. `claimed`: in box 4 of the return with `vatReliefDate`, and repaid in box 1 where it
+    comes after all. `not_claimed`: nobody wanted to. `too_late`: 4 years and 6 months have passed. `no_vat`: it holds
+    none. `cash_accounting`: none was due before it came. `flat_rate`: that scheme has rules of its own, and nothing is
+    counted here. `deregistered`: it is claimed with form VAT427, and nothing is counted here."""
+    vat_relief_date: DateText | None
+    """The day on which its VAT is claimed. Null: none is."""
 
 
 class InvoiceHead(Response, frozen=True, kw_only=True):
@@ -349,8 +391,8 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     credited_total: Amount
     """What issued credit notes take off: their gross less their CIS deductions."""
     balance_due: Amount
-    """What is still to be paid: `grossTotal` less `cisDeduction`, `paidTotal` and `creditedTotal`. Negative: overpaid.
-    0 of a credit note, which lowers that of its invoice."""
+    """What is still to be paid: `grossTotal` less `cisDeduction`, `paidTotal`, `creditedTotal` and what is `unpaid` of
+    `writeOff`. Negative: overpaid. 0 of a credit note, which lowers that of its invoice."""
     payments: list[InvoicePayment]
     """Money that was received, in the order in which it was entered."""
     reference: str | None
@@ -368,7 +410,7 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     sent_at: Timestamp | None
     """When it was marked as sent to the client. Null: never."""
     viewed_at: Timestamp | None
-    """When the client opened it. Reserved: nothing sets it so far, and it is always null."""
+    """When the client first opened its link. Null: never."""
     paid_date: DateText | None
     """The day on which a payment or credit note settled the rest. Null: something is due, or nothing was."""
     voided_at: Timestamp | None
@@ -389,6 +431,8 @@ class InvoiceHead(Response, frozen=True, kw_only=True):
     """The recurring invoice that made it. Absent: none did."""
     quote_id: Id | UnsetType | None = UNSET
     """The quote that it was made of. Absent: of none."""
+    write_off: WriteOff | UnsetType | None = UNSET
+    """What was written off of it, and is not in `balanceDue`. Absent: nothing."""
 
 
 class InvoiceWarning(Response, frozen=True, kw_only=True):
@@ -401,12 +445,19 @@ class InvoiceWarning(Response, frozen=True, kw_only=True):
         "client_in_united_kingdom",
         "client_vat_number_missing",
         "fx_rate_taken",
+        "letters_unprintable",
         "margin_scheme_unnamed",
+        "vat_relief_conditions",
+        "vat_relief_elsewhere",
+        "vat_relief_too_late",
     ]
     """`client_address_missing`: a VAT invoice prints the client's address, and has none. `client_in_united_kingdom`: a
     line is charged as to a client elsewhere. `client_vat_number_missing`: goods from Northern Ireland are zero-rated
     to a client with an EU VAT number, and it has none. `fx_rate_taken`: nobody gave a rate, so that one was taken that
-    is known. `margin_scheme_unnamed`: nothing says which margin scheme it is."""
+    is known. `letters_unprintable`: the PDF has no glyphs for some letters, and no electronic invoice attached.
+    `margin_scheme_unnamed`: nothing says which margin scheme it is. `vat_relief_conditions`: VAT of a bad
+    debt is claimed, if what is not known here is so. `vat_relief_elsewhere`: there may be some, which is not counted
+    here. `vat_relief_too_late`: it is a cost."""
     message: str
     """The same in words."""
 
@@ -419,7 +470,7 @@ class Invoice(InvoiceHead, frozen=True, kw_only=True):
     is_overdue: bool
     """Whether money is still due and the due date is before today in London."""
     warnings: list[InvoiceWarning] | UnsetType = UNSET
-    """What to look at, in the answer to what issued it or gave it a rate. Absent: nothing."""
+    """What to look at, in the answer to what issued it, gave it a rate or wrote it off. Absent: nothing."""
 
 
 class InvoiceRow(InvoiceHead, frozen=True, kw_only=True):

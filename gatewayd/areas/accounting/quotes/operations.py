@@ -121,7 +121,7 @@ def accept_quote(tx: WriteTx, caller: Caller, request: AcceptQuote) -> Quote:
     if not before.issue_date <= date <= last:
         message = f"It holds from {before.issue_date} to {before.valid_until}: expected a day of these until today."
         raise invalid_field("acceptedDate", "out_of_range", message)
-    return _shown(QUOTES.update(tx, replace(before, state="accepted", accepted_date=date)))
+    return _shown(QUOTES.update(tx, replace(before, state="accepted", accepted_date=date, answered_by=None)))
 
 
 def decline_quote(tx: WriteTx, caller: Caller, request: DeclineQuote) -> Quote:
@@ -132,7 +132,8 @@ def decline_quote(tx: WriteTx, caller: Caller, request: DeclineQuote) -> Quote:
         message = "It has invoices: void them first with `accounting.voidInvoice`, or delete the drafts."
         raise invalid_state(message, "accepted", ())
     reason = request.decline_reason
-    declined = replace(before, state="declined", declined_at=tx.now, decline_reason=reason, accepted_date=None)
+    said = {"declined_at": tx.now, "decline_reason": reason}
+    declined = replace(before, state="declined", accepted_date=None, answered_by=None, **said)
     return _shown(QUOTES.update(tx, declined))
 
 

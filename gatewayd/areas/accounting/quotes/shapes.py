@@ -206,6 +206,10 @@ class Quote(Response, frozen=True, kw_only=True):
     """What is offered."""
     sent_at: Timestamp | None
     """When it was issued. Null: it was not."""
+    viewed_at: Timestamp | None
+    """When the client first opened its link. Null: never."""
+    answered_by: str | None
+    """Who accepted or declined it on the page of its link, as they named themselves. Null: nobody did so there."""
     accepted_date: DateText | None
     """The day on which the client accepted it. Null: the client has not."""
     declined_at: Timestamp | None

@@ -10,13 +10,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from gatewayd.areas.accounting import sending
 from gatewayd.areas.accounting.invoices import drafts, moves
 from gatewayd.areas.accounting.invoices.drafts import Draft
 from gatewayd.areas.accounting.invoices.line_shapes import LineRow, requested
 from gatewayd.areas.accounting.recurring import rows
 from gatewayd.areas.accounting.recurring.rows import RECURRING
 from gatewayd.areas.accounting.recurring.shapes import CreateRecurring, StoredRecurring
+from gatewayd.areas.accounting.sending import SendInvoice
 from gatewayd.errors import Problem, invalid_field
+from gatewayd.mail.notices import Mailing
 from gatewayd.store import WriteTx
 
 _OTHER_VAT: Final = (
@@ -25,10 +28,11 @@ _OTHER_VAT: Final = (
 )
 
 
-def make(tx: WriteTx, recurring_id: str) -> bool:
-    """Make the invoice of the next day, if that has come; whether it was made.
+def make(tx: WriteTx, recurring_id: str, mailing: Mailing | None = None) -> bool:
+    """Make the invoice of the next day, if that has come; whether it was made. `mailing` None: no mail is sent.
 
-    Raises `Problem` as `accounting.createInvoice` does, and `validation_failed` where other VAT would be charged.
+    Raises `Problem` as `accounting.createInvoice` does, and `accounting.sendInvoice` where it is sent, and
+    `validation_failed` where other VAT would be charged.
     """
     row = RECURRING.find(tx, recurring_id)
     if row is None or row.status != "active" or row.next_date is None or row.next_date > tx.today:
@@ -39,7 +43,11 @@ def make(tx: WriteTx, recurring_id: str) -> bool:
         message = _OTHER_VAT.format(now=_told(charged), before=_told(row.charged))
         raise invalid_field("lines", "conflict", message)
     named = draft._replace(row=replace(draft.row, recurring_id=row.id))
-    moves.enter(tx, named, issued=row.makes == "issued", number=None)
+    moves.enter(tx, named, issued=row.makes != "draft", number=None)
+    if row.makes == "sent":
+        if mailing is None:
+            raise sending.no_server()
+        sending.invoice(tx, mailing, None, SendInvoice(invoice_id=draft.row.id))
     rows.made(tx, row, draft.row.id, charged)
     return True
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from gatewayd.areas.accounting.clients.rows import CLIENTS
 from gatewayd.areas.accounting.recurring import making, rhythm, rows
 from gatewayd.areas.accounting.recurring.rows import RECURRING
 from gatewayd.areas.accounting.recurring.shapes import (
@@ -19,11 +20,12 @@ from gatewayd.areas.accounting.recurring.shapes import (
     UpdateRecurring,
 )
 from gatewayd.contract.caller import Caller
-from gatewayd.contract.operation import Operation
+from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.pages import Listing, SyncPage
 from gatewayd.contract.wire import encode, project
 from gatewayd.errors import FieldError, either, gathered, invalid, invalid_field, invalid_state
 from gatewayd.ledger.lists import Source, sync_page
+from gatewayd.mail.notices import Mailing
 from gatewayd.store import ReadTx, WriteTx
 
 _RHYTHM: Final = {"start_date": "startDate", "unit": "unit", "every": "every", "day_of_month": "dayOfMonth"}
@@ -40,7 +42,7 @@ def list_recurring(tx: ReadTx, caller: Caller, request: ListRecurring) -> Listin
     return sync_page(tx, request, source, filters, lambda row: encode(_shown(RECURRING.read(tx, row))))
 
 
-def create_recurring(tx: WriteTx, caller: Caller, request: CreateRecurring) -> Recurring:
+def create_recurring(tx: WriteTx, caller: Caller, request: CreateRecurring, *, mailing: Mailing | None) -> Recurring:
     """Create a recurring invoice: from its first day on an invoice is made on each of its days.
 
     Of months each day is counted from the first, so that the 28th of February is followed by the 31st of March. What
@@ -49,7 +51,7 @@ def create_recurring(tx: WriteTx, caller: Caller, request: CreateRecurring) -> R
     accounting.resumeRecurring.
     """
     RECURRING.refuse_taken(tx, request.external_id)
-    errors = [*_rhythm_mistakes(request)]
+    errors = [*_rhythm_mistakes(request), *_sending_mistakes(tx, request, mailing)]
     if request.start_date.isoformat() < tx.today:
         errors.append(FieldError("startDate", "out_of_range", f"Expected today, {tx.today}, or a later day."))
     start = request.start_date.isoformat()
@@ -63,7 +65,7 @@ def get_recurring(tx: ReadTx, caller: Caller, request: GetRecurring) -> Recurrin
     return _shown(RECURRING.get(tx, request.recurring_id))
 
 
-def update_recurring(tx: WriteTx, caller: Caller, request: UpdateRecurring) -> Recurring:
+def update_recurring(tx: WriteTx, caller: Caller, request: UpdateRecurring, *, mailing: Mailing | None) -> Recurring:
     """Change the given fields of what is made from now on; what was made stays.
 
     One that is halted stays so until it is resumed.
@@ -73,7 +75,7 @@ def update_recurring(tx: WriteTx, caller: Caller, request: UpdateRecurring) -> R
     row = RECURRING.changed(before, request)
     RECURRING.refuse_taken(tx, row.external_id, row.id)
     terms = project(row, CreateRecurring, **_dates_of(row))
-    errors = [*_rhythm_mistakes(terms), *_rhythm_changes(tx, before, row)]
+    errors = [*_rhythm_mistakes(terms), *_rhythm_changes(tx, before, row), *_sending_mistakes(tx, terms, mailing)]
     row = replace(row, **_charged(tx, terms, row.next_date or row.start_date, errors))
     return _shown(RECURRING.update(tx, rows.moved_on(row)))
 
@@ -153,8 +155,17 @@ def _rhythm_mistakes(terms: CreateRecurring) -> Iterator[FieldError]:
         yield FieldError("endDate", "date_order", f"It is before startDate, {start}: expected that day or a later one.")
     if terms.end_date is not None and terms.times is not None:
         yield FieldError("times", "conflict", "Give endDate or times, not both.")
-    if terms.makes == "sent":
-        message = "Nothing is sent from here yet: expected draft, or issued, and send the invoices yourself."
+
+
+def _sending_mistakes(tx: ReadTx, terms: CreateRecurring, mailing: Mailing | None) -> Iterator[FieldError]:
+    """Why nothing could be sent as things are. What changes later halts it on its day."""
+    if terms.makes != "sent":
+        return
+    if mailing is None:
+        yield FieldError("makes", "conflict", "No mail is sent here: `[mail]` of the settings names no server.")
+    client = CLIENTS.find(tx, terms.client_id)
+    if client is not None and client.email is None:
+        message = f"{client.name} has no `email`: give the client one, with `accounting.updateClient`."
         yield FieldError("makes", "conflict", message)
 
 
@@ -193,7 +204,7 @@ OPERATIONS = (
         scopes=_SCOPES,
         request=CreateRecurring,
         response=Recurring,
-        handler=create_recurring,
+        handler=AT_CATALOGUE,
         errors=("already_exists",),
         extension=True,
         example={
@@ -227,7 +238,7 @@ OPERATIONS = (
         scopes=_SCOPES,
         request=UpdateRecurring,
         response=Recurring,
-        handler=update_recurring,
+        handler=AT_CATALOGUE,
         errors=("already_exists", *_CHANGES),
         extension=True,
         example={"recurringId": _ID, "reference": "Maintenance 2027", "expectedVersion": 1},

@@ -25,8 +25,7 @@ from gatewayd.contract.wire import (
 )
 
 RecurringStatus = Literal["active", "paused", "halted", "ended"]
-Makes = Literal["draft", "issued"]
-MadeOrSent = Literal["draft", "issued", "sent"]
+Makes = Literal["draft", "issued", "sent"]
 Missed = Literal["make", "skip"]
 
 Every = Annotated[int, Meta(ge=1, le=120)]
@@ -48,9 +47,9 @@ class CreateRecurring(Request, frozen=True, kw_only=True):
     followed by one of the 31st of March. By default that of `startDate`, which has to be this day."""
     end_date: Date | None = None
     times: Times | None = None
-    makes: MadeOrSent = "draft"
-    """What is made: a `draft`, which somebody looks at, or an invoice that is `issued` at once. `sent` is refused so
-    far: nothing is sent from here yet."""
+    makes: Makes = "draft"
+    """What is made: a `draft`, which somebody looks at, an invoice that is `issued` at once, or one that is `sent` to
+    the client by mail as well, as accounting.sendInvoice does."""
     legal_entity_id: Id | None = None
     """Who sells. By default the only legal entity, or the organization where it has none."""
     business_id: Id | None = None
@@ -130,7 +129,7 @@ class Recurring(Response, frozen=True, kw_only=True):
     times: int | None
     """How many days the rhythm has, those that were left out among them. Null: it does not end by their number."""
     makes: Makes
-    """What is made: a `draft`, or an invoice that is `issued` at once."""
+    """What is made: a `draft`, an invoice that is `issued` at once, or one that is `sent` by mail as well."""
     next_date: DateText | None
     """The next day on which an invoice is due. Null: it has ended."""
     made_count: int

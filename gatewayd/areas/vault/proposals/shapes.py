@@ -1,6 +1,6 @@
 """Requests and responses of what documents propose."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -26,7 +26,8 @@ class ListDocumentProposals(PageRequest, frozen=True, kw_only=True):
     document_id: Id | None = None
     """Only what this document proposes."""
     kind: ProposalKind | None = None
-    """Only documents that propose bank transactions, `bank_line`, or certificates of properties, `certificate`."""
+    """Only documents that propose bank transactions and bills, `bank_line`, or certificates of properties,
+    `certificate`."""
 
 
 class ProposedCertificate(Response, frozen=True, kw_only=True):
@@ -61,29 +62,48 @@ class ProposedCertificate(Response, frozen=True, kw_only=True):
     """The address that stands in the document, for comparing. Null: it was not found."""
 
 
+class ProposedBill(Response, frozen=True, kw_only=True):
+    """The bill that `accounting.acceptBill` would enter, as it was read in the document."""
+
+    supplier_id: Id | None
+    """The one client who has the name or the VAT number that was read. Null: none has, or several do."""
+    supplier_name: str | None
+    """Who sent it, by its text. Null: it was not found."""
+    number: str | None
+    """The number that the supplier gave it. Null: it was not found."""
+    bill_date: DateText | None
+    """The date that somebody gave the document, else the one that was read. Null: it was not found."""
+    gross: Amount | None
+    """What is to be paid, VAT included. Null: it was not found."""
+    currency: str
+    """The currency of `gross`: GBP where none was found."""
+
+
 class DocumentProposal(Response, frozen=True, kw_only=True):
     """What a document probably belongs to, and why."""
 
-    kind: ProposalKind
-    """`bank_line`: money out that it is the bill or receipt of, for `vault.acceptProposal`; `certificate`: a
-    certificate of a property, for `vault.acceptCertificate`."""
+    kind: Literal[ProposalKind, "bill"]
+    """`bank_line`: money out that it is the bill or receipt of, for `vault.acceptProposal`; `bill`: the bill that it
+    is, for `accounting.acceptBill`; `certificate`: a certificate of a property, for `vault.acceptCertificate`."""
     score: Score
     reason: str
     """Why it probably is, for people."""
     bank_transaction_id: Id | None
-    """The bank transaction that it is proposed for. Null: it proposes a certificate."""
+    """The bank transaction that it is proposed for. Null: it proposes something else."""
     account_id: Id | None
-    """The bank account of that transaction. Null: it proposes a certificate."""
+    """The bank account of that transaction. Null: it proposes something else."""
     date: DateText | None
-    """The day of that transaction. Null: it proposes a certificate."""
+    """The day of that transaction. Null: it proposes something else."""
     description: str | None
-    """What the bank wrote on that transaction. Null: it proposes a certificate."""
+    """What the bank wrote on that transaction. Null: it proposes something else."""
     amount: Amount | None
-    """What went out by that transaction, above 0. Null: it proposes a certificate."""
+    """What went out by that transaction, above 0. Null: it proposes something else."""
     currency: str | None
-    """The currency of `amount`. Null: it proposes a certificate."""
+    """The currency of `amount`. Null: it proposes something else."""
     certificate: ProposedCertificate | None
-    """The certificate that would be made. Null: it proposes a bank transaction."""
+    """The certificate that would be made. Null: it proposes something else."""
+    bill: ProposedBill | None
+    """The bill that would be entered. Null: it proposes something else."""
 
 
 class ProposingDocument(Response, frozen=True, kw_only=True):
