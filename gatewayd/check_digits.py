@@ -8,7 +8,7 @@ def load() -> None:
     """Load what all checks need, for a process that will open no file any more."""
     from stdnum.eu import vat
 
-    for check in (british_vat, utr, iban, is_bic, is_isin, is_sedol, is_figi, is_cusip):
+    for check in (british_vat, utr, iban, is_iban, is_bic, is_isin, is_sedol, is_figi, is_cusip):
         check("00")
     for country in vat.MEMBER_STATES:  # each has rules, and so a module, of its own
         european_vat(f"{country}0")
@@ -52,6 +52,13 @@ def iban(text: str) -> str | None:
     from stdnum import iban
 
     return str(iban.compact(text)) if iban.is_valid(text) else None
+
+
+def is_iban(text: str) -> bool:
+    """Whether its check digits are those of an IBAN (ISO 13616), of whichever country."""
+    from stdnum import iban
+
+    return bool(iban.is_valid(text, check_country=False))
 
 
 def is_bic(text: str) -> bool:

@@ -8,6 +8,7 @@ authority says of obligations, or that somebody takes back what was met, brings 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from gatewayd.areas.accounting.bills.shapes import Bill
 from gatewayd.areas.accounting.clients import rows as clients
 from gatewayd.areas.accounting.clients.shapes import Client
 from gatewayd.areas.accounting.invoices import rows as invoices
@@ -239,6 +240,7 @@ ANSWERS: Final[Mapping[str, type[Any]]] = {
     "asset_portfolios": Portfolio,
     "asset_transactions": AssetTransaction,
     "bank_accounts": BankAccount,
+    "bills": Bill,
     "businesses": Business,
     "certificates": Certificate,
     "clients": Client,

@@ -166,6 +166,13 @@ async def of_sales(told: Told) -> None:
     await do("accounting.acceptQuote", quoteId=offered)
     await do("accounting.invoiceQuote", quoteId=offered, status="issued")
     today = london_date(told.api.clock.now())
+    bought = {"description": "Boards", "amount": "9.00", "category": "costOfGoods"}
+    bill = {"supplierId": client, "businessId": "biz", "billDate": today, "lines": [bought], "allowDuplicate": True}
+    kept, gone = [await do("accounting.createBill", **bill) for _ in range(2)]
+    await do("accounting.recordBillPayment", billId=kept, amount="1.00")
+    await do("accounting.recordBillPayment", billId=kept)
+    await do("accounting.voidBill", billId=gone, reason="Entered twice")
+    await do("accounting.deleteBill", billId=await do("accounting.createBill", **bill, status="draft"))
     await do("accounting.createRecurring", **sale, unit="week", startDate=today)
     await do("accounting.archiveClient", clientId=client)
     await recurring.make_due(told.api.store, None)

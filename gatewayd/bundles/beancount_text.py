@@ -3,9 +3,10 @@
     bank lines    the account against what each part was for; what is not allocated against Equity:Unallocated
     other money   allocations without such a line, against Equity:Elsewhere
     invoices      Assets:Receivables against income and VAT, on the day of supply; a payment takes from it
+    bills         Liabilities:Payables against expenses and VAT, on the tax point; a payment takes from it
 
-So it shows money and invoices as they stand in the books, on accruals; what a business on cash basis made is in the
-tables of profit and loss. Balances from before the period are not in it.
+So it shows money, invoices and bills as they stand in the books, on accruals; what a business on cash basis made is in
+the tables of profit and loss. Balances from before the period are not in it.
 """
 
 import re
@@ -17,6 +18,7 @@ from gatewayd.money import from_minor
 UNALLOCATED: Final = "Equity:Unallocated"
 ELSEWHERE: Final = "Equity:Elsewhere"
 RECEIVABLES: Final = "Assets:Receivables"
+PAYABLES: Final = "Liabilities:Payables"
 _BARRED: Final = re.compile(r"[^A-Za-z0-9-]+")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]+")
 

@@ -49,8 +49,8 @@ def compare(before: Path, after: Path, first: int, count: int) -> tuple[list[Fil
             if before_file is not None and other is not None and before_file.sha256 == other.sha256:
                 continue
             changes = _changes(path, (old, before_file), (new, other))
-            if before_file is not None and other is not None and path.endswith(TABLES) and not changes.ordered:
-                continue  # another version wrote other columns
+            if path.endswith(TABLES) and not changes.ordered:
+                continue  # another version wrote other columns, or an empty table more
             counts.append(changes.counted)
             place = first - sum(_size(each) for each in counts[:-1])
             wanted = changes.ordered[max(place, 0) : max(place + count, 0)]

@@ -1,4 +1,4 @@
-"""The documents of a bundle: those that its allocations name, and those linked to its invoices and bank lines.
+"""The documents of a bundle: those that allocations and bills name, and those linked to invoices and bank lines.
 
 documents.csv          what they are called, and under which path they lie
 documents/SHA256.pdf   the bytes, once for documents that have the same
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from gatewayd.bundles.sheets import ALLOCATIONS, INVOICES, LINES, Sheet
+from gatewayd.bundles.sheets import ALLOCATIONS, BILLS, INVOICES, LINES, Sheet
 from gatewayd.errors import Problem
 from gatewayd.ledger.csv_text import Cell
 from gatewayd.store import ReadTx
@@ -24,6 +24,7 @@ TABLE: Final = "documents.csv"
 FOLDER: Final = "documents/"
 HEADING: Final = ["id", "name", "mimeType", "sizeBytes", "sha256", "documentDate", "path"]
 MOST: Final = 20_000  # Chosen: the manifest has a line for each
+_NAMING: Final = frozenset({ALLOCATIONS, BILLS})
 _LINKED: Final = frozenset({INVOICES, LINES})
 _LINK_TYPES: Final = frozenset({"invoice", "bank_transaction"})
 _ENDING = re.compile(r"\.[a-z0-9]{1,8}\Z", re.ASCII)
@@ -71,11 +72,11 @@ class Entries:
 
     def noting(self, sheet: Sheet, rows: Iterable[list[Cell]]) -> Iterator[list[Cell]]:
         """The same rows."""
-        place = sheet.heading.index("documentIds") if sheet.path == ALLOCATIONS else 0
+        place = sheet.heading.index("documentIds") if sheet.path in _NAMING else 0
         for row in rows:
             if sheet.path in _LINKED and row[0] in self._linkable:
                 self._linked.add(str(row[0]))
-            elif sheet.path == ALLOCATIONS:
+            elif sheet.path in _NAMING:
                 self._named.update(_ids.decode(str(row[place])))
             yield row
 

@@ -1,4 +1,4 @@
-"""The transactions of a period in double entry, from bank lines, allocations and invoices. Reads only."""
+"""The transactions of a period in double entry, from bank lines, allocations, invoices and bills. Reads only."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from gatewayd.bundles.beancount_text import (
     ELSEWHERE,
+    PAYABLES,
     RECEIVABLES,
     UNALLOCATED,
     Posting,
@@ -57,6 +58,24 @@ LEFT JOIN client_payments AS c ON c.org_id = p.org_id AND c.id = p.client_paymen
 WHERE p.org_id = :org_id AND i.legal_entity_id = :legal_entity_id AND {of_business("i")}
     AND p.date BETWEEN :first AND :last AND p.bank_transaction_id IS NULL
 ORDER BY p.date, i.id, p.position
+"""
+_SELECT_BILLS = """
+SELECT b.id, b.tax_point, coalesce(b.number, b.claimant, ''), b.kind, b.currency, b.gross_total, b.business_id,
+    coalesce(o.tax_point, b.tax_point), l.category, l.net, l.vat, l.capital_goods
+FROM bills AS b JOIN bill_lines AS l ON l.org_id = b.org_id AND l.bill_id = b.id
+    LEFT JOIN bills AS o ON o.org_id = b.org_id AND o.id = b.credits_bill_id
+WHERE b.org_id = :org_id AND b.legal_entity_id = :legal_entity_id
+    AND (CAST(:business_id AS TEXT) IS NULL OR b.business_id = :business_id)
+    AND b.tax_point BETWEEN :first AND :last AND b.status <> 'draft' AND b.status <> 'void'
+ORDER BY b.tax_point, b.id, l.position
+"""
+_SELECT_BILLS_PAID_ELSEWHERE = """
+SELECT b.id, p.date, coalesce(b.number, b.claimant, ''), b.currency, p.amount
+FROM bill_payments AS p JOIN bills AS b ON b.org_id = p.org_id AND b.id = p.bill_id
+WHERE p.org_id = :org_id AND b.legal_entity_id = :legal_entity_id
+    AND (CAST(:business_id AS TEXT) IS NULL OR b.business_id = :business_id)
+    AND p.date BETWEEN :first AND :last AND p.bank_transaction_id IS NULL
+ORDER BY p.date, b.id, p.position
 """
 _SELECT_WRITTEN_OFF = f"""
 SELECT i.id, {counted_in("i")}
@@ -115,7 +134,7 @@ class DoubleEntry:
         self.names |= {component(id_): name for id_, name in tx.rows(_SELECT_NAMES)}
 
     def transactions(self) -> Iterator[Transaction]:
-        """All of them: by bank account, then what has no line there, then invoices and their other payments."""
+        """All of them: by bank account, then what has no line there, then invoices, bills and their other payments."""
         for account_id in self._scope.accounts:
             yield from self._bank_lines(account_id)
         yield from self._elsewhere()
@@ -128,6 +147,12 @@ class DoubleEntry:
             paid = amount if kind == "invoice" else -amount
             postings = (Posting(_CREDIT if moved == "credit" else ELSEWHERE, paid), Posting(RECEIVABLES, -paid))
             yield Transaction(date, f"Payment of {number}", currency, {"invoice": id_}, postings)
+        bills = self._tx.each(_SELECT_BILLS, **self._scope.values)
+        for _, lines in itertools.groupby(bills, key=lambda row: row[0]):
+            yield self._bill(list(lines))
+        for id_, date, number, currency, paid in self._tx.each(_SELECT_BILLS_PAID_ELSEWHERE, **self._scope.values):
+            postings = (Posting(PAYABLES, paid), Posting(ELSEWHERE, -paid))
+            yield Transaction(date, f"Payment of {number}".rstrip(), currency, {"bill": id_}, postings)
         for id_, date, moved, currency, amount in self._tx.each(_SELECT_ON_ACCOUNT, **self._scope.values):
             postings = (Posting(_CREDIT if moved == "credit" else ELSEWHERE, amount), Posting(RECEIVABLES, -amount))
             yield Transaction(date, "On account of a client", currency, {"client-payment": id_}, postings)
@@ -178,18 +203,23 @@ class DoubleEntry:
     def _against(self, part: _Part) -> Iterator[Posting]:
         """The side of an allocation that is not the money."""
         sign = -1 if part.direction == "in" else 1
-        treatment = self._vat.treatment_on(part.date)
-        is_apart = treatment == "registered" or (treatment == "flat_rate" and part.is_capital)
-        reclaimed = part.vat_amount if is_apart else 0
+        reclaimed = part.vat_amount if self._is_apart(part.date, part.is_capital) else 0
         yield Posting(self._account_of(part), sign * (part.amount - reclaimed), part.id)
         if reclaimed:
             yield Posting(_VAT, sign * reclaimed)
+
+    def _is_apart(self, date: str, is_capital: int) -> bool:
+        """Whether the VAT of a purchase is no cost, on an ISO date."""
+        treatment = self._vat.treatment_on(date)
+        return treatment == "registered" or (treatment == "flat_rate" and bool(is_capital))
 
     def _account_of(self, part: _Part) -> str:
         if part.legal_entity_id not in (None, self._scope.period.legal_entity_id):
             return "Equity:OtherEntities"
         if part.purpose == "invoice_payment":
             return RECEIVABLES
+        if part.purpose == "bill_payment":
+            return PAYABLES
         if part.purpose is not None:
             return "Assets:Transfers" if part.purpose == "transfer" else f"Equity:{component(part.purpose)}"
         return self._category(part.business_id, part.category)
@@ -214,3 +244,18 @@ class DoubleEntry:
             postings.append(Posting(account, -sign * row[11]))
         name = "Invoice" if kind == "invoice" else "Credit note"
         return balanced(Transaction(date, f"{name} {number}", currency, {"invoice": id_}, tuple(postings)), _VAT)
+
+    def _bill(self, rows: list[Row]) -> Transaction:
+        """Payables against the lines, and the VAT that is reclaimed of them."""
+        id_, date, number, kind, currency, gross, business_id, treated_on, *_ = rows[0]
+        sign = -1 if kind == "credit_note" else 1
+        postings = [Posting(PAYABLES, -sign * gross)]
+        for category, net, vat, is_capital in (row[8:] for row in rows):
+            reclaimed = vat if self._is_apart(treated_on, is_capital) else 0
+            is_expense = category != categories.NOT_PNL
+            account = self._category(business_id, category) if is_expense else f"Equity:{component('other')}"
+            postings.append(Posting(account, sign * (net + vat - reclaimed)))
+            if reclaimed:
+                postings.append(Posting(_VAT, sign * reclaimed))
+        name = {"bill": "Bill", "expense_claim": "Expense claim", "credit_note": "Supplier's credit note"}[kind]
+        return Transaction(date, f"{name} {number}".rstrip(), currency, {"bill": id_}, tuple(postings))

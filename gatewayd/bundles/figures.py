@@ -29,11 +29,12 @@ PROFIT_HEADING: Final = ["id", "businessId", "basis", "section", "category", "cu
 ROWS: Final = "profit_and_loss_rows.csv"
 ROWS_HEADING: Final = [
     *("id", "businessId", "category", "date", "currency", "amount", "disallowable", "source", "allocationId"),
-    *("bankTransactionId", "invoiceId", "paymentPosition", "creditNoteId"),
+    *("bankTransactionId", "invoiceId", "paymentPosition", "creditNoteId", "billId", "billCreditNoteId"),
 ]
 VAT: Final = "vat_return.csv"
 VAT_HEADING: Final = ["id", "currency", "amount"]
 
+_NONE: Final = (None,) * 5  # of what is of no invoice and no bill
 Cells = Iterator[list[Cell]]
 
 
@@ -81,10 +82,11 @@ def profit(computed: Computed) -> Cells:
 
 
 def rows(tx: ReadTx, computed: Computed) -> Cells:
-    """What each allocation, invoice and payment counts for: it adds up to the lines."""
+    """What each allocation, invoice, bill and payment counts for: it adds up to the lines."""
     for result, _ in computed.results:
         yield from _allocated(tx, result)
-        yield from sorted((*_invoiced(result), *_rents(result)), key=lambda cells: (cells[3], cells[0]))
+        beside = (*_invoiced(result), *_billed(result), *_rents(result))
+        yield from sorted(beside, key=lambda cells: (cells[3], cells[0]))
 
 
 def vat(tx: ReadTx, period: PeriodRow, notes: list[str]) -> Cells:
@@ -112,7 +114,7 @@ def _allocated(tx: ReadTx, result: Result) -> Cells:
                 posting = posting._replace(amount=0, disallowable=0)
             amounts = (_amount_text(posting.amount, account), _amount_text(posting.disallowable, account))
             of = (account.business_id, posting.category, row.money.counted_on, account.currency)
-            yield [row.money.id, *of, *amounts, "allocation", row.money.id, row.source_id, None, None, None]
+            yield [row.money.id, *of, *amounts, "allocation", row.money.id, row.source_id, *_NONE]
         if len(page) < _PAGE:
             return
         after = Place(page[-1].date, page[-1].money.id)
@@ -132,8 +134,20 @@ def _invoiced(result: Result) -> Cells:
             _amount_text(posting.amount, account),
         )
         id_ = "/".join((entry.invoice_id, event, posting.category, *filter(None, [entry.property_id])))
-        behind = (None, entry.bank_transaction_id, entry.invoice_id, payment, note)
+        behind = (None, entry.bank_transaction_id, entry.invoice_id, payment, note, None, None)
         yield [id_, *of, _amount_text(0, account), source, *behind]
+
+
+def _billed(result: Result) -> Cells:
+    account = result.account
+    for entry in result.beside.billed:
+        posting, payment, note = entry.posting, entry.payment_position, entry.credit_note_id
+        source = "bill_payment" if payment is not None else "bill_credit_note" if note is not None else "bill"
+        event = note or ("" if payment is None else str(payment))
+        of = (account.business_id, posting.category, entry.date, account.currency)
+        amounts = (_amount_text(posting.amount, account), _amount_text(posting.disallowable, account))
+        id_ = "/".join((entry.bill_id, event, posting.category, *filter(None, [entry.property_id])))
+        yield [id_, *of, *amounts, source, None, entry.bank_transaction_id, None, payment, None, entry.bill_id, note]
 
 
 def _rents(result: Result) -> Cells:
@@ -149,7 +163,7 @@ def _rents(result: Result) -> Cells:
                 _amount_text(posting.amount, account),
             )
             id_ = "/".join(filter(None, [rent.tenancy_id, rent.date, rent.allocation_id]))
-            yield [id_, *of, _amount_text(0, account), source, rent.allocation_id, None, None, None, None]
+            yield [id_, *of, _amount_text(0, account), source, rent.allocation_id, None, *_NONE]
 
 
 def _amount_text(amount: int, account: Account) -> str:

@@ -83,6 +83,36 @@ FROM invoice_payments AS p JOIN invoices AS i ON i.id = p.invoice_id AND i.org_i
 WHERE p.org_id = :org_id AND p.date BETWEEN :first AND :last AND p.invoice_id IN ({_INVOICES_OF_PERIOD})
 ORDER BY p.date, p.invoice_id, p.position
 """
+_BILLS_OF_PERIOD = """
+SELECT id FROM bills
+WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id
+    AND (CAST(:business_id AS TEXT) IS NULL OR business_id = :business_id) AND status <> 'draft'
+    AND (bill_date BETWEEN :first AND :last OR tax_point BETWEEN :first AND :last
+        OR id IN (SELECT bill_id FROM bill_payments WHERE org_id = :org_id AND date BETWEEN :first AND :last)
+        OR id IN (SELECT credits_bill_id FROM bills
+            WHERE org_id = :org_id AND credits_bill_id IS NOT NULL AND status <> 'draft'
+                AND (bill_date BETWEEN :first AND :last OR tax_point BETWEEN :first AND :last)))
+"""
+_SELECT_BILLS = f"""
+SELECT id, kind, CASE WHEN status = 'void' THEN 'void' ELSE 'entered' END, business_id, supplier_id, claimant, number,
+    credits_bill_id, bill_date, tax_point, due_date, currency, base_currency, fx_rate, fx_rate_source, fx_rate_date,
+    amounts_are, net_total, vat_total, gross_total, notes, void_reason, document_ids
+FROM bills WHERE org_id = :org_id AND id IN ({_BILLS_OF_PERIOD}) ORDER BY bill_date, id
+"""
+_SELECT_BILL_LINES = f"""
+SELECT l.bill_id || '/' || CAST(l.position AS TEXT), l.bill_id, l.position, l.description, b.currency, l.category,
+    l.vat_code, l.net, l.vat, l.gross, l.accounted_vat, l.disallowable, l.disallowable_percent, l.capital_goods,
+    l.property_id, l.unit_id, l.tenancy_id
+FROM bill_lines AS l JOIN bills AS b ON b.id = l.bill_id AND b.org_id = l.org_id
+WHERE l.org_id = :org_id AND l.bill_id IN ({_BILLS_OF_PERIOD}) ORDER BY l.bill_id, l.position
+"""
+_SELECT_BILL_PAYMENTS = f"""
+SELECT p.bill_id || '/' || CAST(p.position AS TEXT), p.bill_id, p.position, p.date, b.currency, p.amount,
+    p.bank_transaction_id, p.method, p.reference, p.fx_rate, p.fx_rate_source
+FROM bill_payments AS p JOIN bills AS b ON b.id = p.bill_id AND b.org_id = p.org_id
+WHERE p.org_id = :org_id AND p.date BETWEEN :first AND :last AND p.bill_id IN ({_BILLS_OF_PERIOD})
+ORDER BY p.date, p.bill_id, p.position
+"""
 _SELECT_WRITE_OFFS = f"""
 SELECT w.invoice_id, w.date, i.currency, w.amount, w.reason, w.vat_relief, w.vat_relief_date
 FROM invoice_write_offs AS w JOIN invoices AS i ON i.id = w.invoice_id AND i.org_id = w.org_id
@@ -107,7 +137,8 @@ _ALLOCATIONS_OF_PERIOD: Final = """
 _SELECT_ALLOCATIONS = f"""
 SELECT id, source_type, source_id, business_id, property_id, unit_id, tenancy_id, mortgage_id, invoice_id,
     counterpart_id, date, document_date, direction, currency, amount, vat_amount, disallowable_amount, fx_rate,
-    category, purpose, description, matched_by, rule_id, reason, document_ids, vat_code, capital_goods, interest_source
+    category, purpose, description, matched_by, rule_id, reason, document_ids, vat_code, capital_goods, interest_source,
+    bill_id
 FROM allocations WHERE {_ALLOCATIONS_OF_PERIOD.format(a="allocations")} ORDER BY date, id
 """
 _LINE = """
@@ -216,6 +247,7 @@ _LINE_COLUMNS: Final = _columns(
 LINES: Final = "bank_transactions.csv"
 STATED: Final = "stated_balances.csv"
 INVOICES: Final = "invoices.csv"
+BILLS: Final = "bills.csv"
 ALLOCATIONS: Final = "allocations.csv"
 SHEETS: Final = (
     Sheet(
@@ -282,6 +314,30 @@ SHEETS: Final = (
         _SELECT_PAYMENTS,
     ),
     Sheet(
+        BILLS,
+        _columns(
+            "id kind status businessId supplierId claimant number creditsBillId billDate taxPoint dueDate currency"
+            " baseCurrency fxRate fxRateSource fxRateDate amountsAre netTotal:money vatTotal:money grossTotal:money"
+            " notes voidReason documentIds"
+        ),
+        _SELECT_BILLS,
+    ),
+    Sheet(
+        "bill_lines.csv",
+        _columns(
+            "id billId position description currency category vatCode net:money vat:money gross:money"
+            " accountedVat:money disallowable:money disallowablePercent capitalGoods propertyId unitId tenancyId"
+        ),
+        _SELECT_BILL_LINES,
+    ),
+    Sheet(
+        "bill_payments.csv",
+        _columns(
+            "id billId position date currency amount:money bankTransactionId method reference fxRate fxRateSource"
+        ),
+        _SELECT_BILL_PAYMENTS,
+    ),
+    Sheet(
         "write_offs.csv",
         _columns("invoiceId date currency amount:money reason vatRelief vatReliefDate"),
         _SELECT_WRITE_OFFS,
@@ -311,6 +367,7 @@ SHEETS: Final = (
             "id sourceType sourceId businessId propertyId unitId tenancyId mortgageId invoiceId counterpartId date"
             " documentDate direction currency amount:money vatAmount:money disallowableAmount:money fxRate category"
             " purpose description matchedBy ruleId reason documentIds vatCode capitalGoods interestSource"
+            " billId"
         ),
         _SELECT_ALLOCATIONS,
     ),

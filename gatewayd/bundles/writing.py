@@ -43,12 +43,13 @@ The books of one closed period, sealed by gatewayd.
 former_*.csv        The VAT scheme and the owners' shares that hold up to lastDay, where others have followed:
                     legal_entity.csv and businesses.csv show what holds when the books are sealed.
 stated_balances.csv What people said that accounts held at the end of a day, as a statement's foot does.
-books.beancount     Money and invoices in double entry, for beancount (https://github.com/beancount/beancount).
-                    Income of invoices stands on the day of supply, whatever the basis; what the business made on its
-                    own basis is in profit_and_loss.csv, with the rows behind each figure in
+books.beancount     Money, invoices and bills in double entry, for beancount (https://github.com/beancount/beancount).
+                    Invoices stand on the day of supply, and bills on their tax point, whatever the basis; what the
+                    business made on its own basis is in profit_and_loss.csv, with the rows behind each figure in
                     profit_and_loss_rows.csv. Balances from before the period are not in it.
-documents.csv       The documents that allocations name, and those that belong to invoices and bank lines, with the path
-                    of each. It is there where the period was sealed with documents; what lay in the trash is not.
+documents.csv       The documents that allocations and bills name, and those that belong to invoices and bank lines,
+                    with the path of each. It is there where the period was sealed with documents; what lay in the
+                    trash is not.
 documents/          Their bytes, by their SHA-256: documents with the same bytes are one file.
 manifest.json       Every other file with its length and SHA-256, and whose books these are.
 manifest.jws        The signature of manifest.json: a JWS with detached payload (RFC 7515 appendix F), ES256.
@@ -61,7 +62,7 @@ Without gatewayd:   any program that knows JOSE checks manifest.jws over manifes
                     the hashes of the files. contentsSha256 is the SHA-256 of the lines that sha256sum writes of them,
                     in the order of their names; it is the same for the same books, whenever they were sealed.
 
-Left out are National Insurance numbers, and what later payments make of an invoice.
+Left out are National Insurance numbers, and what later payments make of an invoice or a bill.
 """
 MAX_ROWS: Final = 1_000_000  # Chosen: of all tables together, some years of a large firm
 _MOMENT: Final = (1980, 1, 1, 0, 0, 0)  # the first that a ZIP knows: the time is in the manifest alone

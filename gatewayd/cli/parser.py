@@ -37,6 +37,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "books.registers": ("entity", "bank-account", "billing-client"),
     "books.invoices": ("invoice",),
     "books.quotes": ("quote",),
+    "books.bills": ("bill",),
+    "books.client_statements": ("statement",),
     "books.periods": ("period", "obligation"),
     "books.businesses": ("business",),
     "imports.command": ("import",),

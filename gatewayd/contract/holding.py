@@ -12,6 +12,7 @@ OwnedKind = Literal[
     "asset_transaction",
     "bank_account",
     "bank_transaction",
+    "bill",
     "business",
     "certificate",
     "invoice",

@@ -56,6 +56,23 @@ class InvoiceChanged(ResourceEvent, frozen=True):
     """Its state after the change."""
 
 
+class BillChanged(ResourceEvent, frozen=True):
+    """A bill, an expense claim or a supplier's credit note has changed."""
+
+    bill_id: str
+    """Its id."""
+    kind: str
+    """What it is: a bill, an expense claim or a credit note."""
+    supplier_id: str | None
+    """Who charges it; null: an expense claim that names no supplier."""
+    business_id: str
+    """The business whose expense it is."""
+    number: str | None
+    """The supplier's number; null: none."""
+    status: str
+    """Its state after the change."""
+
+
 class QuoteChanged(ResourceEvent, frozen=True):
     """A quote has changed."""
 

@@ -51,12 +51,13 @@ class Request(Struct, frozen=True, kw_only=True):
 
 
 class Read(Struct, frozen=True, kw_only=True, tag="read"):
-    """What a document is beside its pages, which came before."""
+    """What a document is beside its pages, which came before. `is_cut`: it goes on beyond them."""
 
     engine: str
     page_count: int | None
     language: str | None
     facts: Facts
+    is_cut: bool
 
 
 class PageRead(Struct, frozen=True, tag="page"):

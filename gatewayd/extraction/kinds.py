@@ -8,9 +8,10 @@ from typing import BinaryIO, Final, Literal
 import puremagic
 
 from gatewayd.extraction.archives import open_archive
+from gatewayd.extraction.einvoices import is_einvoice
 from gatewayd.extraction.shapes import ExtractionFailed
 
-Kind = Literal["pdf", "picture", "docx", "spreadsheet", "odt", "html", "mail", "text"]
+Kind = Literal["pdf", "picture", "docx", "spreadsheet", "odt", "html", "mail", "einvoice", "text"]
 
 HEAD_BYTES: Final = 64 * 1024
 _PDF_WITHIN: Final = 1024  # where readers look for its mark: what stands before it is passed over
@@ -97,6 +98,8 @@ def _text_kind(head: bytes, name: str, mime_type: str) -> Kind:
         return _unsupported(_called(head))
     if head.startswith(b"{\\rtf"):
         return _unsupported("Rich Text")
+    if is_einvoice(head):
+        return "einvoice"
     if _HTML.match(head.removeprefix(_TEXT_BOMS[2])):
         return "html"
     if _is_mail(head):

@@ -10,6 +10,7 @@ from PIL import Image
 
 from gatewayd.extraction import pictures
 from gatewayd.extraction.bounds import Bounds
+from gatewayd.extraction.einvoices import EInvoice, attached
 from gatewayd.extraction.recognition import Recognition
 from gatewayd.extraction.shapes import ExtractionFailed, Picture
 
@@ -20,6 +21,7 @@ _VISIBLE_MIN: Final = 16  # Chosen: a scan with a stamp or a page number above i
 _HYPHENS: Final = str.maketrans({"\x02": None, "\ufffe": None, "\0": None, "\xad": None, "\r": None})
 """What PDFium gives for the hyphen at the end of a line, among others."""
 _SAMPLE: Final = 1000
+_ATTACHMENTS_MAX: Final = 20  # Chosen
 _PASSWORD_ERRORS: Final = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
 
 
@@ -57,6 +59,20 @@ def read_pdf(stream: BinaryIO, bounds: Bounds, recognition: Recognition) -> tupl
             "no_ocr", "Its pages are pictures, and no program that recognises text is there or allowed."
         )
     return pages, count
+
+
+def invoice_in_pdf(stream: BinaryIO) -> EInvoice | None:
+    """The e-invoice that is attached to a PDF; None: none is. Raises `ExtractionFailed` as `open_pdf`."""
+    with open_pdf(stream) as document:
+        return attached(_attachments(document))
+
+
+def _attachments(document: pypdfium2.PdfDocument) -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of what is attached, but for what is broken."""
+    for number in range(min(document.count_attachments(), _ATTACHMENTS_MAX)):
+        with contextlib.suppress(pypdfium2.PdfiumError):
+            attachment = document.get_attachment(number)
+            yield attachment.get_name(), bytes(attachment.get_data())
 
 
 def draw_pdf(stream: BinaryIO, page: int, width: int) -> Picture:

@@ -77,7 +77,12 @@ class DocumentReader:
         pages = [answer.page for answer in answers if isinstance(answer, PageRead)]
         told = _only(answers[-1:], Read)
         return Extraction(
-            engine=told.engine, pages=pages, page_count=told.page_count, language=told.language, facts=told.facts
+            engine=told.engine,
+            pages=pages,
+            page_count=told.page_count,
+            language=told.language,
+            facts=told.facts,
+            is_cut=told.is_cut,
         )
 
     async def draw(self, path: Path, mime_type: str, page: int, width: int) -> Picture:

@@ -12,6 +12,7 @@ import resource
 import shutil
 import signal
 import socket
+import statistics
 import time
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -38,10 +39,18 @@ _MEMORY_BYTES: Final = 1 << 30
 _SECONDS_OF_PAGE: Final = 120
 _SIDE_MAX: Final = 3508  # pixels; A4 at 300 dots an inch, for which tesseract is made
 _TSV_BYTES_MAX: Final = 8 * 1024 * 1024
-_PIXELS_BYTES_MAX: Final = _SIDE_MAX * _SIDE_MAX + 64
+_PIXELS_BYTES_MAX: Final = _SIDE_MAX * _SIDE_MAX + 65
 _WORD_LEVEL: Final = "5"
 _CONFIDENCE_MIN: Final = 10.0  # Chosen: below stand specks and lines of forms, out of a hundred
 _LIMIT_OF_FILES: Final = 64
+_WHOLE_PAGES, _SPARSE = b"w", b"s"
+"""How words are looked for: as on a page of text, or anywhere, in no order."""
+_WORDS_MIN: Final = 5  # Chosen: with fewer, as of a page that tesseract takes for a picture, it looks for them anywhere
+_ROW: Final = 0.6
+_BLANK: Final = 2.6
+_GAP: Final = 1.1
+"""Chosen, of the height of words: how far those of a row may stand off it, rows without a blank one, words as one."""
+_LONG: Final = 0.12  # of the width, for a line that tells how far the page leans
 
 
 class Word(NamedTuple):
@@ -69,6 +78,7 @@ class Recognition:
         self.is_there = companion is not None
         self.was_used = False
         self.ran_out = False
+        self._rows: dict[str, str] = {}
 
     def words(self, picture: Image.Image) -> list[Word]:
         """What stands in a picture; nothing where tesseract fails on it, or the time is over."""
@@ -80,14 +90,31 @@ class Recognition:
         self.was_used = True
         small = picture.convert("L")
         small.thumbnail((_SIDE_MAX, _SIDE_MAX))
-        pixels = b"P5 %d %d 255\n" % small.size + small.tobytes()
-        with open(self._companion.fileno(), "wb", closefd=False) as pipe:  # it may write, and not send
-            pipe.write(framed(pixels))
-        return list(_words(_body(self._companion, _TSV_BYTES_MAX).decode(errors="replace"), small.size))
+        found = self._asked(self._companion, small, _WHOLE_PAGES)
+        if len(found) < _WORDS_MIN:
+            found = max(found, self._asked(self._companion, small, _SPARSE), key=len)
+        return found
+
+    def _asked(self, companion: socket.socket, picture: Image.Image, layout: bytes) -> list[Word]:
+        pixels = b"P5 %d %d 255\n" % picture.size + picture.tobytes()
+        with open(companion.fileno(), "wb", closefd=False) as pipe:  # it may write, and not send
+            pipe.write(framed(layout + pixels))
+        return list(_words(_body(companion, _TSV_BYTES_MAX).decode(errors="replace"), picture.size))
 
     def text(self, picture: Image.Image) -> str:
-        """The same as lines."""
-        return as_lines(self.words(picture))
+        """The same as lines, block after block."""
+        words = self.words(picture)
+        text = as_lines(words)
+        self._rows[text] = as_rows(words, picture.height / picture.width)
+        return text
+
+    def in_rows(self, text: str) -> str:
+        """What was recognised, as rows across the whole page, with gaps between what stands apart.
+
+        Of a bill these are what belongs together, where blocks tear amounts from their labels. A text that was not
+        recognised stays as it is.
+        """
+        return self._rows.get(text, text)
 
 
 def as_lines(words: list[Word]) -> str:
@@ -100,6 +127,53 @@ def as_lines(words: list[Word]) -> str:
         parts.append(word.text)
         before = word
     return "".join(parts)
+
+
+def as_rows(words: Sequence[Word], aspect: float) -> str:
+    """Words as they stand beside each other, whatever block they are of: the page is made straight first.
+
+    `aspect` is the picture's height by its width.
+    """
+    slope = _slope(words)
+    height = statistics.median(word.height for word in words) if words else 0.0
+    placed = sorted((word.top + word.height / 2 - slope * (word.left + word.width / 2), word) for word in words)
+    rows: list[list[tuple[float, Word]]] = []
+    for middle, word in placed:
+        if rows and middle - statistics.fmean(at for at, _ in rows[-1]) < _ROW * height:
+            rows[-1].append((middle, word))
+        else:
+            rows.append([(middle, word)])
+    lines: list[str] = []
+    for number, row in enumerate(rows):
+        if number and row[0][0] - rows[number - 1][0][0] > _BLANK * height:
+            lines.append("")
+        lines.append(_row_text([word for _, word in row], height, _GAP * aspect))
+    return "\n".join(lines)
+
+
+def _row_text(words: Sequence[Word], height: float, gap: float) -> str:
+    """A row, where what stands apart has wide spaces between: by `height`, the usual one, or their own if larger."""
+    parts: list[str] = []
+    end = last = 0.0
+    for word in sorted(words, key=lambda word: word.left):
+        is_apart = word.left - end > gap * max(height, min(last, word.height))
+        parts.append("" if not parts else "   " if is_apart else " ")
+        parts.append(word.text)
+        end, last = word.left + word.width, word.height
+    return "".join(parts)
+
+
+def _slope(words: Sequence[Word]) -> float:
+    """How far the page leans: by how much of its height a line falls over the whole width."""
+    by_line: dict[tuple[int, int, int], list[Word]] = {}
+    for word in words:
+        by_line.setdefault(word.line, []).append(word)
+    slopes: list[float] = []
+    for line in by_line.values():
+        first, last = line[0], line[-1]
+        if (across := last.left - first.left) > _LONG:
+            slopes.append((last.top + last.height - first.top - first.height) / across)
+    return statistics.median(slopes) if slopes else 0.0
 
 
 def _words(tsv: str, size: tuple[int, int]) -> Iterator[Word]:
@@ -127,11 +201,11 @@ def start_companion(program: str, languages: Sequence[str]) -> socket.socket:
 
 
 def _be_companion(program: str, languages: Sequence[str], socket_end: socket.socket, parent: int) -> None:
-    """Until the other end is closed. It reads lengths alone, and passes pixels on."""
+    """Until the other end is closed. It reads lengths and a letter alone, and passes pixels on."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    command = _command(program, languages)
+    commands = {layout: _command(program, languages, layout) for layout in (_WHOLE_PAGES, _SPARSE)}
     if landlock.version():
         landlock.restrict((*_READABLE, program))
     os.dup2(socket_end.fileno(), 0)
@@ -139,14 +213,16 @@ def _be_companion(program: str, languages: Sequence[str], socket_end: socket.soc
     os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     with socket.socket(fileno=0) as asking:
         while os.getppid() == parent:
-            asking.sendall(framed(_recognised(command, _body(asking, _PIXELS_BYTES_MAX))))
+            body = _body(asking, _PIXELS_BYTES_MAX)
+            asking.sendall(framed(_recognised(commands[body[:1]], body[1:])))
 
 
-def _command(program: str, languages: Sequence[str]) -> list[str]:
+def _command(program: str, languages: Sequence[str], layout: bytes) -> list[str]:
     """The program and its arguments. A page that lies on its side or upside down is read where it can tell."""
     can_tell = any(glob.glob(pattern) for pattern in _ORIENTATION)
-    sides = ["--psm", "1"] if can_tell else []
-    return [program, "stdin", "stdout", "-l", "+".join(languages), "--dpi", "300", *sides, "tsv"]
+    whole, sparse = ("1", "12") if can_tell else ("3", "11")
+    mode = whole if layout == _WHOLE_PAGES else sparse
+    return [program, "stdin", "stdout", "-l", "+".join(languages), "--dpi", "300", "--psm", mode, "tsv"]
 
 
 def _recognised(command: Sequence[str], pixels: bytes) -> bytes:

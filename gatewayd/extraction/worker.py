@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 from msgspec import msgpack
 
 from gatewayd import check_digits
-from gatewayd.extraction import answers, pictures
+from gatewayd.extraction import answers, einvoices, pictures
 from gatewayd.extraction.bounds import Bounds
 from gatewayd.extraction.facts import find_facts
 from gatewayd.extraction.kinds import HEAD_BYTES, may_hold_pictures
@@ -111,15 +111,22 @@ def _parser_error(error: Exception) -> answers.Failed:
 
 def _read_text(task: answers.ReadText, stream: BinaryIO, recognition: Recognition) -> Iterator[answers.Answer]:
     reading = Reading(task.bounds, recognition).read(stream, task.name, task.mime_type)
-    pages = [text.encode("utf-8", "replace").decode() for text in reading.pages]  # halves of characters can't be told
+    pages, rows = _tellable(reading.pages), _tellable(reading.rows)
     for number, text in enumerate(pages, 1):
         yield answers.PageRead(Page(number=number, text=text))
+    facts = find_facts(rows, task.name, datetime.date.fromisoformat(task.today))
     yield answers.Read(
         engine=reading.engine,
         page_count=reading.page_count,
         language=guess_language("\n".join(pages)[:_LANGUAGE_SAMPLE]),
-        facts=find_facts(pages, task.name, datetime.date.fromisoformat(task.today)),
+        facts=facts if reading.einvoice is None else einvoices.facts_of(facts, reading.einvoice),
+        is_cut=reading.is_cut,
     )
+
+
+def _tellable(texts: list[str]) -> list[str]:
+    """Without halves of characters, which no frame can tell."""
+    return [text.encode("utf-8", "replace").decode() for text in texts]
 
 
 def _add_text(stream: BinaryIO, mime_type: str, bounds: Bounds, recognition: Recognition) -> answers.Written:

@@ -1,6 +1,8 @@
 """Certificates of properties as they are shown, whichever area does (Domain B4)."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from gatewayd.contract.wire import Amount, DateText, Id, Response, Timestamp
 
@@ -30,6 +32,9 @@ CertificateType = Literal[
 CertificateResult = Literal["satisfactory", "unsatisfactory", "not_applicable"]
 CertificateStatus = Literal["valid", "expiring", "expired", "missing", "superseded"]
 EpcRating = Literal["A", "B", "C", "D", "E", "F", "G"]
+CertificateNumber = Annotated[str, Meta(min_length=1, max_length=80, pattern=r"\S", examples=["CP12-48211"])]
+Registration = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"\S", examples=["512345"])]
+Score = Annotated[int, Meta(ge=1, le=200, examples=[72])]
 
 
 class CertificateFacts(Response, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ Kind = Literal[
     "mortgage",
     "certificate",
     "invoice",
+    "bill",
     "folder",
     "document",
     "bank_account",
@@ -42,6 +43,7 @@ _SELECT_TENANCY = "SELECT 1 FROM tenancies WHERE org_id = :org_id AND id = :id"
 _SELECT_MORTGAGE = "SELECT 1 FROM mortgages WHERE org_id = :org_id AND id = :id"
 _SELECT_CERTIFICATE = "SELECT 1 FROM certificates WHERE org_id = :org_id AND id = :id"
 _SELECT_INVOICE = "SELECT 1 FROM invoices WHERE org_id = :org_id AND id = :id"
+_SELECT_BILL = "SELECT 1 FROM bills WHERE org_id = :org_id AND id = :id"
 _SELECT_BANK_TRANSACTION = "SELECT 1 FROM bank_transactions WHERE org_id = :org_id AND id = :id"
 _SELECT_FOLDER = "SELECT 1 FROM vault_folders WHERE org_id = :org_id AND id = :id"
 _SELECT_DOCUMENT = "SELECT 1 FROM vault_documents WHERE org_id = :org_id AND id = :id AND status = 'uploaded'"
@@ -61,6 +63,7 @@ _SELECTS: Mapping[str, str] = {
     "mortgage": _SELECT_MORTGAGE,
     "certificate": _SELECT_CERTIFICATE,
     "invoice": _SELECT_INVOICE,
+    "bill": _SELECT_BILL,
     "bank_transaction": _SELECT_BANK_TRANSACTION,
     "folder": _SELECT_FOLDER,
     "document": _SELECT_DOCUMENT,
@@ -81,6 +84,7 @@ _LISTS: Mapping[str, str] = {
     "mortgage": "landlord.listMortgages",
     "certificate": "landlord.listCertificates",
     "invoice": "accounting.listInvoices",
+    "bill": "accounting.listBills",
     "bank_transaction": "banking.listTransactions",
     "rule": "banking.listRules",
     "folder": "vault.getFolders",

@@ -63,21 +63,28 @@ def of_invoice(tx: ReadTx, invoice_id: str) -> Contents:
     """Raises `Problem`: `not_found`, and what a draft raises whose seller or invoice is not what it was."""
     row = INVOICES.get(tx, invoice_id)
     facts = _facts(tx, row)
-    return Contents(_paper(tx, row, facts), row.version, _logo(tx, facts.settings))
+    return Contents(_paper(tx, row, facts), row.version, logo_of(tx, facts.settings))
+
+
+def logo_of(tx: ReadTx, settings: PaperRow | None) -> DocumentRow | None:
+    """The document whose bytes are a seller's logo; None: there is none, or none any more."""
+    if settings is None or settings.logo_document_id is None:
+        return None
+    found = DOCUMENTS.find(tx, settings.logo_document_id)
+    return found if found is not None and found.status == "uploaded" else None
+
+
+def contact_of(tx: ReadTx, seller: Seller) -> tuple[str | None, str | None]:
+    """The email address and the website of a seller."""
+    entity = None if seller.legal_entity_id is None else LEGAL_ENTITIES.get(tx, seller.legal_entity_id)
+    return (None, None) if entity is None else (entity.email, entity.website)
 
 
 def of_quote(tx: ReadTx, quote_id: str) -> Contents:
     """Raises `Problem` `not_found`."""
     row = QUOTES.get(tx, quote_id)
     facts = _facts(tx, row)
-    return Contents(_quote(row, facts), row.version, _logo(tx, facts.settings))
-
-
-def _logo(tx: ReadTx, settings: PaperRow | None) -> DocumentRow | None:
-    if settings is None or settings.logo_document_id is None:
-        return None
-    found = DOCUMENTS.find(tx, settings.logo_document_id)
-    return found if found is not None and found.status == "uploaded" else None
+    return Contents(_quote(row, facts), row.version, logo_of(tx, facts.settings))
 
 
 def _facts(tx: ReadTx, row: InvoiceRow | StoredQuote) -> _Facts:
@@ -89,10 +96,8 @@ def _facts(tx: ReadTx, row: InvoiceRow | StoredQuote) -> _Facts:
         found = sellers.find(tx, row.legal_entity_id)
         assert found is not None, "a foreign key"
         seller = found
-    entity = None if seller.legal_entity_id is None else LEGAL_ENTITIES.get(tx, seller.legal_entity_id)
     settings = paper_settings.of_seller(tx, seller.legal_entity_id or seller.key)
-    contact = (None, None) if entity is None else (entity.email, entity.website)
-    return _Facts(settings, CLIENTS.get(tx, row.client_id), seller, *contact)
+    return _Facts(settings, CLIENTS.get(tx, row.client_id), seller, *contact_of(tx, seller))
 
 
 def _paper(tx: ReadTx, row: InvoiceRow, facts: _Facts) -> Paper:
@@ -221,6 +226,36 @@ def _seller(row: InvoiceRow | StoredQuote, day: str, facts: _Facts) -> Party:
     )
 
 
+def seller_now(seller: Seller, day: str, email: str | None) -> Party:
+    """A seller as it is known today, with the VAT number that it has on an ISO date."""
+    address = None if seller.address is None else msgspec.json.decode(seller.address, type=Address)
+    vat_number = seller.vat_number if seller.registered_on(day) else None
+    return Party(
+        key=seller.key,
+        name=seller.name,
+        contact_name=None,
+        address=_address(address),
+        country_code="GB" if address is None else address.country_code,
+        vat_number=None if vat_number is None else _prefixed(vat_number, "GB"),
+        company_number=seller.company_number,
+        email=email,
+    )
+
+
+def client_now(client: StoredClient) -> Party:
+    """A client as it is known today."""
+    return Party(
+        key=client.id,
+        name=client.name,
+        contact_name=client.contact_name,
+        address=_address(client.billing_address),
+        country_code=client.country_code if client.billing_address is None else client.billing_address.country_code,
+        vat_number=None if client.vat_number is None else _prefixed(client.vat_number, "GB"),
+        company_number=client.company_number,
+        email=client.email,
+    )
+
+
 def _client(row: InvoiceRow | StoredQuote, facts: _Facts) -> Party:
     client = facts.client
     said = row.client_snapshot or client
@@ -294,7 +329,11 @@ def _bank(tx: ReadTx, row: InvoiceRow, settings: PaperRow | None) -> BankDetails
 
     A number that is known in part alone is not printed.
     """
-    account_id = row.bank_account_id or (None if settings is None else settings.bank_account_id)
+    return account_of(tx, row.bank_account_id or (None if settings is None else settings.bank_account_id))
+
+
+def account_of(tx: ReadTx, account_id: str | None) -> BankDetails | None:
+    """What is printed of an account to pay into; None: it cannot be paid into by what is known of it."""
     account = None if account_id is None else ACCOUNTS.find(tx, account_id)
     if account is None:
         return None
@@ -319,9 +358,13 @@ def _credited(tx: ReadTx, row: InvoiceRow) -> Credited | None:
 
 
 def _look(facts: _Facts) -> Look:
-    settings = facts.settings
+    return look_of(facts.settings, facts.website)
+
+
+def look_of(settings: PaperRow | None, website: str | None) -> Look:
+    """How a seller's papers look."""
     if settings is None:
-        return Look(website=facts.website)
+        return Look(website=website)
     return Look(
         accent=settings.accent_color,
         trading_name=settings.trading_name,
@@ -329,5 +372,5 @@ def _look(facts: _Facts) -> Look:
         register=settings.register,
         registered_office=_address(settings.registered_office),
         footer=settings.footer,
-        website=facts.website,
+        website=website,
     )

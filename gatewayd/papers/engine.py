@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from gatewayd.areas.accounting.invoices import papers
 from gatewayd.areas.accounting.invoices.rows import INVOICES
+from gatewayd.areas.accounting.receivables.shapes import GetStatement
 from gatewayd.areas.vault.documents import made_here
 from gatewayd.areas.vault.documents.made_here import MadeDocument
 from gatewayd.areas.vault.documents.shapes import DocumentLink, DocumentRow
@@ -21,10 +22,10 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import WrittenFile
 from gatewayd.errors import Problem, invalid_state
 from gatewayd.identity.audit import OPERATOR
-from gatewayd.papers import contents
+from gatewayd.papers import contents, statement_contents
 from gatewayd.papers.contents import Contents
 from gatewayd.papers.orders import PDF_BYTES_MAX, Order
-from gatewayd.papers.paper import LogoKind, Paper
+from gatewayd.papers.paper import LogoKind, Look, Paper
 from gatewayd.papers.setter import NotSet, Setter
 from gatewayd.shares import Shares
 from gatewayd.store import ReadTx, Store, WriteTx
@@ -95,16 +96,33 @@ class Papers:
             raise invalid_state(_WITHDRAWN, "void", ())
         return await self.pdf(_itself(org_id), paper_id)
 
+    async def statement(self, caller: Caller, request: GetStatement) -> WrittenFile:
+        """The paper of a client's account, made each time. Raises `Problem` as that of an invoice does."""
+        told = await self._store.read_later(
+            lambda tx: statement_contents.of_statement(tx, caller, request), caller.org_id
+        )
+        async with self.shares.place(caller.org_id):
+            paper = replace(told.paper, look=await self._with_logo(told.paper.look, told.logo))
+            return _file(await self._ordered(Order(paper=paper)), statement_contents.name_of(told.paper))
+
     async def _set(self, known: Contents) -> bytes:
-        paper = known.paper
-        if known.logo is not None:
-            logo = await self._bytes(known.logo)
-            kinds = [kind for head, kind in _LOGOS.items() if logo.startswith(head)]
-            if not kinds:
-                raise _no_logo()
-            paper = replace(paper, look=replace(paper.look, logo=logo, logo_kind=kinds[0]))
+        paper = replace(known.paper, look=await self._with_logo(known.paper.look, known.logo))
+        return await self._ordered(Order(paper=paper, xml=_attached(paper)))
+
+    async def _with_logo(self, look: Look, document: DocumentRow | None) -> Look:
+        """Raises `Problem`: `gone`, `invalid_state`."""
+        if document is None:
+            return look
+        logo = await self._bytes(document)
+        kinds = [kind for head, kind in _LOGOS.items() if logo.startswith(head)]
+        if not kinds:
+            raise _no_logo()
+        return replace(look, logo=logo, logo_kind=kinds[0])
+
+    async def _ordered(self, order: Order) -> bytes:
+        """Raises `Problem`: `invalid_state`, `unavailable`."""
         try:
-            return (await self._setter.set(Order(paper=paper, xml=_attached(paper)))).pdf
+            return (await self._setter.set(order)).pdf
         except NotSet as error:
             if error.of_logo:
                 raise _no_logo() from error

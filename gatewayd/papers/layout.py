@@ -11,7 +11,7 @@ from typing import Any, Final
 import segno.helpers
 
 from gatewayd.papers import sentences
-from gatewayd.papers.paper import Paper, PaperAddress, PaperGroup, PaperLine, is_nil
+from gatewayd.papers.paper import BankDetails, Look, Paper, PaperAddress, PaperGroup, PaperLine, Party, is_nil
 
 PLAIN_ACCENT: Final = "#1f3a5f"  # Chosen: a dark blue, which prints well without colour
 _SYMBOLS: Final = {"GBP": "£", "EUR": "€", "USD": "$"}
@@ -36,8 +36,8 @@ def of_paper(paper: Paper, country: dict[str, str]) -> dict[str, Any]:
         "mark": paper.mark,
         "kind": _kind(paper),
         "number": paper.number or "",
-        "seller": _seller(paper, country),
-        "client": _client(paper, country),
+        "seller": seller_block(paper.seller, paper.look, country),
+        "client": client_block(paper.client, paper.seller.country_code, country),
         "facts": list(_facts(paper)),
         "columns": _columns(paper),
         "lines": [_line(paper, line, is_vat=is_vat) for line in paper.lines],
@@ -47,16 +47,16 @@ def of_paper(paper: Paper, country: dict[str, str]) -> dict[str, Any]:
         "bank": [*_bank(paper)],
         "qr": transfer_code(paper),
         "texts": [*_texts(paper)],
-        "footer": [*_footer(paper, country)],
+        "footer": [*footer(paper.seller, paper.look, country)],
     }
 
 
 def money(paper: Paper, amount: str) -> str:
     """An amount with thousands apart and the sign of its currency, or the code behind it."""
-    return _money(amount, paper.currency)
+    return money_of(amount, paper.currency)
 
 
-def _money(amount: str, currency: str) -> str:
+def money_of(amount: str, currency: str) -> str:
     sign, digits = ("−", amount[1:]) if amount.startswith("-") else ("", amount)
     whole, dot, fraction = digits.partition(".")
     text = f"{int(whole):,}{dot}{fraction}"
@@ -64,7 +64,7 @@ def _money(amount: str, currency: str) -> str:
     return f"{sign}{symbol}{text}" if symbol else f"{sign}{text} {currency}"
 
 
-def _plain(amount: str) -> str:
+def plain(amount: str) -> str:
     """An amount in a table whose currency stands elsewhere."""
     sign, digits = ("−", amount[1:]) if amount.startswith("-") else ("", amount)
     whole, dot, fraction = digits.partition(".")
@@ -93,8 +93,8 @@ def _address(address: PaperAddress | None, country: dict[str, str], home: str) -
     return [line for line in lines if line]
 
 
-def _seller(paper: Paper, country: dict[str, str]) -> dict[str, Any]:
-    seller, look = paper.seller, paper.look
+def seller_block(seller: Party, look: Look, country: dict[str, str]) -> dict[str, Any]:
+    """Who sells, as the head of a paper has it."""
     lines = [seller.name] if look.trading_name else []
     lines += _address(seller.address, country, seller.country_code)
     lines += [seller.email or "", look.website or ""]
@@ -103,9 +103,9 @@ def _seller(paper: Paper, country: dict[str, str]) -> dict[str, Any]:
     return {"name": seller.name, "heading": look.trading_name or seller.name, "lines": [line for line in lines if line]}
 
 
-def _client(paper: Paper, country: dict[str, str]) -> dict[str, Any]:
-    client = paper.client
-    lines = [client.contact_name or "", *_address(client.address, country, paper.seller.country_code)]
+def client_block(client: Party, home: str, country: dict[str, str]) -> dict[str, Any]:
+    """To whom a paper goes; `home` is the seller's country."""
+    lines = [client.contact_name or "", *_address(client.address, country, home)]
     if client.vat_number:
         lines.append(f"VAT number {client.vat_number}")
     return {"name": client.name, "lines": [line for line in lines if line]}
@@ -140,13 +140,13 @@ def _columns(paper: Paper) -> list[list[str]]:
 
 
 def _line(paper: Paper, line: PaperLine, *, is_vat: bool) -> list[str]:
-    quantity = f"{_plain(line.quantity)} {line.unit}" if line.unit else _plain(line.quantity)
-    cells = [line.description, quantity, _plain(_padded(line.unit_price, paper.exponent))]
+    quantity = f"{plain(line.quantity)} {line.unit}" if line.unit else plain(line.quantity)
+    cells = [line.description, quantity, plain(_padded(line.unit_price, paper.exponent))]
     if any(not is_nil(each.discount) for each in paper.lines):
         cells.append("" if is_nil(line.discount) else f"{line.discount}%")
     if is_vat:
         cells.append(_rate(line.vat_code, line.rate))
-    cells.append(_plain(line.net))
+    cells.append(plain(line.net))
     return cells
 
 
@@ -166,7 +166,7 @@ def _group(paper: Paper, group: PaperGroup) -> list[str]:
     """A row of the VAT summary. What the client accounts for is told in a sentence, and charged by nobody here."""
     rate = "—" if group.vat_code in _WITHOUT_RATE else f"{group.rate}%"
     vat = _padded("0", paper.exponent) if group.reverse_charge else group.vat
-    return [sentences.LABELS[group.vat_code], rate, _plain(group.net), _plain(vat)]
+    return [sentences.LABELS[group.vat_code], rate, plain(group.net), plain(vat)]
 
 
 def _sums(paper: Paper, *, is_vat: bool) -> Iterator[list[Any]]:
@@ -178,7 +178,7 @@ def _sums(paper: Paper, *, is_vat: bool) -> Iterator[list[Any]]:
         yield ["Total without VAT", money(paper, paper.net_total), False]
         yield ["VAT", money(paper, paper.vat_total), False]
         if paper.vat_total_base is not None and paper.currency != paper.base_currency:
-            vat = _money(paper.vat_total_base, paper.base_currency)
+            vat = money_of(paper.vat_total_base, paper.base_currency)
             yield [f"VAT in {paper.base_currency} at {paper.fx_rate}", vat, False]
     if is_nil(paper.cis_deduction):
         yield [_TOTALS[paper.kind], money(paper, paper.gross_total), True]
@@ -189,16 +189,19 @@ def _sums(paper: Paper, *, is_vat: bool) -> Iterator[list[Any]]:
 
 
 def _bank(paper: Paper) -> Iterator[list[str]]:
-    bank = paper.bank
-    if bank is None or paper.kind != "invoice":
-        return
+    if paper.bank is not None and paper.kind == "invoice":
+        yield from bank_rows(paper.bank, paper.number)
+
+
+def bank_rows(bank: BankDetails, reference: str | None) -> Iterator[list[str]]:
+    """The account to pay into; `reference` None: none is asked for."""
     for label, value in (
         ("Account name", bank.name),
         ("Sort code", None if bank.sort_code is None else "-".join(_pairs(bank.sort_code))),
         ("Account number", bank.account_number),
         ("IBAN", None if bank.iban is None else " ".join(_fours(bank.iban))),
         ("BIC", bank.bic),
-        ("Payment reference", paper.number),
+        ("Payment reference", reference),
     ):
         if value:
             yield [label, value]
@@ -240,9 +243,8 @@ def _texts(paper: Paper) -> Iterator[list[str]]:
         yield ["Notes", paper.notes]
 
 
-def _footer(paper: Paper, country: dict[str, str]) -> Iterator[str]:
+def footer(seller: Party, look: Look, country: dict[str, str]) -> Iterator[str]:
     """What a company or a firm says of itself: Companies Act 2006 s82 and s1202, SI 2015/17 reg. 24 and 25."""
-    seller, look = paper.seller, paper.look
     if seller.company_number:
         where = f" in {look.register}" if look.register else ""
         yield f"{seller.name}. Registered{where}, company number {seller.company_number}."

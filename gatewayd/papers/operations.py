@@ -1,4 +1,4 @@
-"""Papers of invoices (Domain C4.7): handlers of their operations."""
+"""Papers of invoices and accounts (Domain C4.7): handlers of their operations."""
 
 from typing import Final, Protocol
 
@@ -6,6 +6,7 @@ from gatewayd.areas.accounting.invoices.papers import XML, GetInvoiceXml
 from gatewayd.areas.accounting.invoices.rows import INVOICES
 from gatewayd.areas.accounting.invoices.shapes import GetInvoice
 from gatewayd.areas.accounting.quotes.shapes import GetQuote
+from gatewayd.areas.accounting.receivables.shapes import GetStatement
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import WrittenFile
 from gatewayd.contract.operation import Handlers
@@ -40,6 +41,15 @@ async def get_quote_pdf(deps: Deps, caller: Caller, request: GetQuote) -> Writte
     return await deps.papers.quote_pdf(caller.org_id, request.quote_id)
 
 
+async def get_statement_pdf(deps: Deps, caller: Caller, request: GetStatement) -> WrittenFile:
+    """Get a client's statement of account as PDF, with the seller's letterhead as `accounting.getPaper` shows it.
+
+    It says what `accounting.getStatement` answers, and is made anew each time. An organization of several legal
+    entities names one.
+    """
+    return await deps.papers.statement(caller, request)
+
+
 def get_invoice_xml(tx: ReadTx, caller: Caller, request: GetInvoiceXml) -> WrittenFile:
     """Get the electronic form of an issued invoice or credit note, by EN 16931: CII, or UBL for Peppol.
 
@@ -72,4 +82,5 @@ HANDLERS: Final[Handlers] = {
     "accounting.getInvoicePdf": get_invoice_pdf,
     "accounting.getInvoiceXml": get_invoice_xml,
     "accounting.getQuotePdf": get_quote_pdf,
+    "accounting.getStatementPdf": get_statement_pdf,
 }

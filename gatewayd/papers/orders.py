@@ -1,11 +1,12 @@
 """What the daemon and the child that sets papers say to each other. No more of this room is loaded by the child than
-`paper` and what lays it out."""
+`paper`, `statement_paper` and what lays them out."""
 
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from gatewayd.papers.paper import Paper
+from gatewayd.papers.statement_paper import StatementPaper
 
 PDF_BYTES_MAX: Final = 8 << 20
 """Chosen: of 200 lines of 2,000 characters it is a tenth."""
@@ -14,7 +15,7 @@ PDF_BYTES_MAX: Final = 8 << 20
 class Order(Struct, frozen=True, kw_only=True):
     """What is to be set, as it comes on standard input. `xml` is attached; empty: nothing is."""
 
-    paper: Paper
+    paper: Paper | StatementPaper
     xml: bytes = b""
 
 

@@ -93,7 +93,7 @@ class Look(Struct, frozen=True, kw_only=True):
     website: str | None = None
 
 
-class Paper(Struct, frozen=True, kw_only=True):
+class Paper(Struct, frozen=True, kw_only=True, tag="paper"):
     """All that stands on it.
 
     `mark` is written across what is no valid document: DRAFT, VOID. `number` None: a draft. `payable` is `gross_total`

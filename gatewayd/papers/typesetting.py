@@ -1,4 +1,4 @@
-"""Papers set by typst, in the child: one template, the fonts of the compiler, no file and no address.
+"""Papers set by typst, in the child: templates of ours, the fonts of the compiler, no file and no address.
 
 The same paper gives the same bytes: the date in them is that of issue, and identifiers follow from the content.
 """
@@ -9,21 +9,25 @@ from typing import Final
 import msgspec
 import typst
 
-from gatewayd.papers import factur_x, layout
+from gatewayd.papers import factur_x, layout, statement_layout
 from gatewayd.papers.country_names import country_names
 from gatewayd.papers.orders import Answer, Order, Set, Unset
+from gatewayd.papers.paper import Paper
+from gatewayd.papers.statement_paper import StatementPaper
 
 _STANDARD: Final = "a-3b"  # ISO 19005-3, level B
-_TEMPLATE: Final = "paper.typ"
+_HEAD, _FOOT = "head.typ", "foot.typ"
+_BODIES: Final[dict[type, str]] = {Paper: "paper.typ", StatementPaper: "statement.typ"}
 
 
 class Typesetter:
-    """What is loaded once: compiler with its fonts, template, and the names of countries."""
+    """What is loaded once: compiler with its fonts, templates, and the names of countries."""
 
     def __init__(self) -> None:
-        template = resources.files("gatewayd.papers").joinpath(_TEMPLATE).read_bytes()
-        self._compiler = typst.Compiler(template, root="/", ignore_system_fonts=True)
-        self._template = template
+        folder = resources.files("gatewayd.papers")
+        head, foot = (folder.joinpath(name).read_bytes() for name in (_HEAD, _FOOT))
+        self._templates = {kind: head + folder.joinpath(body).read_bytes() + foot for kind, body in _BODIES.items()}
+        self._compiler = typst.Compiler(self._templates[Paper], root="/", ignore_system_fonts=True)
         self._countries = country_names()
 
     def answer(self, order: Order) -> Answer:
@@ -39,8 +43,12 @@ class Typesetter:
             return _unset(error, order)
 
     def _set(self, order: Order, *, is_archival: bool) -> bytes:
-        paper = layout.of_paper(order.paper, self._countries)
-        look = order.paper.look
+        told = order.paper
+        if isinstance(told, Paper):
+            paper = layout.of_paper(told, self._countries)
+        else:
+            paper = statement_layout.of_statement(told, self._countries)
+        look = told.look
         if look.logo:
             paper["logo"] = list(look.logo)
         inputs = {
@@ -49,7 +57,7 @@ class Typesetter:
             "logo": look.logo_kind or "" if look.logo else "",
         }
         pdf = self._compiler.compile(
-            self._template, format="pdf", sys_inputs=inputs, pdf_standards=_STANDARD if is_archival else []
+            self._templates[type(told)], format="pdf", sys_inputs=inputs, pdf_standards=_STANDARD if is_archival else []
         )
         assert isinstance(pdf, bytes), "one document"
         return factur_x.declared(pdf) if order.xml and is_archival else pdf

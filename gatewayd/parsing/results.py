@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from gatewayd import events
 from gatewayd.areas.vault.documents.rows import DOCUMENTS
-from gatewayd.areas.vault.parses import rows, texts, variants
+from gatewayd.areas.vault.parses import learning, rows, senders, texts, variants
 from gatewayd.areas.vault.parses.rows import Failure
 from gatewayd.areas.vault.parses.variants import VariantRow
 from gatewayd.areas.vault.proposals import rows as proposals
-from gatewayd.extraction.shapes import Extraction
+from gatewayd.extraction.shapes import Extraction, Facts
 from gatewayd.parsing import metering
 from gatewayd.parsing.claims import Claim
-from gatewayd.store import WriteTx
+from gatewayd.store import ReadTx, WriteTx
 
 SKIPS: Final = frozenset({"empty", "encrypted", "unsupported", "no_ocr"})
 """Why there is nothing to read, however often it is tried."""
@@ -44,9 +44,9 @@ def checked(extraction: Extraction) -> Extraction | Failure:
         return _NONSENSE
     if extraction.page_count is not None and not 0 <= extraction.page_count <= PAGES_MAX:
         return _NONSENSE
-    if extraction.facts.date is None or _is_date(extraction.facts.date):
-        return extraction
-    return replace(extraction, facts=replace(extraction.facts, date=None))
+    days = {"date": extraction.facts.date, "due_date": extraction.facts.due_date}
+    none = {name: None for name, day in days.items() if day is not None and not _is_date(day)}
+    return replace(extraction, facts=replace(extraction.facts, **none)) if none else extraction
 
 
 def _is_date(text: str) -> bool:
@@ -76,16 +76,29 @@ def store(tx: WriteTx, claim: Claim, outcome: Outcome) -> bool:
 
 def _succeed(tx: WriteTx, claim: Claim, extraction: Extraction) -> bool:
     chars = sum(len(page.text) for page in extraction.pages)
-    about = (extraction.engine, extraction.language, extraction.facts)
+    facts, is_ours = settled(tx, extraction.facts)
+    about = (extraction.engine, extraction.language, facts, extraction.is_cut)
     if not rows.succeed(tx, claim.document_id, claim.attempt, chars, about):
         return False
     metering.finish(tx, claim.held, claim.document_id, claim.size_bytes, extraction)
     texts.replace(tx, claim.document_id, extraction.pages)
     variants.forget_text(tx, claim.document_id)
-    proposals.note(tx, claim.document_id, extraction.facts)
+    if is_ours:
+        proposals.withdraw(tx, claim.document_id)
+    else:
+        proposals.note(tx, claim.document_id, facts)
     told = {"document_id": claim.document_id, "engine": extraction.engine, "page_count": len(extraction.pages)}
     events.append_listened(tx, "document.parsed", told)
     return True
+
+
+def settled(tx: ReadTx, facts: Facts) -> tuple[Facts, bool]:
+    """The facts by what the organization knows of senders and corrections have told; and whether it is its own.
+
+    What an e-invoice says of itself is right already.
+    """
+    facts, is_ours = senders.chosen(tx, facts)
+    return (facts if is_ours or facts.source == "embedded" else learning.applied(tx, facts)), is_ours
 
 
 def _note_on_document(tx: WriteTx, claim: Claim, outcome: Outcome) -> None:
@@ -97,7 +110,7 @@ def _note_on_document(tx: WriteTx, claim: Claim, outcome: Outcome) -> None:
     before = DOCUMENTS.get(tx, claim.document_id)
     after = before
     if isinstance(outcome.result, Extraction):
-        date = before.document_date or outcome.result.facts.date
+        date = before.document_date or rows.facts_of(tx, claim.document_id).date
         after = replace(after, page_count=outcome.result.page_count, document_date=date)
     if (picture := outcome.thumbnail) is not None:
         variants.put(tx, before.id, picture)

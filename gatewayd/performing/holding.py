@@ -31,6 +31,8 @@ _OWNER: Final = "legalEntityId"
 _REFERENCES: Final[Mapping[str, OwnedKind]] = {
     "bankAccountId": "bank_account",
     "bankTransactionId": "bank_transaction",
+    "billCreditNoteId": "bill",
+    "billId": "bill",
     "businessId": "business",
     "counterAccountId": "asset_account",
     "counterpartId": "bank_transaction",

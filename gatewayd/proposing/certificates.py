@@ -12,8 +12,6 @@ from typing import Final, NamedTuple, TypeVar, get_args
 import msgspec
 
 from gatewayd.areas.landlord.certificates import rows as certificates
-from gatewayd.areas.landlord.certificates.shapes import CertificateNumber, Registration
-from gatewayd.areas.landlord.certificates.shapes import Score as EpcScore
 from gatewayd.areas.landlord.register import properties
 from gatewayd.areas.landlord.register.properties import StoredProperty
 from gatewayd.areas.landlord.units import rows as units
@@ -22,7 +20,8 @@ from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals.shapes import ProposedCertificate
 from gatewayd.contract.wire import DateText, Name
 from gatewayd.extraction.shapes import CertificateFacts
-from gatewayd.ledger.certificate_shapes import CertificateResult, EpcRating
+from gatewayd.ledger.certificate_shapes import CertificateNumber, CertificateResult, EpcRating, Registration
+from gatewayd.ledger.certificate_shapes import Score as EpcScore
 from gatewayd.store import ReadTx
 
 SAME, NAMED, OF_PART, UNREAD = 95, 85, 55, 45  # Chosen

@@ -57,7 +57,7 @@ CREATE TABLE allocations (
     updated_at INTEGER NOT NULL,
     version INTEGER NOT NULL CHECK (version >= 1)
 , vat_code TEXT, external_id TEXT, interest_source TEXT
-    CHECK (interest_source = 'statement' OR interest_source = 'computed'), capital_goods INTEGER NOT NULL DEFAULT 0 CHECK (capital_goods IN (0, 1))) STRICT;
+    CHECK (interest_source = 'statement' OR interest_source = 'computed'), capital_goods INTEGER NOT NULL DEFAULT 0 CHECK (capital_goods IN (0, 1)), bill_id TEXT REFERENCES bills (id)) STRICT;
 
 CREATE INDEX allocations_by_bill ON allocations (
     org_id, business_id, document_date, category, direction, currency, amount, vat_amount, disallowable_amount,
@@ -102,6 +102,8 @@ CREATE INDEX allocations_by_tenancy ON allocations (
 
 CREATE INDEX allocations_by_unit ON allocations (org_id, unit_id, date, id, currency, direction, amount)
 WHERE unit_id IS NOT NULL;
+
+CREATE INDEX allocations_of_bills ON allocations (bill_id, org_id, date, id) WHERE bill_id IS NOT NULL;
 
 CREATE INDEX allocations_of_lets ON allocations (org_id, date, id, property_id)
 WHERE property_id IS NOT NULL;
@@ -581,6 +583,107 @@ CREATE INDEX bank_transactions_pending ON bank_transactions (org_id, account_id,
 
 CREATE INDEX bank_transactions_unallocated ON bank_transactions (org_id, account_id, date, id)
 WHERE allocated <> amount AND status = 'booked';
+
+CREATE TABLE bill_lines (
+    org_id TEXT NOT NULL,
+    bill_id TEXT NOT NULL REFERENCES bills (id),
+    position INTEGER NOT NULL CHECK (position >= 1),
+    description TEXT NOT NULL,
+    category TEXT NOT NULL,
+    vat_code TEXT,                              -- NULL: nobody said
+    net INTEGER NOT NULL,
+    vat INTEGER NOT NULL,
+    gross INTEGER NOT NULL CHECK (gross = net + vat),
+    accounted_vat INTEGER NOT NULL,             -- that the buyer accounts for
+    disallowable INTEGER NOT NULL,              -- of gross
+    disallowable_percent TEXT,                  -- NULL: as it is for the category
+    capital_goods INTEGER NOT NULL CHECK (capital_goods IN (0, 1)),
+    property_id TEXT,
+    unit_id TEXT,
+    tenancy_id TEXT,
+    PRIMARY KEY (bill_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bill_payments (
+    org_id TEXT NOT NULL,
+    bill_id TEXT NOT NULL REFERENCES bills (id),
+    position INTEGER NOT NULL CHECK (position >= 1),
+    date TEXT NOT NULL,
+    amount INTEGER NOT NULL CHECK (amount <> 0),    -- below zero: the supplier paid it back
+    bank_transaction_id TEXT,
+    method TEXT,
+    reference TEXT,
+    fx_rate TEXT,
+    fx_rate_source TEXT,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (bill_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX bill_payments_dates ON bill_payments (org_id, date, bill_id);
+
+CREATE TABLE bills (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    kind TEXT NOT NULL CHECK (kind = 'bill' OR kind = 'expense_claim' OR kind = 'credit_note'),
+    status TEXT NOT NULL CHECK (
+        status = 'draft' OR status = 'awaiting_payment' OR status = 'part_paid' OR status = 'paid' OR status = 'void'
+    ),
+    supplier_id TEXT REFERENCES clients (id),   -- NULL: an expense claim alone may name none
+    claimant TEXT CHECK ((claimant IS NULL) = (kind <> 'expense_claim')),
+    number TEXT,                                -- the supplier's
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    business_id TEXT NOT NULL REFERENCES businesses (id),
+    credits_bill_id TEXT REFERENCES bills (id),
+    bill_date TEXT NOT NULL,
+    tax_point TEXT NOT NULL,
+    due_date TEXT NOT NULL CHECK (due_date >= bill_date),
+    currency TEXT NOT NULL CHECK (length(currency) = 3),
+    base_currency TEXT NOT NULL CHECK (length(base_currency) = 3),
+    fx_rate TEXT CHECK ((fx_rate IS NULL) = (currency = base_currency)),    -- units of the business's currency for one
+    fx_rate_source TEXT,
+    fx_rate_date TEXT,
+    amounts_are TEXT NOT NULL CHECK (amounts_are = 'exclusive' OR amounts_are = 'inclusive'),
+    net_total INTEGER NOT NULL,
+    vat_total INTEGER NOT NULL,
+    gross_total INTEGER NOT NULL CHECK (gross_total = net_total + vat_total AND gross_total > 0),
+    paid_total INTEGER NOT NULL,
+    credited_total INTEGER NOT NULL CHECK (credited_total >= 0 AND credited_total <= gross_total),
+    balance_due INTEGER NOT NULL,
+    notes TEXT,
+    document_ids TEXT NOT NULL,                 -- JSON
+    paid_date TEXT,
+    voided_at INTEGER,
+    void_reason TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    open_due_date TEXT,                         -- the due date where money is still due
+    repay_vat_on TEXT,                          -- when VAT goes back of what is not paid
+    number_folded TEXT,                         -- case-folded, letters and digits alone: what duplicates are found by
+    CHECK ((kind = 'credit_note') = (credits_bill_id IS NOT NULL)),
+    CHECK (supplier_id IS NOT NULL OR kind = 'expense_claim')
+) STRICT;
+
+CREATE INDEX bills_changes ON bills (org_id, updated_at, id);
+
+CREATE INDEX bills_credits ON bills (credits_bill_id) WHERE credits_bill_id IS NOT NULL;
+
+CREATE UNIQUE INDEX bills_external_id ON bills (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE INDEX bills_of_business ON bills (org_id, business_id, tax_point);
+
+CREATE INDEX bills_of_entity ON bills (org_id, legal_entity_id, tax_point);
+
+CREATE INDEX bills_of_supplier ON bills (org_id, supplier_id, id) WHERE supplier_id IS NOT NULL;
+
+CREATE INDEX bills_open ON bills (org_id, open_due_date, id) WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX bills_open_balances ON bills (org_id, balance_due, id) WHERE open_due_date IS NOT NULL;
+
+CREATE INDEX bills_page ON bills (org_id, id, status, kind);
+
+CREATE INDEX bills_unpaid_vat ON bills (org_id, legal_entity_id, repay_vat_on) WHERE repay_vat_on IS NOT NULL;
 
 CREATE TABLE broker_records (
     org_id TEXT NOT NULL,
@@ -1529,8 +1632,9 @@ CREATE INDEX invoices_of_quote ON invoices (quote_id, org_id, id) WHERE quote_id
 
 CREATE INDEX invoices_of_recurring ON invoices (org_id, recurring_id, id) WHERE recurring_id IS NOT NULL;
 
-CREATE INDEX invoices_open ON invoices (org_id, client_id, currency, open_due_date, balance_due)
-    WHERE open_due_date IS NOT NULL;
+CREATE INDEX invoices_open ON invoices (
+    org_id, client_id, currency, open_due_date, balance_due, legal_entity_id, id
+) WHERE open_due_date IS NOT NULL;
 
 CREATE INDEX invoices_open_by_balance ON invoices (org_id, balance_due, id) WHERE open_due_date IS NOT NULL;
 
@@ -1549,6 +1653,41 @@ CREATE INDEX invoices_passed ON invoices (open_due_date, id)
 CREATE INDEX invoices_states ON invoices (org_id, status, id, open_due_date);
 
 CREATE INDEX invoices_supplied ON invoices (org_id, legal_entity_id, supply_date);
+
+CREATE TABLE journeys (
+    id TEXT PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    external_id TEXT,
+    legal_entity_id TEXT NOT NULL REFERENCES legal_entities (id),
+    business_id TEXT NOT NULL REFERENCES businesses (id),
+    tax_year TEXT NOT NULL,
+    date TEXT NOT NULL,
+    vehicle_kind TEXT NOT NULL CHECK (vehicle_kind IN ('car', 'van', 'motorcycle', 'bicycle')),
+    vehicle TEXT NOT NULL,
+    driver TEXT,                                -- NULL: the 10,000 miles are the business's
+    miles TEXT NOT NULL,                        -- decimal
+    from_place TEXT NOT NULL,
+    to_place TEXT NOT NULL,
+    purpose TEXT NOT NULL,
+    passengers INTEGER NOT NULL CHECK (passengers >= 0),
+    full_rate_miles TEXT NOT NULL,              -- decimal: of these, at the higher rate
+    amount INTEGER NOT NULL CHECK (amount > 0),
+    currency TEXT NOT NULL CHECK (currency = 'GBP'),
+    allocation_id TEXT NOT NULL UNIQUE REFERENCES allocations (id),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1)
+) STRICT;
+
+CREATE INDEX journeys_changes ON journeys (org_id, updated_at, id);
+
+CREATE UNIQUE INDEX journeys_external_id ON journeys (org_id, external_id) WHERE external_id IS NOT NULL;
+
+CREATE INDEX journeys_of_vehicle ON journeys (org_id, business_id, vehicle, allocation_id);
+
+CREATE INDEX journeys_of_year ON journeys (org_id, legal_entity_id, tax_year, date, id);
+
+CREATE INDEX journeys_page ON journeys (org_id, id);
 
 CREATE TABLE known_devices (
     hash BLOB NOT NULL,                                 -- SHA-256 of the cookie's token
@@ -2879,6 +3018,19 @@ CREATE TABLE vault_index_queue (
 
 CREATE INDEX vault_index_queue_oldest ON vault_index_queue (org_id, queued_at, document_id);
 
+CREATE TABLE vault_learned (
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    sender_key TEXT NOT NULL,                   -- a VAT number, a bank account or the letters of a name, each with its kind
+    field TEXT NOT NULL,
+    value TEXT,                                 -- what it always is; NULL: what stands behind the label
+    label TEXT,                                 -- the letters before the right value
+    learned_at INTEGER NOT NULL,
+    PRIMARY KEY (org_id, sender_key, field),
+    CHECK ((value IS NULL) <> (label IS NULL))
+) STRICT;
+
+CREATE INDEX vault_learned_by_age ON vault_learned (org_id, learned_at, sender_key, field);
+
 CREATE TABLE vault_links (
     id TEXT PRIMARY KEY,
     org_id TEXT NOT NULL REFERENCES organizations (id),
@@ -2949,7 +3101,7 @@ CREATE TABLE vault_parses (
     engine TEXT,
     text_chars INTEGER,
     language TEXT,
-    extracted TEXT,                             -- JSON; NULL: nothing was found
+    extracted TEXT, is_cut INTEGER NOT NULL DEFAULT 0 CHECK (is_cut = 0 OR is_cut = 1), corrected TEXT,                             -- JSON; NULL: nothing was found
     PRIMARY KEY (org_id, document_id)
 ) STRICT;
 

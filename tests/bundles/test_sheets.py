@@ -28,6 +28,9 @@ LEFT_OUT = {
     " quote_id recurring_id"  # what it was made of
     " overdue_for",  # what was told of it
     "invoice_lines.csv": "vat_code_defaulted",
+    # what later payments make of it
+    "bills.csv": "legal_entity_id paid_total credited_total balance_due paid_date voided_at open_due_date repay_vat_on"
+    " number_folded",
     "client_payments.csv": "legal_entity_id",
     "bank_accounts.csv": "legal_entity_id institution_id nickname holder_name bic status overdraft_limit business_ids"
     " balances coverage csv_mapping last_import_id last_import_at statement_name",
@@ -108,3 +111,27 @@ async def test_what_was_stated_paid_abroad_and_marked_is_in_the_bundle(open_firm
     (foreign,) = (row for row in invoices if row["id"] == made["id"])
     assert (foreign["fxRate"], foreign["baseCurrency"], foreign["vatTotalBase"]) == ("0.75", "GBP", "0.00")
     assert [(row["fxRate"], row["amount"]) for row in payments if row["invoiceId"] == made["id"]] == [("0.8", "100.00")]
+
+
+async def test_bills_and_what_paid_them_are_in_the_bundle(open_firm: OpenFirm) -> None:
+    async with open_firm() as firm:
+        line = {"description": "Oak boards", "amount": "100.00", "category": "costOfGoods", "vatAmount": "20.00"}
+        owed = {"supplierId": firm.ids["cli"], "businessId": firm.ids["biz"], "lines": [line]}
+        bill = await firm.call("accounting.createBill", **owed, number="S1", billDate="2025-09-01")
+        of = {"kind": "credit_note", "creditsBillId": bill["id"], "lines": [{**line, "amount": "10", "vatAmount": "2"}]}
+        await firm.call("accounting.createBill", **of, number="C1", billDate="2025-10-01")
+        await firm.call("accounting.recordBillPayment", billId=bill["id"], amount="60.00", date="2025-09-20")
+        await firm.call("accounting.createBill", **owed, number="S0", billDate="2025-09-02", status="draft")
+        await firm.close()
+        seal = await firm.seal()
+        bills = await firm.table(seal, sheets.BILLS)
+        lines = await firm.table(seal, "bill_lines.csv")
+        payments = await firm.table(seal, "bill_payments.csv")
+        rows = await firm.table(seal, "profit_and_loss_rows.csv")
+    assert [(row["number"], row["kind"], row["grossTotal"]) for row in bills] == [
+        ("S1", "bill", "120.00"),
+        ("C1", "credit_note", "12.00"),
+    ]
+    assert [(row["net"], row["vat"]) for row in lines] == [("100.00", "20.00"), ("10.00", "2.00")]
+    assert [(row["date"], row["amount"]) for row in payments] == [("2025-09-20", "60.00")]
+    assert {row["source"] for row in rows if row["billId"] == bill["id"]} & {"bill", "bill_payment"}

@@ -181,7 +181,7 @@ async def seed(api: TestedApi, blobs: Blobs) -> dict[str, str]:
 
 
 async def _add_sales(api: TestedApi, ids: dict[str, str]) -> None:
-    """Two recurring invoices, one of them paused, a quote of each state that an example names, money on account."""
+    """Two recurring invoices, a quote and a bill of each state that an example names, money on account."""
 
     async def made(path: str, **values: object) -> str:
         reply = await api("POST", path, json=values)
@@ -189,6 +189,9 @@ async def _add_sales(api: TestedApi, ids: dict[str, str]) -> None:
         return str(reply.json()["id"])
 
     sold = {"clientId": ids["cli"], "lines": [{"description": "Work", "unitPrice": "100.00"}]}
+    trip = {"vehicle": "YK21 OAK", "fromPlace": "Leeds", "toPlace": "York", "purpose": "Fitting"}
+    trip |= {"date": "2026-11-02", "vehicleKind": "car", "miles": "48"}
+    ids["jny"] = await made("/journeys", **trip, businessId=ids["biz"])
     ids["rec"] = await made("/recurring-invoices", **sold, unit="month", startDate="2026-12-01")
     ids["rec_b"] = await made("/recurring-invoices", **sold, unit="week", startDate="2026-12-01")
     await made(f"/recurring-invoices/{ids['rec_b']}/pause")
@@ -197,6 +200,12 @@ async def _add_sales(api: TestedApi, ids: dict[str, str]) -> None:
     for key in ("quo", "quo_c"):
         await made(f"/quotes/{ids[key]}/issue")
     await made(f"/quotes/{ids['quo']}/accept")
+    line = {"description": "Boards", "amount": "200.00", "category": "costOfGoods", "vatCode": "standard"}
+    billed = {"supplierId": ids["cli"], "businessId": ids["biz"], "billDate": "2026-11-10", "lines": [line]}
+    for key, number in (("bill", "A1"), ("bill_b", "A2"), ("bill_c", "A3")):
+        status = "draft" if key == "bill_c" else "awaiting_payment"
+        ids[key] = await made("/bills", **billed, number=number, status=status, allowDuplicate=True)
+    await made(f"/bills/{ids['bill_b']}/payments")
     on_account = {"legalEntityId": ids["ent"], "amount": "40.00", "invoices": []}
     lost = await made("/invoices", **sold, legalEntityId=ids["ent"], status="issued")
     ids["inv_e"] = await made(f"/invoices/{lost}/write-off", reason="Insolvent")
@@ -419,6 +428,8 @@ def references(operation: Operation) -> dict[str, str]:
 def _settled(value: object, ids: Mapping[str, str]) -> object:
     if isinstance(value, list):
         return [_settled(each, ids) for each in value]
+    if isinstance(value, dict):
+        return {name: _settled(each, ids) for name, each in value.items()}
     match = _PLACEHOLDER.fullmatch(value) if isinstance(value, str) else None
     return value if match is None else ids[_key(match)]
 

@@ -270,7 +270,7 @@ def _changed(operation: Operation, values: dict[str, object]) -> tuple[str, obje
     """A text of the request with another value that decodes as well."""
     names = ("name", "email", "reference", "id", "url", "pattern", "bankTransactionId", "accountId", "legalEntityId")
     more = ("instrumentId", "tenancyId", "propertyId", "ruleId", "lender", *operation.parameters, "fileName")
-    for name in (*names, *more, "source", "folderId", "documentId", "q", "code", "operation", "description"):
+    for name in (*names, *more, "source", "folderId", "documentId", "q", "code", "operation", "description", "purpose"):
         if isinstance(values.get(name), str):
             return name, f"{values[name]}x"
     if isinstance(values.get("rate"), str):

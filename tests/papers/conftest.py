@@ -1,18 +1,26 @@
 """Firms that sell, the process that sets papers, and what stands in one."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pikepdf
 import pypdfium2
 import pytest
 import trio
 
+from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.isolation.forking import Forking
+from gatewayd.papers.engine import Papers
 from gatewayd.papers.orders import Order
 from gatewayd.papers.setter import ENTRY, Setter, SetterSettings
 from gatewayd.papers.typesetting import Typesetter
 from tests.areas.accounting.books import Books
+from tests.contract.rows import OPERATIONS
+from tests.papers.firms import ADDRESS, Firm, OpenFirm
+from tests.support.api import Tuning, open_api
+from tests.support.engines import Engines
 from tests.support.store import MemoryStore
 
 SetPaper = Callable[[Order], bytes]
@@ -43,6 +51,30 @@ def forking() -> Iterator[Forking]:
 @pytest.fixture
 def setter(forking: Forking) -> Setter:
     return Setter(SetterSettings(), forking)
+
+
+@pytest.fixture
+def open_firm(database_image: bytes, tmp_path: Path, setter: Setter) -> OpenFirm:
+    @asynccontextmanager
+    async def opened(organization_bytes: int = 0) -> AsyncIterator[Firm]:
+        engines = Engines()
+        async with open_api(tmp_path, database_image, OPERATIONS, Tuning(deps=engines)) as api:
+            engines.papers = Papers(api.store, setter, organization_bytes)
+            api.token("org_a", "good", ALL_SCOPES)
+            await api.org("org_b", "other", ALL_SCOPES)
+            firm = Firm(api, engines)
+            seller = {"vatNumber": "980780684", "vat": {"status": "registered"}, "companyNumber": "13579246"}
+            made = await firm.call(
+                "legalEntity.createLegalEntity", name="Oak Ltd", type="limited_company", address=ADDRESS, **seller
+            )
+            firm.ids["ent"] = made["id"]
+            client = await firm.call(
+                "accounting.createClient", name="Harbour Ltd", billingAddress=ADDRESS, email="ap@harbour.example"
+            )
+            firm.ids["cli"] = client["id"]
+            yield firm
+
+    return opened
 
 
 def words_of(pdf: bytes) -> str:

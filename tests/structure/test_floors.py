@@ -36,8 +36,8 @@ FOLDERS: dict[str, dict[str, int]] = {
     "accounting": {
         **dict.fromkeys(["client_checks", "paper_links"], 0),
         "clients": 1,
-        "invoices": 2,
-        **dict.fromkeys(["owed", "paper_settings", "quotes"], 3),
+        **dict.fromkeys(["invoices", "journeys"], 2),
+        **dict.fromkeys(["bills", "owed", "paper_settings", "quotes", "receivables"], 3),
         **dict.fromkeys(["answering", "sending"], 4),
         "recurring": 5,
     },

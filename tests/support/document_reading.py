@@ -48,7 +48,7 @@ class FakeReader:
 
     async def draw(self, path: Path, mime_type: str, page: int, width: int) -> Picture:
         await self.wait(path.name)
-        if path.read_text("utf-8") == "no picture":
+        if path.read_bytes() == b"no picture":
             raise ExtractionFailed("unsupported", "There is no picture of it.")
         self.drawn.append((page, width))
         return Picture(body=b"RIFF" + path.read_bytes(), width=min(width, 500), height=2 * width)

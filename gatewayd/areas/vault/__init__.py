@@ -7,6 +7,7 @@ from gatewayd.areas.vault.documents import operations as documents
 from gatewayd.areas.vault.documents import reading, thumbnails
 from gatewayd.areas.vault.documents.uploads import Settings
 from gatewayd.areas.vault.folders import operations as folders
+from gatewayd.areas.vault.proposals import correcting
 from gatewayd.areas.vault.proposals import operations as proposals
 from gatewayd.contract.operation import Area, Handlers
 
@@ -21,6 +22,7 @@ AREA = Area(
         *trash.OPERATIONS,
         *links.OPERATIONS,
         *reading.OPERATIONS,
+        *correcting.OPERATIONS,
         *proposals.OPERATIONS,
         *downloads.OPERATIONS,
         *links.BY_ENGINE,

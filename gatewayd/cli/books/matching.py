@@ -48,7 +48,7 @@ async def _applied(perform: Perform, line: Json, least_score: int | None) -> Jso
         return {"applied": None, "refusal": _TWO_CURRENCIES}
     try:
         await _do(perform, line["bankTransactionId"], best)
-    except Problem as problem:  # its other end, or the invoice, went with a line before it
+    except Problem as problem:  # its other end, the invoice or the bill went with a line before it
         return {"applied": None, "refusal": problem.message}
     return {"applied": best, "refusal": None}
 
@@ -62,6 +62,9 @@ async def _do(perform: Perform, line_id: str, proposal: Json) -> None:
     if proposal["invoiceId"] is not None:
         values |= {"invoiceId": proposal["invoiceId"], "amount": proposal["amount"]}
         await perform(operation_of(ACCOUNTING, "accounting.recordPayment"), values)
+    elif proposal["billId"] is not None:
+        values |= {"billId": proposal["billId"], "amount": proposal["amount"]}
+        await perform(operation_of(ACCOUNTING, "accounting.recordBillPayment"), values)
     elif proposal["counterpartId"] is not None:
         values |= {"counterpartId": proposal["counterpartId"]}
         await perform(operation_of(BANKING, "banking.matchTransfer"), values)

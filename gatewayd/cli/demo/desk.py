@@ -1,7 +1,7 @@
 """What lies on the firm's desk when the play ends, for the reader to go on with: nothing of it is done yet.
 
-A draft, an invoice in dollars, two that recur, quotes, bank lines that wait, a statement and a broker's file to be
-looked at before they are taken, two papers for one bank line, a house that nobody lives in yet.
+A draft, an invoice in dollars, two that recur, quotes, bills, bank lines that wait, a statement and a broker's file to
+be looked at before they are taken, two papers for one bank line, a house that nobody lives in yet.
 """
 
 from collections.abc import Callable
@@ -58,12 +58,14 @@ class DeskScene:
         await self._sales()
         await self._again(today)
         await self._offers()
+        await self._bills(today)
         await self._ahead()
+        await self._travels(today)
         waiting = await self._bank(today)
         await self._shares(today)
         await self._house(today)
         await self._papers(today)
-        say("15. The rest is left to you: draft invoices, two that recur, three quotes,")
+        say("15. The rest is left to you: draft invoices, two that recur, three quotes, bills,")
         say(f"     {waiting} bank lines that wait to be allocated, a statement and a broker's file to look at before")
         say("     they are applied, a bill and its reminder for one line, and")
         say(f"     {HOUSE}, which is empty and lacks what its gas record proves.")
@@ -102,6 +104,13 @@ class DeskScene:
         )
         await self._api.post(f"/recurring-invoices/{paused['id']}/pause", {})
 
+    async def _travels(self, today: str) -> None:
+        """A journey that the firm may pay its carpenter for by the mile."""
+        journey = {"vehicleKind": "car", "vehicle": "YK19 ASH", "miles": "46.5", "purpose": "Measuring a staircase"}
+        places = {"fromPlace": "Workshop, Otley", "toPlace": "Canal Wharf, York", "driver": "Joe Ash"}
+        of = {"businessId": self._firm.business_id, "date": days_after(today, -3)}
+        await self._api.post("/journeys", {**of, **journey, **places})
+
     async def _offers(self) -> None:
         """Three quotes: a draft, one that the client has, and one that was accepted."""
         common = {"legalEntityId": self._firm.entity_id, "clientId": self._firm.client_id}
@@ -115,6 +124,20 @@ class DeskScene:
             if reference != "Showroom":
                 await self._api.post(f"/quotes/{quote['id']}/issue", {})
         await self._api.post(f"/quotes/{quote['id']}/accept", {})
+
+    async def _bills(self, today: str) -> None:
+        """Three bills of a supplier: one that is paid in cash, one that is owed, and a draft."""
+        supplier = await self._api.post("/clients", {"name": "Rowan Timber Ltd", "paymentTermsDays": 14})
+        common = {"supplierId": supplier["id"], "businessId": self._firm.business_id, "billDate": today}
+        for number, amount, status in (
+            ("RT-3301", "36.00", "awaiting_payment"),
+            ("RT-3318", "412.50", "awaiting_payment"),
+            ("RT-3320", "96.20", "draft"),
+        ):
+            line = {"description": "Timber", "amount": amount, "category": "costOfGoods", "vatCode": "standard"}
+            bill = await self._api.post("/bills", {**common, "number": number, "status": status, "lines": [line]})
+            if number == "RT-3301":
+                await self._api.post(f"/bills/{bill['id']}/payments", {"method": "cash"})
 
     async def _ahead(self) -> None:
         """What the client left on account, for no invoice so far, and an invoice of another that will not be paid."""

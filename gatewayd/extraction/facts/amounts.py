@@ -22,7 +22,7 @@ _AMOUNT = re.compile(
         |{_D}{{1,9}}\s?[.,]\s?{_D}{{2}}
         |{_D}{{1,9}}
     )(?![\w%]|[.,/-]\d|\s?%)
-    (?:\s?(?P<after>[£€$]|(?:{_CODES})\b))?(?P<minus3>-|\s?CR\b)?""",
+    (?:\s?(?P<after>[£€$]|(?:{_CODES})\b)(?!\s?\d))?(?P<minus3>-|\s?CR\b)?""",
     re.VERBOSE,
 )
 _CLEAN = str.maketrans("OolI", "0011")

@@ -32,7 +32,10 @@ _DAY_MONTH = (
 _MONTH_DAY = (
     rf"{_NAMED.format('us_month')}\.?\s?(?P<us_day>{_D}{{1,2}})(?:st|nd|rd|th)?,?\s(?P<us_year>2[0O]{_D}{{2}}|19\d\d)"
 )
-_DATE = re.compile(rf"(?<![\w/£$€])(?:{_ISO}|{_DAY_MONTH}|{_MONTH_DAY}|{_NUMERIC})(?![\w/]|[.,-]\d)", re.IGNORECASE)
+_DATE = re.compile(
+    rf"(?<![\w/£$€])(?:{_ISO}|{_DAY_MONTH}|{_MONTH_DAY}|{_NUMERIC})(?![\w/]|[.-]\d|(?<![-/]\d\d)(?<!\d{{4}}),\d)",
+    re.IGNORECASE,
+)
 _CLEAN = str.maketrans("OolIi|SBs", "001111585")
 _EARLIEST, _LATEST = datetime.date(1950, 1, 1), datetime.date(2199, 12, 31)
 
@@ -45,22 +48,24 @@ _LABELS = re.compile(
         |re-?inspection\s(?:due|date)|(?:re-?)?test\s(?:due|by)|inspection\sdue|record\sexpires|due\sfor\srenewal
         |re-?test\sdate|licen[cs]e\send\sdate|next\s(?:risk\s)?(?:assessment|review)(?:\s(?:is\s)?(?:due|date|on|by))*
         |(?:re-?assessment|review)\s(?:due|date|by)(?:\s(?:on|by))?)
-    |(?P<other>(?:payment\s|invoice\s|bill\s)?due(?:\s?date|\s?by|\s?on|\s?before)?|date\s?due
-        |(?:please\s)?pay(?:ment)?(?:\sis)?(?:\srequired)?(?:\sus)?\s?(?:by|before|on)|payable\s(?:by|before
-            |on|within)|to\s?be\s?paid\sby
-        |(?:order|delivery|despatch|dispatch|ship(?:ping|ment)?|supply|service|collection|installation|print
+    |(?P<due>(?:payment\s|invoice\s|bill\s)?(?:is\s)?due(?:\sfor\spayment)?(?:\s?date|\s?by|\s?on|\s?before)?
+        |date\s?due|(?:please\s)?pay(?:ment)?(?:\sis)?(?:\srequired)?(?:\sus)?\s?(?:by|before|on)
+        |payable\s(?:by|before|on|within)|to\s?be\s?paid\sby|payment\s(?:reaches|must\sreach)\sus\s(?:by|before)
+        |(?:take|collect)(?:ed|\sthis|\sit|\spayment)?(?:\s\w{1,12}){0,5}\son(?:\sor\s(?:after|about))?)
+    |(?P<other>(?:order|delivery|despatch|dispatch|ship(?:ping|ment)?|supply|service|collection|installation|print
             |account)\s?date
         |date\s(?:of\s)?(?:delivery|order|birth|supply|work|service|next)|delivered(?:\son)?
             |ordered(?:\son)?|dispatched(?:\son)?
         |d\.?o\.?b\.?|previous\s(?:bill|invoice|statement|reading)|last\s(?:bill|invoice|statement|payment|inspection)
-        |next\s(?:bill|invoice|statement|payment|reading)|direct\sdebit|read(?:ing)?\s(?:on|date)|collected\son
+        |next\s(?:bill|invoice|statement|payment|reading)|direct\sdebit(?!\son)|read(?:ing)?\s(?:on|date)
         |(?:billing|bill|invoice|accounting|statement|charging|tax)\speriod|period(?:\scovered)?|from
             |start(?:s|ing)?(?:\sdate)?|commenc\w{1,8}(?:\sdate)?
         |to|until|between|end(?:s|ing)?(?:\sdate)?|check-?(?:in|out)|arriv\w{1,4}|depart\w{1,5}
             |your\s(?:letter|order)\s(?:of|dated)
         |manufactured|installed|construct\w{1,4}|incorporated|bulletin|version|revised|since
             |printed(?:\son)?|as\sof|hire[d]?)
-    |(?P<issue>(?:tax\s?)?(?:invoice|bill)\s?date|date\s?of\s?(?:the\s?)?(?:tax\s?)?(?:invoice|bill
+    |(?P<issue>(?:tax\s?)?(?:invoice|bill|(?<![a-z])inv\.?)\s?date|tax\s?date|date\s?of\sbill
+        |date\s?of\s?(?:the\s?)?(?:tax\s?)?(?:invoice|bill
         |issue|certificate|statement|receipt|letter|agreement|report|record)
         |date\s?issued|issue\s?date|issued(?:\sdate)?(?:\son)?|date\s?and\s?tax\s?point
             |tax\s?point(?:\s?date)?|date\s?/\s?tax\s?point|invoiced\son
@@ -76,6 +81,7 @@ _LABELS = re.compile(
 )
 _WEIGHTS: Final = {"issue": 4, "done": 3, "date": 2, None: 1}
 _SOON: Final = datetime.timedelta(days=31)
+_YEAR: Final = datetime.timedelta(days=366)
 
 
 def read_dates(text: str) -> list[Value[datetime.date]]:
@@ -103,6 +109,15 @@ def issue_date(lines: Sequence[Line], today: datetime.date) -> Found[datetime.da
         if weight and candidate.value <= today + _SOON and (best is None or weight > best[0]):
             best = weight, candidate
     return None if best is None else best[1]
+
+
+def due_date(lines: Sequence[Line], issued: datetime.date | None) -> datetime.date | None:
+    """By when a bill is to be paid: the first day that is called so, from its date to a year after.
+
+    Chosen: terms in days ("30 days net") make no date, since from which day they count is another question.
+    """
+    dates = (candidate.value for candidate in labelled(lines, DATES) if candidate.label == "due")
+    return next((date for date in dates if issued is None or issued <= date <= issued + _YEAR), None)
 
 
 def expiry_date(lines: Sequence[Line], issued: datetime.date | None) -> datetime.date | None:

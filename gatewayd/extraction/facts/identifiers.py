@@ -21,6 +21,15 @@ _EU_VAT = re.compile(
 _VAT_LABEL = re.compile(r"(?<![a-z])(?P<vat>v\.?a\.?t\.?(?![a-z]))", re.IGNORECASE)
 _UTR_LABEL = re.compile(r"(?P<utr>\bu\.?t\.?r\b|unique\s?tax(?:payer)?(?:'s|s)?\s?ref(?:erence)?)", re.IGNORECASE)
 _UTR = re.compile(rf"(?<![A-Za-z0-9])({_D}{{5}}\s?{_D}{{5}}|{_D}{{3}}\s{_D}{{4}}\s{_D}{{3}})K?(?![A-Za-z0-9])")
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?:\s?[A-Z0-9]{4}){2,7}(?:\s?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
+_SORT_CODE = re.compile(
+    r"sort\s?code\s?(?:no\.?|number)?\s?[:#.]?\s*(?P<digits>[0-9]{2}[\s-]?[0-9]{2}[\s-]?[0-9]{2})(?![0-9])",
+    re.IGNORECASE,
+)
+_ACCOUNT = re.compile(
+    r"(?:acc(?:oun)?t|a/c)\s?(?:no\.?|number|num)?\s?[:#.]?\s*(?P<digits>[0-9]{4}\s?[0-9]{4})(?![0-9])", re.IGNORECASE
+)
+_MOST: Final = 8  # Chosen: of each, more are no bill's
 _CLEAN: Final = str.maketrans("OolISB", "001158")
 POSTCODE: Final = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z]{1,4}\s?[0-9]"
@@ -38,6 +47,27 @@ def vat_number(lines: Sequence[Line]) -> str | None:
         if number.label is not None and not _RECIPIENTS.search(lines[number.line].text):
             return number.value
     return None
+
+
+def vat_numbers(lines: Sequence[Line]) -> list[str]:
+    """All VAT numbers with a right check digit that are called one, whoever's they are."""
+    found = (number.value for number in labelled(lines, Labels(_VAT_LABEL, _read_vat)) if number.label is not None)
+    return list(dict.fromkeys(found))[:_MOST]
+
+
+def bank_accounts(lines: Sequence[Line]) -> list[str]:
+    """The bank accounts that are named: an IBAN, or a sort code and an account number, `112233 00112233`."""
+    found: dict[str, None] = {}
+    for number, line in enumerate(lines):
+        for match in _IBAN.finditer(line.text):
+            iban = match.group().replace(" ", "")
+            if check_digits.is_iban(iban):
+                found[iban] = None
+        if code := _SORT_CODE.search(line.text):
+            below = " ".join(near.text for near in lines[number : number + 3])
+            if account := _ACCOUNT.search(below[code.start() + len(code.group()) :]):
+                found[f"{re.sub(r'[^0-9]', '', code['digits'])} {account['digits'].replace(' ', '')}"] = None
+    return list(found)[:_MOST]
 
 
 def taxpayer_reference(lines: Sequence[Line]) -> str | None:

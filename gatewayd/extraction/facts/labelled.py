@@ -35,14 +35,21 @@ Reader = Callable[[str], Sequence[Value[T]]]
 
 
 class Labels(NamedTuple, Generic[T]):
-    """A kind of values: what names them, one named group for each meaning, and how they are read from a line."""
+    """A kind of values: what names them, one named group for each meaning, and how they are read from a line.
+
+    `settle`: what the labels of a line mean together, where that is more than each for itself.
+    """
 
     pattern: re.Pattern[str]
     read: Reader[T]
+    settle: Callable[[str, list[re.Match[str]]], list[tuple[int, str]]] | None = None
 
     def marks(self, text: str) -> list[tuple[int, str]]:
         """Where labels begin, and what they mean."""
-        return [(match.start(), match.lastgroup or "") for match in self.pattern.finditer(text)]
+        matches = list(self.pattern.finditer(text))
+        if self.settle is not None:
+            return self.settle(text, matches)
+        return [(match.start(), match.lastgroup or "") for match in matches]
 
 
 def labelled(lines: Sequence[Line], kind: Labels[T]) -> Iterator[Found[T]]:

@@ -14,8 +14,9 @@ from gatewayd.extraction.facts.identifiers import POSTCODE
 from gatewayd.extraction.facts.lines import Line
 
 _HEAD: Final = 16
+_IN_SMALL_PRINT: Final = 4  # more for a name above, of which the small print has the firm's whole one
 _SUFFIX = (
-    r"(?:Ltd|Limited|LIMITED|LTD|L[tl]d|LLP|llp|PLC|plc|Plc|Inc|INC|GmbH|LLC|CIC|B\.?V\.?"
+    r"(?:Ltd|Limited|LIMITED|LTD|L[tl]d|LLP|llp|PLC|plc|p[i1I]c|Plc|Inc|INC|GmbH|LLC|CIC|B\.?V\.?"
     r"|S\.?A\.?R\.?L\.?|SAS|UC|Council|COUNCIL|& Sons?|& Co"
     r"|Building Society|Bank|BANK|Services|SERVICES|Solicitors|Insurance|Associates|Partners"
     r"|Partnership|University|Trust|Association)"
@@ -24,17 +25,30 @@ _FIRM = re.compile(
     rf"(?<![\w&'.,()/-])(?P<name>[A-Z0-9(][\w&'.,()/-]{{0,30}}\s(?:(?:[A-Z0-9&(][\w&'.,()/-]{{0,30}}"
     rf"|and|of|the|for|in)\s){{0,6}}{_SUFFIX}(?![A-Za-z]))\.?"
 )
+_COMPANY = re.compile(r"\s(?:Ltd|Limited|LLP|PLC|plc|Inc|GmbH|LLC)\.?(?=\s[A-Z])", re.IGNORECASE)
+_PLC = re.compile(r"\sp[i1I]c$")
+"""As it is misread."""
 _REVENUE = re.compile(r"\bHM\s?Revenue\s?(?:&|and)\s?Customs\b|\bHMRC\b", re.IGNORECASE)
 _SENDER = re.compile(
     r"^(?:from|supplier|seller|sold\s?by|issued\s?by|vendor|merchant|landlord's agent|payee"
     r"|contractor|company(?:\sname)?|trading\sname)\s?[:\-]\s*(?P<name>\S.*)$",
     re.IGNORECASE,
 )
+_SENDER_ALONE = re.compile(
+    r"(?:from|supplier|seller|sold\sby|vendor|issued\sby|pay\sto)\s?:?(?=\s?$|\s(?:to|bill\sto|details|for)\s?:?\s?$)",
+    re.IGNORECASE,
+)
+_HEADINGS = re.compile(
+    r"(?:from|to|title|for|item|items|name|details|summary|terms|notes|hello|tax|cash|subject|re|cc|bcc|attachment"
+    r"|sheet\s?\d{0,3})\s?:?",
+    re.IGNORECASE,
+)
+"""What stands alone above a part of a document, or above a column: nobody is called so."""
 _RECIPIENT = re.compile(
     r"(?<![a-z])(?:(?:bill(?:ed)?|invoiced?|sold|ship(?:ped)?|deliver(?:ed)?|send|charge"
     r"|issued)\s?to|to(?=\s?:)|customer(?:\s?(?:name|details|address))?|client(?:\s?(?:name"
     r"|details))?|account\s?(?:holder|name)|buyer|deliver(?:y|ed)\s?(?:address|to)|attn"
-    r"|attention|f\.?a\.?o|tenant|for\sthe\sattention)(?![a-z])",
+    r"|attention|f\.?a\.?o|tenant|for\sthe\sattention|^for(?=\s?:|$)|^to(?=$))(?![a-z])",
     re.IGNORECASE,
 )
 _NOISE = re.compile(
@@ -73,23 +87,31 @@ class _Candidate(NamedTuple):
     line: int
 
 
-def counterparty(lines: Sequence[Line]) -> str | None:
-    """Who sent or issued a document, as it is written there; None: nothing looks like a name."""
-    if any(_REVENUE.search(line.text) for line in lines[:_HEAD]):
-        return "HM Revenue & Customs"
+def senders(lines: Sequence[Line]) -> list[str]:
+    """Who may have sent or issued a document, as it is written there, the likeliest first; none: no name is there."""
+    if any(_REVENUE.match(cell) for line in lines[:_HEAD] for cell in line.cells):
+        return ["HM Revenue & Customs"]
     sites = _sites(lines)
-    candidates = [*_labelled(lines), *_in_head(lines, sites), *_in_small_print(lines, sites)]
-    if not candidates:
-        return None
-    best = max(candidates, key=lambda candidate: (candidate.points, -candidate.line))
-    if best.points <= 0:
-        return None
+    candidates = [*_labelled(lines), *_below_labels(lines), *_in_head(lines, sites), *_in_small_print(lines, sites)]
+    whole = [candidate._replace(name=_longest(candidate.name, candidates)) for candidate in candidates]
+    points = [
+        candidate.points + _IN_SMALL_PRINT * (candidate.name != before.name)
+        for before, candidate in zip(candidates, whole, strict=True)
+    ]
+    ranked = sorted(zip(points, whole, strict=True), key=lambda pair: (-pair[0], pair[1].line))
+    return list(dict.fromkeys(candidate.name for points, candidate in ranked if points > 0))
+
+
+def _longest(name: str, candidates: Sequence[_Candidate]) -> str:
+    """The name as a firm's, where the document has it so elsewhere: `Northmoor Energy` of `Northmoor Energy Ltd`."""
+    if _FIRM.search(name):
+        return name
     longer = (
         candidate.name
         for candidate in candidates
-        if _FIRM.search(candidate.name) and candidate.name.lower().startswith(best.name.lower() + " ")
+        if _FIRM.search(candidate.name) and candidate.name.lower().startswith(name.lower() + " ")
     )
-    return best.name if _FIRM.search(best.name) else next(longer, best.name)
+    return next(longer, name)
 
 
 def _labelled(lines: Sequence[Line]) -> Iterator[_Candidate]:
@@ -98,6 +120,18 @@ def _labelled(lines: Sequence[Line]) -> Iterator[_Candidate]:
             match = _SENDER.match(cell)
             if match and not read_dates(match["name"]) and (name := _name(match["name"])):
                 yield _Candidate(name, 9, number)
+
+
+def _below_labels(lines: Sequence[Line]) -> Iterator[_Candidate]:
+    """What stands below a line or a cell that is nothing but `From` or its like."""
+    for number, line in enumerate(lines[: 3 * _HEAD]):
+        if number + 1 == len(lines) or not _SENDER_ALONE.match(line.text):
+            continue
+        column = next((at for at, cell in enumerate(line.cells) if _SENDER_ALONE.fullmatch(cell)), 0)
+        cells = lines[number + 1].cells
+        cell = cells[column] if column < len(cells) else lines[number + 1].text
+        if cell and _looks_like_a_name(_name(cell)):
+            yield _Candidate(_name(cell), 9, number + 1)
 
 
 def _in_head(lines: Sequence[Line], sites: set[str]) -> Iterator[_Candidate]:
@@ -163,8 +197,10 @@ def _columns(above: Line, below: Line, column: int) -> range:
 
 def _looks_like_a_name(cell: str) -> bool:
     if _FIRM.search(cell):
-        return not cell.lower().startswith(("dear", "to ", "payable"))
+        return len(cell) <= 100 and not cell.lower().startswith(("dear", "to ", "payable"))
     letters = sum(c.isalpha() for c in cell)
+    if _HEADINGS.fullmatch(cell) or re.search(r"\w,\S", cell):
+        return False  # a heading, or cells of a CSV
     is_text = 3 <= len(cell) <= 60 and letters * 3 >= len(cell) * 2 and len(cell.split()) <= 7
     return is_text and not _NOISE.search(cell) and not POSTCODE.search(cell) and not read_dates(cell)
 
@@ -176,4 +212,7 @@ def _name(text: str) -> str:
 
 
 def _trimmed(name: str) -> str:
-    return name.strip(" ,.;:-|*=_#")
+    """The name alone; of two firms side by side the first one."""
+    name = _PLC.sub(" plc", name.strip(" ,.;:-|*=_#"))
+    company = _COMPANY.search(name)
+    return name if company is None else name[: company.end()]

@@ -17,7 +17,7 @@ _NO = (
 )
 _LABELS = re.compile(
     rf"""(?<![a-z])(?:
-    (?P<invoice>(?:[il1]nv[o0][il1]ce|bill|(?<!\w)inv)(?:{_NO}|\s?:(?=\s?[\w/.-]*\d)))
+    (?P<invoice>(?:[il1]nv[o0][il1]ce|bill|debit\snote|(?<!\w)inv\.?)(?:{_NO}|\s?:(?=\s?[\w/.-]*\d)))
     |(?P<heading>[il1]nv[o0][il1]ce(?=\s+[A-Z]{{0,4}}[-/]?[0-9]))
     |(?P<document>doc(?:ument|\.)?{_NO})
     |(?P<receipt>(?:rece[il1]pt|transaction|txn|sale|trans|ticket|payment){_NO})
@@ -28,13 +28,15 @@ _LABELS = re.compile(
     |(?P<letter>our\s?ref(?:erence)?|(?:letter|case){_NO})
     |(?P<order>(?:order|booking|job|customer|statement){_NO})
     |(?P<plain>ref(?:erence)?(?:{_NO})?(?=\s?[:.#]|\s[A-Z0-9]))
-    |(?P<other>(?:vat|phone|tel|fax|company|registration|registered|reg|charity|sort|p\.?o\.?|your
+    |(?P<other>(?:vat|phone|tel|fax|company|registration|registered|reg|charity|sort|p\.?o\.?|your(?!\s(?:invoice|bill))
         |gas\ssafe|card|merchant|terminal|licen[cs]e|meter|sheet|page|supply)\s?(?:\w{{2,12}}\s)?(?:{_NO})?)
     )(?![a-z])""",
     re.IGNORECASE | re.VERBOSE,
 )
 _TOKEN = re.compile(r"(?<![\w/£$€.,-])#?(?P<token>[A-Za-z0-9](?:[A-Za-z0-9]|[/_.-](?=[A-Za-z0-9])){1,39})(?![\w£$€])")
 _DIGIT_GROUPS = re.compile(r"(?<![\w/.,-])\d{2,5}(?:\s\d{2,5}){1,5}(?![\w/.,-])")
+_BEHIND_LABEL = re.compile(r"\s?[:.#]{0,2}\s?(?P<token>[A-Z]{2,4}\s\d{3,8}|\d)(?![\w.,/-])(?!\s?%)")
+"""What only right behind its label is a number: one with letters apart from it, and of one digit."""
 _MISREAD = re.compile(r"(?<=[0-9])[OolI](?=[0-9])")
 _WANTED: Final[Mapping[DocumentKind, tuple[str, ...]]] = {
     "invoice": ("invoice", "heading", "document", "receipt", "plain", "account", "order"),
@@ -66,7 +68,7 @@ def read_references(text: str) -> list[Value[str]]:
     """
     marks = [match.end() for match in _LABELS.finditer(text)]
     rest = without_money(without_dates(text))
-    values = [*_groups(rest), *_tokens(rest)]
+    values = [*_groups(rest), *_tokens(rest), *_behind(rest, marks)]
     return [
         value
         for value in sorted(values, key=lambda value: (value.start, -len(value.value)))
@@ -78,6 +80,11 @@ def _follows(text: str, marks: Sequence[int], start: int) -> bool:
     """Whether a value stands right behind the label before it, if any does."""
     ends = [end for end in marks if end <= start]
     return not ends or not re.search(r"[A-Za-z]{3}", text[ends[-1] : start])
+
+
+def _behind(text: str, ends: Sequence[int]) -> list[Value[str]]:
+    matches = (_BEHIND_LABEL.match(text, end) for end in ends)
+    return [Value(match.start("token"), match["token"]) for match in matches if match]
 
 
 def _groups(text: str) -> list[Value[str]]:

@@ -25,6 +25,7 @@ _CONDITIONS: Mapping[str, str] = {
     "external_id": "external_id = :external_id",
     "bank_transaction_id": "source_id = :bank_transaction_id",
     "invoice_id": "invoice_id = :invoice_id",
+    "bill_id": "bill_id = :bill_id",
     "business_id": "business_id = :business_id",
     "property_id": "property_id = :property_id",
     "unit_id": "unit_id = :unit_id",
@@ -40,7 +41,7 @@ _CONDITIONS: Mapping[str, str] = {
 }
 """The condition of each filter, by name. `of_lets` has no parameter: that it is among the filters is enough."""
 _NARROW = frozenset(
-    {"bank_transaction_id", "invoice_id", "property_id", "unit_id", "tenancy_id", "mortgage_id", "rule_id"}
+    {"bank_transaction_id", "invoice_id", "bill_id", "property_id", "unit_id", "tenancy_id", "mortgage_id", "rule_id"}
 )
 _BESIDE_NARROW: Mapping[str, str] = {
     "category": "coalesce(category, '') = :category",

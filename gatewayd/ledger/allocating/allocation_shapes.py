@@ -38,6 +38,8 @@ class Allocation(Response, frozen=True, kw_only=True):
     """The mortgage whose interest or capital it is. Null: none."""
     invoice_id: str | None
     """The invoice that it pays; it is taken back there alone. Null: it pays none."""
+    bill_id: str | None
+    """The bill that it pays; it is taken back there alone. Null: it pays none."""
     counterpart_id: str | None
     """The bank transaction at the other end of a transfer. Null: it is no half of a transfer that was matched."""
     date: DateText
@@ -127,6 +129,7 @@ class Part(NamedTuple):
     description: str | None = None
     document_ids: tuple[str, ...] = ()
     invoice_id: str | None = None
+    bill_id: str | None = None
     counterpart_id: str | None = None
     legal_entity_id: str | None = None
     external_id: str | None = None

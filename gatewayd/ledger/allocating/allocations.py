@@ -257,9 +257,13 @@ def _chosen(row: Allocation, origin: Origin) -> dict[str, str | None]:
 def mistakes(tx: ReadTx, row: Allocation, setting: Setting, before: Allocation | None = None) -> Iterator[FieldError]:
     """What is wrong with an allocation. `before` is what it was.
 
-    A business or property that was archived since, or whose invoice is paid, is not held against it.
+    A business or property that was archived since, or whose invoice or bill is paid, is not held against it.
     """
-    stays = row.invoice_id is not None or (before is not None and before.business_id == row.business_id)
+    stays = (
+        row.invoice_id is not None
+        or row.bill_id is not None
+        or (before is not None and before.business_id == row.business_id)
+    )
     business = setting.business
     for path, code, message in (
         *_amount_mistakes(row, business),
@@ -363,6 +367,9 @@ def _category_mistakes(row: Allocation, setting: Setting) -> Iterator[tuple[str,
             yield "purpose", "required", "It is neither income nor an expense: what is it?"
         elif row.purpose == "invoice_payment" and row.invoice_id is None and not setting.on_account:
             yield "purpose", "conflict", "Record it as a payment of the invoice, with this bankTransactionId."
+        elif row.purpose == "bill_payment" and row.bill_id is None:
+            message = "Record it as a payment of the bill, with this bankTransactionId."
+            yield "purpose", "conflict", message
         elif row.purpose == "rent_written_off" and (row.source_type != "manual" or row.tenancy_id is None):
             yield "purpose", "conflict", "No money moves where rent is written off: landlord.writeOffRent does it."
         return
@@ -474,8 +481,8 @@ def refuse_closed(tx: ReadTx, row: Allocation) -> None:
 def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
     """Store what an allocation has become, and what its bank line has then.
 
-    Raises `Problem`: `invalid_state` (it is half of a transfer, or an invoice's payment), `period_closed` (it is, or
-    would be, in a closed period), `validation_failed`.
+    Raises `Problem`: `invalid_state` (it is half of a transfer, or pays an invoice or a bill), `period_closed` (it is,
+    or would be, in a closed period), `validation_failed`.
     """
     refuse_bound(before)
     place = lets.place_of(tx, after)
@@ -504,10 +511,15 @@ def change(tx: WriteTx, before: Allocation, after: Allocation) -> Allocation:
 
 
 def refuse_bound(row: Allocation) -> None:
-    """Raises `Problem` `invalid_state` for what doesn't change by itself: half of a transfer, an invoice's payment."""
+    """Raises `Problem` `invalid_state` for what doesn't change by itself: half of a transfer, an invoice's or a bill's
+    payment.
+    """
     if row.invoice_id is not None:
         message = f"It is a payment of the invoice {row.invoice_id}: take it back with accounting.removePayment."
         raise invalid_state(message, "invoice_payment", ())
+    if row.bill_id is not None:
+        message = f"It is a payment of the bill {row.bill_id}: take it back with accounting.removeBillPayment."
+        raise invalid_state(message, "bill_payment", ())
     if row.purpose == "invoice_payment":
         message = "It is what a client has on account: take it back with accounting.removeClientPayment."
         raise invalid_state(message, "invoice_payment", ())

@@ -44,6 +44,7 @@ Category = Literal[Income, Expense, PropertyIncome, PropertyExpense, "not_pnl"]
 Purpose = Literal[
     "transfer",
     "invoice_payment",
+    "bill_payment",
     "loan_capital",
     "loan_payment",
     "vat_payment",
@@ -54,7 +55,7 @@ Purpose = Literal[
     "rent_written_off",
     "other",
 ]
-"""What is `not_pnl`: between own accounts, on an invoice (which counts itself), and so on.
+"""What is `not_pnl`: between own accounts, on an invoice or a bill (which count themselves), and so on.
 
 `loan_payment` is never kept: it is split into interest and `loan_capital`. `rent_written_off` is no money: it says of
 rent that it will not come, and is entered by `landlord.writeOffRent` alone.

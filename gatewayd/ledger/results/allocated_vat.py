@@ -96,6 +96,13 @@ class VatEntry(NamedTuple):
         return bool(figures.purchases and due and not self.beside_flat_rate.purchases)
 
 
+class Purchase(NamedTuple):
+    """What decides where a purchase stands in a return."""
+
+    code: AllocationVatCode | None
+    is_capital: int
+
+
 class _Kind(NamedTuple):
     """What allocations that count alike have in common. `tax_point` None: they bear no VAT but what was paid."""
 
@@ -150,7 +157,7 @@ def _entry(span: DateRange, business_type: str, kind: _Kind, amounts: _Amounts) 
     if kind.code is None and (category == NOT_PNL or category in (NO_SALE if is_sale else NO_PURCHASE)):
         gross = amounts.with_vat
     if not is_sale:
-        figures = _purchase(kind, sign * gross, sign * amounts.vat)
+        figures = purchase(kind.code, sign * gross, sign * amounts.vat, sign * _due(kind, gross))
         return VatEntry(span, figures, figures if kind.is_capital else VatFigures())
     bears = bears_flat_rate(business_type, category, kind.code) or _is_equipment(kind)
     return _sale(span, kind, sign * gross, sign * amounts.vat, bears and not kind.is_capital)
@@ -174,17 +181,22 @@ def _sale(span: DateRange, kind: _Kind, gross: int, vat: int, bears_flat_rate: b
     return VatEntry(span, figures, VatFigures(sales=gross) if kind.code in OUTSIDE_FLAT_RATE else VatFigures())
 
 
-def _purchase(kind: _Kind, gross: int, vat: int) -> VatFigures:
-    """Boxes 4 and 7, and what a customer accounts for: in box 1, or for goods from the EU in box 2, and in box 4.
+def _due(kind: _Kind, gross: int) -> int:
+    """The VAT that the customer accounts for on a purchase."""
+    if kind.code is None or kind.code not in SELF_ACCOUNTED or kind.tax_point is None:
+        return 0
+    return vat_rates.vat_accounted(kind.code, gross, kind.tax_point)
+
+
+def purchase(code: AllocationVatCode | None, gross: int, vat: int, due: int) -> VatFigures:
+    """Boxes 4 and 7, and what a customer accounts for, `due`: in box 1, or of goods from the EU in box 2, and in 4.
 
     Services from abroad count as a sale to oneself in box 6 too; other purchases that are reverse-charged don't.
     """
-    code = kind.code
     if code == "outside_scope":
         return VatFigures()
-    if code is None or code not in SELF_ACCOUNTED or kind.tax_point is None:
+    if code is None or code not in SELF_ACCOUNTED:
         return VatFigures(input_vat=vat, purchases=gross - vat)
-    due = vat_rates.vat_accounted(code, gross, kind.tax_point)
     if code in NI_ACQUISITIONS:
         return VatFigures(acquisition_vat=due, input_vat=due, purchases=gross, acquisitions=gross)
     sales = gross if code == SERVICES_OVERSEAS else 0

@@ -85,14 +85,14 @@ class PnlEvidence(Response, frozen=True, kw_only=True):
     """How much of the expenses has a document."""
 
     expenses: Amount
-    """What the expenses that were paid come to."""
+    """What the expenses that were paid or billed come to."""
     documented: Amount
     """What of `expenses` has a document."""
     percent: Percent | None
     """Percent of the expenses that has a document, cut to one place, so that 100 is all. Null: there are no
     expenses."""
     missing: int
-    """How many allocated expenses have no document."""
+    """How many expenses have no document."""
 
 
 class PnlWarning(Response, frozen=True, kw_only=True):
@@ -105,7 +105,7 @@ class PnlWarning(Response, frozen=True, kw_only=True):
 
 
 class PnlRow(Response, frozen=True, kw_only=True):
-    """What one allocation, invoice, payment of an invoice, credit note or rent counts for in a line."""
+    """What one allocation, invoice, bill, payment of these, credit note or rent counts for in a line."""
 
     category: str
     """The line that it counts in."""
@@ -116,9 +116,20 @@ class PnlRow(Response, frozen=True, kw_only=True):
     rent which counted when it was due."""
     disallowable: Amount
     """What of `amount` tax does not allow."""
-    source: Literal["allocation", "invoice", "payment", "credit_note", "write_off", "rent", "rent_written_off"]
-    """What it is: an allocation; an invoice or credit note as a whole, a payment of an invoice; or, on accruals, what
-    was written off of an invoice, and a rent that fell due or was written off."""
+    source: Literal[
+        "allocation",
+        "invoice",
+        "payment",
+        "credit_note",
+        "write_off",
+        "bill",
+        "bill_payment",
+        "bill_credit_note",
+        "rent",
+        "rent_written_off",
+    ]
+    """What it is: an allocation; an invoice or credit note as a whole, a payment of an invoice; the same of a bill; or,
+    on accruals, what was written off of an invoice, and a rent that fell due or was written off."""
     property_id: str | None
     """The property that it is of. Null: it names none."""
     tenancy_id: str | None
@@ -131,12 +142,16 @@ class PnlRow(Response, frozen=True, kw_only=True):
     """The import that brought the bank transaction of an allocation. Null: none did."""
     invoice_id: str | None
     """The invoice that was issued, paid or credited. Null: it is of none."""
+    bill_id: str | None
+    """The bill that is owed, paid or credited. Null: it is of none."""
     payment_position: int | None
-    """The `position` of the payment of the invoice. Null: it is no payment."""
+    """The `position` of the payment of the invoice or bill. Null: it is no payment."""
     credit_note_id: str | None
     """The credit note that lowers the invoice. Null: none does."""
+    bill_credit_note_id: str | None
+    """The supplier's credit note that lowers the bill. Null: none does."""
     description: str | None
-    """What the bank or whoever entered it says of it. Null: it is an invoice, or of one."""
+    """What the bank or whoever entered it says of it. Null: it is an invoice or a bill, or of one."""
     matched_by: str | None
     """Who chose the category of an allocation: a `rule`, a `user` or an `import`. Null: it is no allocation."""
     rule_id: str | None
@@ -171,7 +186,7 @@ class RentDebtors(Response, frozen=True, kw_only=True):
 
 
 class Explanation(Response, frozen=True, kw_only=True):
-    """A page of the rows behind the figures: allocations by date, then invoices by date."""
+    """A page of the rows behind the figures: allocations by date, then invoices and bills by date."""
 
     data: list[PnlRow]
     next_cursor: str | None

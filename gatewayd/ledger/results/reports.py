@@ -1,7 +1,7 @@
 """What accounts say beside their figures (Domain F.1): the rows behind them, what `warnings` tell, how it is served.
 
-A page of rows holds allocations by date, then invoices and rents. On accruals, money that paid a rent which had been
-due counts for nothing: its row says 0.
+A page of rows holds allocations by date, then invoices, bills and rents. On accruals, money that paid a rent which had
+been due counts for nothing: its row says 0.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,6 +11,7 @@ from typing import Literal
 from gatewayd.contract.pages import cursor_key, next_cursor
 from gatewayd.ledger.results import allocated_money, invoiced_income, rents_accrued
 from gatewayd.ledger.results.allocated_money import AllocatedRow, Basis, Evidence, Place, posting_of
+from gatewayd.ledger.results.billed_costs import BillEntry
 from gatewayd.ledger.results.invoiced_income import Entry
 from gatewayd.ledger.results.profit_and_loss import Line, Posting
 from gatewayd.ledger.results.rents_accrued import RentEntry
@@ -29,8 +30,8 @@ from gatewayd.money import Money, canonical
 from gatewayd.store import ReadTx
 
 Key = tuple[int, str, str]
-"""Which rows, and the date and the id of one of them: 0 the allocations of the first account, 1 its invoices, 2 the
-allocations of the second, and so on."""
+"""Which rows, and the date and the id of one of them: 0 the allocations of the first account, 1 its invoices,
+bills and rents, 2 the allocations of the second, and so on."""
 Keyed = Iterator[tuple[Key, PnlRow]]
 _MOST_COUNTED = 1000  # Chosen: that there are many is enough
 
@@ -86,8 +87,10 @@ def _allocation(row: AllocatedRow, posting: Posting, currency: str) -> PnlRow:
         bank_transaction_id=row.source_id,
         import_id=row.import_id,
         invoice_id=None,
+        bill_id=None,
         payment_position=None,
         credit_note_id=None,
+        bill_credit_note_id=None,
         description=row.description,
         matched_by=row.matched_by,
         rule_id=row.rule_id,
@@ -102,6 +105,11 @@ def _invoices(request: ReportRequest, result: Result, stage: int) -> Keyed:
             event = "write_off" if entry.is_write_off else entry.credit_note_id or f"{entry.payment_position or 0:09}"
             place = f"{entry.invoice_id} {event} {entry.posting.category} {entry.property_id or ''}"
             yield (stage, entry.date, place), _invoice(entry, result.account.currency)
+    for bill in result.beside.billed:
+        if request.category in (None, bill.posting.category):
+            event = bill.credit_note_id or f"{bill.payment_position or 0:09}"
+            place = f"{bill.bill_id} {event} {bill.posting.category} {bill.property_id or ''}"
+            yield (stage, bill.date, place), _bill(bill, result.account.currency)
     for rent in result.beside.rents.entries:
         if rent.kind != "settled" and request.category in (None, rent.posting.category):
             place = f"{rent.tenancy_id} {rent.kind} {rent.allocation_id or ''}"
@@ -123,8 +131,36 @@ def _invoice(entry: Entry, currency: str) -> PnlRow:
         bank_transaction_id=entry.bank_transaction_id,
         import_id=None,
         invoice_id=entry.invoice_id,
+        bill_id=None,
         payment_position=entry.payment_position,
         credit_note_id=entry.credit_note_id,
+        bill_credit_note_id=None,
+        description=None,
+        matched_by=None,
+        rule_id=None,
+        reason=None,
+        document_ids=[],
+    )
+
+
+def _bill(entry: BillEntry, currency: str) -> PnlRow:
+    paid, credited = entry.payment_position is not None, entry.credit_note_id is not None
+    return PnlRow(
+        category=entry.posting.category,
+        date=entry.date,
+        amount=Money(entry.posting.amount, currency),
+        disallowable=Money(entry.posting.disallowable, currency),
+        source="bill_payment" if paid else "bill_credit_note" if credited else "bill",
+        property_id=entry.property_id,
+        tenancy_id=None,
+        allocation_id=None,
+        bank_transaction_id=entry.bank_transaction_id,
+        import_id=None,
+        invoice_id=None,
+        bill_id=entry.bill_id,
+        payment_position=entry.payment_position,
+        credit_note_id=None,
+        bill_credit_note_id=entry.credit_note_id,
         description=None,
         matched_by=None,
         rule_id=None,
@@ -147,8 +183,10 @@ def _rent(entry: RentEntry, currency: str) -> PnlRow:
         bank_transaction_id=None,
         import_id=None,
         invoice_id=None,
+        bill_id=None,
         payment_position=None,
         credit_note_id=None,
+        bill_credit_note_id=None,
         description="Rent due" if is_due else "Rent written off",
         matched_by=None,
         rule_id=None,

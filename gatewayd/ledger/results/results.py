@@ -1,4 +1,4 @@
-"""The result of a business over a range of days: its books, from allocations and invoices (Domain C1). Reads only.
+"""The result of a business over a range of days: its books, from allocations, invoices and bills (Domain C1).
 
 The range is cut into spans: in each the standing towards VAT is one, and no bucket or tax year begins within. Every
 entry counts on one day alone, so that spans add up to the range, however it is cut.
@@ -8,10 +8,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from gatewayd.ledger.allocating import categories
 from gatewayd.ledger.dates.date_ranges import DateRange, cut, recurring
 from gatewayd.ledger.dates.tax_calendar import YEAR_STARTS, tax_year_of
-from gatewayd.ledger.results import allocated_money, bad_debts, invoiced_income, rents_accrued
+from gatewayd.ledger.results import allocated_money, bad_debts, billed_costs, invoiced_income, rents_accrued
 from gatewayd.ledger.results.allocated_money import Account, Evidence, Scope
+from gatewayd.ledger.results.billed_costs import BillEntry
 from gatewayd.ledger.results.invoiced_income import Entry
 from gatewayd.ledger.results.profit_and_loss import Books, Statement
 from gatewayd.ledger.results.rents_accrued import Rents
@@ -19,10 +21,11 @@ from gatewayd.store import ReadTx
 
 
 class Beside(NamedTuple):
-    """What counts beside allocations: invoices, and on accruals the rents that fall due."""
+    """What counts beside allocations: invoices, bills, and on accruals the rents that fall due."""
 
     invoiced: Sequence[Entry]
     rents: Rents
+    billed: Sequence[BillEntry] = ()
 
 
 class Result(NamedTuple):
@@ -67,15 +70,26 @@ def compute(
     beside = _beside(tx, account, date_range) if beside is None else beside
     counted = [(entry.date, entry.posting) for entry in beside.invoiced]
     counted += [(entry.date, entry.posting) for entry in beside.rents.entries]
+    counted += [(entry.date, entry.posting) for entry in beside.billed]
     for date, posting in counted:
         spans[bisect_right(firsts, date) - 1][1].post(posting)
+    for entry in beside.billed:
+        _prove(account, entry, evidence)
     return Result(account, date_range, spans, beside, evidence)
+
+
+def _prove(account: Account, entry: BillEntry, evidence: Evidence) -> None:
+    """Whether an expense that was billed has a document."""
+    category, amount, _ = entry.posting
+    if amount > 0 and categories.kind_of(category, account.business_type) == "expense":
+        evidence.add(amount, amount if entry.is_documented else 0, int(not entry.is_documented))
 
 
 def _beside(tx: ReadTx, account: Account, date_range: DateRange) -> Beside:
     """Raises `Problem` `currency_mismatch`."""
     invoiced = [*invoiced_income.entries(tx, account, date_range), *bad_debts.entries(tx, account, date_range)]
-    return Beside(invoiced, rents_accrued.of_account(tx, account, date_range))
+    billed = list(billed_costs.entries(tx, account, date_range))
+    return Beside(invoiced, rents_accrued.of_account(tx, account, date_range), billed)
 
 
 def compute_parts(
@@ -97,7 +111,8 @@ def compute_parts(
     for property_id in property_ids:
         scope: Scope = "no_property" if property_id is None else "property"
         part = account._replace(scope=scope, property_id=property_id)
-        own = Beside(by_property.get(property_id, []), beside.rents.of(property_id))
+        billed = [entry for entry in beside.billed if entry.property_id == property_id]
+        own = Beside(by_property.get(property_id, []), beside.rents.of(property_id), billed)
         yield compute(tx, part, date_range, buckets, own)
 
 

@@ -1,7 +1,8 @@
-"""What a VAT return is made of, from invoices and allocations of a legal entity (Domain C4). Reads only.
+"""What a VAT return is made of, from invoices, bills and allocations of a legal entity (Domain C4). Reads only.
 
-    standard, annual  invoices by supply date, credit notes by issue date, purchases by the date of the bill
-    cash              invoices by their payments, purchases by the date of the money
+    standard, annual  invoices by supply date, credit notes by issue date, bills by tax point, other purchases by the
+                      date of the bill
+    cash              invoices and bills by their payments, other purchases by the date of the money
     flat_rate         the rate of gross turnover; no VAT is reclaimed, and none accounted for of purchases, but of
                       capital goods, which are outside the scheme when they are bought and when they are sold
 
@@ -16,8 +17,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from gatewayd.ledger.dates.date_ranges import DateRange
-from gatewayd.ledger.results import allocated_vat, bad_debts, capital_goods
+from gatewayd.ledger.results import allocated_vat, bad_debts, billed_costs, capital_goods
 from gatewayd.ledger.results.allocated_money import Basis, convert, currency_mismatch
+from gatewayd.ledger.results.allocated_vat import VatEntry
 from gatewayd.ledger.results.capital_goods import Doubt
 from gatewayd.ledger.results.invoiced_income import Credit, Figures, PaidInvoice, Payment, Share, together, walk
 from gatewayd.ledger.vat import vat_standing
@@ -109,7 +111,7 @@ def of_period(tx: ReadTx, legal_entity_id: str, date_range: DateRange) -> VatFig
     turnover: dict[Fraction, int] = {}
     for sale in sales:
         figures = figures.plus(_of_sale(vat, sale, turnover))
-    for entry in allocated_vat.entries(tx, vat, legal_entity_id, date_range, basis):
+    for entry in _entries(tx, vat, legal_entity_id, date_range, basis):
         treatment = vat.treatment_on(entry.span.first)
         if treatment == "registered":
             figures = figures.plus(entry.figures)
@@ -130,7 +132,7 @@ def leaves_purchases_out(tx: ReadTx, legal_entity_id: str, date_range: DateRange
     vat = vat_standing.of_entity(tx, legal_entity_id)
     if not vat.is_ever_flat:
         return False
-    entries = allocated_vat.entries(tx, vat, legal_entity_id, date_range, _basis(tx, legal_entity_id, vat, date_range))
+    entries = _entries(tx, vat, legal_entity_id, date_range, _basis(tx, legal_entity_id, vat, date_range))
     return any(entry.is_left_out and vat.treatment_on(entry.span.first) == "flat_rate" for entry in entries)
 
 
@@ -138,6 +140,14 @@ def capital_goods_in_doubt(tx: ReadTx, legal_entity_id: str, date_range: DateRan
     """How many purchases of a return under the flat rate may be of capital goods, or of none, other than is said."""
     vat = vat_standing.of_entity(tx, legal_entity_id)
     return capital_goods.of_period(tx, vat, date_range, _basis(tx, legal_entity_id, vat, date_range))
+
+
+def _entries(
+    tx: ReadTx, vat: VatStanding, legal_entity_id: str, date_range: DateRange, basis: Basis
+) -> Iterator[VatEntry]:
+    """What allocations and bills add."""
+    yield from allocated_vat.entries(tx, vat, legal_entity_id, date_range, basis)
+    yield from billed_costs.vat_entries(tx, vat, legal_entity_id, date_range, basis)
 
 
 def _basis(tx: ReadTx, legal_entity_id: str, vat: VatStanding, date_range: DateRange) -> Basis:

@@ -20,6 +20,7 @@ _SELECT_ONE = f"SELECT {_COLUMNS} FROM businesses WHERE org_id = :org_id AND id 
 _SELECT_OF_ENTITY = f"""
 SELECT {_COLUMNS} FROM businesses WHERE org_id = :org_id AND legal_entity_id = :legal_entity_id ORDER BY id
 """
+_SELECT_IN_USE = f"SELECT {_COLUMNS} FROM businesses WHERE org_id = :org_id AND archived_at IS NULL LIMIT 2"
 _SELECT_ACCOUNTS = """
 SELECT id, business_ids,
     CASE WHEN legal_entity_id = :legal_entity_id AND usage = 'business' THEN 1 ELSE 0 END
@@ -73,6 +74,12 @@ def find(tx: ReadTx, business_id: str) -> Business | None:
     """The business, archived or not; None where the organization has no such one."""
     row = tx.row(_SELECT_ONE, id=business_id)
     return None if row is None else _business(row)
+
+
+def find_only(tx: ReadTx) -> Business | None:
+    """The one business that is not archived; None where there is none, or there are several."""
+    found = tx.rows(_SELECT_IN_USE)
+    return _business(found[0]) if len(found) == 1 else None
 
 
 def of_entity(tx: ReadTx, legal_entity_id: str) -> list[Business]:

@@ -14,6 +14,7 @@ _OF_BUSINESS = "SELECT legal_entity_id FROM businesses WHERE org_id = :org_id AN
 _OF_PERIOD = "SELECT legal_entity_id FROM periods WHERE org_id = :org_id AND id = :id"
 _OF_OBLIGATION = "SELECT legal_entity_id FROM obligations WHERE org_id = :org_id AND id = :id"
 _OF_INVOICE = "SELECT legal_entity_id FROM invoices WHERE org_id = :org_id AND id = :id"
+_OF_BILL = "SELECT legal_entity_id FROM bills WHERE org_id = :org_id AND id = :id"
 _OF_QUOTE = "SELECT legal_entity_id FROM quotes WHERE org_id = :org_id AND id = :id"
 _OF_RECURRING = "SELECT legal_entity_id FROM recurring_invoices WHERE org_id = :org_id AND id = :id"
 _OF_ALLOCATION = "SELECT legal_entity_id FROM allocations WHERE org_id = :org_id AND id = :id"
@@ -46,6 +47,7 @@ _OF: Final[Mapping[OwnedKind, str]] = {
     "asset_transaction": _OF_ASSET_TRANSACTION,
     "bank_account": _OF_BANK_ACCOUNT,
     "bank_transaction": _OF_BANK_TRANSACTION,
+    "bill": _OF_BILL,
     "business": _OF_BUSINESS,
     "certificate": _OF_CERTIFICATE,
     "invoice": _OF_INVOICE,

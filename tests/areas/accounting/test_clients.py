@@ -45,7 +45,8 @@ def test_create_with_everything(books: Books) -> None:
     assert client["status"] == "active"
     assert client["cisRegistered"] is True
     assert client["version"] == 1
-    assert client["balances"] == {"outstanding": "0.00", "overdue": "0.00", "credit": "0.00", "currency": "EUR"}
+    nothing = {"outstanding": "0.00", "overdue": "0.00", "credit": "0.00", "currency": "EUR"}
+    assert client["balances"] == {**nothing, "byCurrency": []}
 
 
 def test_defaults(books: Books) -> None:
@@ -190,8 +191,11 @@ def test_balances_count_open_invoices_in_the_clients_own_currency(store: MemoryS
     books.invoice(clientId=ann, status="draft")
     books.invoice(clientId=bob, issueDate="2026-10-01", dueDate="2026-11-20")
     balances = {client["name"]: client["balances"] for client in books.get("listClients")[0]}
-    assert balances["Ann"] == {"outstanding": "200.00", "overdue": "100.00", "credit": "0.00", "currency": "GBP"}
-    assert balances["Bob"] == {"outstanding": "100.00", "overdue": "0.00", "credit": "0.00", "currency": "EUR"}
+    of_ann = {"outstanding": "200.00", "overdue": "100.00", "credit": "0.00", "currency": "GBP"}
+    dollars = {"outstanding": "100.00", "overdue": "0.00", "credit": "0.00", "currency": "USD"}
+    of_bob = {"outstanding": "100.00", "overdue": "0.00", "credit": "0.00", "currency": "EUR"}
+    assert balances["Ann"] == {**of_ann, "byCurrency": [of_ann, dollars]}
+    assert balances["Bob"] == {**of_bob, "byCurrency": [of_bob]}
     store.clock.advance(DAY)
     balances = {client["name"]: client["balances"] for client in books.get("listClients")[0]}
     assert balances["Ann"]["overdue"] == "200.00"
@@ -220,3 +224,28 @@ def test_a_vat_check_is_shown(books: Books) -> None:
         "checkedAt": "2026-11-20T09:30:00.000Z",
         "consultationNumber": "C-1",
     }
+
+
+def test_what_is_owed_in_other_currencies_is_told(books: Books) -> None:
+    client = books.client("Quay Ltd")
+    nothing = books.one("getClient", f"clientId={client}")["balances"]
+    assert (nothing["outstanding"], nothing["byCurrency"]) == ("0.00", [])
+    terms = {"clientId": client, "issueDate": "2026-10-01", "supplyDate": "2026-10-01"}
+    dollars = {"currency": "USD", "fxRate": "0.8", **terms}
+    books.invoice(dueDate="2026-10-31", **dollars)
+    books.invoice(dueDate="2026-11-30", **dollars)
+    over = books.invoice(currency="EUR", fxRate="0.9", **terms)
+    books.post("recordPayment", invoiceId=over["id"], amount="130", date="2026-10-02", fxRate="0.9")
+    books.post("recordClientPayment", clientId=client, amount="5", currency="JPY", fxRate="0.005")
+    balances = books.one("getClient", f"clientId={client}")["balances"]
+    assert (balances["currency"], balances["outstanding"], balances["credit"]) == ("GBP", "0.00", "0.00")
+    names = ("currency", "outstanding", "overdue", "credit")
+    assert [tuple(each[name] for name in names) for each in balances["byCurrency"]] == [
+        ("EUR", "0.00", "0.00", "30.00"),
+        ("JPY", "0", "0", "5"),
+        ("USD", "200.00", "100.00", "0.00"),
+    ]
+    books.invoice(currency="GBP", **terms)
+    (listed,) = books.walk("listClients", "q=quay")
+    assert [each["currency"] for each in listed["balances"]["byCurrency"]] == ["EUR", "GBP", "JPY", "USD"]
+    assert listed["balances"]["byCurrency"][1]["outstanding"] == listed["balances"]["outstanding"] == "100.00"

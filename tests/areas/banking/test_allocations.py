@@ -55,7 +55,7 @@ def test_an_allocation_is_answered_whole(trading: Trading) -> None:
         "legalEntityId": trading.owner,
         "businessId": trading.trade,
         **dict.fromkeys(
-            ("externalId", "propertyId", "unitId", "tenancyId", "mortgageId", "invoiceId", "counterpartId")
+            ("externalId", "propertyId", "unitId", "tenancyId", "mortgageId", "invoiceId", "billId", "counterpartId")
         ),
         "date": "2026-11-02",
         "documentDate": "2026-10-30",

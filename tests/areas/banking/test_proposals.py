@@ -52,7 +52,7 @@ def test_what_a_rule_says(trading: Trading) -> None:
         "currency": "GBP",
         "ruleId": made["id"],
         "allocation": allocation,
-        **dict.fromkeys(("parts", "invoiceId", "counterpartId", "counterpartAmount", "counterpartCurrency")),
+        **dict.fromkeys(("parts", "invoiceId", "billId", "counterpartId", "counterpartAmount", "counterpartCurrency")),
         "impliedRate": None,
     }
 
@@ -80,6 +80,54 @@ def test_an_archived_business_is_not_proposed(trading: Trading) -> None:
     assert len(proposed(trading, line)) == 2
     trading.write(lambda tx: tx.run("UPDATE businesses SET archived_at = :now WHERE org_id = :org_id"))
     assert proposed(trading, line) == []
+
+
+# -- bills
+
+
+def bill(trading: Trading, amount: str = "100.00", **fields: Any) -> Any:
+    line = {"description": "Timber", "amount": amount, "category": "costOfGoods", "vatCode": "zero"}
+    of = {"billDate": "2026-10-20", "lines": [line], "businessId": trading.trade, "allowDuplicate": True}
+    if "claimant" not in fields:
+        of["supplierId"] = trading.client("Rowan Timber Ltd")
+    return trading.post("createBill", **{**of, **fields})
+
+
+def test_money_that_goes_out_pays_a_bill(trading: Trading) -> None:
+    owed = bill(trading, number="RT-3301")
+    other = bill(trading, "55.00", claimant="Ash Larch", kind="expense_claim")
+    bill(trading, status="draft")
+    (proposal,) = proposed(trading, trading.line(trading.current, -100_00))
+    assert (proposal["kind"], proposal["billId"], proposal["score"], proposal["amount"]) == (
+        "bill",
+        owed["id"],
+        60,
+        "100.00",
+    )
+    assert proposal["reason"] == "Bill RT-3301: the amount is what is due."
+    assert proposed(trading, trading.line(trading.current, 100_00)) == []
+    (named,) = proposed(trading, trading.line(trading.current, -40_00, description="ROWAN TIMBER RT-3301"))
+    assert (named["score"], named["amount"], named["reason"]) == (
+        82,
+        "40.00",
+        "Bill RT-3301: the amount is a part of the 100.00 that is due, its number is in the text, Rowan Timber Ltd is"
+        " named.",
+    )
+    (claim,) = proposed(trading, trading.line(trading.current, -55_00, description="ASH LARCH"))
+    assert (claim["billId"], claim["score"]) == (other["id"], 92)
+    assert claim["reason"] == "Bill of 2026-10-20: the amount is what is due, Ash Larch is named."
+    line = trading.line(trading.current, -100_00)
+    trading.post("recordBillPayment", billId=owed["id"], bankTransactionId=line)
+    assert proposed(trading, trading.line(trading.current, -100_00)) == []
+    ((part,), _) = trading.get("listAllocations", f"billId={owed['id']}")
+    assert part["sourceId"] == line
+
+
+def test_a_bill_beyond_the_latest_is_found_by_its_amount(trading: Trading, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gatewayd.areas.banking.proposals.invoices.LOOKED_AT", 1)
+    old = bill(trading, "77.00", dueDate="2026-10-21")
+    bill(trading, "78.00", dueDate="2026-12-21")
+    assert [one["billId"] for one in proposed(trading, trading.line(trading.current, -77_00))] == [old["id"]]
 
 
 # -- invoices

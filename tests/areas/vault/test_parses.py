@@ -65,6 +65,7 @@ def test_a_document_shows_how_far_its_reading_has_come(cabinet: Cabinet) -> None
         "engine": "plain",
         "textChars": 12,
         "language": "en",
+        "truncated": False,
     }
     assert (found["extracted"]["kind"], found["extracted"]["confidence"]) == ("other", 0.0)
     assert "certificate" not in found["extracted"]

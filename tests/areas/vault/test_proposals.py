@@ -65,7 +65,7 @@ def bill(cabinet: Cabinet, facts: Facts = BILL, **fields: object) -> str:
 
 def proposals(cabinet: Cabinet, document_id: str) -> list[Json]:
     (found,), _ = cabinet.get("listProposals", f"documentId={document_id}")
-    return list(found["proposals"])
+    return [each for each in found["proposals"] if each["kind"] != "bill"]
 
 
 def proposed(cabinet: Cabinet, document_id: str) -> list[str]:

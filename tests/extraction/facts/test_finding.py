@@ -129,3 +129,98 @@ def test_pages_between_the_first_and_the_last_are_not_looked_at() -> None:
     head, rest = BILL.format(dates="Invoice date: 1 April 2026").split("Roof repair")
     facts = find_facts([head, *filler, "Total due £9,999.99\n", *filler, f"Roof repair{rest}"], "x.pdf", TODAY)
     assert (facts.date, facts.total) == ("2026-04-01", "1200.00")
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Invoice total (inc VAT): £120.00",
+        "Grand total (including VAT)   120.00",
+        "Amount due (incl. VAT)  £120.00",
+        "Total inc. 20% VAT £120.00",
+        "Total charges including VAT  £120.00",
+        "Your bill is £120.00",
+    ],
+)
+def test_a_total_with_vat_is_one_however_it_is_called(label: str) -> None:
+    facts = found(f"INVOICE\nAlder & Finch Ltd\nInvoice number: A-1\nNet total 100.00\nV.A.T. 20.00\n{label}\n")
+    assert (facts.total, facts.net, facts.vat) == ("120.00", "100.00", "20.00")
+
+
+@pytest.mark.parametrize("label", ["Total (excluding VAT)", "Total excl. VAT", "Total before VAT", "Subtotal ex VAT"])
+def test_a_total_without_vat_is_net(label: str) -> None:
+    facts = found(f"INVOICE\nAlder & Finch Ltd\nInvoice number: A-1\n{label} £100.00\nVAT £20.00\nTotal £120.00\n")
+    assert (facts.total, facts.net, facts.vat) == ("120.00", "100.00", "20.00")
+
+
+def test_what_net_and_vat_come_to_goes_before_every_label() -> None:
+    lines = "Timber 1,240.00\nNet 1,240.00\nVAT @ 20% 248.00\n1,488.00\nPlease pay by 31/05/2026 1,240.00\n"
+    facts = found(f"INVOICE\nAlder & Finch Ltd\nInvoice number: A-1\nInvoice date: 3 May 2026\n{lines}")
+    assert (facts.total, facts.net, facts.vat, facts.due_date) == ("1488.00", "1240.00", "248.00", "2026-05-31")
+
+
+def test_a_total_that_net_and_vat_contradict_is_none() -> None:
+    head = "INVOICE\nAlder & Finch Ltd\nInvoice number: A-1\n"
+    facts = found(f"{head}Net 100.00\nVAT 20.00\nTotal 130.00\n")
+    assert (facts.total, facts.net, facts.vat, facts.currency) == (None, None, None, None)
+    facts = found(f"{head}Net 100.00\nVAT 20.00\nAmount due 130.00\n")
+    assert (facts.total, facts.net, facts.vat) == ("130.00", None, None)
+
+
+def test_fees_of_others_stand_between_net_and_total() -> None:
+    facts = found("INVOICE\nInvoice number: A-1\nFees 1,080.00\nVAT 216.00\nSearches 138.00\nTotal payable 1,434.00\n")
+    assert (facts.total, facts.net, facts.vat) == ("1434.00", "1218.00", "216.00")
+
+
+def test_vat_at_several_rates_is_added() -> None:
+    lines = "Net 300.00\nVAT 20% on 200.00: 40.00\nVAT 5% on 100.00: 5.00\nTotal 345.00\n"
+    facts = found(f"INVOICE\nInvoice number: A-1\n{lines}")
+    assert (facts.total, facts.net, facts.vat) == ("345.00", "300.00", "45.00")
+
+
+def test_what_is_still_to_be_paid_is_told_beside_the_total() -> None:
+    lines = "Net 2,000.00\nVAT 400.00\nGrand total 2,400.00\nDeposit paid 600.00\nBalance due 1,800.00\n"
+    facts = found(f"INVOICE\nInvoice number: A-1\n{lines}")
+    assert (facts.total, facts.amount_due) == ("2400.00", "1800.00")
+
+
+@pytest.mark.parametrize(
+    ("label", "number"),
+    [
+        ("Inv. No.: MFP 7731", "MFP 7731"),
+        ("Invoice No. 7", "7"),
+        ("Invoice 14488", "14488"),
+        ("Debit Note No: D/4", "D/4"),
+    ],
+)
+def test_a_number_is_read_with_its_letters_and_with_one_digit(label: str, number: str) -> None:
+    assert found(f"INVOICE\nAlder & Finch Ltd\n{label}\nInvoice date: 3 May 2026\nTotal £12.00").reference == number
+
+
+def test_headings_and_cells_of_a_csv_are_no_senders() -> None:
+    assert found("From\nTo\nTitle\nbadger,1\n").counterparty is None
+    text = "INVOICE\nFrom\nStackharbor LLC\n\nFor\nThistle Lettings Limited\n\nInvoice number: A-1\nTotal $12.00"
+    assert found(text).counterparty == "Stackharbor LLC"
+
+
+def test_dates_of_a_csv_are_dates() -> None:
+    assert found("Receipt\nReceipt no: A-12\n2026-01-01,5.00\n").date == "2026-01-01"
+    assert found("Receipt\nReceipt no: A-12\n01/02/2026,5.00\n").date == "2026-02-01"
+
+
+def test_each_fact_says_how_sure_it_is() -> None:
+    facts = found(BILL.format(dates="Invoice date: 1 April 2026\nDue date: 01/05/2026"))
+    sure = facts.confidences
+    assert sure.due_date is not None
+    assert sure.reference is not None
+    assert (sure.total, sure.net, sure.vat) == (0.95, 0.95, 0.95)
+    none = found("").confidences
+    assert all(getattr(none, name) is None for name in none.__struct_fields__)
+
+
+def test_bank_details_and_vat_numbers_are_kept_for_choosing_the_sender() -> None:
+    text = "INVOICE\nSort code: 20-45-45 Account number: 33120087\nIBAN GB29 NWBK 6016 1331 9268 19\nVAT No 434 0314 39"
+    facts = found(text)
+    assert facts.bank_accounts == ["204545 33120087", "GB29NWBK60161331926819"]
+    assert facts.vat_numbers == ["GB434031439"]
+    assert found("IBAN GB28 NWBK 6016 1331 9268 19").bank_accounts == []

@@ -35,7 +35,7 @@ def list_clients(tx: ReadTx, caller: Caller, request: ListClients) -> Listing[Cl
         "search_text LIKE :pattern ESCAPE '!'": contains(request.q),
     }
     source = Source(CLIENTS, [_SELECT_PAGE])
-    return sync_page(tx, request, source, filters, lambda row: rows.served(*row[1:]), {"today": tx.today})
+    return sync_page(tx, request, source, filters, lambda row: rows.served(tx, row), {"today": tx.today})
 
 
 def create_client(tx: WriteTx, caller: Caller, request: CreateClient) -> Rendered[Client]:

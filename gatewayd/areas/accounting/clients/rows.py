@@ -5,6 +5,7 @@
 A client's balances depend on its invoices and on today; they are added on serving.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import UNSET
@@ -17,7 +18,7 @@ from gatewayd.clock import Instant, to_wire
 from gatewayd.contract.wire import open_wire
 from gatewayd.errors import Problem, invalid
 from gatewayd.money import Money
-from gatewayd.store import ReadTx, Table, WriteTx
+from gatewayd.store import ReadTx, Row, Table, WriteTx
 
 
 def _search_text(client: StoredClient) -> str:
@@ -76,12 +77,34 @@ WHERE client_payments.org_id = clients.org_id AND client_id = clients.id
     AND client_payments.currency = clients.currency
 """
 _SUM = "coalesce(sum(balance_due), 0)"
+_OF_OTHERS = """
+WHERE {table}.org_id = clients.org_id AND client_id = clients.id AND {table}.currency <> clients.currency
+"""
+_HAS_OTHERS = f"""
+(SELECT count(*) FROM invoices {_OF_OTHERS.format(table="invoices")} AND open_due_date IS NOT NULL)
+    + (SELECT count(*) FROM invoices {_OF_OTHERS.format(table="invoices")} AND balance_due < 0)
+    + (SELECT count(*) FROM client_payments {_OF_OTHERS.format(table="client_payments")} AND on_account <> 0)
+""".strip()
 BALANCES: Final = f"""
 (SELECT {_SUM} {_DUE}), (SELECT {_SUM} {_DUE} AND open_due_date < :today),
-    (SELECT coalesce(sum(on_account), 0) {_ON_ACCOUNT}) - (SELECT {_SUM} {_OVERPAID})
+    (SELECT coalesce(sum(on_account), 0) {_ON_ACCOUNT}) - (SELECT {_SUM} {_OVERPAID}),
+    {_HAS_OTHERS}
 """
-"""Columns of a client: outstanding, overdue and credit, minor units of the client's currency."""
+"""Columns of a client: outstanding, overdue and credit, minor units of the client's currency, and whether there is
+anything in another one: 0 where not."""
 _SELECT_BALANCES = f"SELECT {BALANCES} FROM clients WHERE org_id = :org_id AND id = :id"
+_OF_ORG = "WHERE org_id = :org_id AND client_id = :id"
+_SELECT_BY_CURRENCY = f"""
+SELECT currency, sum(outstanding), sum(overdue), sum(credit)
+FROM (
+    SELECT currency, balance_due AS outstanding,
+        CASE WHEN open_due_date < :today THEN balance_due ELSE 0 END AS overdue, 0 AS credit
+    FROM invoices {_OF_ORG} AND open_due_date IS NOT NULL
+    UNION ALL SELECT currency, 0, 0, -balance_due FROM invoices {_OF_ORG} AND balance_due < 0
+    UNION ALL SELECT currency, 0, 0, on_account FROM client_payments {_OF_ORG} AND on_account <> 0
+) AS amounts
+GROUP BY currency
+"""
 
 
 def add(tx: WriteTx, request: CreateClient, prefix: str) -> StoredClient:
@@ -173,13 +196,23 @@ def wire_of(tx: ReadTx, client: StoredClient) -> bytes:
     """The JSON of a client with its balances of today."""
     balances = tx.row(_SELECT_BALANCES, id=client.id, today=tx.today)
     assert balances is not None, "stored"
-    return served(client.updated_at, open_wire(client), client.currency, *balances)
+    return served(tx, (client.id, client.updated_at, open_wire(client), client.currency, *balances))
 
 
-def served(updated_at: int, wire: bytes, currency: str, *balances: int) -> bytes:
-    """The JSON of a client. `wire` is what is stored, or of the client itself; `balances` are those of `BALANCES`."""
-    return b'%b,"balances":{"outstanding":"%b","overdue":"%b","credit":"%b","currency":"%b"}}' % (
+def served(tx: ReadTx, row: Row) -> bytes:
+    """The JSON of a client, of its id, `updated_at`, what is stored of it, its currency, and `BALANCES`."""
+    id_, updated_at, wire, currency, *own, has_others = row
+    of_each = [(currency, *own)] if any(own) else []
+    if has_others:
+        of_each = sorted(each for each in tx.rows(_SELECT_BY_CURRENCY, id=id_, today=tx.today) if any(each[1:]))
+    return b'%b,"balances":{%b,"byCurrency":[%b]}}' % (
         _stamped(wire, to_wire(Instant(updated_at)).encode()),
-        *(str(Money(amount, currency)).encode() for amount in balances),
-        currency.encode(),
+        _balances(currency, own),
+        b",".join(b"{%b}" % _balances(code, amounts) for code, *amounts in of_each),
     )
+
+
+def _balances(currency: str, amounts: Sequence[int]) -> bytes:
+    outstanding, overdue, credit = (str(Money(amount, currency)) for amount in amounts)
+    text = f'"outstanding":"{outstanding}","overdue":"{overdue}","credit":"{credit}","currency":"{currency}"'
+    return text.encode()

@@ -108,8 +108,8 @@ class VatCheck(Response, frozen=True, kw_only=True):
     """The tax authority's proof that it was asked. Null: it gave none."""
 
 
-class Balances(Response, frozen=True, kw_only=True):
-    """What a client owes today."""
+class CurrencyBalances(Response, frozen=True, kw_only=True):
+    """What a client owes today in one currency."""
 
     outstanding: Amount
     """What is still to be paid on issued invoices, VAT included; overpayments are not taken off."""
@@ -118,7 +118,17 @@ class Balances(Response, frozen=True, kw_only=True):
     credit: Amount
     """What the client paid too much, was credited on paid invoices, or has on account."""
     currency: str
-    """The client's own currency: invoices in another one are not counted."""
+    """What the amounts are in."""
+
+
+class Balances(CurrencyBalances, frozen=True, kw_only=True):
+    """What a client owes today."""
+
+    currency: str
+    """The client's own currency: what is in another one stands in `byCurrency` alone."""
+    by_currency: list[CurrencyBalances]
+    """The same in each currency in which anything is owed or in hand, by its code: they are never added. Empty: nothing
+    is."""
 
 
 class StoredClient(Response, frozen=True, kw_only=True):

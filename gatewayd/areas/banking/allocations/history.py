@@ -39,7 +39,7 @@ WHERE allocations.org_id = :org_id AND source_id = lines.id
             WHERE others.org_id = :org_id AND others.source_id = lines.id
         ))
     )
-    AND invoice_id IS NULL AND counterpart_id IS NULL AND matched_by <> 'rule'
+    AND invoice_id IS NULL AND bill_id IS NULL AND counterpart_id IS NULL AND matched_by <> 'rule'
 """  # CROSS: SQLite keeps the order of the tables, and looks at these lines alone
 """Lines that were allocated as a whole to one thing. A payment of a mortgage, which became two parts, is one too."""
 MOST_PARTS = 6  # Chosen: what has more is hardly split by a habit
@@ -52,7 +52,7 @@ FROM (
     ORDER BY date DESC, id DESC LIMIT :count
 ) AS lines CROSS JOIN allocations
 WHERE allocations.org_id = :org_id AND source_id = lines.id
-    AND invoice_id IS NULL AND counterpart_id IS NULL AND matched_by <> 'rule'
+    AND invoice_id IS NULL AND bill_id IS NULL AND counterpart_id IS NULL AND matched_by <> 'rule'
 LIMIT :most
 """  # CROSS: SQLite keeps the order of the tables, and looks at these lines alone
 

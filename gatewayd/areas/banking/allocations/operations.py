@@ -33,7 +33,7 @@ from gatewayd.contract.holding import Days, HeldBy
 from gatewayd.contract.operation import Operation
 from gatewayd.contract.pages import Listing
 from gatewayd.contract.wire import encode
-from gatewayd.errors import FieldError, Problem, invalid, invalid_field
+from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state
 from gatewayd.ledger.allocating import allocation_pages, allocations, bank_lines, loan_payments
 from gatewayd.ledger.allocating.allocation_pages import Filters
 from gatewayd.ledger.allocating.allocation_shapes import Allocation, Entry, Part
@@ -47,8 +47,18 @@ from gatewayd.store import ReadTx, WriteTx
 
 _AMOUNTS = (("amount", "amount"), ("vat_amount", "vatAmount"), ("disallowable_amount", "disallowableAmount"))
 _WHOLE: Final = Decimal(100)
+_SELECT_JOURNEY = "SELECT id FROM journeys WHERE org_id = :org_id AND allocation_id = :id"
 _FILTERS = (
-    *("external_id", "bank_transaction_id", "invoice_id", "business_id", "property_id", "tenancy_id", "category"),
+    *(
+        "external_id",
+        "bank_transaction_id",
+        "invoice_id",
+        "bill_id",
+        "business_id",
+        "property_id",
+        "tenancy_id",
+        "category",
+    ),
     *("unit_id", "mortgage_id", "rule_id", "direction", "matched_by", "from_date", "to_date"),
 )
 
@@ -118,6 +128,7 @@ def update_allocation(tx: WriteTx, caller: Caller, request: UpdateAllocation) ->
     is taken back with `accounting.removePayment`.
     """
     before = ALLOCATIONS.get(tx, request.allocation_id, request.expected_version)
+    _refuse_journey(tx, before)
     after = ALLOCATIONS.changed(before, request, matched_by="user", rule_id=None, reason=None)
     if after.category != "not_pnl" and request.purpose is UNSET:
         after = replace(after, purpose=None)
@@ -134,12 +145,21 @@ def remove_allocation(tx: WriteTx, caller: Caller, request: RemoveAllocation) ->
     what goes the other way.
     """
     row = ALLOCATIONS.get(tx, request.allocation_id, request.expected_version)
+    _refuse_journey(tx, row)
     other = transfers.other_half(tx, row)
     if other is None:
         allocations.refuse_bound(row)
     both = [row] if other is None else [row, other]
     allocations.remove(tx, *both)
     return RemovedAllocation(id=row.id, deleted=True, removed_ids=[gone.id for gone in both])
+
+
+def _refuse_journey(tx: ReadTx, row: Allocation) -> None:
+    """Raises `Problem` `invalid_state` for what a journey comes to, which its miles say."""
+    journey_id = tx.value(_SELECT_JOURNEY, id=row.id)
+    if journey_id is not None:
+        message = f"It is what the journey {journey_id} comes to: change that with `accounting.updateJourney`."
+        raise invalid_state(message, "journey", ())
 
 
 def match_transfer(tx: WriteTx, caller: Caller, request: MatchTransfer) -> MatchedTransfer:
@@ -410,6 +430,7 @@ OPERATIONS = (
             leads={
                 "bank_transaction_id": "bank_transaction",
                 "invoice_id": "invoice",
+                "bill_id": "bill",
                 "business_id": "business",
                 "property_id": "property",
                 "tenancy_id": "tenancy",

@@ -181,6 +181,8 @@ class ListAllocations(SyncRequest, frozen=True, kw_only=True):
     """Only parts of this bank transaction."""
     invoice_id: Id | None = None
     """Only payments of this invoice."""
+    bill_id: Id | None = None
+    """Only payments of this bill."""
     business_id: Id | None = None
     """Only those of this business."""
     property_id: Id | None = None

@@ -1,9 +1,11 @@
-"""Which open invoice money pays: by what is due, its number or reference in the text, the client's name. Reads only."""
+"""Which open invoice or bill money pays: by what is due, its number or reference in the text, the name of who sent or
+has it. Money that comes in pays invoices, and money that goes out bills. Reads only.
+"""
 
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from gatewayd.ledger.allocating.allocation_rules import share
 from gatewayd.ledger.allocating.bank_lines import BankLine
@@ -20,13 +22,27 @@ LOOKED_AT = 200  # Chosen: of more the latest are held against a text, and all a
 SAME_AMOUNT = 5  # Chosen: with more invoices of one amount the amount says nothing
 
 _COLUMNS = (
-    "invoices.id, number, invoices.reference, clients.name, invoices.currency, balance_due, gross_total, net_total,"
-    " cis_deduction, issue_date, legal_entity_id"
+    "'Invoice', invoices.id, number, invoices.reference, clients.name, invoices.currency, balance_due, gross_total,"
+    " net_total, cis_deduction, issue_date, legal_entity_id"
 )
 _SELECT_LATEST = f"""
 SELECT {_COLUMNS} FROM invoices JOIN clients ON clients.org_id = :org_id AND clients.id = client_id
 WHERE invoices.org_id = :org_id AND open_due_date IS NOT NULL AND invoices.kind = 'invoice'
 ORDER BY open_due_date DESC, invoices.id DESC LIMIT :count
+"""
+_BILL_COLUMNS = (
+    "'Bill', bills.id, coalesce(number, ''), NULL, coalesce(claimant, clients.name), bills.currency, balance_due,"
+    " gross_total, net_total, 0, bill_date, legal_entity_id"
+)
+_SELECT_LATEST_BILLS = f"""
+SELECT {_BILL_COLUMNS} FROM bills LEFT JOIN clients ON clients.org_id = :org_id AND clients.id = supplier_id
+WHERE bills.org_id = :org_id AND open_due_date IS NOT NULL
+ORDER BY open_due_date DESC, bills.id DESC LIMIT :count
+"""
+_SELECT_BILLS_OF_BALANCE = f"""
+SELECT {_BILL_COLUMNS} FROM bills LEFT JOIN clients ON clients.org_id = :org_id AND clients.id = supplier_id
+WHERE bills.org_id = :org_id AND open_due_date IS NOT NULL AND balance_due = :balance_due
+ORDER BY bills.id LIMIT :count
 """
 _SELECT_OF_BALANCE = f"""
 SELECT {_COLUMNS} FROM invoices JOIN clients ON clients.org_id = :org_id AND clients.id = client_id
@@ -37,8 +53,13 @@ ORDER BY invoices.id LIMIT :count
 
 
 class OpenInvoice(NamedTuple):
-    """An invoice on which money is due. Dates are ISO; `cis_deduction` is what its CIS lines say is withheld."""
+    """An invoice or a bill on which money is due. Dates are ISO.
 
+    `client` is who has the invoice, or who is owed the bill; `number` may be empty. `cis_deduction` is what CIS lines
+    say is withheld.
+    """
+
+    what: Literal["Invoice", "Bill"]
     id: str
     number: str
     reference: str | None
@@ -94,8 +115,21 @@ def of_balance(tx: ReadTx, balance: Money) -> list[OpenInvoice]:
     return [invoice for invoice in open_invoices if invoice.currency == balance.currency]
 
 
+def latest_bills(tx: ReadTx) -> list[OpenInvoice]:
+    """The open bills that fall due last, at most `LOOKED_AT`."""
+    return [_of_row(row) for row in tx.rows(_SELECT_LATEST_BILLS, count=LOOKED_AT)]
+
+
+def bills_of_balance(tx: ReadTx, balance: Money) -> list[OpenInvoice]:
+    """The open bills on which exactly this is due. At most `SAME_AMOUNT` are read, of any currency."""
+    open_bills = [
+        _of_row(row) for row in tx.rows(_SELECT_BILLS_OF_BALANCE, balance_due=balance.minor, count=SAME_AMOUNT)
+    ]
+    return [bill for bill in open_bills if bill.currency == balance.currency]
+
+
 def match(line: BankLine, invoice: OpenInvoice) -> Match | None:
-    """How well an invoice fits what is left of a line of money in; None: it does not."""
+    """How well an invoice fits what is left of a line of money in, or a bill of money out; None: it does not."""
     owners = {line.legal_entity_id, invoice.legal_entity_id} - {None}
     if invoice.currency != line.currency or len(owners) > 1:
         return None
@@ -107,7 +141,11 @@ def match(line: BankLine, invoice: OpenInvoice) -> Match | None:
     if line.date < invoice.issue_date:
         score = max(score - _EARLY, 1)
     said = ", ".join((amount.says, *_described(signs, invoice)))
-    return Match(invoice, min(line.rest, invoice.balance), score, f"Invoice {invoice.number}: {said}.")
+    return Match(invoice, min(line.rest, invoice.balance), score, f"{_named(invoice)}: {said}.")
+
+
+def _named(invoice: OpenInvoice) -> str:
+    return f"{invoice.what} {invoice.number}" if invoice.number else f"{invoice.what} of {invoice.issue_date}"
 
 
 def _amount(rest: Money, invoice: OpenInvoice) -> _Amount:

@@ -1,7 +1,7 @@
 """Proposals for bank transactions of which something is unallocated: what they probably are, and the operation.
 
-They follow from rules, past choices, open invoices, rents and the other ends of transfers. Of each of them no more than
-a fixed number is looked at, so that a line costs no more in large books.
+They follow from rules, past choices, open invoices and bills, rents and the other ends of transfers. Of each of them no
+more than a fixed number is looked at, so that a line costs no more in large books.
 """
 
 from collections.abc import Iterator
@@ -54,6 +54,7 @@ class _Draft(NamedTuple):
     allocation: ProposedAllocation | None = None
     parts: list[ProposedPart] | None = None
     invoice_id: str | None = None
+    bill_id: str | None = None
     counterpart_id: str | None = None
     counterpart_amount: Money | None = None
     implied_rate: str | None = None
@@ -62,9 +63,9 @@ class _Draft(NamedTuple):
 def list_proposals(tx: ReadTx, caller: Caller, request: ListProposals) -> Listing[ProposedFor]:
     """List bank transactions of which something is unallocated, with what they probably are.
 
-    Proposals follow from a rule, from what was chosen for such lines before, from an open invoice, from the rent of a
-    tenancy, or from the other end of a transfer. Each has a score and a reason, and nothing is done by itself. The
-    lines are those of an account, latest first, or the one that is named.
+    Proposals follow from a rule, from what was chosen for such lines before, from an open invoice or bill, from the
+    rent of a tenancy, or from the other end of a transfer. Each has a score and a reason, and nothing is done by
+    itself. The lines are those of an account, latest first, or the one that is named.
     """
     lines, cursor = _requested_lines(tx, request)
     proposer = Proposer(tx)
@@ -96,6 +97,7 @@ class Proposer:
         self._tx = tx
         self._rules: list[AllocationRule] | None = None
         self._invoices: list[OpenInvoice] | None = None
+        self._bills: list[OpenInvoice] | None = None
         self._choices: dict[tuple[str, Direction], Choice | None] = {}
         self._habits: dict[tuple[str, Direction], Habit | None] = {}
         self._accounts: dict[str, list[Account]] = {}
@@ -105,7 +107,7 @@ class Proposer:
     def proposed_for(self, line: BankLine) -> ProposedFor:
         """A line with what it probably is."""
         known = (self._by_rule, self._by_history, self._by_split)
-        expected = (self._by_invoice, self._by_rent, self._by_transfer, self._by_exchange)
+        expected = (self._by_invoice, self._by_bill, self._by_rent, self._by_transfer, self._by_exchange)
         proposals = [proposal for way in (*known, *expected) for proposal in way(line)]
         proposals.sort(key=lambda proposal: -proposal.score)
         return ProposedFor(
@@ -180,6 +182,18 @@ class Proposer:
                     invoice_id=invoice.id,
                 )
 
+    def _by_bill(self, line: BankLine) -> Iterator[_Draft]:
+        if line.amount > 0:
+            return
+        if self._bills is None:
+            self._bills = invoices.latest_bills(self._tx)
+        candidates = {bill.id: bill for bill in self._bills}
+        candidates |= {bill.id: bill for bill in invoices.bills_of_balance(self._tx, line.rest)}
+        for bill in candidates.values():
+            match = invoices.match(line, bill)
+            if match is not None:
+                yield _Draft("bill", match.score, match.reason, amount=match.amount, bill_id=bill.id)
+
     def _by_rent(self, line: BankLine) -> Iterator[_Draft]:
         for match in self._rents.matches(line):
             yield _Draft("rent", match.score, match.reason, allocation=_allocation(line, match.outcome))
@@ -229,6 +243,7 @@ def _proposal(line: BankLine, proposal: _Draft) -> Proposal:
         allocation=proposal.allocation,
         parts=proposal.parts,
         invoice_id=proposal.invoice_id,
+        bill_id=proposal.bill_id,
         counterpart_id=proposal.counterpart_id,
         counterpart_amount=proposal.counterpart_amount,
         counterpart_currency=None if proposal.counterpart_amount is None else proposal.counterpart_amount.currency,

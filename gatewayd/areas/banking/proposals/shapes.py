@@ -10,7 +10,7 @@ from gatewayd.ledger.allocating.allocation_shapes import Direction
 from gatewayd.ledger.allocating.categories import Category, Purpose
 from gatewayd.ledger.vat.vat_rates import AllocationVatCode
 
-ProposalKind = Literal["rule", "history", "split", "invoice", "rent", "transfer"]
+ProposalKind = Literal["rule", "history", "split", "invoice", "bill", "rent", "transfer"]
 Score = Annotated[int, Meta(ge=0, le=100, description="How sure it is, of 100.")]
 
 
@@ -60,12 +60,13 @@ class ProposedPart(ProposedAllocation, frozen=True, kw_only=True):
 class Proposal(Response, frozen=True, kw_only=True):
     """What a bank transaction probably is, and why.
 
-    One of `allocation`, `parts`, `invoiceId` and `counterpartId` is there, and tells which operation would take it.
+    One of `allocation`, `parts`, `invoiceId`, `billId` and `counterpartId` is there, and tells which operation would
+    take it.
     """
 
     kind: ProposalKind
     """What it follows from: a `rule`; what people chose for such lines before (`history`), or how they `split` them; an
-    open `invoice`; the `rent` of a tenancy; the other end of a `transfer`."""
+    open `invoice` or `bill`; the `rent` of a tenancy; the other end of a `transfer`."""
     score: Score
     reason: str
     """Why it is proposed, for people."""
@@ -81,6 +82,8 @@ class Proposal(Response, frozen=True, kw_only=True):
     """What `banking.allocate` would take as its parts. Null: it is another kind of proposal."""
     invoice_id: str | None
     """The invoice that it would pay, for `accounting.recordPayment`. Null: it is another kind of proposal."""
+    bill_id: str | None
+    """The bill that it would pay, for `accounting.recordBillPayment`. Null: it is another kind of proposal."""
     counterpart_id: str | None
     """The bank transaction at the other end, for `banking.matchTransfer`. Null: it is another kind of proposal."""
     counterpart_amount: Amount | None

@@ -20,16 +20,16 @@ from gatewayd.contract.wire import (
 )
 from gatewayd.ledger.certificate_shapes import (
     CertificateFacts,
+    CertificateNumber,
     CertificateResult,
     CertificateStatus,
     CertificateType,
     EpcRating,
+    Registration,
+    Score,
 )
 
 Title = Annotated[str, Meta(min_length=1, max_length=160, pattern=r"\S")]
-CertificateNumber = Annotated[str, Meta(min_length=1, max_length=80, pattern=r"\S", examples=["CP12-48211"])]
-Registration = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"\S", examples=["512345"])]
-Score = Annotated[int, Meta(ge=1, le=200, examples=[72])]
 WindowDays = Annotated[int, Meta(ge=0, le=730, description="How many days ahead something is `expiring`.")]
 WINDOW_DAYS = 60
 

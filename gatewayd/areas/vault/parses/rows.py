@@ -9,15 +9,16 @@ running before any of its work is done.
     succeeded, skipped   not due
 """
 
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
-from gatewayd.areas.vault.parses.shapes import DocumentParse, ExtractedFacts
+from gatewayd.areas.vault.parses.shapes import DocumentParse, ExtractedFacts, FactConfidences, VatAtRate
 from gatewayd.clock import HOUR, MINUTE, Instant
 from gatewayd.contract.wire import project
-from gatewayd.extraction.shapes import CertificateFacts, DocumentKind, Facts
+from gatewayd.extraction.shapes import CertificateFacts, DocumentKind, Facts, FactSource, Told
 from gatewayd.store import ReadTx, Row, WriteTx
 
 TOPIC: Final = "documents to read"
@@ -27,7 +28,7 @@ INTERRUPTED: Final = "interrupted"
 _INTERRUPTED_TEXT: Final = "The program was ended each time that the document was read."
 
 COLUMNS: Final = """p.status, p.attempt, p.started_at, p.finished_at, p.error_code, p.error_message, p.engine,
-    p.text_chars, p.language, p.extracted"""
+    p.text_chars, p.language, p.is_cut, p.extracted, p.corrected"""
 """What a list of documents selects of the row that is joined to each as `p`."""
 
 _OF_DOCUMENT: Final = "WHERE org_id = :org_id AND document_id = :document_id"
@@ -68,7 +69,7 @@ VALUES (:org_id, :document_id, :attempt, 'running', :now)
 """
 _SUCCEED = """
 UPDATE vault_parses SET status = 'succeeded', finished_at = :now, engine = :engine, text_chars = :text_chars,
-    language = :language, extracted = :extracted
+    language = :language, extracted = :extracted, is_cut = :is_cut
 WHERE org_id = :org_id AND document_id = :document_id AND status = 'running' AND attempt = :attempt
 """
 _END = """
@@ -100,6 +101,8 @@ SELECT n, status, engine, started_at, finished_at, error_code, error_message FRO
 WHERE org_id = :org_id AND document_id = :document_id AND n < :before ORDER BY n DESC LIMIT :count
 """
 _SELECT_EXTRACTED = f"SELECT extracted FROM vault_parses {_OF_DOCUMENT}"
+_SELECT_CORRECTED = f"SELECT corrected FROM vault_parses {_OF_DOCUMENT}"
+_CORRECT = f"UPDATE vault_parses SET corrected = :corrected {_OF_DOCUMENT}"
 _COUNT_FAILED = """
 SELECT count(*) FROM vault_parses p JOIN vault_documents d ON d.org_id = p.org_id AND d.id = p.document_id
 WHERE p.org_id = :org_id AND p.status = 'failed' AND d.org_id = :org_id AND d.status = 'uploaded'
@@ -109,27 +112,40 @@ SELECT count(*) FROM (SELECT document_id FROM vault_parses WHERE due_at IS NOT N
 """
 _FORGET_ATTEMPTS = f"DELETE FROM vault_parse_attempts {_OF_DOCUMENT}"
 _FORGET = f"DELETE FROM vault_parses {_OF_DOCUMENT}"
-_NONE: Final = DocumentParse(status="none", attempt=0, **dict.fromkeys(DocumentParse.__struct_fields__[2:]))
+_NONE: Final = DocumentParse(
+    status="none", attempt=0, truncated=False, **dict.fromkeys(DocumentParse.__struct_fields__[2:-1])
+)
 
 
-class _StoredFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown of the stored facts, which another version may have stored with more beside it."""
+class StoredFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is stored of what was read, as another version may have stored it: with more beside it, or less."""
 
-    kind: DocumentKind
+    kind: DocumentKind = "other"
     date: str | None = None
     total: str | None = None
+    net: str | None = None
+    vat: str | None = None
+    vat_parts: list[VatAtRate] = []
+    amount_due: str | None = None
+    due_date: str | None = None
     currency: str | None = None
     counterparty: str | None = None
     vat_number: str | None = None
     reference: str | None = None
+    source: FactSource = "text"
+    confidences: FactConfidences = FactConfidences()
     confidence: float = 0.0
+    vat_numbers: list[str] = []
+    bank_accounts: list[str] = []
+    told: list[Told] = []
 
 
 class _StoredCertificate(msgspec.Struct, frozen=True):
     certificate: CertificateFacts | None = None
 
 
-_FACTS: Final = msgspec.json.Decoder(_StoredFacts)
+_FACTS: Final = msgspec.json.Decoder(StoredFacts)
+_CORRECTIONS: Final = msgspec.json.Decoder(dict[str, str | None])
 _CERTIFICATE: Final = msgspec.json.Decoder(_StoredCertificate)
 
 
@@ -166,15 +182,60 @@ def shown(columns: Row) -> tuple[DocumentParse, ExtractedFacts | None]:
     """What a document shows of it, from what was selected with `COLUMNS`: NULL in all of them where there is no row."""
     if columns[0] is None:
         return _NONE, None
-    status, attempt, started, finished, *rest, extracted = columns
+    status, attempt, started, finished, *rest, is_cut, extracted, corrected = columns
     parse = DocumentParse(
         status=status,
         attempt=attempt,
         started_at=None if started is None else Instant(started),
         finished_at=None if finished is None else Instant(finished),
-        **dict(zip(DocumentParse.__struct_fields__[4:], rest, strict=True)),
+        truncated=bool(is_cut),
+        **dict(zip(DocumentParse.__struct_fields__[4:-1], rest, strict=True)),
     )
-    return parse, None if extracted is None else project(_FACTS.decode(extracted), ExtractedFacts)
+    if extracted is None and corrected is None:
+        return parse, None
+    corrections = _corrections(corrected)
+    return parse, project(
+        _effective(extracted, corrections), ExtractedFacts, corrected=sorted(map(_camel, corrections))
+    )
+
+
+def _corrections(stored: str | None) -> dict[str, str | None]:
+    return {} if stored is None else _CORRECTIONS.decode(stored)
+
+
+def _effective(extracted: str | None, corrections: Mapping[str, str | None]) -> StoredFacts:
+    """What was read, and over it what somebody corrected."""
+    facts = StoredFacts() if extracted is None else _FACTS.decode(extracted)
+    if not corrections:
+        return facts
+    sure: dict[str, float | None] = {
+        name: None if value is None else 1.0
+        for name, value in corrections.items()
+        if name in FactConfidences.__struct_fields__
+    }
+    both: dict[str, Any] = {**corrections, "confidences": replace(facts.confidences, **sure)}
+    return replace(facts, **both)
+
+
+def _camel(name: str) -> str:
+    return "".join(part.capitalize() if place else part for place, part in enumerate(name.split("_")))
+
+
+def facts_of(tx: ReadTx, document_id: str) -> StoredFacts:
+    """What is known of a document: what was read, and over it what somebody corrected."""
+    extracted = tx.value(_SELECT_EXTRACTED, document_id=document_id)
+    return _effective(extracted, corrections_of(tx, document_id))
+
+
+def corrections_of(tx: ReadTx, document_id: str) -> dict[str, str | None]:
+    """What somebody corrected, by the names of facts."""
+    return _corrections(tx.value(_SELECT_CORRECTED, document_id=document_id))
+
+
+def correct(tx: WriteTx, document_id: str, corrections: Mapping[str, str | None]) -> None:
+    """Store what somebody corrected, all of it."""
+    tx.run(_CORRECT, document_id=document_id, corrected=msgspec.json.encode(corrections).decode())
+    _note(tx, document_id)
 
 
 def certificate_of(tx: ReadTx, document_id: str) -> CertificateFacts | None:
@@ -251,15 +312,20 @@ def begin(tx: WriteTx, document_id: str) -> tuple[int, int]:
 
 
 def succeed(
-    tx: WriteTx, document_id: str, attempt: int, text_chars: int, reading: tuple[str, str | None, Facts]
+    tx: WriteTx,
+    document_id: str,
+    attempt: int,
+    text_chars: int,
+    reading: tuple[str, str | None, Facts] | tuple[str, str | None, Facts, bool],
 ) -> bool:
-    """Record that an attempt succeeded; `reading` is engine, language and facts.
+    """Record that an attempt succeeded; `reading` is engine, language, facts, and whether there is more than was read.
 
     False: the document is gone for good, or the attempt is not its own any more.
     """
-    engine, language, facts = reading
+    engine, language, facts, is_cut = reading if len(reading) == 4 else (*reading, False)
     extracted = msgspec.json.encode(facts).decode()
     values = {"text_chars": text_chars, "engine": engine, "language": language, "extracted": extracted}
+    values["is_cut"] = int(is_cut)
     if not tx.run(_SUCCEED, document_id=document_id, attempt=attempt, **values):
         return False
     _end_attempt(tx, document_id, attempt, "succeeded", engine=engine)

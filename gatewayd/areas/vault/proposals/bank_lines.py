@@ -78,6 +78,11 @@ class BankLines:
             matches = [match._replace(score=max(match.score - _AMBIGUOUS, 1)) for match in matches]
         return matches
 
+    def is_own(self, document: Document) -> bool:
+        """Whether the organization sent a document itself."""
+        facts = document.extracted
+        return facts is not None and self._is_ours(_letters(facts.counterparty or ""))
+
     def _rated(self, bill: _Bill) -> Iterator[Match]:
         for account_id in self._accounts_in(bill.currency):
             window = {"first": _days_from(bill.date, -_NEAR_DAYS), "last": _days_from(bill.date, _LATER_DAYS)}

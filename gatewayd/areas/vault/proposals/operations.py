@@ -3,9 +3,12 @@
 from typing import Final
 
 from gatewayd.areas.vault.documents import rows as documents
-from gatewayd.areas.vault.documents.shapes import Document, DocumentLink
+from gatewayd.areas.vault.documents.shapes import Document, DocumentLink, DocumentRow
+from gatewayd.areas.vault.parses import learning
+from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows
 from gatewayd.areas.vault.proposals.bank_lines import BankLines
+from gatewayd.areas.vault.proposals.correcting import FactChanges, corrected
 from gatewayd.areas.vault.proposals.shapes import AcceptCertificate, ListDocumentProposals, ProposingDocument
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
@@ -14,11 +17,14 @@ from gatewayd.contract.wire import Id, Request
 from gatewayd.errors import invalid_field
 from gatewayd.ledger.certificate_shapes import Certificate
 from gatewayd.ledger.references import Reference
-from gatewayd.store import WriteTx
+from gatewayd.store import ReadTx, WriteTx
 
 
-class AcceptProposal(Request, frozen=True, kw_only=True):
-    """Which of the bank transactions that are proposed for a document it belongs to."""
+class AcceptProposal(FactChanges, frozen=True, kw_only=True):
+    """Which of the bank transactions that are proposed for a document it belongs to.
+
+    What was misread can be corrected with it, as by `vault.correctFacts`.
+    """
 
     document_id: Id
     """The document that proposes it."""
@@ -38,18 +44,25 @@ def accept_proposal(tx: WriteTx, caller: Caller, request: AcceptProposal) -> Doc
 
     It is linked to that transaction, and becomes evidence for whatever is allocated of it, now or later, so that profit
     and loss counts those expenses as documented; what lies in a closed period stays as it is. To accept the same again
-    changes nothing.
+    changes nothing. What is corrected with it is learned for the sender's next documents.
     """
     document = rows.document_named(
         tx, request.document_id, Reference("bankTransactionId", "bank_transaction", request.bank_transaction_id)
     )
     if not rows.is_open(rows.find(tx, document.id), "accepted", request.bank_transaction_id):
         return documents.shown(tx, document)
-    proposed = {match.line.id for match in BankLines(tx).matches(documents.shown(tx, document))}
-    if request.bank_transaction_id not in proposed:
+    proposed = _lines_of(tx, document)
+    learning.confirm(tx, parses.facts_of(tx, document.id))
+    document = corrected(tx, document, request)
+    if request.bank_transaction_id not in proposed | _lines_of(tx, document):
         raise invalid_field("bankTransactionId", "conflict", "It is not proposed for this document.")
     rows.decide(tx, document.id, "accepted", request.bank_transaction_id, caller.reference)
     return documents.link(tx, document, [DocumentLink(type="bank_transaction", id=request.bank_transaction_id)])
+
+
+def _lines_of(tx: ReadTx, document: DocumentRow) -> set[str]:
+    """The bank transactions that are proposed for a document."""
+    return {match.line.id for match in BankLines(tx).matches(documents.shown(tx, document))}
 
 
 def dismiss_proposal(tx: WriteTx, caller: Caller, request: DismissProposal) -> Document:

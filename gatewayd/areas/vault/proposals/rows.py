@@ -8,8 +8,9 @@ from typing import Final, Literal, NamedTuple
 
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.shapes import Document, DocumentRow
+from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.errors import Problem, invalid, invalid_state
-from gatewayd.extraction.shapes import Facts
+from gatewayd.extraction.shapes import CertificateFacts, Facts
 from gatewayd.ledger import references
 from gatewayd.ledger.references import Reference
 from gatewayd.store import ReadTx, WriteTx
@@ -53,18 +54,30 @@ class State(NamedTuple):
 
 def note(tx: WriteTx, document_id: str, facts: Facts) -> None:
     """Note what kind of proposals may follow from what was read in a document; what was decided stays."""
-    kind = _kind_of(facts)
+    known = {"kind": facts.kind, "total": facts.total} | parses.corrections_of(tx, document_id)
+    note_known(tx, document_id, (known["kind"], known["total"]), facts.certificate)
+
+
+def note_known(
+    tx: WriteTx, document_id: str, kind_and_total: tuple[str | None, str | None], certificate: CertificateFacts | None
+) -> None:
+    """The same of a document's kind and total as they are known, by reading it or from somebody who corrected them."""
+    kind = _kind_of(*kind_and_total, certificate)
     if kind is None:
-        tx.run(_WITHDRAW, document_id=document_id)
+        withdraw(tx, document_id)
     else:
         tx.run(_NOTE, document_id=document_id, kind=kind)
 
 
-def _kind_of(facts: Facts) -> ProposalKind | None:
+def withdraw(tx: WriteTx, document_id: str) -> None:
+    """Note that nothing follows from a document; what was decided stays."""
+    tx.run(_WITHDRAW, document_id=document_id)
+
+
+def _kind_of(kind: str | None, total: str | None, certificate: CertificateFacts | None) -> ProposalKind | None:
     """What kind of proposals may follow; None: none. Without a postcode no property is found for a certificate."""
-    if facts.kind in _BILLS and facts.total is not None:
+    if kind in _BILLS and total is not None:
         return "bank_line"
-    certificate = facts.certificate
     is_of_property = certificate is not None and certificate.type != "other" and certificate.postcode is not None
     return "certificate" if is_of_property else None
 

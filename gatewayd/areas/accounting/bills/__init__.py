@@ -1,0 +1,1 @@
+"""Bills: what suppliers are owed, and people who paid for a business out of their own pocket."""
