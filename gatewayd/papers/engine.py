@@ -79,15 +79,6 @@ class Papers:
             return await self.pdf(caller, invoice_id)
         return _file(pdf if kept.sha256 == info.sha256 else await self._bytes(kept), kept.name)
 
-    async def statement(self, caller: Caller, request: GetStatement) -> WrittenFile:
-        """The paper of a client's account, made each time. Raises `Problem` as that of an invoice does."""
-        told = await self._store.read_later(
-            lambda tx: statement_contents.of_statement(tx, caller, request), caller.org_id
-        )
-        async with self.shares.place(caller.org_id):
-            paper = replace(told.paper, look=await self._with_logo(told.paper.look, told.logo))
-            return _file(await self._ordered(Order(paper=paper)), statement_contents.name_of(told.paper))
-
     async def quote_pdf(self, org_id: str, quote_id: str) -> WrittenFile:
         """The paper of a quote, made each time. Raises `Problem` as that of an invoice does."""
         known = await self._store.read(lambda tx: contents.of_quote(tx, quote_id), org_id)
@@ -104,6 +95,15 @@ class Papers:
         if row.status == "void":
             raise invalid_state(_WITHDRAWN, "void", ())
         return await self.pdf(_itself(org_id), paper_id)
+
+    async def statement(self, caller: Caller, request: GetStatement) -> WrittenFile:
+        """The paper of a client's account, made each time. Raises `Problem` as that of an invoice does."""
+        told = await self._store.read_later(
+            lambda tx: statement_contents.of_statement(tx, caller, request), caller.org_id
+        )
+        async with self.shares.place(caller.org_id):
+            paper = replace(told.paper, look=await self._with_logo(told.paper.look, told.logo))
+            return _file(await self._ordered(Order(paper=paper)), statement_contents.name_of(told.paper))
 
     async def _set(self, known: Contents) -> bytes:
         paper = replace(known.paper, look=await self._with_logo(known.paper.look, known.logo))

@@ -36,6 +36,11 @@ async def get_invoice_pdf(deps: Deps, caller: Caller, request: GetInvoice) -> Wr
     return await deps.papers.pdf(caller, request.invoice_id)
 
 
+async def get_quote_pdf(deps: Deps, caller: Caller, request: GetQuote) -> WrittenFile:
+    """Get the PDF of a quote, by what `accounting.getPaper` shows now. A draft bears that mark across."""
+    return await deps.papers.quote_pdf(caller.org_id, request.quote_id)
+
+
 async def get_statement_pdf(deps: Deps, caller: Caller, request: GetStatement) -> WrittenFile:
     """Get a client's statement of account as PDF, with the seller's letterhead as `accounting.getPaper` shows it.
 
@@ -43,11 +48,6 @@ async def get_statement_pdf(deps: Deps, caller: Caller, request: GetStatement) -
     entities names one.
     """
     return await deps.papers.statement(caller, request)
-
-
-async def get_quote_pdf(deps: Deps, caller: Caller, request: GetQuote) -> WrittenFile:
-    """Get the PDF of a quote, by what `accounting.getPaper` shows now. A draft bears that mark across."""
-    return await deps.papers.quote_pdf(caller.org_id, request.quote_id)
 
 
 def get_invoice_xml(tx: ReadTx, caller: Caller, request: GetInvoiceXml) -> WrittenFile:

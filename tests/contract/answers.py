@@ -39,6 +39,7 @@ _WITH_DIGESTS = ("vault_documents", "import_runs")
 """Whose `sha256` is of what the demo sends, which is the same each time."""
 _BY_CHANCE = (
     (re.compile(r"(?<=\bgwd_[a-z]{3}_)[A-Za-z0-9_-]{43}"), SOME_TOKEN),
+    (re.compile(r"(?<=\bgwd_i_)[A-Za-z0-9_-]{43}"), SOME_TOKEN),
     (re.compile(r"(?<=/)(?!gwd_)[A-Za-z0-9_.-]{40,}"), SOME_TOKEN),
     (re.compile(r'(?<="secretPrefix":"whsec_)[^"]+'), "b3Zl"),
     (re.compile(r"(?<=\bwhsec_)[A-Za-z0-9+/=]{20,}"), "b3ZlciB0aGUgb2FrcyBhbmQgdGhlIGFzaGVzLCBzbyE="),

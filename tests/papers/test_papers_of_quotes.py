@@ -8,9 +8,7 @@ from gatewayd.errors import Problem
 from gatewayd.papers.orders import PDF_BYTES_MAX
 from gatewayd.store.files.at_place import blobs_at
 from tests.papers.conftest import words_of
-from tests.papers.test_keeping import LINE, Firm, Json, OpenFirm, open_firm
-
-__all__ = ["open_firm"]
+from tests.papers.firms import LINE, Firm, Json, OpenFirm
 
 
 @pytest.fixture

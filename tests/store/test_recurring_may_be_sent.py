@@ -1,4 +1,4 @@
-"""Migration 0119: what was there of recurring invoices stays as it was, with its days, and may be sent from now on."""
+"""Migration 0123: what was there of recurring invoices stays as it was, with its days, and may be sent from now on."""
 
 import apsw
 import pytest
@@ -24,7 +24,7 @@ INSERT INTO recurring_days (org_id, recurring_id, date, created_at) VALUES ('org
 def before(tmp_path_factory: pytest.TempPathFactory) -> apsw.Connection:
     """A database of the program before, with a recurring invoice that has made one."""
     connection = connections.open_writer(tmp_path_factory.mktemp("before") / "gatewayd.db", 1)
-    schema.migrate(connection, schema.packaged()[:118], START)
+    schema.migrate(connection, schema.packaged()[:122], START)
     connection.execute(_ROWS)
     return connection
 

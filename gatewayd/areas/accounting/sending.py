@@ -24,7 +24,7 @@ from gatewayd.contract.caller import Caller
 from gatewayd.contract.given_files import WrittenFile
 from gatewayd.contract.operation import AT_CATALOGUE, Operation
 from gatewayd.contract.wire import Email, Id, Request, Response, Timestamp, Version
-from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state, not_found
+from gatewayd.errors import FieldError, Problem, invalid, invalid_field, invalid_state, not_found, version_conflict
 from gatewayd.identity.people import memberships, organizations, users
 from gatewayd.mail import outbox
 from gatewayd.mail.letters import SUBJECT_MAX, Action, Letter
@@ -91,6 +91,7 @@ class GetSending(Request, frozen=True, kw_only=True):
 class MakeLink(GetSending, frozen=True, kw_only=True):
     """Which paper to make a link of."""
 
+    expected_version: Version | None = None
     replace: bool = False
     """Whether the link that there is ends, and another takes its place: whoever has the old one sees nothing any
     more."""
@@ -203,6 +204,8 @@ def make_link(tx: WriteTx, caller: Caller, request: MakeLink, *, issuer: str) ->
     decline it.
     """
     row = _row(tx, request.paper_id)
+    if request.expected_version is not None and request.expected_version != row.version:
+        raise version_conflict(request.expected_version, row.version)
     if row.number is None:
         message = "A draft has no link: `accounting.issueInvoice` or `accounting.issueQuote` issues it first."
         raise invalid_state(message, "draft", ("issued",))
@@ -438,7 +441,7 @@ OPERATIONS = (
         request=MakeLink,
         response=Sending,
         handler=AT_CATALOGUE,
-        errors=("invalid_state",),
+        errors=("invalid_state", "version_conflict"),
         extension=True,
         example={"paperId": _INVOICE},
     ),

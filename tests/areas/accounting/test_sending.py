@@ -315,6 +315,13 @@ def test_a_link_is_made_without_a_mail_and_replaced(registered: Books) -> None:
     assert registered.post("makeLink", paperId=quote(registered)["id"])["link"] is not None
 
 
+def test_the_link_of_another_version_is_not_made(registered: Books) -> None:
+    made = registered.invoice()
+    problem = refused(registered, "makeLink", paperId=made["id"], expectedVersion=made["version"] + 1)
+    assert problem.code == "version_conflict"
+    registered.post("makeLink", paperId=made["id"], expectedVersion=made["version"])
+
+
 def test_a_draft_has_no_link(registered: Books) -> None:
     for made in (registered.invoice(status="draft"), quote(registered, issued=False)):
         assert refused(registered, "makeLink", paperId=made["id"]).code == "invalid_state"
