@@ -44,8 +44,8 @@ async def get_quote_pdf(deps: Deps, caller: Caller, request: GetQuote) -> Writte
 async def get_statement_pdf(deps: Deps, caller: Caller, request: GetStatement) -> WrittenFile:
     """Get a client's statement of account as PDF, with the seller's letterhead as `accounting.getPaper` shows it.
 
-    It says what `accounting.getStatement` answers, and is made anew each time. An organization of several legal
-    entities names one.
+    It says what `accounting.getStatement` answers, and is made anew each time. Where several legal entities
+    made invoices out to the client, one has to be named.
     """
     return await deps.papers.statement(caller, request)
 

@@ -149,6 +149,8 @@ async def test_of_several_sellers_one_is_named(open_firm: OpenFirm) -> None:
         reply = await firm.ask("accounting.getStatementPdf", clientId=firm.ids["cli"])
         assert [error["path"] for error in reply.json()["errors"]] == ["legalEntityId"]
         assert "Harbour Ltd" in await statement_pdf(firm, legalEntityId=firm.ids["ent"])
+        await firm.invoice(legalEntityId=firm.ids["ent"])
+        assert "Oak Ltd" in await statement_pdf(firm)  # the only one that made anything out to the client
 
 
 async def test_a_logo_that_is_none_or_gone_is_told(open_firm: OpenFirm) -> None:

@@ -42,6 +42,7 @@ class BillLineRequest(Part, frozen=True, kw_only=True):
     """One line of a bill, as the supplier printed it."""
 
     description: Annotated[str, Meta(min_length=1, max_length=2000)]
+    """What was bought."""
     amount: AmountText
     """What the line comes to, net or gross as `amountsAre` says. Below 0 takes off, as a discount does."""
     category: Category
@@ -54,11 +55,13 @@ class BillLineRequest(Part, frozen=True, kw_only=True):
     disallowable_percent: Percent | None = None
     """How much of it tax does not allow, in percent. By default as it is for the category."""
     capital_goods: bool = False
+    """Whether it is goods to be used for years, whose VAT is outside a flat rate."""
     property_id: Id | None = None
     """The property that it is for; it follows from a unit or a tenancy. By default none."""
     unit_id: Id | None = None
     """The unit that it is for; it follows from a tenancy. By default none."""
     tenancy_id: Id | None = None
+    """The tenancy that it is for. By default none."""
 
 
 BillLineRequests = Annotated[list[BillLineRequest], Meta(min_length=1, max_length=200)]
@@ -150,6 +153,7 @@ class RecordBillPayment(ChangeBill, frozen=True, kw_only=True):
     date: Date | None = None
     """The day on which the money went. By default today; with a bank transaction it is always that one's."""
     method: Method | None = None
+    """How it was paid, in your own words. By default nothing is said."""
     reference: Reference | None = None
     """What identifies the payment. By default nothing."""
     bank_transaction_id: Id | None = None

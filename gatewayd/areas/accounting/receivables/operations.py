@@ -167,10 +167,6 @@ OPERATIONS = (
         errors=("gone", "invalid_state"),
         gives_file=PDF,
         extension=True,
-        example={
-            "clientId": "cli_01k0000000000000000000000a",
-            "kind": "outstanding",
-            "legalEntityId": "ent_01k0000000000000000000000a",
-        },
+        example={"clientId": "cli_01k0000000000000000000000a", "kind": "outstanding"},
     ),
 )
