@@ -13,6 +13,7 @@ import pytest
 import trio
 from msgspec.structs import replace
 
+from gatewayd.areas.accounting import answering
 from gatewayd.areas.accounting.invoices import moves, overdue
 from gatewayd.areas.banking.accounts import rows as bank_accounts
 from gatewayd.areas.landlord import reminders
@@ -101,6 +102,10 @@ class Told:
                     await self.api.store.write(lambda tx: tx.announce(TOPIC))
                 await trio.sleep(0.01)
 
+    async def seen(self, paper_id: str) -> None:
+        """A client opens the link of a paper."""
+        await self.api.store.write(lambda tx: answering.note_view(tx, paper_id), "org_a")
+
     async def pass_days(self, days: int) -> None:
         await self.wait_sent()
         self.api.clock.advance(days * DAY)
@@ -163,8 +168,9 @@ async def of_sales(told: Told) -> None:
     refused, offered = await do("accounting.createQuote", **sale), await do("accounting.createQuote", **sale)
     await do("accounting.deleteQuote", quoteId=refused)
     await do("accounting.issueQuote", quoteId=offered)
+    await told.seen(offered)
     await do("accounting.acceptQuote", quoteId=offered)
-    await do("accounting.invoiceQuote", quoteId=offered, status="issued")
+    await told.seen(await do("accounting.invoiceQuote", quoteId=offered, status="issued"))
     today = london_date(told.api.clock.now())
     bought = {"description": "Boards", "amount": "9.00", "category": "costOfGoods"}
     bill = {"supplierId": client, "businessId": "biz", "billDate": today, "lines": [bought], "allowDuplicate": True}

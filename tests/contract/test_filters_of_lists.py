@@ -138,7 +138,6 @@ OF_LISTS: Final[Mapping[str, Reasons]] = {
         _ONE_READS: "pdfDocumentId",
     },
     "accounting.listBills": {
-        "VAT and profit go by it, and people by the days of bill and of payment": "taxPoint paidDate",
         _ABOUT_MONEY: "amountsAre fxRateSource fxRateDate",
         _ONE_READS: "documentIds",
     },

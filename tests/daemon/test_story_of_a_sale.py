@@ -260,7 +260,7 @@ def remind(story: Story, rest: dict[str, Any]) -> None:
 
 
 def credit(story: Story, deposit: dict[str, Any]) -> None:
-    """A scratch is made good: sixty pounds off, as the deposit was with its VAT, which go against what is due of the rest."""
+    """A scratch is made good: sixty pounds off, as the deposit was with its VAT, go against what is due of the rest."""
     line = {"description": "A scratch", "unitPrice": "60.00", "vatCode": "standard"}
     note = {"clientId": story.joiner.client_id, "kind": "credit_note", "creditsInvoiceId": deposit["id"]}
     made = story.call("POST", "/invoices", {**note, "status": "issued", "lines": [line]})
