@@ -39,7 +39,7 @@ from gatewayd.webhooks.queue import attempts, delivery_queue
 from gatewayd.webhooks.sender import AttemptResult
 from tests.contract.conftest import RealReading, Seeded, engines_of, read_documents
 from tests.contract.demo_ids import ids_of
-from tests.contract.rows import OPERATIONS
+from tests.contract.rows import OPERATIONS, bounced_mail
 from tests.http.vault_door import ORIGIN, Door
 from tests.support.api import Body, TestedApi, Tuning, reopen_api
 from tests.support.document_reading import FakeReader
@@ -214,6 +214,9 @@ _CALLERS: Final = "SELECT org_id, id, user_id FROM api_keys ORDER BY id"
 _ADMINISTER: Final = "UPDATE users SET instance_admin = 1"
 
 
+_FIRST_PAID: Final = "SELECT min(id) FROM invoices WHERE org_id = :org_id AND status = 'paid'"
+
+
 async def give_keys(api: TestedApi) -> dict[str, Caller]:
     """A caller with every scope for each of the demo's keys, by the organization."""
     found = await api.store.read(lambda tx: tx.rows(_CALLERS))
@@ -244,7 +247,12 @@ async def make_demo(directory: Path, image: bytes) -> Seeded:
         http = InProcess(api, door, lambda: read_documents(api, engines, firm.org_id))
         await play(api, http, firm, Stranger(api, papers))
         await api.store.write(lambda tx: tx.run(_ADMINISTER))
+        await api.store.write(_bounce, firm.org_id)  # the demo has no server for mail
         return Seeded(directory, await api.store.read(ids_of))
+
+
+def _bounce(tx: WriteTx) -> None:
+    bounced_mail(tx, str(tx.value(_FIRST_PAID)))
 
 
 @asynccontextmanager

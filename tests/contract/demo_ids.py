@@ -82,6 +82,7 @@ _NAMED: Final[Mapping[str, tuple[str, str]]] = {
     "per_b": ("periods", "status <> 'open'"),
     "seal": ("period_seals", "1 = 1"),
     "gra": ("credit_grants", "source = 'grant'"),
+    "mail": ("mails", "status = 'bounced' AND kind = 'invoice'"),
     "led": ("credit_entries", "type = 'usage'"),
 }
 """By the keys of `rows.example`: the table, and the condition of which the first is meant."""
