@@ -75,3 +75,16 @@ def test_a_bill_is_added_listed_and_paid(commands: BillCommands, org_id: str) ->
 def test_a_claim_is_owed_to_who_paid(commands: BillCommands, capsys: pytest.CaptureFixture[str]) -> None:
     claim = commands.add("--claimant", "Ash", "--gross", "12.00", "--currency", "EUR")
     assert (claim["kind"], claim["claimant"], claim["currency"]) == ("expense_claim", "Ash", "EUR")
+
+
+def test_who_is_owed_is_listed_by_age(commands: BillCommands, org_id: str) -> None:
+    commands.add("--supplier", commands.supplier, "--gross", "120.00", "--due", "2026-11-10")
+    commands.add("--claimant", "Ash", "--gross", "12.00", "--due", "2026-12-01")
+    assert commands.run("aged", "--org", org_id).splitlines() == [
+        "to\tcurrency\tnot due\t1-30\t31-60\t61-90\t91+\tcredit\tbalance",
+        "Ash\tGBP\t12.00\t0.00\t0.00\t0.00\t0.00\t0.00\t12.00",
+        "Sawmill Ltd\tGBP\t0.00\t120.00\t0.00\t0.00\t0.00\t0.00\t120.00",
+        "all\tGBP\t12.00\t120.00\t0.00\t0.00\t0.00\t0.00\t132.00",
+    ]
+    day = json.loads(commands.run("aged", "--org", org_id, "--as-of", "2026-11-01", "--currency", "GBP", "--json"))
+    assert (day["asOfDate"], day["creditors"]) == ("2026-11-01", [])

@@ -3,6 +3,7 @@
 import argparse
 from typing import Any, Final
 
+from gatewayd.cli.books.ages import add_filters, filters_of, tell_ages
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import note, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, add_override, whole_number
@@ -38,6 +39,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--org", required=True, metavar="ID")
     command.add_argument("--status", choices=STATUSES)
     command.add_argument("--limit", type=whole_number(1, _MOST), default=_DEFAULT, metavar="N")
+    add_filters(add_command(group, "aged", "list who is owed what, by how long it is due", aged, json=True))
     command = add_command(group, "pay", "record money paid on a bill", pay, json=True)
     command.add_argument("id", metavar="ID")
     add_override(command)
@@ -80,6 +82,11 @@ def list_bills(arguments: argparse.Namespace, context: Context) -> int:
     columns = ("id", "kind", "number", "status", "date", "due", "gross", "balance", "currency")
     print_list(arguments, bills, columns, [_cells(bill) for bill in bills])
     return 0
+
+
+def aged(arguments: argparse.Namespace, context: Context) -> int:
+    answer = _perform(context, arguments.org, "accounting.agedCreditors", **filters_of(arguments))
+    return tell_ages(arguments, answer, ("to", "creditors", "name"))
 
 
 def pay(arguments: argparse.Namespace, context: Context) -> int:

@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from gatewayd.cli.books.ages import add_filters, filters_of, tell_ages
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import print_document, print_list
 from gatewayd.cli.parser import Subparsers, add_command, add_group
@@ -28,10 +29,7 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--currency", metavar="C", help="the account in this currency alone")
     command.add_argument("--entity", metavar="ID", help="the account with this legal entity alone")
     command = add_command(group, "aged", "list who owes what, by how long it is due", aged, json=True)
-    command.add_argument("--org", required=True, metavar="ID")
-    command.add_argument("--as-of", metavar="D", type=civil_date, help="YYYY-MM-DD, today by default")
-    command.add_argument("--currency", metavar="C", help="what is owed in this currency alone")
-    command.add_argument("--entity", metavar="ID", help="what is owed to this legal entity alone")
+    add_filters(command)
 
 
 def show(arguments: argparse.Namespace, context: Context) -> int:
@@ -50,16 +48,8 @@ def show(arguments: argparse.Namespace, context: Context) -> int:
 
 
 def aged(arguments: argparse.Namespace, context: Context) -> int:
-    values = {"asOfDate": arguments.as_of, "currency": arguments.currency, "legalEntityId": arguments.entity}
-    answer = _perform(context, arguments.org, "accounting.agedDebtors", values)
-    if arguments.json:
-        print_document(answer)
-        return 0
-    bands = ["not due", *(_days(band) for band in answer["bands"][1:])]
-    rows = [(each["clientName"], *_cells(each)) for each in answer["clients"]]
-    rows += [("all", *_cells(each)) for each in answer["totals"]]
-    print_list(arguments, [], ("client", "currency", *bands, "credit", "balance"), rows)
-    return 0
+    answer = _perform(context, arguments.org, "accounting.agedDebtors", filters_of(arguments))
+    return tell_ages(arguments, answer, ("client", "clients", "clientName"))
 
 
 def _perform(context: Context, org_id: str, operation_id: str, values: Json) -> Json:
@@ -76,11 +66,3 @@ def _rows(account: Json) -> list[tuple[str, ...]]:
         for line in account["lines"]
     ]
     return [opening, *lines]
-
-
-def _days(band: Json) -> str:
-    return f"{band['fromDays']}+" if band["toDays"] is None else f"{band['fromDays']}-{band['toDays']}"
-
-
-def _cells(each: Json) -> tuple[str, ...]:
-    return (each["currency"], *each["amounts"], each["credit"], each["balance"])

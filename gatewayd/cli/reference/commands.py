@@ -92,6 +92,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "bill add": "--org ORG_ID --supplier CLIENT_ID --number SI-20417"
     ' --date 2026-11-18 --description "Oak boards" --gross 288.00 --category costOfGoods --vat-code standard',
     "bill list": "--org ORG_ID --status overdue",
+    "bill aged": "--org ORG_ID --as-of 2026-11-30",
     "bill pay": "BILL_ID --amount 50.00 --method bank_transfer",
     "invoice issue": "INVOICE_ID",
     "invoice send": "INVOICE_ID --to accounts@example.com --message 'Thank you for your order.'",

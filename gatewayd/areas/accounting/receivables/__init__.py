@@ -1,1 +1,1 @@
-"""What clients owe: aged debtors of any day, and statements of account (Domain B5)."""
+"""Who owes what: aged debtors and creditors of any day, and statements of account (Domain B5)."""

@@ -12,8 +12,7 @@ since, however many invoices were paid long ago.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gatewayd.areas.accounting.receivables.ageing import IN_HAND
-from gatewayd.areas.accounting.receivables.shapes import BANDS_MAX
+from gatewayd.areas.accounting.receivables.placing import PLACE, Aged, bounds
 from gatewayd.store import ReadTx
 
 _WHAT = "invoices.id, client_id, currency, due_date, legal_entity_id"
@@ -53,9 +52,6 @@ SELECT {_WHAT}, CASE WHEN {_UNPAID} < 0 THEN 0 WHEN {_UNPAID} < amount THEN {_UN
 FROM invoice_write_offs JOIN invoices ON invoices.id = invoice_id AND invoices.org_id = :org_id
 WHERE invoice_write_offs.org_id = :org_id
 """
-_PLACES = range(BANDS_MAX + 1)
-_DUE_FROM = " ".join(f"WHEN due_date >= :first_{place} THEN {place}" for place in _PLACES)
-_PLACE = f"CASE WHEN balance < 0 THEN {IN_HAND} {_DUE_FROM} ELSE {BANDS_MAX + 1} END"
 _LEFT = """
 CASE WHEN sum(change) <= 0 THEN sum(change) WHEN sum(change) <= sum(written_off) THEN 0
     ELSE sum(change) - sum(written_off) END
@@ -66,7 +62,7 @@ _FILTERS = " AND ".join(
 _SELECT_AGED = f"""
 SELECT client_id, name, placed.currency, place, sum(balance)
 FROM (
-    SELECT client_id, currency, balance, {_PLACE} AS place
+    SELECT client_id, currency, balance, {PLACE} AS place
     FROM (
         SELECT client_id, currency, due_date, {_LEFT} AS balance
         FROM (
@@ -82,16 +78,6 @@ GROUP BY client_id, name, placed.currency, place
 """
 
 
-class Aged(NamedTuple):
-    """What a client owes in one band, or has in hand (`place` `IN_HAND`, negative). `amount` in minor units."""
-
-    client_id: str
-    client_name: str
-    currency: str
-    place: int
-    amount: int
-
-
 class Wanted(NamedTuple):
     """Of whom and what; None: of all."""
 
@@ -105,6 +91,4 @@ def at_end_of(tx: ReadTx, day: str, firsts: Sequence[str], wanted: Wanted) -> li
 
     `firsts` are the earliest due dates of all bands but the last (`ageing.first_due_dates`).
     """
-    # What is after the last that was given is never reached: every date is later than no date
-    bounds = {f"first_{place}": firsts[place] if place < len(firsts) else "" for place in _PLACES}
-    return [Aged._make(row) for row in tx.each(_SELECT_AGED, day=day, **bounds, **wanted._asdict())]
+    return [Aged._make(row) for row in tx.each(_SELECT_AGED, day=day, **bounds(firsts), **wanted._asdict())]

@@ -1,19 +1,18 @@
-"""What clients owe (Domain B5): aged debtors and statements of account, their handlers and rows."""
+"""Who owes what (Domain B5): aged debtors and creditors, and statements of account, their handlers and rows."""
 
 import datetime
-from collections import defaultdict
-from collections.abc import Iterable
 
 from gatewayd.areas.accounting.clients.rows import CLIENTS
 from gatewayd.areas.accounting.invoices.papers import PDF
-from gatewayd.areas.accounting.receivables import ageing, balances, movements, statement
-from gatewayd.areas.accounting.receivables.balances import Aged, Wanted
+from gatewayd.areas.accounting.receivables import ageing, balances, movements, payables, placing, statement
 from gatewayd.areas.accounting.receivables.shapes import (
     DEFAULT_BAND_ENDS,
     LINES_MAX,
-    AgedAmounts,
+    AgedCreditors,
     AgedDebtors,
     ClientAges,
+    CreditorAges,
+    GetAgedCreditors,
     GetAgedDebtors,
     GetStatement,
     Statement,
@@ -42,37 +41,46 @@ def aged_debtors(tx: ReadTx, caller: Caller, request: GetAgedDebtors) -> AgedDeb
     ]
     if errors := [*references.unknown(tx, named)]:
         raise invalid(*errors)
-    wanted = Wanted(request.client_id, request.currency, request.legal_entity_id)
+    wanted = balances.Wanted(request.client_id, request.currency, request.legal_entity_id)
+    bands = ageing.bands(ends)
     found = balances.at_end_of(tx, day, ageing.first_due_dates(ends, day), wanted)
     return AgedDebtors(
         as_of_date=day,
-        bands=ageing.bands(ends),
-        totals=_totals(found, len(ends) + 2),
-        clients=_clients(found, len(ends) + 2),
+        bands=bands,
+        totals=placing.totals(found, len(bands)),
+        clients=[
+            project(amounts, ClientAges, client_id=whose.id, client_name=whose.name)
+            for whose, amounts in placing.by_name(found, len(bands))
+        ],
     )
 
 
-def _totals(found: Iterable[Aged], places: int) -> list[AgedAmounts]:
-    sums: dict[str, list[int]] = defaultdict(lambda: [0] * (places + 1))  # the last is what is in hand
-    for each in found:
-        sums[each.currency][each.place] += each.amount
-    return [statement.aged_amounts(currency, amounts[:-1], -amounts[-1]) for currency, amounts in sorted(sums.items())]
+def aged_creditors(tx: ReadTx, caller: Caller, request: GetAgedCreditors) -> AgedCreditors:
+    """Say who was owed what at the end of a day, by how long it was due, in each currency apart.
 
-
-def _clients(found: Iterable[Aged], places: int) -> list[ClientAges]:
-    sums: dict[tuple[str, str, str], list[int]] = defaultdict(lambda: [0] * (places + 1))
-    for each in found:
-        sums[each.client_name, each.client_id, each.currency][each.place] += each.amount
-    clients = []
-    for (name, client_id, currency), amounts in sorted(sums.items(), key=_by_name):
-        aged = statement.aged_amounts(currency, amounts[:-1], -amounts[-1])
-        clients.append(project(aged, ClientAges, client_id=client_id, client_name=name))
-    return clients
-
-
-def _by_name(item: tuple[tuple[str, str, str], list[int]]) -> tuple[str, str, str]:
-    name, client_id, currency = item[0]
-    return name.casefold(), client_id, currency
+    Counted are the bills and expense claims of that day and before, less credit notes and payments by then; what is
+    void today is left out. What a supplier has to pay back is told beside and taken from no band.
+    """
+    day = tx.today if request.as_of_date is None else request.as_of_date.isoformat()
+    ends = ageing.checked(request.band_ends or DEFAULT_BAND_ENDS, "bandEnds")
+    named = [
+        Reference("legalEntityId", "legal_entity", request.legal_entity_id),
+        Reference("supplierId", "client", request.supplier_id),
+    ]
+    if errors := [*references.unknown(tx, named)]:
+        raise invalid(*errors)
+    wanted = payables.Wanted(request.supplier_id, request.claimant, request.currency, request.legal_entity_id)
+    bands = ageing.bands(ends)
+    found = payables.at_end_of(tx, day, ageing.first_due_dates(ends, day), wanted)
+    return AgedCreditors(
+        as_of_date=day,
+        bands=bands,
+        totals=placing.totals(found, len(bands)),
+        creditors=[
+            project(amounts, CreditorAges, supplier_id=whose.id, name=whose.name)
+            for whose, amounts in placing.by_name(found, len(bands))
+        ],
+    )
 
 
 def get_statement(tx: ReadTx, caller: Caller, request: GetStatement) -> Statement:
@@ -138,6 +146,19 @@ OPERATIONS = (
         request=GetAgedDebtors,
         response=AgedDebtors,
         handler=aged_debtors,
+        long=True,
+        extension=True,
+        example={"asOfDate": "2026-11-20", "bandEnds": [30, 60, 90]},
+    ),
+    Operation(
+        id="accounting.agedCreditors",
+        kind="read",
+        method="GET",
+        path="/bills/aged-creditors",
+        scopes=("accounting:read",),
+        request=GetAgedCreditors,
+        response=AgedCreditors,
+        handler=aged_creditors,
         long=True,
         extension=True,
         example={"asOfDate": "2026-11-20", "bandEnds": [30, 60, 90]},

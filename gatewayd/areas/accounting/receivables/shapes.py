@@ -1,10 +1,10 @@
-"""What aged debtors and statements of account look like: requests and responses."""
+"""What aged debtors, aged creditors and statements of account look like: requests and responses."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gatewayd.contract.wire import Amount, Currency, Date, DateText, Id, Request, Response
+from gatewayd.contract.wire import Amount, Currency, Date, DateText, Id, Name, Request, Response
 
 StatementKind = Literal["activity", "outstanding"]
 StatementLineKind = Literal["invoice", "credit_note", "payment", "refund", "write_off"]
@@ -45,17 +45,16 @@ class AgedAmounts(Response, frozen=True, kw_only=True):
     currency: str
     """What the amounts are in; currencies are never added."""
     amounts: list[Amount]
-    """What is owed in each of `bands`, in their order: invoices with VAT, less CIS deductions, credit notes and
-    payments."""
+    """What is owed in each of `bands`, in their order: with VAT, less CIS deductions, credit notes and payments."""
     owed: Amount
     """The sum of `amounts`."""
     overdue: Amount
     """The part of `owed` that is past its due date."""
     credit: Amount
-    """What was paid or credited beyond what was invoiced, or is on account: the client has it in hand. It is in no
-    band."""
+    """What was paid or credited beyond what was charged, or is on account, so that it is owed the other way. It is in
+    no band."""
     balance: Amount
-    """`owed` less `credit`; negative where the client has more in hand than it owes."""
+    """`owed` less `credit`; negative where more is owed the other way."""
 
 
 class ClientAges(AgedAmounts, frozen=True, kw_only=True):
@@ -78,6 +77,45 @@ class AgedDebtors(Response, frozen=True, kw_only=True):
     """All clients together, one for each currency, by its code."""
     clients: list[ClientAges]
     """One for each client and currency in which it owes anything or has credit, by name."""
+
+
+class GetAgedCreditors(Request, frozen=True, kw_only=True):
+    """Of which day, and which bills."""
+
+    as_of_date: Date | None = None
+    """The day at whose end it is asked what is owed. By default today."""
+    legal_entity_id: Id | None = None
+    """Only what this legal entity owes."""
+    supplier_id: Id | None = None
+    """Only what this supplier is owed; what claims that name it come to is the claimants'."""
+    claimant: Name | None = None
+    """Only what this claimant is owed, by the name that expense claims have."""
+    currency: Currency | None = None
+    """Only what is owed in this currency."""
+    band_ends: BandEnds | None = None
+    """The last day past the due date of each band but the last, ascending. By default 30, 60 and 90."""
+
+
+class CreditorAges(AgedAmounts, frozen=True, kw_only=True):
+    """What a supplier or a claimant is owed in one currency, by age."""
+
+    supplier_id: str | None
+    """The supplier who is owed it. Null: a claimant is."""
+    name: str
+    """The supplier's name, as it is today, or the claimant's, as expense claims have it."""
+
+
+class AgedCreditors(Response, frozen=True, kw_only=True):
+    """Who was owed what at the end of a day."""
+
+    as_of_date: DateText
+    """The day."""
+    bands: list[AgeBand]
+    """The bands by which `amounts` are told: first what is not due yet, then what is past due, the oldest last."""
+    totals: list[AgedAmounts]
+    """All suppliers and claimants together, one for each currency, by its code."""
+    creditors: list[CreditorAges]
+    """One for each supplier or claimant and currency in which anything is owed or to be paid back, by name."""
 
 
 class GetStatement(Request, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from itertools import accumulate
 
 from gatewayd.areas.accounting.receivables import ageing
 from gatewayd.areas.accounting.receivables.movements import ON_ACCOUNT, Movement, whole
+from gatewayd.areas.accounting.receivables.placing import aged_amounts
 from gatewayd.areas.accounting.receivables.shapes import AgedAmounts, StatementLine, StatementOfCurrency
 from gatewayd.contract.wire import project
 from gatewayd.money import Money
@@ -94,19 +95,6 @@ def _aged(movements: Sequence[Movement], firsts: Sequence[str], currency: str) -
             assert due_date is not None, "what is owed is of an invoice"
             amounts[ageing.place(due_date, firsts)] += change
     return aged_amounts(currency, amounts, credit)
-
-
-def aged_amounts(currency: str, amounts: Sequence[int], credit: int) -> AgedAmounts:
-    """What is owed by age, and what is in hand, minor units."""
-    owed = sum(amounts)
-    return AgedAmounts(
-        currency=currency,
-        amounts=[Money(amount, currency) for amount in amounts],
-        owed=Money(owed, currency),
-        overdue=Money(owed - amounts[0], currency),
-        credit=Money(credit, currency),
-        balance=Money(owed - credit, currency),
-    )
 
 
 def _account(currency: str, opening: int, lines: list[StatementLine], aged: AgedAmounts) -> StatementOfCurrency:
