@@ -22,7 +22,7 @@ SELECT subscription_id, event, status, attempts, due_at FROM deliveries WHERE or
 
 OWN = (
     *("obligation.due_soon", "obligation.overdue", "certificate.expiring", "tenancy.ending", "rent.overdue"),
-    "invoice.overdue",
+    *("invoice.overdue", "invoice.mail_failed", "quote.mail_failed"),
     *("credits.low", "document.parsed", "document.parse_failed"),
 )
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import pytest
@@ -27,6 +27,7 @@ from gatewayd.events.resources import RESOURCES
 from gatewayd.following import ANSWERS, reactions
 from gatewayd.ledger.obligations import obligations
 from gatewayd.ledger.obligations.obligations import OBLIGATIONS
+from gatewayd.mail import claims, outbox
 from gatewayd.outbound.addresses import parse_networks
 from gatewayd.outbound.transport import GuardedTransport, Policy
 from gatewayd.store import WriteTx
@@ -42,6 +43,7 @@ from tests.contract.conftest import Seeded, engines_of, read_documents, seeded
 from tests.contract.happenings import ACTS
 from tests.contract.rows import BY_ID, OPERATIONS, example, send
 from tests.daemon.hooks import Arrival, make_authority, receiving
+from tests.mail.harness import mail_settings, new_mail
 from tests.outbound.test_transport import FakeResolver
 from tests.support.api import TestedApi, Tuning, reopen_api
 from tests.support.delivered import as_listed, in_order, verified
@@ -182,6 +184,19 @@ async def of_sales(told: Told) -> None:
     await do("accounting.createRecurring", **sale, unit="week", startDate=today)
     await do("accounting.archiveClient", clientId=client)
     await recurring.make_due(told.api.store, None)
+    invoices = (await told.api("GET", "/invoices", query={"clientId": client, "status": "issued"})).json()["data"]
+    papers = {"invoice": invoices[0]["id"], "quote": offered}
+    await told.api.store.write(partial(bounce, papers=papers))
+
+
+def bounce(tx: WriteTx, papers: dict[Literal["invoice", "quote"], str]) -> None:
+    """The client's server takes no mail for the address to which papers go, nor any other that waits."""
+    for kind, paper_id in papers.items():
+        outbox.queue(tx, new_mail("gone@elder.example", "org_a", kind=kind, about=paper_id))
+    at, room = Instant(tx.now), claims.Room("daemon-a:1", 1)
+    while begun := claims.claim_due(tx, room, mail_settings(25), at).claims:
+        ended = [claims.Ended(claim, "bounced", None, 550, "No such user", 5) for claim in begun]
+        claims.record(tx, ended, room.holder, at)
 
 
 async def of_assets(told: Told) -> None:

@@ -1,6 +1,6 @@
 """The kinds of events that have rows of their own: promised by the specification, or told of a day that comes."""
 
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -143,6 +143,35 @@ class InvoiceOverdue(EventData, frozen=True, kw_only=True):
     """What is still to be paid, a decimal string of `currency`."""
     currency: str
     """The currency of the invoice."""
+
+
+class _MailFailed(EventData, frozen=True, kw_only=True):
+    """A mail to a client did not arrive, and is not tried again by itself."""
+
+    mail_id: str
+    """The mail."""
+    status: Literal["failed", "bounced"]
+    """`bounced`: the server takes nothing for this address. `failed`: it was given up."""
+    attempts: int
+    """How often it was tried."""
+    code: int | None
+    """What the mail server answered last, such as 550; null: nothing."""
+
+
+class InvoiceMailFailed(_MailFailed, frozen=True, kw_only=True):
+    """A mail with an invoice or a credit note, or a reminder of one, did not arrive."""
+
+    invoice_id: str
+    """The invoice or credit note."""
+    reminder: bool
+    """Whether it was a reminder; false: the invoice itself."""
+
+
+class QuoteMailFailed(_MailFailed, frozen=True, kw_only=True):
+    """A mail with a quote did not arrive."""
+
+    quote_id: str
+    """The quote."""
 
 
 class CreditsLow(EventData, frozen=True, kw_only=True):
@@ -299,6 +328,33 @@ OWN_KINDS: Final = (
             days_overdue=1,
             balance_due="950.00",
             currency="GBP",
+        ),
+        extension=True,
+    ),
+    EventKind(
+        name="invoice.mail_failed",
+        meaning="A mail with an invoice, a credit note or a reminder bounced, or was given up.",
+        data=InvoiceMailFailed,
+        sample=InvoiceMailFailed(
+            mail_id="mail_01kaqk0000a1b2c3d4e5f6g7h8",
+            status="bounced",
+            attempts=1,
+            code=550,
+            invoice_id="inv_01kaqk0000a1b2c3d4e5f6g7h8",
+            reminder=False,
+        ),
+        extension=True,
+    ),
+    EventKind(
+        name="quote.mail_failed",
+        meaning="A mail with a quote bounced, or was given up.",
+        data=QuoteMailFailed,
+        sample=QuoteMailFailed(
+            mail_id="mail_01kaqk1000a1b2c3d4e5f6g7h8",
+            status="failed",
+            attempts=12,
+            code=None,
+            quote_id="quo_01kaqk0000a1b2c3d4e5f6g7h8",
         ),
         extension=True,
     ),

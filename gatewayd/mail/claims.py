@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from gatewayd.clock import HOUR, Instant
 from gatewayd.identity.people import suspensions
-from gatewayd.mail import outbox
+from gatewayd.mail import failures, outbox
 from gatewayd.mail.letters import Letter
 from gatewayd.mail.outbox import INTERRUPTED, NO_QUEUE, NOT_OPENED, Attempt, Outcome
 from gatewayd.mail.settings import MailSettings
@@ -176,9 +176,11 @@ def record(tx: WriteTx, ended: list[Ended], holder: str, at: Instant) -> None:
         }
         if each.due_at is None:
             status = "failed" if each.outcome in ("retried", "interrupted") else each.outcome
-            tx.run(_END_ANY_ORG, **values, status=status, at=at)
+            ended_here = tx.run(_END_ANY_ORG, **values, status=status, at=at) == 1
             if status == "sent":
                 tx.run(_SENT_ANY_ORG, mail_id=claim.mail_id, nothing=b"")
+            elif ended_here:
+                failures.tell(tx, claim.mail_id, "bounced" if status == "bounced" else "failed")
         else:
             tx.run(_AGAIN_ANY_ORG, **values, due_at=each.due_at, interrupted=int(each.outcome == "interrupted"))
         attempt = Attempt(claim.number, claim.begun_at, each.duration_ms, each.outcome, each.code, each.answer)
@@ -248,6 +250,7 @@ class _Look:
         if over is not None:
             self._note_interrupted(due)
             self._tx.run(_GIVE_UP_ANY_ORG, id=due.id, at=self._at, why=over, interruptions=due.interrupted)
+            failures.tell(self._tx, due.id, "failed")
             self.result.given_up.append(due.id)
             self.result.look_by(self._at)
             return False

@@ -1,18 +1,18 @@
 """Documents that are bills of suppliers: the bill that each proposes, and the one that is made by accepting it.
 
-The sender is the one client in use that has the VAT number or the name that was read; where none has, or several do,
-nobody is chosen. A copy of what the organization sent itself is nobody's bill.
+The sender is the one client in use that has the VAT number that was read, else the name; where none has, or several
+do, nobody is chosen. A copy of what the organization sent itself is nobody's bill.
 """
 
 import datetime
 from typing import Final, NamedTuple
 
-from gatewayd.areas.accounting import client_checks
 from gatewayd.areas.accounting.bills import moves, rows
 from gatewayd.areas.accounting.bills.rows import BILLS
 from gatewayd.areas.accounting.bills.shapes import AcceptBill, Bill, BillLineRequest, CreateBill
 from gatewayd.areas.vault.documents import rows as documents
 from gatewayd.areas.vault.documents.shapes import Document
+from gatewayd.areas.vault.parses import senders
 from gatewayd.areas.vault.proposals import rows as proposals
 from gatewayd.areas.vault.proposals.bank_lines import BankLines
 from gatewayd.areas.vault.proposals.shapes import ProposedBill
@@ -26,11 +26,6 @@ _KNOWN, _UNKNOWN = 80, 55  # Chosen: with a supplier who is a client, and withou
 _BILLS: Final = frozenset({"invoice", "receipt"})
 _CURRENCY: Final = "GBP"  # Chosen: of a total beside which none stands
 _LONGEST_NUMBER: Final = 64
-_SELECT_SENDERS = """
-SELECT id FROM clients
-WHERE org_id = :org_id AND archived_at IS NULL AND (name_folded = :name_folded OR vat_number = :vat_number)
-ORDER BY id LIMIT 2
-"""
 _SELECT_ENTERED = """
 SELECT 1 FROM bills
 WHERE org_id = :org_id AND supplier_id = :supplier_id AND number_folded = :number_folded AND status <> 'void'
@@ -84,33 +79,36 @@ def _proposed(tx: ReadTx, document: Document) -> ProposedBill:
     facts = document.extracted
     if facts is None:
         return ProposedBill(
-            supplier_id=None, supplier_name=None, number=None, bill_date=None, gross=None, currency=_CURRENCY
+            supplier_id=None,
+            supplier_name=None,
+            number=None,
+            bill_date=None,
+            due_date=None,
+            gross=None,
+            vat=None,
+            currency=_CURRENCY,
         )
     currency = facts.currency or _CURRENCY
     number = None if facts.reference is None else facts.reference.strip()[:_LONGEST_NUMBER] or None
+    gross, vat = _amount(facts.total, currency), _amount(facts.vat, currency)
+    bill_date = document.document_date or facts.date
     return ProposedBill(
-        supplier_id=_sender(tx, facts.counterparty, facts.vat_number),
+        supplier_id=senders.party_of(senders.parties(tx), facts.vat_number, facts.counterparty),
         supplier_name=facts.counterparty,
         number=number,
-        bill_date=document.document_date or facts.date,
-        gross=_total(facts.total, currency),
+        bill_date=bill_date,
+        due_date=facts.due_date if (facts.due_date or "") >= (bill_date or "") else None,
+        gross=gross if gross is not None and gross.minor > 0 else None,
+        vat=vat if gross is not None and vat is not None and 0 <= vat.minor < gross.minor else None,
         currency=currency,
     )
 
 
-def _sender(tx: ReadTx, name: str | None, vat_number: str | None) -> str | None:
-    folded = None if name is None else client_checks.folded(name)
-    digits = None if vat_number is None else vat_number.upper().removeprefix("GB").replace(" ", "")
-    found = tx.rows(_SELECT_SENDERS, name_folded=folded, vat_number=digits)
-    return found[0][0] if len(found) == 1 else None
-
-
-def _total(text: str | None, currency: str) -> Money | None:
+def _amount(text: str | None, currency: str) -> Money | None:
     try:
-        total = Money.of(text or "", currency) if currency in CURRENCIES else None
+        return Money.of(text or "", currency) if currency in CURRENCIES else None
     except ValueError:
         return None
-    return total if total is not None and total.minor > 0 else None
 
 
 def _is_entered(tx: ReadTx, bill: ProposedBill) -> bool:
@@ -141,7 +139,7 @@ def _to_create(bill: ProposedBill, request: AcceptBill) -> CreateBill:
         number=request.number or bill.number,
         business_id=request.business_id,
         tax_point=request.tax_point,
-        due_date=request.due_date,
+        due_date=request.due_date or _due(bill, date),
         currency=request.currency or bill.currency,
         amounts_are="inclusive",
         document_ids=[request.document_id],
@@ -149,12 +147,21 @@ def _to_create(bill: ProposedBill, request: AcceptBill) -> CreateBill:
     )
 
 
+def _due(bill: ProposedBill, date: datetime.date) -> datetime.date | None:
+    """The due date that was read, unless the bill is of a later day after all."""
+    due = None if bill.due_date is None else datetime.date.fromisoformat(bill.due_date)
+    return due if due is not None and due >= date else None
+
+
 def _line(bill: ProposedBill, request: AcceptBill) -> list[BillLineRequest]:
-    """One line of the total that was read; none, where it or the category is not known."""
+    """One line of the total and VAT that were read; none, where the total or the category is not known."""
     if bill.gross is None or request.category is None:
         return []
-    description = bill.supplier_name or "As in the document"
     line = BillLineRequest(
-        description=description, amount=str(bill.gross), category=request.category, vat_code=request.vat_code
+        description=bill.supplier_name or "As in the document",
+        amount=str(bill.gross),
+        category=request.category,
+        vat_code=request.vat_code,
+        vat_amount=None if bill.vat is None else str(bill.vat),
     )
     return [line]

@@ -33,7 +33,7 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     ran = demo("--once", "--port", "0", directory=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     steps = [line.split(".")[0] for line in ran.stdout.splitlines() if line[:1].isdigit()]
-    assert steps == [str(number) for number in range(1, 16)]
+    assert steps == [str(number) for number in range(1, 18)]
     assert "is uploaded to a URL of its own and confirmed" in ran.stdout
     assert 'Found by a word of it: "quarter-sawn"' in ran.stdout
     assert 'Found by its meaning: "what did we pay for wood".' in ran.stdout
@@ -61,6 +61,15 @@ def test_once_plays_the_main_job_and_leaves_nothing(tmp_path: Path) -> None:
     assert "Missing: the gas safety certificate of 9 Mill Lane." in ran.stdout
     assert "proposed for 9 Mill Lane: It has the postcode and the number." in ran.stdout
     assert "and none is missing any more." in ran.stdout
+    assert "June Juniper accepts QUO-000001 there." in ran.stdout
+    # 2,400.00 with VAT are 2,880.00, a quarter of which is 720.00; of the rest 1,000.00 is paid
+    assert "A deposit of 25 %, INV-000005, is 720.00" in ran.stdout
+    assert "The rest, INV-000006, is 2160.00. The client opened its link at 20" in ran.stdout
+    assert "Its statement of account: 720.00, 2160.00, -720.00, -1000.00; it owes 1160.00." in ran.stdout
+    # 1,600.00 less 20 % of it for CIS, 462.00 + 672.00, 1,819.50 and 1,160.00
+    assert "all clients owe 5393.50 GBP, of which 0.00 overdue." in ran.stdout
+    assert "One step enters it: NH-20417, 512.40, of it VAT 85.40." in ran.stdout
+    assert "is freed and pays it: the timber counts once." in ran.stdout
     assert "Ann Oak's quarter to " in ran.stdout
     assert "A calendar that subscribes to this knows all deadlines:\n     http://localhost:" in ran.stdout
     assert ", in -" not in ran.stdout, "the next deadline is not one that has gone by"

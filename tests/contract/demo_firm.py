@@ -7,12 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from email.message import Message
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from gatewayd.areas.accounting import paper_links
 from gatewayd.cli.demo.books import BooksScene, Line, statement
 from gatewayd.cli.demo.credits import CreditsScene
 from gatewayd.cli.demo.desk import DeskScene
@@ -20,20 +22,24 @@ from gatewayd.cli.demo.documents import DocumentsScene
 from gatewayd.cli.demo.firm import Firm, seed
 from gatewayd.cli.demo.http import ApiClient, HttpClient, Response
 from gatewayd.cli.demo.lets import LetsScene
+from gatewayd.cli.demo.papers import PapersScene
 from gatewayd.cli.demo.quarters import QuartersScene
 from gatewayd.cli.demo.shares import SharesScene
 from gatewayd.cli.demo.shop import ShopScene
 from gatewayd.clock import SECOND, Instant, from_wire, london_date
+from gatewayd.console.components import words
 from gatewayd.contract.caller import Caller
 from gatewayd.contract.scopes import ALL_SCOPES
 from gatewayd.extraction.reader import ReaderSettings, open_reader
+from gatewayd.papers.public import PublicPapers
+from gatewayd.performing.rate_limits import RateLimits
 from gatewayd.store import WriteTx
 from gatewayd.store.settings import DATABASE_NAME
 from gatewayd.webhooks.queue import attempts, delivery_queue
 from gatewayd.webhooks.sender import AttemptResult
 from tests.contract.conftest import RealReading, Seeded, engines_of, read_documents
 from tests.contract.demo_ids import ids_of
-from tests.contract.rows import OPERATIONS
+from tests.contract.rows import OPERATIONS, bounced_mail
 from tests.http.vault_door import ORIGIN, Door
 from tests.support.api import Body, TestedApi, Tuning, reopen_api
 from tests.support.document_reading import FakeReader
@@ -80,6 +86,29 @@ class InProcess(HttpClient):
         if parts.path.endswith("/confirm-upload"):
             await self._settle()
         return Response(method, request.full_url, reply.status, Message(), reply.body)
+
+
+class Stranger(HttpClient):
+    """Opens the links of papers: what the pages do, without their looks."""
+
+    def __init__(self, api: TestedApi, papers: PublicPapers) -> None:
+        super().__init__()
+        self._api, self._papers = api, papers
+
+    async def send(self, request: urllib.request.Request) -> Response:
+        method, url = request.get_method(), request.full_url
+        token = urlsplit(url).path.split("/")[2]
+        shown = await self._papers.look(token)
+        assert shown is not None
+        self._api.clock.advance(PAUSE)
+        if method == "POST":
+            assert isinstance(request.data, bytes)
+            await self._papers.accept(shown, dict(parse_qsl(request.data.decode()))["name"])
+            return Response(method, url, HTTPStatus.SEE_OTHER, Message(), b"")
+        await self._papers.note_view(shown)
+        due = "" if shown.due is None else words.money(shown.due.minor, shown.due.currency)
+        page = f'<form action="{paper_links.PATH}{token}/accept"><input name="name"></form>{due}'
+        return Response(method, url, HTTPStatus.OK, Message(), page.encode())
 
 
 def _silent(text: str) -> None:
@@ -148,7 +177,7 @@ def _attempt(tx: WriteTx, number: int, result: AttemptResult, status: str) -> No
     attempts.insert(tx, [(delivery.id, number, head.org_id, wire)])
 
 
-async def play(api: TestedApi, http: HttpClient, firm: Firm) -> None:
+async def play(api: TestedApi, http: HttpClient, firm: Firm, stranger: HttpClient) -> None:
     """The scenes of the demo, each on a day of its own."""
 
     def until(moment: str) -> str:
@@ -173,6 +202,7 @@ async def play(api: TestedApi, http: HttpClient, firm: Firm) -> None:
     await LetsScene(mine, firm).run(until("2026-11-16T11:00:00Z"), _silent)
     documents = DocumentsScene(mine, firm, meaning_seconds=0.0)
     await documents.run(until("2026-11-17T09:15:00Z"), _silent)
+    await PapersScene(mine, firm, stranger).run(until("2026-11-17T14:20:00Z"), _silent)
     await QuartersScene(mine, firm).run(until("2026-11-18T09:05:00Z"), _silent)
     until("2026-11-18T14:00:00Z")
     await CreditsScene(practice, firm, api.store).run(_silent)
@@ -182,6 +212,9 @@ async def play(api: TestedApi, http: HttpClient, firm: Firm) -> None:
 
 _CALLERS: Final = "SELECT org_id, id, user_id FROM api_keys ORDER BY id"
 _ADMINISTER: Final = "UPDATE users SET instance_admin = 1"
+
+
+_FIRST_PAID: Final = "SELECT min(id) FROM invoices WHERE org_id = :org_id AND status = 'paid'"
 
 
 async def give_keys(api: TestedApi) -> dict[str, Caller]:
@@ -208,10 +241,18 @@ async def make_demo(directory: Path, image: bytes) -> Seeded:
         callers = await give_keys(api)
         api.authenticator.callers |= {firm.key: callers[firm.org_id], firm.practice_key: callers[firm.practice_id]}
         assert engines.vault_files is not None
+        assert engines.papers is not None
         door = Door(api, directory, engines.vault_files)
-        await play(api, InProcess(api, door, lambda: read_documents(api, engines, firm.org_id)), firm)
+        papers = PublicPapers(api.store, engines.papers, RateLimits(0, 100))
+        http = InProcess(api, door, lambda: read_documents(api, engines, firm.org_id))
+        await play(api, http, firm, Stranger(api, papers))
         await api.store.write(lambda tx: tx.run(_ADMINISTER))
+        await api.store.write(_bounce, firm.org_id)  # the demo has no server for mail
         return Seeded(directory, await api.store.read(ids_of))
+
+
+def _bounce(tx: WriteTx) -> None:
+    bounced_mail(tx, str(tx.value(_FIRST_PAID)))
 
 
 @asynccontextmanager

@@ -13,10 +13,14 @@ from msgspec.structs import replace
 from gatewayd.areas.vault.documents import uploads
 from gatewayd.areas.vault.parses import rows as parses
 from gatewayd.areas.vault.proposals import rows as proposals
+from gatewayd.clock import Instant
 from gatewayd.contract.operation import Operation
 from gatewayd.extraction.shapes import CertificateFacts, Facts
 from gatewayd.identity import audit
 from gatewayd.identity.people import organizations
+from gatewayd.mail import outbox
+from gatewayd.mail.letters import Letter
+from gatewayd.mail.outbox import NewMail
 from gatewayd.store import WriteTx
 from gatewayd.store.files.blobs import Blobs
 from gatewayd.webhooks.queue import attempts
@@ -167,6 +171,7 @@ async def seed(api: TestedApi, blobs: Blobs) -> dict[str, str]:
     rate = await api("POST", "/assets/recordExchangeRate", json={"currency": "USD", "rate": "0.76"})
     assert rate.status == 200, rate.body
     await _add_sales(api, ids)
+    ids["mail"] = await api.store.write(functools.partial(bounced_mail, paper_id=ids["inv_c"]), "org_a")
     await _add_calendar(api, ids)
     await _add_lets(api, ids)
     await _import(api, ids)
@@ -405,6 +410,24 @@ async def _invoice(api: TestedApi, client_id: str, currency: str = "GBP", **line
 
 
 _LAST_EVENT = "SELECT max(id) FROM events WHERE org_id = :org_id"
+
+
+_SUBJECT = "Invoice INV-000001"
+_BOUNCE = """
+UPDATE mails SET status = 'bounced', due_at = NULL, completed_at = :now, attempts = 1, last_code = 550,
+    last_error = :answer, last_attempt_at = :now
+WHERE id = :id
+"""
+
+
+def bounced_mail(tx: WriteTx, paper_id: str) -> str:
+    """A mail with an invoice, for whose address the server takes nothing; answers its id."""
+    letter = Letter(subject=_SUBJECT, paragraphs=("Here is our invoice.",), reason="You get this.", paper=paper_id)
+    id_ = outbox.queue(tx, NewMail("invoice", tx.org_id, "gone@example.com", letter, about=paper_id))
+    answer = "No such mailbox here."
+    tx.run(_BOUNCE, id=id_, answer=answer)
+    outbox.insert_attempts(tx, [(id_, outbox.Attempt(1, Instant(tx.now), 41, "bounced", 550, answer))])
+    return id_
 
 
 def _exhaust(tx: WriteTx) -> str:

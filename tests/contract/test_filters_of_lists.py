@@ -179,6 +179,7 @@ OF_LISTS: Final[Mapping[str, Reasons]] = {
         "`billing.listGrants` says what became of each": "grantId",
         "`externalId` finds what was brought in": "importId",
     },
+    "accounting.listMails": {_STATE: "nextAttemptAt completedAt"},
     "webhooks.listDeliveries": {
         "attempts are in the row": "lastAttemptAt nextAttemptAt completedAt",
         _ONE_READS: "originalId",

@@ -60,7 +60,9 @@ def letter(subject: str = "Set a new password", **changes: Any) -> Letter:
 
 
 def new_mail(recipient: str, org_id: str | None = None, **changes: Any) -> NewMail:
-    return NewMail("password_reset", org_id, recipient, letter(), **changes)
+    return NewMail(
+        **{"kind": "password_reset", "org_id": org_id, "recipient": recipient, "letter": letter(), **changes}
+    )
 
 
 class Events:

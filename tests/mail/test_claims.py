@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from gatewayd.clock import DAY, HOUR, MINUTE, SECOND, Instant
@@ -174,3 +175,60 @@ def test_lists_are_of_one_organization_or_of_all(store: MemoryStore) -> None:
     assert [each.id for each in store.read(lambda tx: outbox.list_all(tx, "queued", 10))] == [own, theirs]
     assert [each.id for each in store.read(lambda tx: outbox.list_of_organization(tx, None, 10), org_id)] == [theirs]
     assert store.read(lambda tx: outbox.list_of_organization(tx, "sent", 10), org_id) == []
+
+
+# -- what did not reach a client is told
+
+_TOLD = "SELECT kind, data FROM events WHERE org_id = :org_id ORDER BY id"
+
+
+def told(store: MemoryStore, org_id: str) -> list[tuple[str, dict[str, Any]]]:
+    rows = store.read(lambda tx: tx.rows(_TOLD), org_id)
+    return [(kind, msgspec.json.decode(data)) for kind, data in rows]
+
+
+def test_a_bounce_of_a_paper_is_told_in_the_transaction_that_records_it(store: MemoryStore) -> None:
+    org_id, other = store.org(), store.org("Other Ltd")
+    [id_] = queue(store, org_id, kind="invoice", about="inv_1")
+    [sent] = queue(store, org_id, kind="invoice", about="inv_2")
+    queue(store, other, kind="invitation", about="inv_3")
+    queue(store, None, kind="invoice", about="inv_4")
+    claimed = claim(store)
+    outcomes: Any = {sent: "sent"}
+    ended = [
+        Ended(each, outcomes.get(each.mail_id, "bounced"), None, 550, "No such user", 5) for each in claimed.claims
+    ]
+    assert len(ended) == 4
+
+    def killed(tx: Any) -> None:
+        claims.record(tx, ended, HOLDER, store.now())
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        store.write(killed)
+    assert told(store, org_id) == []
+    for _ in range(2):  # what is recorded twice is told once
+        store.write(lambda tx: claims.record(tx, ended, HOLDER, store.now()))
+    data = {"mail_id": id_, "status": "bounced", "attempts": 1, "code": 550, "invoice_id": "inv_1", "reminder": False}
+    assert told(store, org_id) == [("invoice.mail_failed", data)]
+    assert told(store, other) == []
+
+
+def test_what_is_tried_again_is_told_only_once_it_is_given_up(store: MemoryStore) -> None:
+    org_id = store.org()
+    queue(store, org_id, kind="quote", about="quo_1")
+    queue(store, org_id, kind="invoice_reminder", about="inv_1", recipient="bob@example.com")
+    end(store, claim(store), "retried", Instant(store.now() + HOUR))
+    assert told(store, org_id) == []
+    store.clock.advance(2 * DAY)
+    claim(store)
+    told_of = {kind: (data["status"], data["attempts"], data.get("reminder")) for kind, data in told(store, org_id)}
+    assert told_of == {"quote.mail_failed": ("failed", 1, None), "invoice.mail_failed": ("failed", 1, True)}
+
+
+def test_what_was_withdrawn_is_not_told(store: MemoryStore) -> None:
+    org_id = store.org()
+    queue(store, org_id, kind="invoice_reminder", about="inv_1")
+    store.write(lambda tx: outbox.withdraw(tx, "invoice_reminder", org_id, about="inv_1"))
+    claim(store)
+    assert told(store, org_id) == []

@@ -35,8 +35,8 @@ from gatewayd.store import ReadTx, WriteTx
 
 TO_MAX: Final = 5  # Chosen
 MAILS_SHOWN: Final = 100  # Chosen
-_SENDABLE: Final = ("issued", "sent", "part_paid", "paid")
-_OPEN_QUOTE: Final = ("sent", "accepted")
+SENDABLE: Final = ("issued", "sent", "part_paid", "paid")
+OPEN_QUOTE: Final = ("sent", "accepted")
 _WAYS_OUT: Final = {
     "draft": " `accounting.issueQuote`, or `issue`, issues it first.",
     "expired": " `accounting.updateQuote` gives it another `validUntil`.",
@@ -48,6 +48,7 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 
 Addresses = Annotated[list[Email], Meta(min_length=1, max_length=TO_MAX)]
 Subject = Annotated[str, Meta(min_length=1, max_length=SUBJECT_MAX, pattern=r"\S")]
+MailStatus = Literal["queued", "sent", "failed", "bounced"]
 Message = Annotated[str, Meta(min_length=1, max_length=4000, pattern=r"\S")]
 
 
@@ -111,7 +112,7 @@ class SentMail(Response, frozen=True, kw_only=True):
     """The address."""
     subject: str
     """Its subject."""
-    status: Literal["queued", "sent", "failed", "bounced"]
+    status: MailStatus
     """`queued`: it waits, or is tried again. `sent`: the server took it. `bounced`: the server takes nothing for this
     address. `failed`: it was given up, as `lastError` says."""
     attempts: int
@@ -197,9 +198,9 @@ def send_quote(tx: WriteTx, caller: Caller, request: SendQuote, *, mailing: Mail
     if request.issue and row.state == "draft":
         issue_quote(tx, caller, ChangeQuote(quote_id=row.id))
         row = QUOTES.get(tx, row.id)
-    if row.status not in _OPEN_QUOTE:
+    if row.status not in OPEN_QUOTE:
         message = f"A quote that is {row.status} cannot be sent.{_WAYS_OUT.get(row.status, '')}"
-        raise invalid_state(message, row.status, _OPEN_QUOTE)
+        raise invalid_state(message, row.status, OPEN_QUOTE)
     last = f"It holds until {day(row.valid_until)}."
     facts = (("Number", row.number or ""), ("Total", money(row.gross_total)), ("Holds until", day(row.valid_until)))
     about = _Subject("quote", row, f"Quote {row.number}", f"Here is our quote. {last}", "See the quote", facts)
@@ -239,9 +240,9 @@ def invoice(tx: WriteTx, mailing: Mailing, user_id: str | None, request: SendInv
     row = INVOICES.get(tx, request.invoice_id, request.expected_version)
     if request.issue and row.status == "draft":
         row = moves.issue(tx, row.id)
-    if row.status not in _SENDABLE:
+    if row.status not in SENDABLE:
         way_out = " `accounting.issueInvoice`, or `issue`, issues it first." if row.status == "draft" else ""
-        raise invalid_state(f"An invoice that is {row.status} cannot be sent.{way_out}", row.status, _SENDABLE)
+        raise invalid_state(f"An invoice that is {row.status} cannot be sent.{way_out}", row.status, SENDABLE)
     word = "Credit note" if row.kind == "credit_note" else "Invoice"
     facts = [("Number", row.number or ""), ("Total", money(row.gross_total))]
     says = f"Here is our {word.lower()} of {day(row.issue_date)}."

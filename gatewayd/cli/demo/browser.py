@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
-from gatewayd.cli.demo.http import DemoFailed, HttpClient
+from gatewayd.cli.demo.http import DemoFailed, HttpClient, Response
 
 STEPS_MAX = 20  # Chosen: pages and redirects of one visit
 
@@ -67,11 +67,24 @@ class Browser:
         raise DemoFailed(f"the pages lead nowhere: {', '.join(sorted(visited))}")
 
 
+async def fill_in(http: HttpClient, url: str, action: str, entry: Mapping[str, str]) -> Response:
+    """Open a page and send its form that goes to `action`, with a person's entries. Raises `DemoFailed`."""
+    path = urlsplit(action).path
+    origin = action.removesuffix(path)
+    page = (await http.get(url)).expect().body.decode()
+    return await http.post_form(action, _filled(path, page, entry), {"Origin": origin})
+
+
 def _fill_form(path: str, page: str, entries: FormEntries) -> list[tuple[str, str]]:
     """The fields of a page's form, with the person's entries in their places."""
-    form = _Form(path)
-    form.feed(page)
-    if path not in entries or not form.is_there:
+    if path not in entries:
         raise DemoFailed(f"there is no form to answer on {path}")
-    entry = entries[path]
+    return _filled(path, page, entries[path])
+
+
+def _filled(action: str, page: str, entry: Mapping[str, str]) -> list[tuple[str, str]]:
+    form = _Form(action)
+    form.feed(page)
+    if not form.is_there:
+        raise DemoFailed(f"there is no form to answer on {action}")
     return [each for each in form.fields if each[0] not in entry] + list(entry.items())

@@ -37,7 +37,7 @@ class CreditsScene:
         await self._operate("billing.setOperationCost", _COST)
         await self._operate("billing.setPlan", {"code": _PLAN["code"]})
         say(
-            f"14. {name} shares this box and has a plan with {_PLAN['includedCredits']} credits a month;"
+            f"16. {name} shares this box and has a plan with {_PLAN['includedCredits']} credits a month;"
             f" {_COST['operation']} costs {_COST['credits']}."
         )
         await self._spend(say)

@@ -65,7 +65,7 @@ class DeskScene:
         await self._shares(today)
         await self._house(today)
         await self._papers(today)
-        say("15. The rest is left to you: draft invoices, two that recur, three quotes, bills,")
+        say("17. The rest is left to you: draft invoices, two that recur, three quotes, bills,")
         say(f"     {waiting} bank lines that wait to be allocated, a statement and a broker's file to look at before")
         say("     they are applied, a bill and its reminder for one line, and")
         say(f"     {HOUSE}, which is empty and lacks what its gas record proves.")

@@ -3,6 +3,7 @@
 A gas safety record is read, proposed for the house that lacks it, and accepted.
 """
 
+import datetime
 import hashlib
 from collections.abc import Callable
 from typing import Any, Final
@@ -17,10 +18,11 @@ from gatewayd.clock import days_after
 READ_SECONDS: Final = 30.0  # Chosen: the longest that a document is read
 LOOK_SECONDS: Final = 0.1
 _MONTH: Final = 30 * 24 * 3600  # seconds
+INVOICE_NAME: Final = "NH-20417.pdf"
 _INVOICE: Final = (
     "Northern Hardwoods Ltd",
     "14 Canal Wharf, Leeds LS11 5PS    VAT GB 123 4567 82",
-    "Invoice NH-20417 of 3 November 2026",
+    "Invoice NH-20417 of {date}",
     "12 boards of quarter-sawn ash, kiln dried       427.00",
     "VAT 20 %       85.40",
     "Total due       GBP 512.40",
@@ -35,6 +37,8 @@ _RECORD: Final = (
     "Next inspection due: {due}",
     "Appliance safe to use: Yes",
 )
+_DAYS_BEFORE: Final = 14
+"""How long before it is uploaded the invoice is of."""
 _WORD, _MEANING = "quarter-sawn", "what did we pay for wood"
 
 
@@ -78,8 +82,9 @@ class DocumentsScene:
     async def run(self, today: str, say: Callable[[str], None]) -> None:
         """All of it, told as it goes. `today` is ISO. Raises `DemoFailed`."""
         folder = await self._api.post("/vault/folders", {"name": "Suppliers"})
-        content = pdf_of(_INVOICE)
-        invoice = await self.upload("NH-20417.pdf", content, folder["id"])
+        dated = datetime.date.fromisoformat(days_after(today, -_DAYS_BEFORE))
+        content = pdf_of(tuple(line.format(date=f"{dated.day} {dated:%B %Y}") for line in _INVOICE))
+        invoice = await self.upload(INVOICE_NAME, content, folder["id"])
         policies = await self._api.post("/vault/folders", {"name": "Insurance"})
         letter = await self.upload("insurance.txt", _LETTER.encode(), policies["id"])
         say(f"12. A supplier's invoice, {len(content)} bytes of PDF, is uploaded to a URL of its own and confirmed;")

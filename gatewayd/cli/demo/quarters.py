@@ -33,7 +33,7 @@ class QuartersScene:
         if closed["status"] != "closed" or seal["periodId"] != period["id"]:
             raise DemoFailed(f"the quarter is not closed and sealed: {closed}, {seal}")
         say(
-            f"13. {self._firm.person_name}'s quarter to {period['endDate']} is closed: nothing changes it unnoticed."
+            f"15. {self._firm.person_name}'s quarter to {period['endDate']} is closed: nothing changes it unnoticed."
             f" What its books were is sealed:\n     {seal['sha256']}."
         )
         await self._note(today, say)

@@ -18,6 +18,7 @@ from gatewayd.cli.demo.documents import DocumentsScene
 from gatewayd.cli.demo.firm import Firm, seed
 from gatewayd.cli.demo.http import ApiClient, DemoFailed
 from gatewayd.cli.demo.lets import LetsScene
+from gatewayd.cli.demo.papers import PapersScene
 from gatewayd.cli.demo.quarters import QuartersScene
 from gatewayd.cli.demo.receiver import Receiver
 from gatewayd.cli.demo.shares import SharesScene
@@ -133,6 +134,7 @@ class _Walkthrough:
         self._shares = SharesScene(api, firm)
         self._lets = LetsScene(api, firm)
         self._documents = DocumentsScene(api, firm)
+        self._papers = PapersScene(api, firm)
         self._quarters = QuartersScene(api, firm)
         self._desk = DeskScene(api, firm, self._documents)
         self._credits = CreditsScene(practice, firm, running.store)
@@ -154,6 +156,7 @@ class _Walkthrough:
         await self._shares.run(today, self._say)
         await self._lets.run(today, self._say)
         await self._documents.run(today, self._say)
+        await self._papers.run(today, self._say)
         await self._quarters.run(today, self._say)
         await self._credits.run(self._say)
         await self._desk.run(today, self._say)

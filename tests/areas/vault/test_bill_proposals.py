@@ -64,7 +64,9 @@ def test_a_bill_proposes_itself_with_its_supplier(cabinet: BilledCabinet) -> Non
             "supplierName": "Alder & Finch Ltd",
             "number": "INV-2204",
             "billDate": "2026-10-30",
+            "dueDate": None,
             "gross": "120.50",
+            "vat": None,
             "currency": "GBP",
         },
     )
@@ -109,6 +111,22 @@ def test_to_accept_enters_the_bill_with_its_document(cabinet: BilledCabinet) -> 
     again = test_proposals.bill(cabinet)
     assert cabinet.proposed(again) == []  # its number is entered
     assert cabinet.refused(again).code == "possible_duplicate"
+
+
+def test_the_vat_and_the_due_date_that_were_read_are_taken(cabinet: BilledCabinet) -> None:
+    """As they are printed, which a supplier may have rounded otherwise."""
+    cabinet.client("Alder & Finch Ltd")
+    document = test_proposals.bill(cabinet, replace(BILL, net="100.41", vat="20.09", due_date="2026-11-13"))
+    (found,) = cabinet.proposed(document)
+    assert (found["bill"]["vat"], found["bill"]["dueDate"]) == ("20.09", "2026-11-13")
+    made = cabinet.accept(document, vatCode="standard")
+    assert (made["netTotal"], made["vatTotal"], made["dueDate"]) == ("100.41", "20.09", "2026-11-13")
+    odd = test_proposals.bill(cabinet, replace(BILL, reference="2", vat="120.50", due_date="2026-10-29"))
+    (found,) = cabinet.proposed(odd)
+    assert (found["bill"]["vat"], found["bill"]["dueDate"]) == (None, None)
+    late = test_proposals.bill(cabinet, replace(BILL, reference="3", total="12.00", vat="2.00", due_date="2026-11-01"))
+    made = cabinet.accept(late, billDate="2026-11-02")
+    assert (made["vatTotal"], made["dueDate"]) == ("2.00", "2026-12-02")
 
 
 def test_everything_can_be_otherwise(cabinet: BilledCabinet) -> None:

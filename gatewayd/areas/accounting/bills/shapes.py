@@ -200,10 +200,10 @@ class AcceptBill(Request, frozen=True, kw_only=True):
     document_id: Id
     """The document that proposes it, and which the bill has from then on."""
     category: Category | None = None
-    """The expense line of the one line that comes to the total that was read. Needed, but for where `lines` are
-    given."""
+    """The expense line of the one line that comes to the total and VAT that were read. Needed, but for where `lines`
+    are given."""
     vat_code: AllocationVatCode | None = None
-    """What VAT is in that total. By default nothing is known of it."""
+    """What VAT is in that total, beside the amount that was read. By default that amount is all that is known."""
     lines: BillLineRequests | None = None
     """What was bought, in place of that one line; amounts are gross. By default one line of the total that was read."""
     supplier_id: Id | None = None
@@ -219,7 +219,7 @@ class AcceptBill(Request, frozen=True, kw_only=True):
     tax_point: Date | None = None
     """The day whose rates of VAT hold, and on which it counts on accruals. By default `billDate`."""
     due_date: Date | None = None
-    """The last day to pay. By default it follows as of any bill."""
+    """The last day to pay. By default as it was read, else it follows as of any bill."""
     currency: Currency | None = None
     """The currency of its amounts. By default as it was read, else GBP."""
     allow_duplicate: bool = False

@@ -73,10 +73,14 @@ class ProposedBill(Response, frozen=True, kw_only=True):
     """The number that the supplier gave it. Null: it was not found."""
     bill_date: DateText | None
     """The date that somebody gave the document, else the one that was read. Null: it was not found."""
+    due_date: DateText | None
+    """The last day to pay, as it was read. Null: it was not found, or is before the bill."""
     gross: Amount | None
     """What is to be paid, VAT included. Null: it was not found."""
+    vat: Amount | None
+    """The VAT in `gross`, as it was read. Null: it was not found, or cannot be."""
     currency: str
-    """The currency of `gross`: GBP where none was found."""
+    """The currency of `gross` and `vat`: GBP where none was found."""
 
 
 class DocumentProposal(Response, frozen=True, kw_only=True):
