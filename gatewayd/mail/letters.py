@@ -37,7 +37,7 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True):
     cc: tuple[str, ...] = ()
     """All addresses that it goes to, as it shows them; none: its recipient alone. Each of them is a mail of its own."""
     paper: str = ""
-    """The invoice or quote whose PDF is attached when it is sent; empty: none is."""
+    """The invoice or quote, or the statement with its days, whose PDF is attached when it is sent; empty: none is."""
     unsubscribe: str = ""
     """The address at which mail like this ends with one POST (RFC 8058); empty: nobody can have it end."""
 

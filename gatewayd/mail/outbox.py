@@ -29,6 +29,7 @@ Kind = Literal[
     "invoice_reminder",
     "invoice",
     "quote",
+    "statement",
     "deadlines",
 ]
 Status = Literal["queued", "sent", "failed", "bounced"]

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from gatewayd.areas.accounting.invoices import papers
 from gatewayd.areas.accounting.invoices.rows import INVOICES
+from gatewayd.areas.accounting.receivables import letterhead
 from gatewayd.areas.accounting.receivables.shapes import GetStatement
 from gatewayd.areas.vault.documents import made_here
 from gatewayd.areas.vault.documents.made_here import MadeDocument
@@ -86,9 +87,12 @@ class Papers:
             return _file(await self._set(known), _name(known.paper, quote_id))
 
     async def to_send(self, org_id: str, paper_id: str) -> WrittenFile:
-        """The paper of what was issued, for its client: by mail or by its link. Raises `Problem` as `pdf` does, and
-        `invalid_state` of one that was voided meanwhile.
+        """The paper that a letter or a link names: of what was issued, for its client, or a statement of its account.
+
+        Raises `Problem` as `pdf` and `statement` do, and `invalid_state` of an invoice that was voided meanwhile.
         """
+        if (told := letterhead.statement_named(paper_id)) is not None:
+            return await self.statement(_itself(org_id), told)
         row = await self._store.read(lambda tx: INVOICES.find(tx, paper_id), org_id)
         if row is None:
             return await self.quote_pdf(org_id, paper_id)

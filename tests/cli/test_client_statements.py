@@ -87,6 +87,29 @@ def test_who_owes_is_listed_by_age(commands: Commands) -> None:
     assert (day["asOfDate"], day["totals"][0]["balance"]) == ("2026-10-01", "40.00")
 
 
+def test_an_account_is_mailed(commands: Commands, config_file: Path) -> None:
+    client = commands.call("accounting.createClient", name="Harbour Ltd", email="ap@harbour.example")["id"]
+    commands.sold(client, "40", "2026-09-01")
+    with pytest.raises(Problem) as caught:
+        commands.run("send", client)
+    assert (caught.value.status, "`[mail]`" in caught.value.message) == (409, True)
+    config_file.write_text(
+        f'{config_file.read_text()}\n[mail]\nhost = "smtp.example"\nfrom = "books@gatewayd.example"\n'
+    )
+    commands.context = Context(str(config_file), {}, SettableClock(START))
+    days = ("--from-date", "2026-09-01", "--to-date", "2026-09-30", "--currency", "GBP")
+    sent = commands.run("send", client, *days, "--cc", "a@b.example", "--subject", "S", "--message", "M")
+    assert (sent["fromDate"], sent["toDate"]) == ("2026-09-01", "2026-09-30")
+    assert [mail["subject"] for mail in sent["mails"]] == ["S", "S"]
+    again = commands.run("send", client, "--kind", "outstanding", "--to", "ann@harbour.example")
+    assert again["fromDate"] is None
+    assert {mail["recipient"] for mail in again["mails"]} == {
+        "ap@harbour.example",
+        "a@b.example",
+        "ann@harbour.example",
+    }
+
+
 def test_of_nobody_there_is_no_account(commands: Commands) -> None:
     with pytest.raises(Problem) as caught:
         commands.told("show", "cli_01k00000000000000000000000")

@@ -121,6 +121,27 @@ def test_a_kill_before_the_mail_goes_out_loses_nothing(tmp_path: Path) -> None:
         assert len([each for each in server.taken() if each.to == CLIENT]) == 1
 
 
+def test_a_statement_is_of_the_days_for_which_it_was_asked_also_after_a_kill(tmp_path: Path) -> None:
+    with mail_server(tmp_path / "smtp") as server:
+        instance = Instance(tmp_path, SETTINGS.format(port=1))  # where nobody takes it
+        firm = instance.firm()
+        with serving(instance) as running:
+            made = invoice(running, firm)
+            path = f"/clients/{firm.client_id}/statement/send"
+            sent = call(running, firm, "POST", path, {"to": [CLIENT], "fromDate": "2026-01-01"})
+            assert sent["fromDate"] == "2026-01-01"
+            running.terminate(9)
+        instance.config.write_text(instance.config.read_text().replace("port = 1\n", f"port = {server.port}\n"))
+        with serving(instance):
+            mail = until(lambda: came(server, CLIENT))
+        words = " ".join(words_of(mail).split())
+        assert made["number"] in words
+        assert "Balance due £1,481.40" in words  # 1,234.50 and VAT at 20%
+        assert "From 1 January 2026" in words
+        assert "£1,481.40" in mail.text()
+        assert "/i/gwd_i_" not in mail.text()
+
+
 def test_what_was_voided_meanwhile_is_not_sent_and_a_bounce_is_told(tmp_path: Path) -> None:
     with mail_server(tmp_path / "smtp") as server:
         instance = Instance(tmp_path, SETTINGS.format(port=1))

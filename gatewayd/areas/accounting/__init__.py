@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from gatewayd.areas.accounting import mails, paper_settings, sending
+from gatewayd.areas.accounting import mails, paper_settings, sending, statement_sending
 from gatewayd.areas.accounting.bills import operations as bills
 from gatewayd.areas.accounting.clients import operations as clients
 from gatewayd.areas.accounting.invoices import numbering, papers
@@ -37,6 +37,7 @@ AREA = Area(
         *journeys.OPERATIONS,
         *clients.OPERATIONS,
         *receivables.OPERATIONS,
+        *statement_sending.OPERATIONS,
     ),
 )
 
@@ -47,6 +48,7 @@ def handlers(issuer: str, mailing: Mailing | None) -> Handlers:
     return {
         "accounting.sendInvoice": partial(sending.send_invoice, mailing=mailing),
         "accounting.sendQuote": partial(sending.send_quote, mailing=mailing),
+        "accounting.sendStatement": partial(statement_sending.send_statement, mailing=mailing),
         "accounting.resendMail": partial(mails.resend_mail, mailing=mailing),
         "accounting.createRecurring": partial(recurring.create_recurring, mailing=mailing),
         "accounting.updateRecurring": partial(recurring.update_recurring, mailing=mailing),

@@ -41,6 +41,7 @@ _WAYS_OUT: Final = {
     "draft": " `accounting.issueQuote`, or `issue`, issues it first.",
     "expired": " `accounting.updateQuote` gives it another `validUntil`.",
 }
+_BY_LINK: Final = "`accounting.makeLink` makes a link that you send yourself."
 _SELECT_EMAIL = "SELECT email FROM legal_entities WHERE org_id = :org_id AND id = :id"
 _SYMBOLS: Final = {"GBP": "£", "EUR": "€", "USD": "US$"}
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -51,7 +52,7 @@ MailStatus = Literal["queued", "sent", "failed", "bounced"]
 Message = Annotated[str, Meta(min_length=1, max_length=4000, pattern=r"\S")]
 
 
-class _Letter(Request, frozen=True, kw_only=True):
+class LetterRequest(Request, frozen=True, kw_only=True):
     """What a mail is to say, and to whom."""
 
     expected_version: Version | None = None
@@ -64,6 +65,11 @@ class _Letter(Request, frozen=True, kw_only=True):
     message: Message | None = None
     """What the mail says, as plain text; each line is a paragraph. By default that the paper is there, and what is due
     when. Number, amounts and the link stand below it in any case."""
+
+
+class _Letter(LetterRequest, frozen=True, kw_only=True):
+    """The mail of an invoice or a quote."""
+
     issue: bool = False
     """Whether a draft is issued first. Otherwise a draft is refused."""
 
@@ -162,6 +168,14 @@ class _Subject(NamedTuple):
     facts: tuple[tuple[str, str], ...]
 
 
+class KnownSeller(NamedTuple):
+    """Who sells. `key` is whose settings of papers hold where `legal_entity_id` is None."""
+
+    legal_entity_id: str | None
+    key: str
+    name: str
+
+
 # -- operations
 
 
@@ -249,7 +263,7 @@ def _went_out(tx: WriteTx, row: InvoiceRow) -> InvoiceRow:
 def _send(tx: WriteTx, mailing: Mailing, user_id: str | None, request: _Letter, about: _Subject) -> Sending:
     row = about.row
     client = CLIENTS.get(tx, row.client_id)
-    to, cc = _addresses(request, client)
+    to, cc = addresses_of(request, client)
     seller, reply_to = sender_of(tx, row, user_id)
     link = paper_links.link_of(tx, mailing.issuer, row.id)
     said = [line for line in (request.message or about.says).splitlines() if line.strip()]
@@ -268,10 +282,10 @@ def _send(tx: WriteTx, mailing: Mailing, user_id: str | None, request: _Letter, 
     for address in dict.fromkeys((*to, *cc)):
         outbox.queue(tx, NewMail(about.kind, tx.org_id, address, letter, about=row.id))
     shown = _went_out(tx, row) if isinstance(row, InvoiceRow) else row
-    return _shown(tx, shown, link, () if reply_to else (_no_reply(),))
+    return _shown(tx, shown, link, () if reply_to else (no_reply(),))
 
 
-def _addresses(request: _Letter, client: StoredClient) -> tuple[Sequence[str], Sequence[str]]:
+def addresses_of(request: LetterRequest, client: StoredClient) -> tuple[Sequence[str], Sequence[str]]:
     """To whom, and to whom as a copy. Raises `Problem` `validation_failed`."""
     if request.to is None and client.email is None:
         message = f"{client.name} has no `email`: give one here, or to the client with `accounting.updateClient`."
@@ -303,10 +317,15 @@ def _can_be_sent_to(address: str) -> bool:
 
 def sender_of(tx: ReadTx, row: InvoiceRow | StoredQuote, user_id: str | None) -> tuple[str, str]:
     """What the client knows the seller by, and where answers go; empty: nowhere."""
-    settings = paper_settings.of_seller(tx, row.legal_entity_id or row.seller_key)
-    frozen = row.seller_snapshot.name if row.seller_snapshot is not None else organizations.get(tx, tx.org_id).name
-    name = settings.trading_name if settings is not None and settings.trading_name else frozen
-    email = None if row.legal_entity_id is None else tx.value(_SELECT_EMAIL, id=row.legal_entity_id)
+    name = row.seller_snapshot.name if row.seller_snapshot is not None else organizations.get(tx, tx.org_id).name
+    return known_as(tx, KnownSeller(row.legal_entity_id, row.seller_key, name), user_id)
+
+
+def known_as(tx: ReadTx, seller: KnownSeller, user_id: str | None) -> tuple[str, str]:
+    """What a seller is known by, and where answers go; empty: nowhere."""
+    settings = paper_settings.of_seller(tx, seller.legal_entity_id or seller.key)
+    name = settings.trading_name if settings is not None and settings.trading_name else seller.name
+    email = None if seller.legal_entity_id is None else tx.value(_SELECT_EMAIL, id=seller.legal_entity_id)
     if email is None and user_id is not None and memberships.is_member(tx, user_id):
         email = users.get(tx, user_id).email
     return name, email or ""
@@ -323,7 +342,22 @@ def _row(tx: ReadTx, paper_id: str) -> InvoiceRow | StoredQuote:
 def _shown(
     tx: ReadTx, row: InvoiceRow | StoredQuote, link: str | None, warnings: Sequence[SendingWarning] = ()
 ) -> Sending:
-    mails = [
+    return Sending(
+        paper_id=row.id,
+        number=row.number,
+        status=row.status,
+        version=row.version,
+        link=link,
+        sent_at=row.sent_at,
+        viewed_at=row.viewed_at,
+        mails=mails_about(tx, row.id),
+        warnings=list(warnings),
+    )
+
+
+def mails_about(tx: ReadTx, id_: str) -> list[SentMail]:
+    """The mails about a paper, or the statements of a client, newest first, `MAILS_SHOWN` at most."""
+    return [
         SentMail(
             id=mail.id,
             recipient=mail.recipient,
@@ -334,32 +368,18 @@ def _shown(
             created_at=Instant(mail.created_at),
             completed_at=None if mail.completed_at is None else Instant(mail.completed_at),
         )
-        for mail in outbox.list_about(tx, row.id, MAILS_SHOWN)
+        for mail in outbox.list_about(tx, id_, MAILS_SHOWN)
     ]
-    return Sending(
-        paper_id=row.id,
-        number=row.number,
-        status=row.status,
-        version=row.version,
-        link=link,
-        sent_at=row.sent_at,
-        viewed_at=row.viewed_at,
-        mails=mails,
-        warnings=list(warnings),
-    )
 
 
-def _no_reply() -> SendingWarning:
+def no_reply() -> SendingWarning:
     message = "The seller has no address for answers: give the legal entity an `email`."
     return SendingWarning(path="legalEntity.email", code="reply_address_missing", message=message)
 
 
-def no_server() -> Problem:
-    """Why nothing is sent where `[mail]` names no server."""
-    message = (
-        "No mail is sent here: `[mail]` of the settings names no server. `accounting.makeLink` makes a link that you"
-        " send yourself."
-    )
+def no_server(way_out: str = _BY_LINK) -> Problem:
+    """Why nothing is sent where `[mail]` names no server, and what to do instead."""
+    message = f"No mail is sent here: `[mail]` of the settings names no server. {way_out}"
     return invalid_state(message, "no_mail_server", ())
 
 

@@ -121,6 +121,7 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "quote invoice": "QUOTE_ID --percent 30 --issue",
     "quote delete": "QUOTE_ID",
     "statement show": "CLIENT_ID --from 2026-10-01",
+    "statement send": "CLIENT_ID --kind outstanding --to accounts@example.com",
     "statement aged": "--org ORG_ID --as-of 2026-11-30",
     "period list": "--org ORG_ID --status open",
     "period close": "PERIOD_ID",
