@@ -207,6 +207,8 @@ async def play(api: TestedApi, http: HttpClient, firm: Firm, stranger: HttpClien
     until("2026-11-18T14:00:00Z")
     await CreditsScene(practice, firm, api.store).run(_silent)
     await DeskScene(mine, firm, documents).run(until("2026-11-19T15:30:00Z"), _silent)
+    until("2026-11-19T16:20:00Z")
+    await api.store.write(_bounce, firm.org_id)  # the demo has no server for mail
     until("2026-11-20T09:30:00Z")
 
 
@@ -247,7 +249,6 @@ async def make_demo(directory: Path, image: bytes) -> Seeded:
         http = InProcess(api, door, lambda: read_documents(api, engines, firm.org_id))
         await play(api, http, firm, Stranger(api, papers))
         await api.store.write(lambda tx: tx.run(_ADMINISTER))
-        await api.store.write(_bounce, firm.org_id)  # the demo has no server for mail
         return Seeded(directory, await api.store.read(ids_of))
 
 
