@@ -39,6 +39,7 @@ FOLDERS: dict[str, dict[str, int]] = {
         **dict.fromkeys(["invoices", "journeys"], 2),
         **dict.fromkeys(["bills", "owed", "paper_settings", "quotes", "receivables"], 3),
         **dict.fromkeys(["answering", "sending"], 4),
+        "mails": 5,
         **dict.fromkeys(["recurring", "reminders"], 5),
     },
     "assets": {
