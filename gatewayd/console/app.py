@@ -23,6 +23,7 @@ from gatewayd.console.books import clients, legal_entities
 from gatewayd.console.books.documents import Documents
 from gatewayd.console.books.home import Home
 from gatewayd.console.books.invoices import Invoices
+from gatewayd.console.books.mails import Mails
 from gatewayd.console.books.paper_links import PaperLinks
 from gatewayd.console.books.search import SearchPage
 from gatewayd.console.books.tax_access import TaxAccess
@@ -181,6 +182,7 @@ def _of_organizations(parts: ConsoleParts) -> Iterator[_AddedTo]:
     yield SearchPage(parts, operations)
     yield from (ResourcePages(operations, pages, resource) for resource in RESOURCES)
     yield Invoices(operations, pages, parts.clock)
+    yield Mails(operations, pages, parts.clock)
     yield Documents(operations, pages, files, parts.receiving)
     yield Webhooks(operations, pages)
     yield Keys(parts)

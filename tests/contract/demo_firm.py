@@ -207,7 +207,8 @@ async def play(api: TestedApi, http: HttpClient, firm: Firm, stranger: HttpClien
     until("2026-11-18T14:00:00Z")
     await CreditsScene(practice, firm, api.store).run(_silent)
     await DeskScene(mine, firm, documents).run(until("2026-11-19T15:30:00Z"), _silent)
-    await api.store.write(_bounce, firm.org_id)  # the demo has no server for mail; before what examples send
+    until("2026-11-19T16:20:00Z")
+    await api.store.write(_bounce, firm.org_id)  # the demo has no server for mail
     until("2026-11-20T09:30:00Z")
 
 

@@ -26,7 +26,7 @@ Outcome = Literal["sent", "retried", "failed", "bounced", "interrupted"]
 
 _COLUMNS = """id, kind, about, recipient, subject, status, attempts, last_code, last_error, due_at, created_at,
     completed_at, CASE WHEN status IN ('failed', 'bounced') AND length(letter_sealed) > 0
-        AND (expires_at IS NULL OR expires_at > :moment) THEN 1 ELSE 0 END"""
+        AND (expires_at IS NULL OR expires_at > :at) THEN 1 ELSE 0 END"""
 _TO_CLIENTS = "org_id = :org_id AND kind IN ('invoice', 'invoice_reminder', 'quote') AND about IS NOT NULL"
 _LIST = f"""
 SELECT {_COLUMNS} FROM mails
@@ -179,7 +179,7 @@ def _newest(tx: ReadTx, request: ListMails) -> Iterator[_Stored]:
         "status": request.status,
         "kind": request.kind,
         "recipient": None if request.recipient is None else request.recipient.strip().lower(),
-        "moment": tx.now,
+        "at": tx.now,
         "count": request.limit + 1,
     }
     of_paper = {} if request.paper_id is None else {"paper_id": request.paper_id}
@@ -189,7 +189,7 @@ def _newest(tx: ReadTx, request: ListMails) -> Iterator[_Stored]:
 
 def _find(tx: ReadTx, mail_id: str) -> _Stored:
     """Raises `Problem` `not_found`, also where it is of another kind."""
-    row = tx.row(_GET, id=mail_id, moment=tx.now)
+    row = tx.row(_GET, id=mail_id, at=tx.now)
     if row is None:
         raise not_found("mail")
     return _Stored(*row)
