@@ -101,6 +101,7 @@ def test_what_is_lost_is_named_one_by_one_and_given_up_when_told_to(
         f"signing key {sealed.store.read(lambda tx: tx.value('SELECT kid FROM signing_keys'))}",
         f"key of sealed periods {sealed.seal_key.fingerprint}",
         "1 answers kept for apps that lost theirs",
+        "1 links of invoices and quotes",
         "1 mails that wait",
         "1 answers kept under an Idempotency-Key",
     ]

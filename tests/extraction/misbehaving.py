@@ -38,7 +38,8 @@ class Misbehaving:
 
     def read(self, stream: BinaryIO, name: str, mime_type: str) -> ReadPages:
         words = stream.read().removeprefix(WITH_COMPANION).decode().split()
-        return ReadPages("misbehaving", [_DEEDS[words[0]](words[1:])], None)
+        said = [_DEEDS[words[0]](words[1:])]
+        return ReadPages("misbehaving", said, said, None, is_cut=False, einvoice=None)
 
 
 def _hang(words: list[str]) -> str:
