@@ -3,12 +3,13 @@
 import argparse
 from typing import Any
 
+from gatewayd.cli.books.accounting_operations import accounting_operation
 from gatewayd.cli.books.ages import add_filters, filters_of, tell_ages
 from gatewayd.cli.books.sending import add_mail, mail_of, told_of
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import note, print_document, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group
-from gatewayd.cli.run_operation import operation_of, run_operation
+from gatewayd.cli.run_operation import run_operation
 from gatewayd.cli.time_arguments import civil_date
 
 Json = dict[str, Any]
@@ -75,10 +76,7 @@ def _account_of(arguments: argparse.Namespace) -> Json:
 
 
 def _perform(context: Context, org_id: str, operation_id: str, values: Json) -> Json:
-    from gatewayd.areas import accounting
-
-    handlers = accounting.handlers(context.config.server.public_url, context.mailing)
-    return run_operation(context, operation_of(accounting.AREA, operation_id, handlers), org_id, values)
+    return run_operation(context, accounting_operation(context, operation_id), org_id, values)
 
 
 def _rows(account: Json) -> list[tuple[str, ...]]:

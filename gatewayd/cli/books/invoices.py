@@ -1,9 +1,9 @@
 """`gatewayd invoice`: what happens to invoices after they were made."""
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
+from gatewayd.cli.books.accounting_operations import accounting_operation, add_command_of_one
 from gatewayd.cli.books.recurring import add_recurring
 from gatewayd.cli.books.sending import add_letter, letter_of, tell_sending
 from gatewayd.cli.context import Context
@@ -22,20 +22,20 @@ LIST_DEFAULT = 50
 def add_commands(subparsers: Subparsers) -> None:
     """Add the commands of invoices."""
     group = add_group(subparsers, "invoice", "invoices and credit notes")
-    command = _add(group, "issue", "issue a draft and give it its number", issue)
+    command = add_command_of_one(group, "issue", "issue a draft and give it its number", issue)
     add_override(command)
     command.add_argument("--fx-rate", metavar="R", help="units of the seller's currency for one of the invoice's")
-    command = _add(group, "send", "mail an invoice to its client, with its PDF and a link", send)
+    command = add_command_of_one(group, "send", "mail an invoice to its client, with its PDF and a link", send)
     add_override(command)
     add_letter(command)
-    _add(group, "mark-sent", "record that an issued invoice went out another way", mark_sent)
-    _add(group, "sendings", "show to whom an invoice was mailed, and what became of it", sendings)
-    command = _add(group, "link", "print the link under which the client sees an invoice", link)
+    add_command_of_one(group, "mark-sent", "record that an issued invoice went out another way", mark_sent)
+    add_command_of_one(group, "sendings", "show to whom an invoice was mailed, and what became of it", sendings)
+    command = add_command_of_one(group, "link", "print the link under which the client sees an invoice", link)
     command.add_argument("--replace", action="store_true", help="end the link that there is, and make another")
-    command = _add(group, "void", "void an invoice that was issued by mistake", void)
+    command = add_command_of_one(group, "void", "void an invoice that was issued by mistake", void)
     add_override(command)
     command.add_argument("--reason", required=True)
-    command = _add(group, "pay", "record money received", pay)
+    command = add_command_of_one(group, "pay", "record money received", pay)
     add_override(command)
     command.add_argument("--amount", metavar="A", help="a decimal such as 1234.50; all that is due by default")
     command.add_argument("--date", metavar="D", type=civil_date, help="YYYY-MM-DD, today by default")
@@ -45,14 +45,14 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--charges", metavar="A", help="what a payment provider kept of the amount")
     command.add_argument("--fx-rate", metavar="R", help="units of the seller's currency for one of the invoice's")
     summary = "give a foreign invoice that was issued without one its rate of exchange"
-    command = _add(group, "rate", summary, rate)
+    command = add_command_of_one(group, "rate", summary, rate)
     add_override(command)
     command.add_argument("--fx-rate", metavar="R", help="by default the one that is known of its supply date")
-    command = _add(group, "unpay", "take back a payment that bounced or was matched wrongly", unpay)
+    command = add_command_of_one(group, "unpay", "take back a payment that bounced or was matched wrongly", unpay)
     add_override(command)
     command.add_argument("--payment", required=True, type=whole_number(1, 10**6), metavar="N", help="1 is the first")
-    _add(group, "delete", "delete a draft", delete)
-    _add(group, "show", "show one invoice", show)
+    add_command_of_one(group, "delete", "delete a draft", delete)
+    add_command_of_one(group, "show", "show one invoice", show)
     command = add_command(group, "list", "list the invoices of an organization, newest first", list_invoices, json=True)
     command.add_argument("--org", required=True, metavar="ID")
     command.add_argument("--status", action="append", choices=STATUSES, help="may be given again")
@@ -152,19 +152,8 @@ def numbering(arguments: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _add(
-    group: Subparsers, name: str, summary: str, run: Callable[[argparse.Namespace, Context], int]
-) -> argparse.ArgumentParser:
-    command = add_command(group, name, summary, run, json=True)
-    command.add_argument("id", metavar="ID")
-    return command
-
-
 def _perform(context: Context, org_id: str, operation_id: str, **values: object) -> Json:
-    from gatewayd.areas import accounting
-
-    handlers = accounting.handlers(context.config.server.public_url, context.mailing)
-    return run_operation(context, operation_of(accounting.AREA, operation_id, handlers), org_id, values)
+    return run_operation(context, accounting_operation(context, operation_id), org_id, values)
 
 
 def _move(arguments: argparse.Namespace, context: Context, operation_id: str, **values: object) -> int:

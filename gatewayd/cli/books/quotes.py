@@ -1,18 +1,15 @@
 """`gatewayd quote`: what is offered to clients, and what becomes of it."""
 
 import argparse
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gatewayd.cli.books.accounting_operations import accounting_operation, add_command_of_one
 from gatewayd.cli.books.sending import add_letter, letter_of, tell_sending
 from gatewayd.cli.context import Context
 from gatewayd.cli.output import print_document, print_list, print_result
 from gatewayd.cli.parser import Subparsers, add_command, add_group, whole_number
-from gatewayd.cli.run_operation import operation_of, run_operation, walk
+from gatewayd.cli.run_operation import run_operation, walk
 from gatewayd.cli.time_arguments import civil_date
-
-if TYPE_CHECKING:
-    from gatewayd.contract.operation import Operation
 
 Json = dict[str, Any]
 STATUSES = ("draft", "sent", "accepted", "declined", "expired", "invoiced")
@@ -27,23 +24,27 @@ def add_commands(subparsers: Subparsers) -> None:
     command.add_argument("--org", required=True, metavar="ID")
     command.add_argument("--status", choices=STATUSES)
     command.add_argument("--limit", type=whole_number(1, LIST_MAX), default=LIST_DEFAULT, metavar="N")
-    _add(group, "show", "show one quote", show)
-    _add(group, "issue", "issue a draft and give it its number", issue)
-    command = _add(group, "send", "mail a quote to its client, with its PDF and a link to accept it", send)
+    add_command_of_one(group, "show", "show one quote", show)
+    add_command_of_one(group, "issue", "issue a draft and give it its number", issue)
+    command = add_command_of_one(
+        group, "send", "mail a quote to its client, with its PDF and a link to accept it", send
+    )
     add_letter(command)
-    command = _add(group, "accept", "record that the client accepted", accept)
+    command = add_command_of_one(group, "accept", "record that the client accepted", accept)
     command.add_argument("--date", metavar="D", type=civil_date, help="YYYY-MM-DD, today by default")
-    command = _add(group, "decline", "record that the client declined", decline)
+    command = add_command_of_one(group, "decline", "record that the client declined", decline)
     command.add_argument("--reason")
-    command = _add(group, "invoice", "make an invoice of an accepted quote: all of it, a part, or the rest", invoice)
+    command = add_command_of_one(
+        group, "invoice", "make an invoice of an accepted quote: all of it, a part, or the rest", invoice
+    )
     command.add_argument("--percent", metavar="P", help="of the whole, such as 30 for a deposit")
     command.add_argument("--amount", metavar="A", help="a decimal such as 500.00, VAT included")
     command.add_argument("--issue", action="store_true", help="issue it at once; a draft otherwise")
-    _add(group, "delete", "delete a draft", delete)
+    add_command_of_one(group, "delete", "delete a draft", delete)
 
 
 def list_quotes(arguments: argparse.Namespace, context: Context) -> int:
-    operation = _operation(context, "listQuotes")
+    operation = accounting_operation(context, "accounting.listQuotes")
     quotes = walk(context, arguments.org, operation, {"status": arguments.status}, (arguments.limit, arguments.limit))
     names = ("id", "number", "status", "issueDate", "validUntil", "grossTotal", "invoicedTotal", "currency")
     columns = ("id", "number", "status", "issued", "holds until", "gross", "invoiced", "currency")
@@ -86,26 +87,12 @@ def delete(arguments: argparse.Namespace, context: Context) -> int:
     return 0
 
 
-def _add(
-    group: Subparsers, name: str, summary: str, run: Callable[[argparse.Namespace, Context], int]
-) -> argparse.ArgumentParser:
-    command = add_command(group, name, summary, run, json=True)
-    command.add_argument("id", metavar="ID")
-    return command
-
-
-def _operation(context: Context, name: str) -> "Operation":
-    from gatewayd.areas import accounting
-
-    handlers = accounting.handlers(context.config.server.public_url, context.mailing)
-    return operation_of(accounting.AREA, f"accounting.{name}", handlers)
-
-
 def _perform(arguments: argparse.Namespace, context: Context, name: str, **values: object) -> Json:
     from gatewayd.areas.accounting.quotes.rows import QUOTES
 
     org_id = context.read(lambda tx: QUOTES.organization_of(tx, arguments.id))
-    return run_operation(context, _operation(context, name), org_id, {"quoteId": arguments.id, **values})
+    operation = accounting_operation(context, f"accounting.{name}")
+    return run_operation(context, operation, org_id, {"quoteId": arguments.id, **values})
 
 
 def _tell(arguments: argparse.Namespace, quote: Json) -> int:
